@@ -1,0 +1,92 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A versioned dependency must not carry unsafe flags: as one, the package builds baseline kernels only.
+let isRoot = !Context.packageDirectory.contains("/checkouts/")
+
+let testable: [SwiftSetting] = isRoot ? [.unsafeFlags(["-enable-testing"])] : []
+
+func kernels(_ name: String, define: String, flags: [String]) -> Target {
+  let instructionSet = isRoot ? flags.flatMap { ["-Xcc", $0] } : []
+  return .target(
+    name: name,
+    swiftSettings: (isRoot ? [.define(define)] : [.define("KERNELS_BASELINE")])
+      + (isRoot ? [.unsafeFlags(instructionSet)] : []))
+}
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: testable)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies)
+}
+
+let package = Package(
+  name: "Assay",
+  platforms: [.macOS("26.0")],
+  products: [
+    .executable(name: "assay", targets: ["AssayCommand"]),
+    .executable(name: "assay-hdf5", targets: ["HDF5Worker"]),
+    .library(name: "Assay", targets: ["Assay"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    .systemLibrary(name: "CHDF5", pkgConfig: "hdf5", providers: [.apt(["libhdf5-dev"]), .brew(["hdf5"])]),
+    .systemLibrary(
+      name: "CProtobufC", pkgConfig: "libprotobuf-c",
+      providers: [.apt(["libprotobuf-c-dev"]), .brew(["protobuf-c"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
+    .systemLibrary(
+      name: "CJPEG", pkgConfig: "libjpeg",
+      providers: [.apt(["libjpeg62-turbo-dev"]), .brew(["jpeg-turbo"])]),
+
+    .target(name: "CSpec", dependencies: ["CProtobufC"]),
+
+    library("TensorCore"),
+    library("ByteFormats", ["TensorCore", "CZlib"]),
+    library("HDF5Reader", ["TensorCore"]),
+    library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5"]),
+    kernels("KernelsBaseline", define: "KERNELS_BASELINE", flags: []),
+    kernels("KernelsAVX2", define: "KERNELS_AVX2", flags: ["-mavx2", "-mfma", "-mf16c"]),
+    kernels(
+      "KernelsAVX512", define: "KERNELS_AVX512",
+      flags: ["-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mprefer-vector-width=512"]),
+    library("Kernels", ["KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "TensorCore"]),
+    library("CoreMLModel", ["TensorCore", "ByteFormats", "CSpec", "CProtobufC"]),
+    library("CustomLayers", ["TensorCore", "Kernels"]),
+    library("ModelTransforms", ["CoreMLModel", "TensorCore"]),
+    library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "TensorCore"]),
+    library("KerasImport", ["CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore"]),
+    library("Imaging", ["TensorCore", "CPNG", "CJPEG"]),
+    library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
+    library(
+      "Assay",
+      [
+        "Verification", "Imaging", "KerasImport", "Engine", "ModelTransforms", "CustomLayers",
+        "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
+      ]),
+    .executableTarget(
+      name: "AssayCommand",
+      dependencies: [
+        "Assay", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ], swiftSettings: testable),
+    .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library"], swiftSettings: testable),
+
+    tests("TensorCore"),
+    tests("ByteFormats"),
+    tests("HDF5Reader", ["HDF5Library"]),
+    tests("Kernels"),
+    tests("CoreMLModel"),
+    tests("CustomLayers"),
+    tests("ModelTransforms"),
+    tests("Engine"),
+    tests("KerasImport"),
+    tests("Imaging"),
+    tests("Verification"),
+    tests("Assay"),
+  ]
+)

@@ -1,0 +1,59 @@
+import TensorCore
+
+/// A parameter of a custom layer, as `CustomLayerParams` stores it.
+public enum CustomLayerParameter: Sendable, Equatable {
+  case double(Double)
+  case string(String)
+  case int(Int32)
+  case long(Int64)
+  case bool(Bool)
+
+  /// The value as a floating-point number, where it is a number.
+  public var floatValue: Float? {
+    switch self {
+    case .double(let value): Float(value)
+    case .int(let value): Float(value)
+    case .long(let value): Float(value)
+    case .bool, .string: nil
+    }
+  }
+}
+
+/// Input of a custom layer: dense row-major `Float`, shape `[Seq, Batch, C, H, W]`.
+public struct CustomLayerInput {
+  public let shape: [Int]
+  public let elements: UnsafeBufferPointer<Float>
+
+  public init(shape: [Int], elements: UnsafeBufferPointer<Float>) {
+    self.shape = shape
+    self.elements = elements
+  }
+}
+
+/// Preallocated output of a custom layer: dense row-major `Float`, of the shape that
+/// `outputShapes(forInputShapes:)` gave.
+public struct CustomLayerOutput {
+  public let shape: [Int]
+  public let elements: UnsafeMutableBufferPointer<Float>
+
+  public init(shape: [Int], elements: UnsafeMutableBufferPointer<Float>) {
+    self.shape = shape
+    self.elements = elements
+  }
+}
+
+/// Core ML's contract of a custom layer.
+///
+/// The engine calls `init(parameters:)`, then `setWeightData(_:)` once, then
+/// `outputShapes(forInputShapes:)` at every compilation, then `evaluate` for each prediction.
+public protocol CustomLayer: AnyObject {
+  /// The class name in the model.
+  static var className: String { get }
+  /// `parameters` holds what the model stores, and `engineName`.
+  init(parameters: [String: CustomLayerParameter]) throws
+  /// The layer's weights in file order: little-endian 32-bit floats, or 16-bit where the model
+  /// stores half precision.
+  func setWeightData(_ weights: [Bytes]) throws
+  func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]]
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws
+}

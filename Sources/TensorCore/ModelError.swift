@@ -1,0 +1,94 @@
+/// What went wrong with an input, said once: the file, the layer, the field, what was found and
+/// what would help.
+///
+/// Prints as `FILE: layer 'NAME' (CLASS): MESSAGE`. The command line adds `error: ` in front, the
+/// hint on a line of its own, and exits with `code.exitCode`.
+public struct ModelError: Error, Sendable, Equatable {
+  /// A closed list of reasons; each is one broken promise.
+  public enum Code: Sendable, CaseIterable {
+    /// The bytes are not what their format promises.
+    case malformed
+    /// The file is sound, but holds something that is not supported.
+    case unsupported
+    /// The file declares more than the fixed limits allow.
+    case limitExceeded
+    /// The options do not fit the model: an unknown feature, a picture for an array input.
+    case mismatch
+    /// Wrong usage that no file needs to be opened for.
+    case usage
+    /// A file does not exist or cannot be read.
+    case missingFile
+    case cannotCreate
+    case cannotWrite
+    /// `--max-memory` or the machine's memory does not suffice.
+    case outOfMemory
+    /// A fault of this program.
+    case `internal`
+
+    /// The process's exit code, after `sysexits.h` where that has one.
+    public var exitCode: Int32 {
+      switch self {
+      case .malformed, .unsupported, .limitExceeded, .mismatch: 2
+      case .usage: 64
+      case .missingFile: 66
+      case .internal: 70
+      case .cannotCreate: 73
+      case .cannotWrite: 74
+      case .outOfMemory: 75
+      }
+    }
+  }
+
+  public var code: Code
+  public var file: String?
+  public var layer: String?
+  public var layerClass: String?
+  public var field: String?
+  public var message: String
+  public var hint: String?
+
+  public init(
+    _ code: Code, _ message: String, file: String? = nil, layer: String? = nil,
+    layerClass: String? = nil, field: String? = nil, hint: String? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.file = file
+    self.layer = layer
+    self.layerClass = layerClass
+    self.field = field
+    self.hint = hint
+  }
+
+  /// The same error with a file name, unless it has one already.
+  public func inFile(_ name: String) -> ModelError {
+    var error = self
+    error.file = file ?? name
+    return error
+  }
+
+  /// The same error with a layer, unless it has one already.
+  public func inLayer(_ name: String, class layerClass: String? = nil) -> ModelError {
+    var error = self
+    if layer == nil {
+      error.layer = name
+      error.layerClass = self.layerClass ?? layerClass
+    }
+    return error
+  }
+}
+
+extension ModelError: CustomStringConvertible {
+  public var description: String {
+    var text = ""
+    if let file { text += "\(file): " }
+    if let layer { text += "layer '\(layer)'" + (layerClass.map { " (\($0))" } ?? "") + ": " }
+    if let field { text += "\(field): " }
+    return text + message
+  }
+}
+
+/// Adds the file's name to every `ModelError` that `body` throws without one.
+public func inFile<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
+  do { return try body() } catch let error as ModelError { throw error.inFile(name) }
+}

@@ -1,0 +1,97 @@
+/// A dense array of `Float`, row-major, 64-byte aligned. Copying a `Tensor` shares its elements;
+/// the first write to a shared one copies them.
+public struct Tensor: @unchecked Sendable {
+  public private(set) var shape: [Int]
+  private var storage: AlignedBuffer
+  public var count: Int { shape.reduce(1, *) }
+
+  /// Zeros. Precondition: the product of `shape` has been checked.
+  public init(shape: [Int]) {
+    let count = shape.reduce(1, *)
+    self.shape = shape
+    storage = AlignedBuffer(byteCount: count * 4)
+    storage.pointer.initializeMemory(as: Float.self, repeating: 0, count: count)
+  }
+
+  /// Precondition: `elements` are as many as `shape` says.
+  public init(shape: [Int], _ elements: [Float]) {
+    precondition(shape.reduce(1, *) == elements.count)
+    self.init(shape: shape)
+    withUnsafeMutableElements { target in
+      _ = target.update(from: elements)
+    }
+  }
+
+  /// The same elements under another shape. Precondition: the counts agree.
+  public func reshaped(_ newShape: [Int]) -> Tensor {
+    precondition(newShape.reduce(1, *) == count)
+    var tensor = self
+    tensor.shape = newShape
+    return tensor
+  }
+
+  public var elements: [Float] { withUnsafeElements { Array($0) } }
+
+  public func withUnsafeElements<Result>(
+    _ body: (UnsafeBufferPointer<Float>) throws -> Result
+  ) rethrows -> Result {
+    defer { withExtendedLifetime(storage) {} }
+    return try body(
+      UnsafeBufferPointer(
+        start: UnsafePointer(storage.pointer.assumingMemoryBound(to: Float.self)), count: count))
+  }
+
+  public mutating func withUnsafeMutableElements<Result>(
+    _ body: (UnsafeMutableBufferPointer<Float>) throws -> Result
+  ) rethrows -> Result {
+    if !isKnownUniquelyReferenced(&storage) {
+      let copy = AlignedBuffer(byteCount: storage.byteCount)
+      copy.pointer.copyMemory(from: storage.pointer, byteCount: storage.byteCount)
+      storage = copy
+    }
+    defer { withExtendedLifetime(storage) {} }
+    return try body(
+      UnsafeMutableBufferPointer(
+        start: storage.pointer.assumingMemoryBound(to: Float.self), count: count))
+  }
+}
+
+extension Tensor: Equatable {
+  public static func == (a: Tensor, b: Tensor) -> Bool {
+    a.shape == b.shape
+      && a.withUnsafeElements { x in b.withUnsafeElements { y in x.elementsEqual(y) } }
+  }
+}
+
+extension Tensor {
+  /// Row-major transposition: axis `i` of the result is axis `axes[i]` of `self`.
+  public func transposed(_ axes: [Int]) -> Tensor {
+    precondition(axes.sorted() == Array(shape.indices))
+    var strides = [Int](repeating: 1, count: shape.count)
+    for axis in shape.indices.dropLast().reversed() {
+      strides[axis] = strides[axis + 1] * shape[axis + 1]
+    }
+    var result = Tensor(shape: axes.map { shape[$0] })
+    let resultShape = result.shape
+    let steps = axes.map { strides[$0] }
+    withUnsafeElements { source in
+      result.withUnsafeMutableElements { target in
+        var index = [Int](repeating: 0, count: axes.count)
+        var offset = 0
+        for position in target.indices {
+          target[position] = source[offset]
+          var axis = axes.count - 1
+          while axis >= 0 {
+            index[axis] += 1
+            offset += steps[axis]
+            if index[axis] < resultShape[axis] { break }
+            offset -= steps[axis] * resultShape[axis]
+            index[axis] = 0
+            axis -= 1
+          }
+        }
+      }
+    }
+    return result
+  }
+}
