@@ -1,0 +1,17 @@
+/// y = gamma · (x − mean) / √(variance + epsilon) + beta, one of each a channel.
+public struct Batchnorm: LayerParameters {
+  public static let typeName = "batchnorm"
+
+  public var channels = 0
+  public var computeMeanVar = false
+  public var instanceNormalization = false
+  /// 0 means 1e-5.
+  public var epsilon: Float = 0
+  public var gamma: Weights?
+  public var beta: Weights?
+  public var mean: Weights?
+  public var variance: Weights?
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}

@@ -1,0 +1,15 @@
+/// out[o] = bias[o] + Σ weights[o, i] · in[i], over the flattened C, H, W of each item.
+public struct InnerProduct: LayerParameters {
+  public static let typeName = "innerProduct"
+
+  public var inputChannels = 0
+  public var outputChannels = 0
+  public var hasBias = false
+  /// `[outputChannels, inputChannels]`
+  public var matrix: Weights?
+  public var bias: Weights?
+  public var int8DynamicQuantize = false
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}

@@ -1,0 +1,11 @@
+/// A layer of a later specification version, carried through untouched.
+public struct OpaqueLayer: LayerParameters {
+  public static let typeName = "opaque"
+  public static let inputCount = 0...Int.max
+  public static let outputCount = 0...Int.max
+
+  public var message: OpaqueMessage?
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}

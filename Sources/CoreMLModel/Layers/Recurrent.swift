@@ -1,0 +1,114 @@
+/// h = f(W·x + R·h + b)
+public struct SimpleRecurrent: LayerParameters {
+  public static let typeName = "simpleRecurrent"
+  public static let inputCount = 1...2
+  public static let outputCount = 1...2
+
+  public var inputVectorSize = 0
+  public var outputVectorSize = 0
+  public var activation: Activation?
+  public var sequenceOutput = false
+  public var hasBiasVector = false
+  public var weightMatrix: Weights?
+  public var recursionMatrix: Weights?
+  public var biasVector: Weights?
+  public var reverseInput = false
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+/// z, r = g(W·x + R·h + b); o = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ o + z ∘ h
+public struct GRU: LayerParameters {
+  public static let typeName = "gru"
+  public static let inputCount = 1...2
+  public static let outputCount = 1...2
+
+  public var inputVectorSize = 0
+  public var outputVectorSize = 0
+  /// Of the gates, of the cell.
+  public var activations: [Activation] = []
+  public var sequenceOutput = false
+  public var hasBiasVectors = false
+  public var updateGateWeightMatrix: Weights?
+  public var resetGateWeightMatrix: Weights?
+  public var outputGateWeightMatrix: Weights?
+  public var updateGateRecursionMatrix: Weights?
+  public var resetGateRecursionMatrix: Weights?
+  public var outputGateRecursionMatrix: Weights?
+  public var updateGateBiasVector: Weights?
+  public var resetGateBiasVector: Weights?
+  public var outputGateBiasVector: Weights?
+  public var reverseInput = false
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+public struct UniDirectionalLSTM: LayerParameters {
+  public static let typeName = "uniDirectionalLSTM"
+  public static let inputCount = 1...3
+  public static let outputCount = 1...3
+
+  public var inputVectorSize = 0
+  public var outputVectorSize = 0
+  /// Of the gates, of the cell, of the output.
+  public var activations: [Activation] = []
+  public var params: LSTMParameters?
+  public var weightParams: LSTMWeights?
+  public var reverseInput = false
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+public struct BiDirectionalLSTM: LayerParameters {
+  public static let typeName = "biDirectionalLSTM"
+  public static let inputCount = 1...5
+  public static let outputCount = 1...5
+
+  public var inputVectorSize = 0
+  public var outputVectorSize = 0
+  public var activationsForwardLSTM: [Activation] = []
+  public var activationsBackwardLSTM: [Activation] = []
+  public var params: LSTMParameters?
+  /// Forward, then backward.
+  public var weightParams: [LSTMWeights] = []
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+public struct LSTMParameters: SpecificationMessage {
+  public var sequenceOutput = false
+  public var hasBiasVectors = false
+  public var forgetBias = false
+  public var hasPeepholeVectors = false
+  public var coupledInputAndForgetGate = false
+  /// 0 means 50.
+  public var cellClipThreshold: Float = 0
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+public struct LSTMWeights: SpecificationMessage {
+  public var inputGateWeightMatrix: Weights?
+  public var forgetGateWeightMatrix: Weights?
+  public var blockInputWeightMatrix: Weights?
+  public var outputGateWeightMatrix: Weights?
+  public var inputGateRecursionMatrix: Weights?
+  public var forgetGateRecursionMatrix: Weights?
+  public var blockInputRecursionMatrix: Weights?
+  public var outputGateRecursionMatrix: Weights?
+  public var inputGateBiasVector: Weights?
+  public var forgetGateBiasVector: Weights?
+  public var blockInputBiasVector: Weights?
+  public var outputGateBiasVector: Weights?
+  public var inputGatePeepholeVector: Weights?
+  public var forgetGatePeepholeVector: Weights?
+  public var outputGatePeepholeVector: Weights?
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}

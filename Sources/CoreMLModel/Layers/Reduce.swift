@@ -1,0 +1,34 @@
+/// A reduction over one axis or over H·W or C·H·W.
+public struct Reduce: LayerParameters {
+  public enum Operation: Int, Sendable, CaseIterable {
+    case sum = 0
+    case avg = 1
+    case prod = 2
+    /// log Σ (x + ε)
+    case logsum = 3
+    case sumsquare = 4
+    case l1 = 5
+    case l2 = 6
+    case max = 7
+    case min = 8
+    case argmax = 9
+  }
+
+  public enum Axis: Int, Sendable, CaseIterable {
+    case chw = 0
+    case hw = 1
+    case c = 2
+    case h = 3
+    case w = 4
+  }
+
+  public static let typeName = "reduce"
+
+  public var mode = Operation.sum
+  /// 0 means 1e-6.
+  public var epsilon: Float = 0
+  public var axis = Axis.chw
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}

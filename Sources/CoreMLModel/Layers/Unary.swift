@@ -1,0 +1,31 @@
+/// A function of z = scale · x + shift.
+public struct Unary: LayerParameters {
+  public enum Operation: Int, Sendable, CaseIterable {
+    /// √z
+    case sqrt = 0
+    /// 1 / √(z + ε)
+    case rsqrt = 1
+    /// 1 / (z + ε)
+    case inverse = 2
+    /// z ^ α
+    case power = 3
+    case exp = 4
+    case log = 5
+    case abs = 6
+    /// max(α, z)
+    case threshold = 7
+  }
+
+  public static let typeName = "unary"
+
+  public var type = Operation.sqrt
+  public var alpha: Float = 0
+  /// 0 means 1e-6.
+  public var epsilon: Float = 0
+  public var shift: Float = 0
+  /// 0 means 1.
+  public var scale: Float = 0
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}

@@ -1,0 +1,83 @@
+/// A layer: named blobs in, named blobs out, and the parameters of its type.
+public struct NeuralNetworkLayer: SpecificationMessage {
+  public var name = ""
+  public var input: [String] = []
+  public var output: [String] = []
+  public var inputTensor: [TensorDescription] = []
+  public var outputTensor: [TensorDescription] = []
+  public var isUpdatable = false
+  public var parameters: (any LayerParameters)?
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+
+  public init(
+    _ name: String, _ parameters: some LayerParameters, input: [String], output: [String]
+  ) {
+    self.name = name
+    self.parameters = parameters
+    self.input = input
+    self.output = output
+  }
+
+  public static func == (a: NeuralNetworkLayer, b: NeuralNetworkLayer) -> Bool {
+    guard
+      a.name == b.name, a.input == b.input, a.output == b.output,
+      a.inputTensor == b.inputTensor, a.outputTensor == b.outputTensor,
+      a.isUpdatable == b.isUpdatable, a.unknownFields == b.unknownFields
+    else { return false }
+    switch (a.parameters, b.parameters) {
+    case (nil, nil): return true
+    case (let x?, let y?): return x.isEqual(to: y)
+    default: return false
+    }
+  }
+}
+
+/// Rank and sizes of a blob, as some writers record them.
+public struct TensorDescription: SpecificationMessage {
+  public var rank = 0
+  public var dimValue: [Int] = []
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+/// The parameters of one type of layer.
+public protocol LayerParameters: SpecificationMessage {
+  /// The name of the type in the specification, such as `innerProduct`.
+  static var typeName: String { get }
+  /// The lowest specification version that has this type.
+  static var specificationVersion: Int { get }
+  /// How many inputs and outputs the type allows.
+  static var inputCount: ClosedRange<Int> { get }
+  static var outputCount: ClosedRange<Int> { get }
+  /// Shapes `[Seq, Batch, C, H, W]` of the outputs for such shapes of the inputs.
+  /// Throws where they do not fit the parameters.
+  func outputShapes(_ inputs: [[Int]]) throws -> [[Int]]
+  /// Weights in field order, with the field's name and the shape that the other fields imply.
+  var weights: [NamedWeights] { get }
+}
+
+/// A weight of a layer: the name of its field and the shape that the layer's sizes imply.
+public struct NamedWeights: Sendable {
+  public var name: String
+  public var shape: [Int]
+  public var values: Weights
+
+  public init(_ name: String, _ shape: [Int], _ values: Weights) {
+    self.name = name
+    self.shape = shape
+    self.values = values
+  }
+}
+
+extension LayerParameters {
+  public static var specificationVersion: Int { 1 }
+  public static var inputCount: ClosedRange<Int> { 1...1 }
+  public static var outputCount: ClosedRange<Int> { 1...1 }
+  public var weights: [NamedWeights] { [] }
+  public var typeName: String { Self.typeName }
+
+  func isEqual(to other: any LayerParameters) -> Bool { (other as? Self) == self }
+}

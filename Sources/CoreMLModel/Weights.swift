@@ -1,0 +1,38 @@
+import TensorCore
+
+/// The values of one weight in whichever storage the file uses (`WeightParams`).
+///
+/// Exactly one of the four storages holds values in a valid file. Their count is not stored: the
+/// layer's sizes imply it.
+public struct Weights: SpecificationMessage {
+  public var floatValue = FloatValues(bytes: Bytes())
+  /// Little-endian half floats.
+  public var float16Value = Bytes()
+  /// Codes of `quantization.numberOfBits` bits, most significant bit first.
+  public var rawValue = Bytes()
+  public var int8RawValue = Bytes()
+  public var quantization: Quantization?
+  public var isUpdatable = false
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+
+  public init(_ values: FloatValues) { floatValue = values }
+  public init(_ values: [Float]) { floatValue = FloatValues(values) }
+}
+
+/// How codes become values.
+public struct Quantization: SpecificationMessage {
+  public enum Kind: Sendable, Equatable {
+    /// w = scale · q + bias; one value, or one for each output channel; no bias means 0.
+    case linear(scale: [Float], bias: [Float])
+    /// w = table[q], with 2^numberOfBits entries.
+    case lookupTable([Float])
+  }
+
+  public var numberOfBits = 0
+  public var kind: Kind?
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
