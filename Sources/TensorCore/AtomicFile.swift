@@ -1,0 +1,243 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Output files that exist either whole or not at all.
+///
+/// A regular file is written beside its destination, forced to disk and then put in its place; an
+/// existing one stays whole until then and passes on its permissions. On Linux the new file has no
+/// name before it is complete, so that even a killed process leaves nothing behind; elsewhere it
+/// has a hidden one, which an interruption removes. `-` (standard output), pipes and character
+/// devices are written directly. Directories, block devices and sockets are refused.
+public enum AtomicFile {
+  /// Creates the file at `path` with what `body` writes.
+  ///
+  /// - Parameter byteCount: the expected size, where known; too little space is then found before
+  ///   anything is written.
+  /// - Throws: `.cannotCreate`, `.cannotWrite`, and whatever `body` throws.
+  public static func write<Result>(
+    to path: String, byteCount: Int? = nil, _ body: (OutputHandle) throws -> Result
+  ) throws -> Result {
+    try inFile(path == "-" ? "standard output" : path) {
+      _ = ignoreFileSizeSignal
+      if let descriptor = try directDescriptor(path) {
+        let handle = OutputHandle(descriptor: descriptor, expectedByteCount: byteCount)
+        defer { close(descriptor) }
+        let result = try body(handle)
+        try handle.flush()
+        return result
+      }
+      let destination = try Destination(path)
+      let file = try PendingFile(destination)
+      defer { file.discard() }
+      let handle = OutputHandle(descriptor: file.descriptor, expectedByteCount: byteCount)
+      try handle.checkSpace()
+      let result = try body(handle)
+      try handle.flush()
+      try file.commit()
+      return result
+    }
+  }
+
+  public static func write(_ bytes: [UInt8], to path: String) throws {
+    try write(to: path, byteCount: bytes.count) { try $0.write(bytes) }
+  }
+
+  /// Without this, a file-size limit would end the process instead of failing the write.
+  private static let ignoreFileSizeSignal: Void = { signal(SIGXFSZ, SIG_IGN) }()
+
+  /// A descriptor to write to as it is, or nil where `path` is to become a regular file.
+  private static func directDescriptor(_ path: String) throws -> Int32? {
+    var inherited: Int32?
+    switch path {
+    case "-", "/dev/stdout": inherited = 1
+    case "/dev/stderr": inherited = 2
+    default:
+      for prefix in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(prefix) {
+        inherited = Int32(path.dropFirst(prefix.count))
+      }
+    }
+    if let inherited {
+      let descriptor = fcntl(inherited, F_DUPFD_CLOEXEC, 3)
+      guard descriptor >= 0 else { throw cannotCreate(errno) }
+      return descriptor
+    }
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG:
+      guard access(path, W_OK) == 0 else { throw cannotCreate(errno) }
+      return nil
+    case S_IFIFO, S_IFCHR:
+      let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw cannotCreate(errno) }
+      return descriptor
+    case S_IFDIR:
+      throw ModelError(
+        .cannotCreate, "is a directory", hint: "name a file, for instance inside this directory")
+    default:
+      throw ModelError(.cannotCreate, "is a device or a socket and will not be replaced")
+    }
+  }
+
+  static func cannotCreate(_ code: Int32) -> ModelError {
+    ModelError(
+      .cannotCreate, "cannot create: \(systemMessage(code))",
+      hint: code == ENOENT ? "the folder of the output must exist" : nil)
+  }
+}
+
+/// Where a file is to stand, symbolic links followed.
+private struct Destination {
+  let path: String
+  let folder: String
+  /// Permissions of the file that stands there now.
+  let mode: mode_t?
+
+  init(_ given: String) throws {
+    var path = given
+    var status = stat()
+    var hops = 0
+    while lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+      hops += 1
+      guard hops <= 32, let target = Self.linkTarget(path) else {
+        throw AtomicFile.cannotCreate(hops > 32 ? ELOOP : errno)
+      }
+      path = target.hasPrefix("/") ? target : Self.folder(of: path) + "/" + target
+    }
+    guard !path.isEmpty, !path.hasSuffix("/") else { throw AtomicFile.cannotCreate(ENOENT) }
+    mode = lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    folder = Self.folder(of: path)
+    self.path = path
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func linkTarget(_ path: String) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
+      guard let base = buffer.baseAddress else { return nil }
+      let length = readlink(path, base, Int(PATH_MAX))
+      guard length > 0 else { return nil }
+      return String(decoding: UnsafeRawBufferPointer(start: base, count: length), as: UTF8.self)
+    }
+  }
+
+  /// A hidden name beside the destination.
+  func temporaryName(_ attempt: Int) -> String {
+    let name = path.split(separator: "/").last.map { String($0.prefix(100)) } ?? ""
+    return "\(folder)/.\(name).\(getpid())-\(attempt)~"
+  }
+}
+
+/// A complete-or-nothing file while it is being written.
+private final class PendingFile {
+  let destination: Destination
+  let descriptor: Int32
+  /// Its hidden name, where it has one.
+  private var name: String?
+  private var cleanup: Int?
+
+  init(_ destination: Destination) throws {
+    self.destination = destination
+    #if os(Linux)
+      if access("/proc/self/fd", X_OK) == 0 {
+        let descriptor = open(destination.folder, Self.nameless | O_WRONLY | O_CLOEXEC, 0o666)
+        if descriptor >= 0 {
+          self.descriptor = descriptor
+          return
+        }
+        if ![EOPNOTSUPP, EISDIR, EINVAL].contains(errno) {
+          throw AtomicFile.cannotCreate(errno)
+        }
+      }
+    #endif
+    for attempt in 0..<100 {
+      let candidate = destination.temporaryName(attempt)
+      let token = InterruptCleanup.add(candidate)
+      let descriptor = open(candidate, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o666)
+      if descriptor >= 0 {
+        self.descriptor = descriptor
+        name = candidate
+        cleanup = token
+        return
+      }
+      let code = errno
+      InterruptCleanup.remove(token)
+      if code != EEXIST { throw AtomicFile.cannotCreate(code) }
+    }
+    throw AtomicFile.cannotCreate(EEXIST)
+  }
+
+  /// Forces the bytes to disk and gives the file its name.
+  func commit() throws {
+    if let mode = destination.mode { fchmod(descriptor, mode) }
+    try synchronize(descriptor)
+    #if os(Linux)
+      if name == nil { try link() }
+    #endif
+    if let name {
+      guard rename(name, destination.path) == 0 else { throw AtomicFile.cannotCreate(errno) }
+      self.name = nil
+    }
+    let folder = open(destination.folder, O_RDONLY | O_CLOEXEC)
+    if folder >= 0 {
+      defer { close(folder) }
+      try synchronize(folder)
+    }
+  }
+
+  #if os(Linux)
+    /// `O_TMPFILE`, which the C library's Swift module leaves out.
+    private static let nameless = 0o20000000 | O_DIRECTORY
+
+    /// Names the nameless file: directly where nothing stands, otherwise by way of a hidden name,
+    /// since only renaming replaces a file.
+    private func link() throws {
+      let source = "/proc/self/fd/\(descriptor)"
+      if destination.mode == nil,
+        linkat(AT_FDCWD, source, AT_FDCWD, destination.path, AT_SYMLINK_FOLLOW) == 0
+      {
+        return
+      }
+      for attempt in 0..<100 {
+        let candidate = destination.temporaryName(attempt)
+        cleanup = InterruptCleanup.add(candidate)
+        if linkat(AT_FDCWD, source, AT_FDCWD, candidate, AT_SYMLINK_FOLLOW) == 0 {
+          name = candidate
+          return
+        }
+        let code = errno
+        InterruptCleanup.remove(cleanup)
+        cleanup = nil
+        if code != EEXIST { throw AtomicFile.cannotCreate(code) }
+      }
+      throw AtomicFile.cannotCreate(EEXIST)
+    }
+  #endif
+
+  /// Removes what has not been committed.
+  func discard() {
+    close(descriptor)
+    if let name { unlink(name) }
+    InterruptCleanup.remove(cleanup)
+  }
+
+  private func synchronize(_ descriptor: Int32) throws {
+    #if canImport(Darwin)
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    while fsync(descriptor) != 0 {
+      if errno == EINTR { continue }
+      // A file system that cannot do this has nothing to report.
+      if errno == EINVAL || errno == ENOTSUP || errno == EROFS { return }
+      throw ModelError(.cannotWrite, "cannot write: \(systemMessage(errno))")
+    }
+  }
+}

@@ -1,0 +1,112 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Whole files as `Bytes`: regular files are mapped, everything else (`-` for standard input,
+/// pipes, devices) is read into memory.
+public enum MappedFile {
+  /// The bytes of the file at `path`.
+  ///
+  /// The mapping is private, but bytes that another process cuts off the file while it is in use
+  /// are gone; a program that replaces files by renaming is no danger.
+  ///
+  /// - Throws: `.missingFile` where it cannot be opened or read, `.limitExceeded` where it is
+  ///   larger than `limit`.
+  public static func read(_ path: String, limit: Int = Limits.fileBytes) throws -> Bytes {
+    try inFile(path == "-" ? "standard input" : path) {
+      if path == "-" { return try readStream(0, limit: limit) }
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw openError(path) }
+      defer { close(descriptor) }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { throw openError(path) }
+      switch status.st_mode & S_IFMT {
+      case S_IFDIR:
+        throw ModelError(.missingFile, "is a directory, not a file")
+      case S_IFREG where status.st_size > 0:
+        return try map(descriptor, byteCount: Int(status.st_size), limit: limit)
+      default:
+        return try readStream(descriptor, limit: limit)
+      }
+    }
+  }
+
+  private static func map(_ descriptor: Int32, byteCount: Int, limit: Int) throws -> Bytes {
+    guard byteCount <= limit else { throw tooLarge("\(byteCount) bytes", limit: limit) }
+    guard let address = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0),
+      address != MAP_FAILED
+    else {
+      if errno == ENOMEM { throw ModelError(.outOfMemory, "cannot map \(byteCount) bytes") }
+      return try readStream(descriptor, limit: limit)
+    }
+    return Bytes(
+      base: address, count: byteCount, owner: Mapping(address: address, byteCount: byteCount))
+  }
+
+  private static func readStream(_ descriptor: Int32, limit: Int) throws -> Bytes {
+    var buffer = try AlignedBuffer(checkedByteCount: min(64 << 10, limit + 1))
+    var count = 0
+    while true {
+      if count == buffer.byteCount {
+        guard count <= limit else { throw tooLarge("more", limit: limit) }
+        let larger = try AlignedBuffer(checkedByteCount: min(2 * count, limit + 1))
+        larger.pointer.copyMemory(from: buffer.pointer, byteCount: count)
+        buffer = larger
+      }
+      let length = systemRead(descriptor, buffer.pointer + count, buffer.byteCount - count)
+      if length < 0 {
+        if errno == EINTR { continue }
+        throw ModelError(.missingFile, "cannot be read: \(systemMessage(errno))")
+      }
+      if length == 0 { break }
+      count += length
+    }
+    guard count <= limit else { throw tooLarge("more", limit: limit) }
+    return Bytes(base: buffer.pointer, count: count, owner: buffer)
+  }
+
+  private static func tooLarge(_ found: String, limit: Int) -> ModelError {
+    ModelError(.limitExceeded, "the file has \(found), the limit is \(limit) bytes")
+  }
+
+  private static func openError(_ path: String) -> ModelError {
+    let code = errno
+    guard code == ENOENT else {
+      return ModelError(.missingFile, "cannot be opened: \(systemMessage(code))")
+    }
+    let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+    var status = stat()
+    let hint =
+      !folder.isEmpty && stat(folder, &status) != 0
+      ? "there is no folder '\(folder)'" : "check the spelling and the current folder"
+    return ModelError(.missingFile, "no such file", hint: hint)
+  }
+}
+
+/// Unmaps with its last reference.
+private final class Mapping {
+  let address: UnsafeMutableRawPointer
+  let byteCount: Int
+
+  init(address: UnsafeMutableRawPointer, byteCount: Int) {
+    self.address = address
+    self.byteCount = byteCount
+  }
+
+  deinit { munmap(address, byteCount) }
+}
+
+// Inside `MappedFile` the bare name means its own function.
+private func systemRead(
+  _ descriptor: Int32, _ target: UnsafeMutableRawPointer, _ count: Int
+) -> Int {
+  read(descriptor, target, count)
+}
+
+/// The system's words for an `errno`.
+func systemMessage(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,0 +1,117 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Appends to an output. Small pieces are gathered, large ones go to the system as they are.
+public final class OutputHandle {
+  private let descriptor: Int32
+  private let expectedByteCount: Int?
+  private var buffer: [UInt8] = []
+  private static let bufferByteCount = 256 << 10
+  /// Bytes whose way to the disk has been started.
+  private var startedByteCount = 0
+  private var writtenByteCount = 0
+
+  /// Bytes written so far.
+  public var byteCount: Int { writtenByteCount + buffer.count }
+
+  init(descriptor: Int32, expectedByteCount: Int?) {
+    self.descriptor = descriptor
+    self.expectedByteCount = expectedByteCount
+  }
+
+  public func write(_ bytes: UnsafeRawBufferPointer) throws {
+    if buffer.count + bytes.count > Self.bufferByteCount {
+      try flush()
+      if bytes.count >= Self.bufferByteCount { return try send(bytes) }
+    }
+    if buffer.capacity == 0 { buffer.reserveCapacity(Self.bufferByteCount) }
+    buffer.append(contentsOf: bytes)
+  }
+
+  public func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
+
+  public func write(_ bytes: Bytes) throws { try bytes.withUnsafeBytes(write) }
+
+  public func write(_ text: String) throws {
+    var text = text
+    try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+  }
+
+  func flush() throws {
+    if buffer.isEmpty { return }
+    try buffer.withUnsafeBytes(send)
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  /// Fails where the file system has less room than the output is expected to take.
+  func checkSpace() throws {
+    guard let expectedByteCount, let free = freeByteCount(), free < expectedByteCount else {
+      return
+    }
+    throw failure(ENOSPC)
+  }
+
+  private func send(_ bytes: UnsafeRawBufferPointer) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.largestPiece))
+      let count = systemWrite(descriptor, piece)
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw failure(errno)
+      }
+      writtenByteCount += count
+      rest = rest.dropFirst(count)
+      startWriting()
+    }
+  }
+
+  private static let largestPiece = 16 << 20
+
+  /// Lets the disk work while the next bytes are being made.
+  private func startWriting() {
+    #if os(Linux)
+      if writtenByteCount - startedByteCount >= Self.largestPiece {
+        _ = startWriteback?(
+          descriptor, off_t(startedByteCount), off_t(writtenByteCount - startedByteCount), 2)
+        startedByteCount = writtenByteCount
+      }
+    #endif
+  }
+
+  private func freeByteCount() -> Int? {
+    var status = statvfs()
+    guard fstatvfs(descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
+    return Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
+  }
+
+  private func failure(_ code: Int32) -> ModelError {
+    var message = "cannot write: \(systemMessage(code))"
+    var hint: String?
+    if [ENOSPC, EDQUOT, EFBIG].contains(code) {
+      message += expectedByteCount.map { " (\($0) bytes needed" } ?? " (after \(byteCount) bytes"
+      message += freeByteCount().map { ", \($0) bytes free)" } ?? ")"
+      hint =
+        code == EFBIG ? "the limit on file sizes is too low" : "free some space or write elsewhere"
+    }
+    return ModelError(.cannotWrite, message, hint: hint)
+  }
+}
+
+// Inside `OutputHandle` the bare name means its own function.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+#if os(Linux)
+  /// `sync_file_range`, which the C library's Swift module leaves out; flag 2 starts the writing
+  /// and does not wait.
+  private let startWriteback = dlsym(nil, "sync_file_range").map {
+    unsafeBitCast($0, to: (@convention(c) (Int32, off_t, off_t, UInt32) -> Int32).self)
+  }
+#endif
