@@ -1,0 +1,55 @@
+# Assay: `make demo` shows it at work, `make test` tests it. Both set the machine up first.
+
+PREFIX ?= /usr/local
+SWIFT ?= swift
+BUILD = .build/release
+APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
+BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
+
+.PHONY: setup build test demo lint format layers baseline install proto docs
+
+# Installs what is missing, and asks for nothing where nothing is.
+setup:
+	@if command -v brew >/dev/null; then brew install --quiet $(BREW); \
+	elif command -v apt-get >/dev/null; then \
+	  missing=$$(for p in $(APT); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
+	  if [ -n "$$missing" ]; then \
+	    sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	    $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; \
+	  fi; \
+	else echo "error: neither apt-get nor brew is here; install: $(APT)" >&2; exit 1; fi
+
+build: setup
+	$(SWIFT) build -c release --product assay
+	$(SWIFT) build -c release --product assay-hdf5
+
+# A release build, because kernels are some sixty times slower in a debug build.
+test: setup
+	$(SWIFT) build -c release --build-tests
+	$(SWIFT) test -c release --skip-build
+	@$(MAKE) --no-print-directory layers
+
+demo: build
+	@sh Tests/Tools/demo.sh $(BUILD)/assay
+
+lint:
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+
+format:
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
+
+# Every `import` looks downward, as docs/layers of targets say.
+layers:
+	@sh Tests/Tools/layers.sh
+
+# The whole binary on a CPU that has no AVX.
+baseline: build
+	@sh Tests/Tools/baseline.sh $(BUILD)/assay
+
+# Regenerates the protobuf-c code from the .proto files.
+proto: setup
+	sh Sources/CSpec/generate.sh
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install $(BUILD)/assay $(BUILD)/assay-hdf5 $(DESTDIR)$(PREFIX)/bin

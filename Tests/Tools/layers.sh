@@ -1,0 +1,54 @@
+#!/bin/sh
+# Checks that every target imports only targets below it. One line a target: its name, then what it
+# may import of this package.
+set -eu
+cd "$(dirname "$0")/../.."
+table='
+CSpec:
+TensorCore:
+KernelInterface:
+ByteFormats: TensorCore CZlib
+HDF5Reader: TensorCore
+HDF5Library: HDF5Reader TensorCore CHDF5
+HDF5Worker: HDF5Library HDF5Reader TensorCore
+KernelsBaseline: KernelInterface
+KernelsAVX2: KernelInterface
+KernelsAVX512: KernelInterface
+Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CPUFeatures TensorCore
+CoreMLModel: ByteFormats TensorCore CSpec CProtobufC
+CustomLayers: Kernels KernelInterface TensorCore
+ModelTransforms: CoreMLModel TensorCore
+Engine: CoreMLModel CustomLayers Kernels KernelInterface TensorCore
+KerasImport: ModelTransforms CoreMLModel HDF5Reader ByteFormats TensorCore
+Imaging: TensorCore CPNG CJPEG CCodecs
+Verification: Engine CoreMLModel ByteFormats TensorCore
+Assay: Verification Imaging KerasImport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+AssayCommand: Assay Verification Imaging KerasImport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+'
+outside='Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization ArgumentParser'
+status=0
+for directory in Sources/*/; do
+  target=$(basename "$directory")
+  files=$(find "$directory" -name '*.swift' -print)
+  [ -n "$files" ] || continue
+  if ! printf '%s' "$table" | grep -q "^$target:"; then
+    echo "layers: $target is not in the table" >&2
+    status=1
+    continue
+  fi
+  allowed="$outside $(printf '%s' "$table" | sed -n "s/^$target://p")"
+  # shellcheck disable=SC2086
+  imports=$(grep -hoE '^ *(@[a-zA-Z_]+(\([a-z]+\))? +)*(public |package |internal )?import +(struct |class |enum |func |protocol )?[A-Za-z0-9_]+' $files |
+    sed -E 's/.* //' | sort -u)
+  for import in $imports; do
+    case " $allowed " in
+      *" $import "*) ;;
+      *)
+        echo "layers: $target must not import $import: $(grep -lE "import +$import\b" $files | head -n 1)" >&2
+        status=1
+        ;;
+    esac
+  done
+done
+[ $status -ne 0 ] || echo "layers: every import looks downward"
+exit $status
