@@ -1,0 +1,84 @@
+import CoreMLModel
+import TensorCore
+
+/// The order of axes in which the source framework gives and takes an array, and its way to
+/// Core ML's `[Seq, Batch, C, H, W]` and back.
+///
+/// Importers record it in the model's user-defined metadata under `assay.layout.FEATURE`, as one
+/// letter an axis: `NHWC`, `NTC`, `NC`.
+public struct SourceLayout: Sendable, Equatable {
+  public enum Axis: Character, Sendable {
+    case sequence = "T"
+    case batch = "N"
+    case channels = "C"
+    case height = "H"
+    case width = "W"
+
+    /// Its place in `[Seq, Batch, C, H, W]`.
+    var canonicalIndex: Int {
+      switch self {
+      case .sequence: 0
+      case .batch: 1
+      case .channels: 2
+      case .height: 3
+      case .width: 4
+      }
+    }
+  }
+
+  public static let metadataPrefix = "assay.layout."
+
+  public let axes: [Axis]
+
+  /// Nil where a letter is unknown or stands twice.
+  public init?(_ letters: String) {
+    let axes = letters.compactMap(Axis.init(rawValue:))
+    guard axes.count == letters.count, Set(axes).count == axes.count, !axes.isEmpty else {
+      return nil
+    }
+    self.axes = axes
+  }
+
+  /// The layout recorded for a feature of `model`.
+  public init?(of feature: String, in model: Model) {
+    guard
+      let letters = model.description?.metadata?.userDefined[Self.metadataPrefix + feature]
+    else { return nil }
+    self.init(letters)
+  }
+
+  public var letters: String { String(axes.map(\.rawValue)) }
+
+  /// `[Seq, Batch, C, H, W]` of an array in this layout; the batch axis may be left out.
+  public func canonical(_ array: Tensor, feature: String) throws -> Tensor {
+    let shape = try completed(array.shape, feature: feature)
+    var canonicalShape = [1, 1, 1, 1, 1]
+    for (axis, size) in zip(axes, shape) { canonicalShape[axis.canonicalIndex] = size }
+    let order = axes.indices.sorted { axes[$0].canonicalIndex < axes[$1].canonicalIndex }
+    return array.reshaped(shape).transposed(order).reshaped(canonicalShape)
+  }
+
+  /// The array in this layout of a `[Seq, Batch, C, H, W]` blob. An axis that the layout does not
+  /// name must have length 1; where it has not, the blob's own axes are kept.
+  public func source(_ blob: Tensor) -> Tensor {
+    let named = Set(axes.map(\.canonicalIndex))
+    guard blob.shape.count == 5,
+      blob.shape.indices.allSatisfy({ named.contains($0) || blob.shape[$0] == 1 })
+    else { return blob }
+    let order = named.sorted()
+    let dense = blob.reshaped(order.map { blob.shape[$0] })
+    return dense.transposed(axes.map { axis in order.firstIndex(of: axis.canonicalIndex) ?? 0 })
+  }
+
+  private func completed(_ shape: [Int], feature: String) throws -> [Int] {
+    if shape.count == axes.count { return shape }
+    if shape.count == axes.count - 1, let batch = axes.firstIndex(of: .batch) {
+      var completed = shape
+      completed.insert(1, at: batch)
+      return completed
+    }
+    throw ModelError(
+      .mismatch, "an array of shape \(shape) does not fit the layout \(letters)", field: feature,
+      hint: "give \(axes.count) axes in the order \(letters), or use --layout coreml")
+  }
+}

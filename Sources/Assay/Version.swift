@@ -1,0 +1,2 @@
+/// The version of this program and library.
+public let assayVersion = "0.1.0"

@@ -1,0 +1,32 @@
+import TensorCore
+import Testing
+
+@testable import Assay
+
+@Suite struct SourceLayoutTests {
+  @Test func imagesGoToPlanesAndBack() throws {
+    let layout = try #require(SourceLayout("NHWC"))
+    let image = Tensor(shape: [1, 1, 2, 3], [1, 2, 3, 4, 5, 6])
+    let blob = try layout.canonical(image, feature: "image")
+    #expect(blob == Tensor(shape: [1, 1, 3, 1, 2], [1, 4, 2, 5, 3, 6]))
+    #expect(layout.source(blob) == image)
+  }
+
+  @Test func sequencesComeFirst() throws {
+    let layout = try #require(SourceLayout("NTC"))
+    let array = Tensor(shape: [2, 3, 1], [1, 2, 3, 4, 5, 6])
+    let blob = try layout.canonical(array, feature: "x")
+    #expect(blob == Tensor(shape: [3, 2, 1, 1, 1], [1, 4, 2, 5, 3, 6]))
+    #expect(layout.source(blob) == array)
+  }
+
+  @Test func theBatchMayBeLeftOut() throws {
+    let layout = try #require(SourceLayout("NC"))
+    #expect(try layout.canonical(Tensor(shape: [4]), feature: "x").shape == [1, 1, 4, 1, 1])
+    #expect(throws: ModelError.self) { try layout.canonical(Tensor(shape: []), feature: "x") }
+  }
+
+  @Test func unknownOrDoubleLettersAreNoLayout() {
+    #expect(SourceLayout("NXC") == nil && SourceLayout("NCC") == nil && SourceLayout("") == nil)
+  }
+}
