@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -5,7 +7,6 @@
 #elseif canImport(Darwin)
   import Darwin
 #endif
-import Synchronization
 
 /// Files that must not outlive an interruption. SIGINT, SIGTERM and SIGHUP remove them and then
 /// take their usual course, so that the exit status is that of the signal.

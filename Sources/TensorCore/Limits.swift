@@ -18,5 +18,8 @@ public enum Limits {
   public static let zipMembers = 10_000
   /// Greatest ratio of a compressed member's size to its bytes in the file.
   public static let expansionRatio = 1000
+  /// The same for a whole zip archive that expands to more than `zipUncheckedBytes`.
+  public static let zipExpansionRatio = 100
+  public static let zipUncheckedBytes = 64 << 20
   public static let npyHeaderBytes = 64 << 10
 }

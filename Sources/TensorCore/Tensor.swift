@@ -13,6 +13,19 @@ public struct Tensor: @unchecked Sendable {
     storage.pointer.initializeMemory(as: Float.self, repeating: 0, count: count)
   }
 
+  /// For shapes that come from a file: fails with an error where the elements pass the limit or
+  /// the memory is not to be had. `fill` initialises every element.
+  public init(
+    checkedShape shape: [Int], _ fill: (UnsafeMutableBufferPointer<Float>) throws -> Void
+  ) throws {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    self.shape = shape
+    storage = try AlignedBuffer(checkedByteCount: count * 4)
+    try fill(
+      UnsafeMutableBufferPointer(
+        start: storage.pointer.bindMemory(to: Float.self, capacity: count), count: count))
+  }
+
   /// Precondition: `elements` are as many as `shape` says.
   public init(shape: [Int], _ elements: [Float]) {
     precondition(shape.reduce(1, *) == elements.count)

@@ -1,0 +1,135 @@
+import TensorCore
+
+/// An array as it stood in a file.
+public struct NamedArray: Sendable, Equatable {
+  public var name: String?
+  /// Element type in the file; the elements themselves are the nearest floats. `.uint8` is kept
+  /// when the array is written, everything else becomes float32.
+  public var type: NumericType
+  public var tensor: Tensor
+
+  public init(_ tensor: Tensor, name: String? = nil, type: NumericType = .float32) {
+    self.name = name
+    self.type = type
+    self.tensor = tensor
+  }
+}
+
+/// Arrays in the order of their file: one without a name, or any number with different names.
+public struct ArraySet: Sendable, Equatable {
+  public var arrays: [NamedArray]
+
+  public init(_ arrays: [NamedArray]) { self.arrays = arrays }
+
+  public subscript(name: String) -> NamedArray? { arrays.first { $0.name == name } }
+
+  /// Reads `.npy`, `.npz`, JSON or CSV, whichever the file's contents are; `-` is standard input.
+  public static func read(_ path: String) throws -> ArraySet {
+    let bytes = try MappedFile.read(path)
+    return try inFile(path == "-" ? "standard input" : path) {
+      try parse(bytes, prefersJSON: path.hasSuffix(".json"))
+    }
+  }
+
+  /// - Parameter prefersJSON: whether a lone number is JSON (no axes) or CSV (one axis).
+  public static func parse(_ bytes: Bytes, prefersJSON: Bool = false) throws -> ArraySet {
+    let start = bytes[0..<min(bytes.count, 4096)].array(of: UInt8.self)
+    if start.starts(with: NumPyHeader.magic.array(of: UInt8.self)) {
+      return ArraySet([try NumPyFile.parse(bytes)])
+    }
+    if ZipArchive.recognises(bytes) { return try parseArchive(bytes) }
+    if start.starts(with: [0x89, 0x48, 0x44, 0x46]) {
+      throw ModelError(.unsupported, "is an HDF5 file where an array file is expected")
+    }
+    guard !start.isEmpty else { throw ModelError(.malformed, "the file is empty") }
+    let text = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start[...]
+    let first = text.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    if prefersJSON || first == UInt8(ascii: "[") || first == UInt8(ascii: "{") {
+      return try JSONArrays.parse(bytes)
+    }
+    if start.contains(0) {
+      throw ModelError(
+        .malformed, "is no array file",
+        hint: "arrays are read from .npy, .npz, .json and .csv files")
+    }
+    return ArraySet([try CSVFile.parse(bytes)])
+  }
+
+  /// Writes the format that the extension of `path` names: `.npy` and `.csv` take one array, `.npz`
+  /// and `.json` any number. The same arrays give the same bytes.
+  public func write(to path: String, deflated: Bool = false) throws {
+    let format = Format.allCases.first { path.lowercased().hasSuffix("." + $0.rawValue) }
+    guard let format else {
+      throw ModelError(
+        .usage, "the extension names no array format", file: path,
+        hint: "use .npy, .npz, .json or .csv")
+    }
+    guard arrays.count == 1 || format == .npz || format == .json else {
+      throw ModelError(
+        .mismatch, "a .\(format.rawValue) file holds one array, not \(arrays.count)", file: path,
+        hint: "use .npz")
+    }
+    try AtomicFile.write(to: path) { try write(format, deflated: deflated, to: $0.write) }
+  }
+
+  public enum Format: String, CaseIterable, Sendable { case npy, npz, json, csv }
+
+  /// Precondition: `.npy` and `.csv` take exactly one array.
+  public func write(
+    _ format: Format, deflated: Bool = false,
+    to write: @escaping (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    switch format {
+    case .npy: try NumPyFile.write(arrays[0], to: write)
+    case .csv: try CSVFile.write(arrays[0], to: write)
+    case .json: try JSONArrays.write(self, to: write)
+    case .npz: try writeArchive(deflated: deflated, to: write)
+    }
+  }
+
+  /// Stands for `/` in the names of an archive's members.
+  private static let slash = "__SLASH__"
+  private static let memberSuffix = ".npy"
+
+  private static func parseArchive(_ bytes: Bytes) throws -> ArraySet {
+    let archive = try ZipArchive(bytes)
+    var names: Set<String> = []
+    return ArraySet(
+      try archive.members.map { member in
+        guard member.name.hasSuffix(memberSuffix) else {
+          throw ModelError(.unsupported, "the archive's member '\(member.name)' is no .npy file")
+        }
+        let name = replaced(String(member.name.dropLast(memberSuffix.count)), slash, by: "/")
+        guard names.insert(name).inserted else {
+          throw ModelError(.malformed, "the archive has two arrays named '\(name)'")
+        }
+        do {
+          var array = try NumPyFile.parse(archive.contents(member))
+          array.name = name
+          return array
+        } catch var error as ModelError {
+          error.field = error.field ?? member.name
+          throw error
+        }
+      })
+  }
+
+  private func writeArchive(
+    deflated: Bool, to write: @escaping (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    var archive = ZipWriter(write)
+    for (index, array) in arrays.enumerated() {
+      let name = Self.replaced(array.name ?? "arr_\(index)", "/", by: Self.slash)
+      var bytes: [UInt8] = []
+      try NumPyFile.write(array) { bytes += $0 }
+      try bytes.withUnsafeBytes {
+        try archive.add(name + Self.memberSuffix, [$0], deflated: deflated)
+      }
+    }
+    try archive.finish()
+  }
+
+  private static func replaced(_ text: String, _ old: String, by new: String) -> String {
+    text.split(separator: old, omittingEmptySubsequences: false).joined(separator: new)
+  }
+}

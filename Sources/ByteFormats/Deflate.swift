@@ -1,0 +1,91 @@
+import CZlib
+import TensorCore
+
+/// Raw deflate streams and the checksum of zip archives, over zlib.
+enum Deflate {
+  /// CRC-32 of ISO 3309, as zip and PNG use it.
+  static func crc32(_ bytes: Bytes) -> UInt32 {
+    bytes.withUnsafeBytes { crc32($0) }
+  }
+
+  static func crc32(_ bytes: UnsafeRawBufferPointer, after crc: UInt32 = 0) -> UInt32 {
+    guard let base = bytes.baseAddress else { return crc }
+    return UInt32(
+      truncatingIfNeeded: crc32_z(
+        uLong(crc), base.assumingMemoryBound(to: UInt8.self), bytes.count))
+  }
+
+  /// The `byteCount` bytes that `stored` expands to; neither may have anything left over.
+  static func expand(_ stored: Bytes, byteCount: Int, name: String) throws -> Bytes {
+    let target = try AlignedBuffer(checkedByteCount: byteCount)
+    var stream = z_stream()
+    guard inflateInit2_(&stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+    else { throw ModelError(.outOfMemory, "cannot start zlib") }
+    defer { inflateEnd(&stream) }
+    let status = stored.withUnsafeBytes { source -> Int32 in
+      var read = 0
+      var written = 0
+      // One byte more than expected, so that a longer stream shows.
+      var surplus: UInt8 = 0
+      return withUnsafeMutablePointer(to: &surplus) { surplus in
+        while true {
+          let input = min(source.count - read, Self.piece)
+          stream.next_in = source.baseAddress.map {
+            UnsafeMutablePointer(mutating: $0.assumingMemoryBound(to: UInt8.self) + read)
+          }
+          stream.avail_in = uInt(input)
+          let room = min(byteCount - written, Self.piece)
+          stream.next_out =
+            room > 0
+            ? target.pointer.assumingMemoryBound(to: UInt8.self) + written : surplus
+          stream.avail_out = uInt(max(room, 1))
+          let status = inflate(&stream, Z_NO_FLUSH)
+          let taken = input - Int(stream.avail_in)
+          let made = max(room, 1) - Int(stream.avail_out)
+          read += taken
+          written += made
+          if written > byteCount { return Z_DATA_ERROR }
+          if status == Z_STREAM_END {
+            return written == byteCount && read == source.count ? Z_OK : Z_DATA_ERROR
+          }
+          if status != Z_OK || taken + made == 0 { return status == Z_OK ? Z_BUF_ERROR : status }
+        }
+      }
+    }
+    guard status == Z_OK else {
+      throw ModelError(
+        .malformed, "the archive's member '\(name)' cannot be expanded to \(byteCount) bytes",
+        hint: "the file is damaged")
+    }
+    return Bytes(base: target.pointer, count: byteCount, owner: target)
+  }
+
+  /// `bytes` as a raw deflate stream of zlib's default level.
+  static func compress(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
+    guard bytes.count <= Int(UInt32.max) else {
+      throw ModelError(.limitExceeded, "more than 4 GiB cannot be deflated at once")
+    }
+    var stream = z_stream()
+    guard
+      deflateInit2_(
+        &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+        Int32(MemoryLayout<z_stream>.size)) == Z_OK
+    else { throw ModelError(.outOfMemory, "cannot start zlib") }
+    defer { deflateEnd(&stream) }
+    let bound = Int(deflateBound(&stream, uLong(bytes.count)))
+    return try [UInt8](unsafeUninitializedCapacity: bound) { target, count in
+      stream.next_in = bytes.baseAddress.map {
+        UnsafeMutablePointer(mutating: $0.assumingMemoryBound(to: UInt8.self))
+      }
+      stream.avail_in = uInt(bytes.count)
+      stream.next_out = target.baseAddress
+      stream.avail_out = uInt(clamping: bound)
+      guard deflate(&stream, Z_FINISH) == Z_STREAM_END else {
+        throw ModelError(.internal, "zlib could not compress \(bytes.count) bytes")
+      }
+      count = bound - Int(stream.avail_out)
+    }
+  }
+
+  private static let piece = 1 << 30
+}

@@ -1,0 +1,52 @@
+import TensorCore
+
+/// NumPy's `.npy` format: one array.
+public enum NumPyFile {
+  /// Reads types `b1`, `i1`…`i8`, `u1`…`u8`, `f2`, `f4`, `f8` of either byte order, in C or Fortran
+  /// order. The bytes must be exactly as many as the header promises.
+  public static func parse(_ bytes: Bytes) throws -> NamedArray {
+    var reader = BoundedReader(bytes)
+    let header = try NumPyHeader(&reader)
+    let byteCount = try checkedProduct([header.elementCount, header.type.byteCount])
+    guard reader.remaining == byteCount else {
+      throw ModelError(
+        .malformed,
+        "the header promises \(byteCount) bytes of elements (shape \(header.shape), type "
+          + "\(header.type.rawValue)), the file has \(reader.remaining)",
+        hint: reader.remaining < byteCount ? "the file is cut off" : nil)
+    }
+    let elements = try reader.take(byteCount)
+    var tensor = try Tensor(
+      checkedShape: header.isFortranOrder ? header.shape.reversed() : header.shape
+    ) { target in
+      elements.withUnsafeBytes {
+        header.type.convert($0, isBigEndian: header.isBigEndian, to: target)
+      }
+    }
+    if header.isFortranOrder { tensor = tensor.transposed(header.shape.indices.reversed()) }
+    return NamedArray(tensor, type: header.type)
+  }
+
+  /// Writes `<f4`, or `|u1` where the array's type is `.uint8`; byte for byte what `numpy.save`
+  /// writes.
+  public static func write(
+    _ array: NamedArray, to write: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    let type: NumericType = array.type == .uint8 ? .uint8 : .float32
+    try NumPyHeader(type: type, shape: array.tensor.shape).encoded().withUnsafeBytes(write)
+    try array.tensor.withUnsafeElements { elements in
+      if type == .uint8 {
+        try elements.map(UInt8.init(rounding:)).withUnsafeBytes(write)
+      } else {
+        try write(UnsafeRawBufferPointer(elements))
+      }
+    }
+  }
+}
+
+extension UInt8 {
+  /// The nearest integer in 0…255, halves away from zero; NaN becomes 0.
+  public init(rounding value: Float) {
+    self = value >= 0 ? UInt8(Swift.min(value, 255).rounded()) : 0
+  }
+}
