@@ -1,0 +1,64 @@
+import CoreMLModel
+import CustomLayers
+import TensorCore
+
+extension Custom: ReferenceLayer {
+  /// What the class answers, in single precision: a custom layer is its own reference.
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    guard let layerClass = settings.customLayers.first(where: { $0.className == className }) else {
+      throw ModelError(.unsupported, "implementation named '\(className)' was not found")
+    }
+    var values: [String: CustomLayerParameter] = ["engineName": .string(className)]
+    for (name, value) in parameters {
+      switch value {
+      case .double(let number): values[name] = .double(number)
+      case .string(let text): values[name] = .string(text)
+      case .int(let number): values[name] = .int(number)
+      case .long(let number): values[name] = .long(number)
+      case .bool(let flag): values[name] = .bool(flag)
+      case nil: break
+      }
+    }
+    let layer = try layerClass.init(parameters: values)
+    try layer.setWeightData(
+      blobs.map { $0.float16Value.count > 0 ? $0.float16Value : Bytes($0.floatValue.array()) })
+    let tensors = inputs.map(\.tensor)
+    let shapes = try layer.outputShapes(forInputShapes: inputs.map(\.shape))
+    for shape in shapes {
+      guard shape.count == 5 else {
+        throw ModelError(.unsupported, "'\(className)' gives an output of shape \(shape)")
+      }
+      _ = try checkedProduct(shape, limit: Limits.tensorElements)
+    }
+    var outputs = shapes.map { Tensor(shape: $0) }
+    try evaluate(layer, tensors[...], [], &outputs, 0, [])
+    return outputs.map(ReferenceTensor.init)
+  }
+
+  /// Opens the inputs, then the outputs, one inside of the other, and calls the layer.
+  private func evaluate(
+    _ layer: any CustomLayer, _ inputs: ArraySlice<Tensor>, _ opened: [CustomLayerInput],
+    _ outputs: inout [Tensor], _ index: Int, _ openedOutputs: [CustomLayerOutput]
+  ) throws {
+    if let input = inputs.first {
+      try input.withUnsafeElements { elements in
+        try evaluate(
+          layer, inputs.dropFirst(),
+          opened + [CustomLayerInput(shape: input.shape, elements: elements)], &outputs, index,
+          openedOutputs)
+      }
+    } else if index < outputs.count {
+      var output = outputs[index]
+      try output.withUnsafeMutableElements { elements in
+        try evaluate(
+          layer, inputs, opened, &outputs, index + 1,
+          openedOutputs + [CustomLayerOutput(shape: outputs[index].shape, elements: elements)])
+      }
+      outputs[index] = output
+    } else {
+      try layer.evaluate(inputs: opened, outputs: openedOutputs)
+    }
+  }
+}

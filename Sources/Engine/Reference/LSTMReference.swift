@@ -1,0 +1,133 @@
+import CoreMLModel
+import TensorCore
+
+extension UniDirectionalLSTM: ReferenceLayer {
+  /// Inputs x, h, c, outputs y, h, c.
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shapes = try outputShapes(inputs.map(\.shape))
+    let cell = try LSTMCell(
+      params ?? LSTMParameters(), weightParams, activations, inputVectorSize, outputVectorSize,
+      settings)
+    let run = cell.run(
+      inputs[0], reversed: reverseInput, hidden: state(inputs, 1, outputVectorSize),
+      cell: state(inputs, 2, outputVectorSize))
+    return recurrentOutputs(run, shapes, params?.sequenceOutput ?? false)
+  }
+}
+
+extension BiDirectionalLSTM: ReferenceLayer {
+  /// Inputs x, h, c and h, c of the backward one, outputs y, h, c, h, c. At each time y holds the
+  /// forward output, then the backward one of the same time; without a sequence, the last of each.
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shapes = try outputShapes(inputs.map(\.shape))
+    let size = outputVectorSize
+    let parameters = params ?? LSTMParameters()
+    let cells = try [activationsForwardLSTM, activationsBackwardLSTM].enumerated().map {
+      try LSTMCell(
+        parameters, $0.offset < weightParams.count ? weightParams[$0.offset] : nil, $0.element,
+        inputVectorSize, size, settings)
+    }
+    let forward = cells[0].run(
+      inputs[0], reversed: false, hidden: state(inputs, 1, size), cell: state(inputs, 2, size))
+    let backward = cells[1].run(
+      inputs[0], reversed: true, hidden: state(inputs, 3, size), cell: state(inputs, 4, size))
+    let pairs =
+      parameters.sequenceOutput
+      ? Array(zip(forward.steps, backward.steps.reversed())) : [(forward.hidden, backward.hidden)]
+    let y = pairs.flatMap { zip($0, $1).flatMap { $0 + $1 } }
+    let states = [forward.hidden, forward.cell, backward.hidden, backward.cell]
+    return zip(shapes, [y] + states.map { $0.flatMap { $0 } }).map {
+      ReferenceTensor(shape: $0, $1)
+    }
+  }
+}
+
+/// One direction of a long short-term memory:
+///
+///     i = f(W·x + R·h + p ∘ c + b), f likewise, z = g(W·x + R·h + b)
+///     c = c ∘ f + i ∘ z, or c ∘ (1 − i) + i ∘ z where the gates are coupled, held inside ±threshold
+///     o = f(W·x + R·h + p ∘ c + b) with the new c, h = h(c) ∘ o
+private struct LSTMCell {
+  private let parameters: LSTMParameters
+  private let inputGate: RecurrentGate
+  private let forgetGate: RecurrentGate?
+  private let blockInput: RecurrentGate
+  private let outputGate: RecurrentGate
+  /// Of the input, forget and output gate.
+  private let peepholes: [[Double]]
+  private let forgetBias: Double
+  private let f: (Double) -> Double
+  private let g: (Double) -> Double
+  private let h: (Double) -> Double
+
+  init(
+    _ parameters: LSTMParameters, _ weights: LSTMWeights?, _ activations: [Activation],
+    _ inputs: Int, _ outputs: Int, _ settings: ReferenceSettings
+  ) throws {
+    guard let weights else { throw ModelError(.malformed, "is missing", field: "weightParams") }
+    guard activations.count == 3 else {
+      throw ModelError(
+        .malformed, "has \(activations.count) functions, not 3", field: "activations")
+    }
+    let hasBias = parameters.hasBiasVectors
+    self.parameters = parameters
+    inputGate = try RecurrentGate(
+      weights.inputGateWeightMatrix, weights.inputGateRecursionMatrix,
+      hasBias ? weights.inputGateBiasVector : nil, "inputGate", inputs, outputs)
+    forgetGate =
+      parameters.coupledInputAndForgetGate
+      ? nil
+      : try RecurrentGate(
+        weights.forgetGateWeightMatrix, weights.forgetGateRecursionMatrix,
+        hasBias ? weights.forgetGateBiasVector : nil, "forgetGate", inputs, outputs)
+    blockInput = try RecurrentGate(
+      weights.blockInputWeightMatrix, weights.blockInputRecursionMatrix,
+      hasBias ? weights.blockInputBiasVector : nil, "blockInput", inputs, outputs)
+    outputGate = try RecurrentGate(
+      weights.outputGateWeightMatrix, weights.outputGateRecursionMatrix,
+      hasBias ? weights.outputGateBiasVector : nil, "outputGate", inputs, outputs)
+    let zeros = [Double](repeating: 0, count: outputs)
+    func peephole(_ weights: Weights?, _ field: String) throws -> [Double] {
+      parameters.hasPeepholeVectors ? try weights.values(outputs, field).map(Double.init) : zeros
+    }
+    peepholes = [
+      try peephole(weights.inputGatePeepholeVector, "inputGatePeepholeVector"),
+      parameters.coupledInputAndForgetGate
+        ? zeros : try peephole(weights.forgetGatePeepholeVector, "forgetGatePeepholeVector"),
+      try peephole(weights.outputGatePeepholeVector, "outputGatePeepholeVector"),
+    ]
+    forgetBias = parameters.forgetBias && settings.addsForgetBias ? 1 : 0
+    f = try recurrentFunction(activations[0], "activations")
+    g = try recurrentFunction(activations[1], "activations")
+    h = try recurrentFunction(activations[2], "activations")
+  }
+
+  func run(
+    _ input: ReferenceTensor, reversed: Bool, hidden: [[Double]], cell: [[Double]]
+  ) -> RecurrentRun {
+    runRecurrence(input, reversed: reversed, hidden: hidden, cell: cell, step)
+  }
+
+  private func step(
+    _ x: [Double], _ y: [Double], _ c: [Double]
+  ) -> (h: [Double], c: [Double]) {
+    let threshold =
+      parameters.cellClipThreshold == 0 ? 50 : Double(parameters.cellClipThreshold.magnitude)
+    func gate(_ gate: RecurrentGate, _ c: [Double], _ peephole: [Double], _ offset: Double)
+      -> [Double]
+    {
+      let sums = gate.sum(x, y)
+      return sums.indices.map { f(clip(sums[$0] + peephole[$0] * c[$0] + offset)) }
+    }
+    let i = gate(inputGate, c, peepholes[0], 0)
+    let kept = forgetGate.map { gate($0, c, peepholes[1], forgetBias) } ?? i.map { 1 - $0 }
+    let z = blockInput.sum(x, y).map { g(clip($0)) }
+    let next = c.indices.map { clip(c[$0] * kept[$0] + i[$0] * z[$0], to: threshold) }
+    let o = gate(outputGate, next, peepholes[2], 0)
+    return (next.indices.map { h(next[$0]) * o[$0] }, next)
+  }
+}

@@ -1,0 +1,89 @@
+import CoreMLModel
+import TensorCore
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+extension MeanVarianceNormalize: ReferenceLayer {
+  /// Caffe's formula, (x − mean) / (√variance + ε); the specification gives none.
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let input = inputs[0]
+    let stabiliser = epsilon == 0 ? 1e-6 : Double(epsilon)
+    var moments: [Moments] = []
+    for item in 0..<input.sequence * input.batch {
+      for channel in 0..<input.channels {
+        moments.append(
+          Moments(
+            of: acrossChannels ? input.item(item) : input.plane(item: item, channel: channel)))
+      }
+    }
+    return [
+      ReferenceTensor(shape: shape) { p in
+        let m = moments[(p.sequence * input.batch + p.batch) * input.channels + p.channel]
+        let centred = input[p] - m.mean
+        return normalizeVariance ? centred / (m.variance.squareRoot() + stabiliser) : centred
+      }
+    ]
+  }
+}
+
+extension L2Normalize: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let input = inputs[0]
+    let stabiliser = epsilon == 0 ? 1e-6 : Double(epsilon)
+    let norms = (0..<input.sequence * input.batch).map { item in
+      (input.item(item).reduce(0) { $0 + $1 * $1 } + stabiliser).squareRoot()
+    }
+    return [
+      ReferenceTensor(shape: shape) { p in
+        input[p] / norms[p.sequence * input.batch + p.batch]
+      }
+    ]
+  }
+}
+
+extension Softmax: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let input = inputs[0]
+    return [
+      ReferenceTensor(shape: shape) { p in
+        let column = (0..<input.channels).map { input[p.sequence, p.batch, $0, p.y, p.x] }
+        let largest = column.max() ?? 0
+        return exp(input[p] - largest) / column.reduce(0) { $0 + exp($1 - largest) }
+      }
+    ]
+  }
+}
+
+extension LRN: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let input = inputs[0]
+    let constant = k == 0 ? 1 : Double(k)
+    return [
+      ReferenceTensor(shape: shape) { p in
+        let first = p.channel - (localSize - 1) / 2
+        var sum = 0.0
+        for channel in max(first, 0)..<min(first + localSize, input.channels) {
+          let x = input[p.sequence, p.batch, channel, p.y, p.x]
+          sum += x * x
+        }
+        return input[p] / pow(constant + Double(alpha) / Double(localSize) * sum, Double(beta))
+      }
+    ]
+  }
+}

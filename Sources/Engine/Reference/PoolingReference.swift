@@ -1,0 +1,71 @@
+import CoreMLModel
+import TensorCore
+
+extension Pooling: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let input = inputs[0]
+    let rows = windows(axis: 0, input: input.height, output: shape[3])
+    let columns = windows(axis: 1, input: input.width, output: shape[4])
+    let output = ReferenceTensor(shape: shape) { p in
+      var values: [Double] = []
+      for y in rows[p.y].real {
+        for x in columns[p.x].real {
+          values.append(input[p.sequence, p.batch, p.channel, y, x])
+        }
+      }
+      switch type {
+      // Padding never wins; a window with nothing but padding gives Caffe's lowest float.
+      case .max: return values.max() ?? -Double(Float.greatestFiniteMagnitude)
+      case .average:
+        let count =
+          avgPoolExcludePadding ? values.count : rows[p.y].padded.count * columns[p.x].padded.count
+        return values.reduce(0, +) / Double(count)
+      case .l2: return values.reduce(0) { $0 + $1 * $1 }.squareRoot()
+      }
+    }
+    return [output]
+  }
+
+  private struct Window {
+    /// The elements of the input that the window covers.
+    var real: Range<Int>
+    /// The same with the padding that counts in the divisor of an average.
+    var padded: Range<Int>
+  }
+
+  /// Where each output's window lies on an axis.
+  ///
+  /// As in Caffe, from which `includeLastPixel` comes, a window that reaches beyond the trailing
+  /// padding is cut there before an average is taken.
+  private func windows(axis: Int, input: Int, output: Int) -> [Window] {
+    if globalPooling { return [Window(real: 0..<input, padded: 0..<input)] }
+    let size = kernelSize.count == 2 ? kernelSize[axis] : 3
+    let step = stride.count == 2 ? stride[axis] : 1
+    var leading = 0
+    var trailing = 0
+    switch padding {
+    case .valid(let valid):
+      if let amounts = valid.paddingAmounts {
+        leading = axis == 0 ? amounts.top : amounts.left
+        trailing = axis == 0 ? amounts.bottom : amounts.right
+      }
+    case .same(let same):
+      (leading, trailing) = samePadding(
+        covered: (output - 1) * step + size, size: input, same.asymmetryMode)
+    case .includeLastPixel(let complete):
+      if complete.paddingAmounts.count == 2 { leading = complete.paddingAmounts[axis] }
+      trailing = leading
+    case nil: break
+    }
+    return (0..<output).map { index in
+      let start = index * step - leading
+      let end = min(start + size, input + trailing)
+      let first = min(max(start, 0), input)
+      return Window(
+        real: first..<max(first, min(end, input)), padded: start..<max(start, end))
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import CoreMLModel
+import TensorCore
+
+extension SimpleRecurrent: ReferenceLayer {
+  /// Inputs x and h, outputs y and h.
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shapes = try outputShapes(inputs.map(\.shape))
+    let f = try recurrentFunction(activation, "activation")
+    let gate = try RecurrentGate(
+      weightMatrix, recursionMatrix, hasBiasVector ? biasVector : nil, "",
+      inputVectorSize, outputVectorSize)
+    let run = runRecurrence(
+      inputs[0], reversed: reverseInput, hidden: state(inputs, 1, outputVectorSize),
+      cell: nil
+    ) { x, h, c in (gate.sum(x, h).map { f(clip($0)) }, c) }
+    return recurrentOutputs(run, shapes, sequenceOutput)
+  }
+}
+
+extension GRU: ReferenceLayer {
+  /// Inputs x and h, outputs y and h.
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shapes = try outputShapes(inputs.map(\.shape))
+    let f = try recurrentFunction(activations.first, "activations")
+    let g = try recurrentFunction(activations.last, "activations")
+    let update = try RecurrentGate(
+      updateGateWeightMatrix, updateGateRecursionMatrix,
+      hasBiasVectors ? updateGateBiasVector : nil, "updateGate", inputVectorSize, outputVectorSize)
+    let reset = try RecurrentGate(
+      resetGateWeightMatrix, resetGateRecursionMatrix,
+      hasBiasVectors ? resetGateBiasVector : nil, "resetGate", inputVectorSize, outputVectorSize)
+    let output = try RecurrentGate(
+      outputGateWeightMatrix, outputGateRecursionMatrix,
+      hasBiasVectors ? outputGateBiasVector : nil, "outputGate", inputVectorSize, outputVectorSize)
+    let run = runRecurrence(
+      inputs[0], reversed: reverseInput, hidden: state(inputs, 1, outputVectorSize), cell: nil
+    ) { x, h, c in
+      let z = update.sum(x, h).map { f(clip($0)) }
+      let r = reset.sum(x, h).map { f(clip($0)) }
+      let o = output.sum(x, zip(r, h).map { $0 * $1 }).map { g(clip($0)) }
+      return (h.indices.map { (1 - z[$0]) * o[$0] + z[$0] * h[$0] }, c)
+    }
+    return recurrentOutputs(run, shapes, sequenceOutput)
+  }
+}
+
+/// The steps of one run in the order in which they were taken, and the last state. One vector an item
+/// of the batch.
+struct RecurrentRun {
+  var steps: [[[Double]]]
+  var hidden: [[Double]]
+  var cell: [[Double]]
+}
+
+/// Runs a cell over the sequence.
+func runRecurrence(
+  _ input: ReferenceTensor, reversed: Bool, hidden: [[Double]], cell: [[Double]]?,
+  _ step: (_ x: [Double], _ h: [Double], _ c: [Double]) -> (h: [Double], c: [Double])
+) -> RecurrentRun {
+  var run = RecurrentRun(
+    steps: [], hidden: hidden, cell: cell ?? hidden.map { _ in [] })
+  let times = Array(0..<input.sequence)
+  for time in reversed ? times.reversed() : times {
+    for batch in 0..<input.batch {
+      let x = Array(input.item(time * input.batch + batch))
+      (run.hidden[batch], run.cell[batch]) = step(x, run.hidden[batch], run.cell[batch])
+    }
+    run.steps.append(run.hidden)
+  }
+  return run
+}
+
+/// y, then the states h and c, as far as the layer has such outputs. With `sequenceOutput` the steps
+/// stand in the order in which they were taken, so that reversed input gives reversed output, as
+/// with Keras' `go_backwards`.
+func recurrentOutputs(
+  _ run: RecurrentRun, _ shapes: [[Int]], _ sequenceOutput: Bool
+) -> [ReferenceTensor] {
+  let y = sequenceOutput ? run.steps : [run.hidden]
+  let all = [y, [run.hidden], [run.cell]]
+  return zip(shapes, all).map { shape, values in
+    ReferenceTensor(shape: shape, values.flatMap { $0.flatMap { $0 } })
+  }
+}
+
+/// The state of each item of the batch: input `index`, or zeros.
+func state(_ inputs: [ReferenceTensor], _ index: Int, _ size: Int) -> [[Double]] {
+  (0..<inputs[0].batch).map { batch in
+    index < inputs.count
+      ? Array(inputs[index].item(inputs[index].batch == 1 ? 0 : batch))
+      : [Double](repeating: 0, count: size)
+  }
+}
+
+/// W·x + R·h + b
+struct RecurrentGate {
+  private let weights: [Float]
+  private let recursion: [Float]
+  private let bias: [Float]
+
+  init(
+    _ weights: Weights?, _ recursion: Weights?, _ bias: Weights?, _ name: String, _ inputs: Int,
+    _ outputs: Int
+  ) throws {
+    self.weights = try weights.values(
+      try checkedProduct([inputs, outputs]), name + "WeightMatrix")
+    self.recursion = try recursion.values(
+      try checkedProduct([outputs, outputs]), name + "RecursionMatrix")
+    self.bias =
+      try bias.map { try Optional($0).values(outputs, name + "BiasVector") }
+      ?? [Float](repeating: 0, count: outputs)
+  }
+
+  func sum(_ x: [Double], _ h: [Double]) -> [Double] {
+    bias.indices.map { row in
+      var sum = Double(bias[row])
+      for i in x.indices { sum += Double(weights[row * x.count + i]) * x[i] }
+      for i in h.indices { sum += Double(recursion[row * h.count + i]) * h[i] }
+      return sum
+    }
+  }
+}
+
+/// The specification holds every argument of an activation between −50 and 50.
+func clip(_ value: Double, to limit: Double = 50) -> Double { min(max(value, -limit), limit) }
+
+/// The function of a gate. The reference converter leaves the numbers of `sigmoidHard` and `linear`
+/// unset; inside of recurrent layers they mean 0.2x + 0.5 and x.
+func recurrentFunction(
+  _ activation: Activation?, _ field: String
+) throws -> (Double) -> Double {
+  switch activation?.function {
+  case nil: throw ModelError(.malformed, "no function is set", field: field)
+  case .sigmoidHard(alpha: 0, beta: 0):
+    return { min(max(0.2 * $0 + 0.5, 0), 1) }
+  case .linear(alpha: 0, beta: 0): return { $0 }
+  case .scaledTanh(alpha: 0, beta: 0):
+    return scalarFunction(.scaledTanh(alpha: 1.7159, beta: 2 / 3))
+  case let function?: return scalarFunction(function)
+  }
+}

@@ -1,0 +1,49 @@
+import CoreMLModel
+import TensorCore
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+extension Reduce: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let input = inputs[0]
+    return [
+      ReferenceTensor(shape: shape) { p in
+        var values: [Double] = []
+        for c in axis == .chw || axis == .c ? 0..<input.channels : p.channel..<p.channel + 1 {
+          for y in [.chw, .hw, .h].contains(axis) ? 0..<input.height : p.y..<p.y + 1 {
+            for x in [.chw, .hw, .w].contains(axis) ? 0..<input.width : p.x..<p.x + 1 {
+              values.append(input[p.sequence, p.batch, c, y, x])
+            }
+          }
+        }
+        return reduced(values)
+      }
+    ]
+  }
+
+  private func reduced(_ values: [Double]) -> Double {
+    let stabiliser = epsilon == 0 ? 1e-6 : Double(epsilon)
+    switch mode {
+    case .sum: return values.reduce(0, +)
+    case .avg: return values.reduce(0, +) / Double(values.count)
+    case .prod: return values.reduce(1, *)
+    case .logsum: return values.reduce(0) { $0 + log($1 + stabiliser) }
+    case .sumsquare: return values.reduce(0) { $0 + $1 * $1 }
+    case .l1: return values.reduce(0) { $0 + abs($1) }
+    case .l2: return values.reduce(0) { $0 + $1 * $1 }.squareRoot()
+    case .max: return values.max() ?? 0
+    case .min: return values.min() ?? 0
+    case .argmax:
+      var best = 0
+      for index in values.indices where values[index] > values[best] { best = index }
+      return Double(best)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import CoreMLModel
+import CustomLayers
+import TensorCore
+
+/// The plain twin of one type of layer: its textbook formula in double precision, on dense row-major
+/// arrays. It is what the engine's kernels are compared with, and it is never optimised.
+protocol ReferenceLayer: LayerParameters {
+  /// The outputs for `inputs`.
+  /// - Throws: `ModelError` where the inputs do not fit the parameters.
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor]
+}
+
+/// What the formulas need beside a layer's own parameters.
+struct ReferenceSettings {
+  /// Whether `forgetBias` of an LSTM adds 1. The specification says so; files of the reference
+  /// Keras converter set it although their bias already holds the 1, and give Keras' numbers only
+  /// where it is ignored.
+  var addsForgetBias = false
+  /// The classes that implement custom layers.
+  var customLayers: [any CustomLayer.Type] = []
+}
+
+/// Every type of layer that has a reference twin, in the specification's order.
+let referenceLayerTypes: [any ReferenceLayer.Type] = [
+  Convolution.self, Pooling.self, Activation.self, InnerProduct.self, Embedding.self,
+  Batchnorm.self, MeanVarianceNormalize.self, L2Normalize.self, Softmax.self, LRN.self, Crop.self,
+  Padding.self, Upsample.self, ResizeBilinear.self, CropResize.self, Unary.self, Add.self,
+  Multiply.self, Average.self, Scale.self, Bias.self, Max.self, Min.self, DotProduct.self,
+  Reduce.self, LoadConstant.self, Reshape.self, Flatten.self, Permute.self, Concat.self,
+  Split.self, SequenceRepeat.self, ReorganizeData.self, Slice.self, SimpleRecurrent.self,
+  GRU.self, UniDirectionalLSTM.self, BiDirectionalLSTM.self, Custom.self,
+]
+
+extension ReferenceLayer {
+  /// The shape of the only output; checks the inputs.
+  func outputShape(_ inputs: [ReferenceTensor]) throws -> [Int] {
+    let shapes = try outputShapes(inputs.map(\.shape))
+    guard let shape = shapes.first else {
+      throw ModelError(.internal, "a \(typeName) layer has no output")
+    }
+    return shape
+  }
+}

@@ -1,0 +1,122 @@
+import CoreMLModel
+import CustomLayers
+import TensorCore
+
+/// A model, executed layer by layer in double precision on dense row-major arrays: the oracle of the
+/// tests and of `diff --reference`.
+public struct ReferenceNetwork {
+  private let network: NeuralNetwork
+  private let description: ModelDescription
+  private let outputNames: [String]
+  private let settings: ReferenceSettings
+
+  /// - Throws: `ModelError` where the model is not a neural network, or has a layer of a later
+  ///   specification version.
+  public init(
+    model: Model, customLayers: [any CustomLayer.Type] = [], addsForgetBias: Bool = false
+  ) throws {
+    guard let network = model.neuralNetwork else {
+      throw ModelError(.unsupported, "the model is not a neural network")
+    }
+    self.network = network
+    description = model.description ?? ModelDescription()
+    settings = ReferenceSettings(addsForgetBias: addsForgetBias, customLayers: customLayers)
+    let blobs = Set(network.layers.flatMap(\.output))
+    var names = description.output.map(\.name).filter(blobs.contains)
+    if case .neuralNetworkClassifier(let classifier) = model.type {
+      let probabilities =
+        classifier.labelProbabilityLayerName.isEmpty
+        ? network.layers.last?.output.last : classifier.labelProbabilityLayerName
+      if let probabilities, !names.contains(probabilities) { names.append(probabilities) }
+    }
+    outputNames = names
+    for layer in network.layers where !(layer.parameters is any ReferenceLayer) {
+      throw ModelError(
+        .unsupported, "this type of layer is not supported", layer: layer.name,
+        layerClass: layer.parameters?.typeName)
+    }
+  }
+
+  /// The outputs for inputs of shape `[Seq, Batch, C, H, W]`, images before preprocessing, their
+  /// channels in the order of their colour space. An optional input that is absent is zeros.
+  /// - Parameter blobs: further blobs to return, or nil for all of them.
+  public func predict(
+    _ inputs: [String: ReferenceTensor], blobs: Set<String>? = []
+  ) throws -> [String: ReferenceTensor] {
+    var values = try preprocessed(inputs)
+    let wanted = blobs.map { $0.union(outputNames) }
+    var lastUse: [String: Int] = [:]
+    for (index, layer) in network.layers.enumerated() {
+      for name in layer.input { lastUse[name] = index }
+    }
+    for (index, layer) in network.layers.enumerated() {
+      do {
+        let outputs = try evaluate(layer, values)
+        for (name, output) in zip(layer.output, outputs) { values[name] = output }
+      } catch let error as ModelError {
+        throw error.inLayer(layer.name, class: layer.parameters?.typeName)
+      }
+      guard let wanted else { continue }
+      for name in layer.input where lastUse[name] == index && !wanted.contains(name) {
+        values[name] = nil
+      }
+    }
+    return wanted.map { names in values.filter { names.contains($0.key) } } ?? values
+  }
+
+  private func evaluate(
+    _ layer: NeuralNetworkLayer, _ values: [String: ReferenceTensor]
+  ) throws -> [ReferenceTensor] {
+    guard let parameters = layer.parameters as? any ReferenceLayer else {
+      throw ModelError(.unsupported, "this type of layer is not supported")
+    }
+    let type = type(of: parameters)
+    guard type.inputCount.contains(layer.input.count) else {
+      throw ModelError(.malformed, "has \(layer.input.count) inputs")
+    }
+    guard type.outputCount.contains(layer.output.count) else {
+      throw ModelError(.malformed, "has \(layer.output.count) outputs")
+    }
+    var inputs: [ReferenceTensor] = []
+    for name in layer.input {
+      if let value = values[name] {
+        inputs.append(value)
+      } else if let first = inputs.first, let size = optionalSize(name) {
+        inputs.append(ReferenceTensor(shape: [1, first.batch, size, 1, 1]))
+      } else {
+        throw ModelError(.mismatch, "its input '\(name)' has no value")
+      }
+    }
+    let outputs = try parameters.referenceOutputs(inputs, settings)
+    guard outputs.count >= layer.output.count else {
+      throw ModelError(.malformed, "has \(layer.output.count) outputs, not \(outputs.count)")
+    }
+    return outputs
+  }
+
+  /// The size of an optional input, such as the state of a recurrent layer.
+  private func optionalSize(_ name: String) -> Int? {
+    guard
+      let type = description.input.first(where: { $0.name == name })?.type, type.isOptional,
+      case .multiArray(let array) = type.kind, let size = array.shape.first, size > 0,
+      size <= Limits.dimension
+    else { return nil }
+    return size
+  }
+
+  private func preprocessed(
+    _ inputs: [String: ReferenceTensor]
+  ) throws -> [String: ReferenceTensor] {
+    var values = inputs
+    let images = description.input.compactMap { feature in
+      if case .image(let image) = feature.type?.kind { (feature.name, image) } else { nil }
+    }
+    for step in network.preprocessing {
+      let image =
+        step.featureName.isEmpty ? images.first : images.first { $0.0 == step.featureName }
+      guard let (name, type) = image, let value = values[name] else { continue }
+      values[name] = try step.referenceOutput(value, type.colorSpace)
+    }
+    return values
+  }
+}

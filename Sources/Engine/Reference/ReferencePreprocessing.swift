@@ -1,0 +1,40 @@
+import CoreMLModel
+import TensorCore
+
+extension NeuralNetworkPreprocessing {
+  /// What the first layer sees of an image whose channels stand in the order of its colour space:
+  /// channelScale · x + bias of the channel's colour, or x − mean.
+  func referenceOutput(
+    _ image: ReferenceTensor, _ colorSpace: ImageFeatureType.ColorSpace
+  ) throws -> ReferenceTensor {
+    switch preprocessor {
+    case nil: return image
+    case .scaler(let scaler):
+      let biases: [Float] =
+        switch colorSpace {
+        case .rgb: [scaler.redBias, scaler.greenBias, scaler.blueBias]
+        case .bgr: [scaler.blueBias, scaler.greenBias, scaler.redBias]
+        default: [scaler.grayBias]
+        }
+      guard biases.count == image.channels else {
+        throw ModelError(
+          .mismatch, "an image of \(image.channels) channels is not \(colorSpace)",
+          field: featureName)
+      }
+      return ReferenceTensor(shape: image.shape) { p in
+        Double(scaler.channelScale) * image[p] + Double(biases[p.channel])
+      }
+    case .meanImage(let mean):
+      let size = image.channels * image.height * image.width
+      guard mean.meanImage.count == size else {
+        throw ModelError(
+          .malformed, "the mean image has \(mean.meanImage.count) values, the image \(size)",
+          field: featureName)
+      }
+      return ReferenceTensor(shape: image.shape) { p in
+        let place = (p.channel * image.height + p.y) * image.width + p.x
+        return image[p] - Double(mean.meanImage[place])
+      }
+    }
+  }
+}

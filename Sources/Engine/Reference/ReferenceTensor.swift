@@ -1,0 +1,93 @@
+import TensorCore
+
+/// A dense array of `Double`, row-major, of shape `[Seq, Batch, C, H, W]`.
+public struct ReferenceTensor: Sendable, Equatable {
+  /// A place in a tensor.
+  public struct Position: Sendable, Equatable {
+    public var sequence: Int
+    public var batch: Int
+    public var channel: Int
+    public var y: Int
+    public var x: Int
+
+    public init(_ sequence: Int, _ batch: Int, _ channel: Int, _ y: Int, _ x: Int) {
+      self.sequence = sequence
+      self.batch = batch
+      self.channel = channel
+      self.y = y
+      self.x = x
+    }
+  }
+
+  public let sequence: Int
+  public let batch: Int
+  public let channels: Int
+  public let height: Int
+  public let width: Int
+  public var elements: [Double]
+
+  public var shape: [Int] { [sequence, batch, channels, height, width] }
+
+  /// Precondition: `shape` has five sizes whose product is the count of `elements`.
+  public init(shape: [Int], _ elements: [Double]) {
+    precondition(shape.count == 5 && shape.reduce(1, *) == elements.count)
+    sequence = shape[0]
+    batch = shape[1]
+    channels = shape[2]
+    height = shape[3]
+    width = shape[4]
+    self.elements = elements
+  }
+
+  /// Precondition: the product of the five sizes of `shape` has been checked.
+  public init(shape: [Int], repeating value: Double = 0) {
+    self.init(shape: shape, [Double](repeating: value, count: shape.reduce(1, *)))
+  }
+
+  /// Each element computed from its position. Precondition: the product of `shape` has been checked.
+  init(shape: [Int], _ element: (Position) throws -> Double) rethrows {
+    self.init(shape: shape)
+    var offset = 0
+    for s in 0..<sequence {
+      for b in 0..<batch {
+        for c in 0..<channels {
+          for y in 0..<height {
+            for x in 0..<width {
+              elements[offset] = try element(Position(s, b, c, y, x))
+              offset += 1
+            }
+          }
+        }
+      }
+    }
+  }
+
+  public init(_ tensor: Tensor) {
+    self.init(shape: tensor.shape, tensor.elements.map(Double.init))
+  }
+
+  /// The values, rounded to single precision.
+  public var tensor: Tensor { Tensor(shape: shape, elements.map(Float.init)) }
+
+  public func offset(_ p: Position) -> Int {
+    (((p.sequence * batch + p.batch) * channels + p.channel) * height + p.y) * width + p.x
+  }
+
+  public subscript(_ p: Position) -> Double { elements[offset(p)] }
+
+  public subscript(_ s: Int, _ b: Int, _ c: Int, _ y: Int, _ x: Int) -> Double {
+    elements[offset(Position(s, b, c, y, x))]
+  }
+
+  /// The element at `p` of a tensor whose axes of size 1 are repeated.
+  func broadcast(_ p: Position) -> Double {
+    self[
+      Position(
+        sequence == 1 ? 0 : p.sequence, batch == 1 ? 0 : p.batch, channels == 1 ? 0 : p.channel,
+        height == 1 ? 0 : p.y, width == 1 ? 0 : p.x)]
+  }
+
+  func mapped(_ function: (Double) -> Double) -> ReferenceTensor {
+    ReferenceTensor(shape: shape, elements.map(function))
+  }
+}

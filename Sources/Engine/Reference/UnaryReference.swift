@@ -1,0 +1,34 @@
+import CoreMLModel
+import TensorCore
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+extension Unary: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    _ = try outputShape(inputs)
+    let factor = scale == 0 ? 1 : Double(scale)
+    let offset = Double(shift)
+    let stabiliser = epsilon == 0 ? 1e-6 : Double(epsilon)
+    let parameter = Double(alpha)
+    let output = inputs[0].mapped { x in
+      let z = factor * x + offset
+      return switch type {
+      case .sqrt: z.squareRoot()
+      case .rsqrt: 1 / (z + stabiliser).squareRoot()
+      case .inverse: 1 / (z + stabiliser)
+      case .power: pow(z, parameter)
+      case .exp: exp(z)
+      case .log: log(z)
+      case .abs: abs(z)
+      case .threshold: max(parameter, z)
+      }
+    }
+    return [output]
+  }
+}
