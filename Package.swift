@@ -45,11 +45,12 @@ let package = Package(
       providers: [.apt(["libjpeg62-turbo-dev"]), .brew(["jpeg-turbo"])]),
 
     .target(name: "CSpec", dependencies: ["CProtobufC"]),
+    .target(name: "CPosix"),
 
     library("TensorCore"),
     library("ByteFormats", ["TensorCore", "CZlib"]),
-    library("HDF5Reader", ["TensorCore"]),
-    library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5"]),
+    library("HDF5Reader", ["TensorCore", "CPosix"]),
+    library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CPosix"]),
     kernels("KernelsBaseline", define: "KERNELS_BASELINE", flags: []),
     kernels("KernelsAVX2", define: "KERNELS_AVX2", flags: ["-mavx2", "-mfma", "-mf16c"]),
     kernels(

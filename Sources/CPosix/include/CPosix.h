@@ -1,0 +1,36 @@
+// What Swift cannot reach of the operating system: functions with a variable number of arguments,
+// and those that the C library hides without _GNU_SOURCE.
+#ifndef ASSAY_CPOSIX_H
+#define ASSAY_CPOSIX_H
+
+#include <spawn.h>
+
+/// Anonymous shared memory that may be sealed; the size is 0 and the descriptor is not inherited.
+/// Returns -1 and sets errno where there is none.
+int assay_shared_memory(void);
+
+/// A pipe that is not inherited.
+int assay_pipe(int ends[2]);
+
+/// The child starts without the descriptors from `first` on.
+int assay_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
+
+/// Path of the image (executable or library) that holds `address`, or NULL.
+const char *assay_image_path(const void *address);
+
+/// Whether a function of this name is linked into the process.
+int assay_is_linked(const char *name);
+
+/// The process ends when its parent does (Linux), and never gains privileges (Linux).
+void assay_bind_to_parent(void);
+
+/// Sets hard limits: processor seconds and bytes of address space (0: none), no files written, no
+/// processes started, no core dumped.
+void assay_limit_resources(unsigned long seconds, unsigned long address_space);
+
+/// Makes every system call fail or kill that a reader of one open file has no use for: programs,
+/// processes, sockets, opening for writing, renaming, removing. Linux on x86-64 and arm64 only.
+/// Returns whether the filter is in place.
+int assay_filter_system_calls(void);
+
+#endif

@@ -1,0 +1,86 @@
+import CHDF5
+import HDF5Reader
+import TensorCore
+
+/// Reads the attributes of an object into frames.
+enum Attributes {
+  static func write(
+    _ name: String, of object: borrowing Handle, to frames: inout FrameWriter
+  ) throws {
+    do {
+      try frames.frame(.attribute) { frame in
+        try writeElements(name, of: object, to: &frame)
+      }
+    } catch let error as ModelError where error.code != .limitExceeded {
+      try frames.frame(.attribute) { frame in
+        frame.text(name)
+        frame.shape([])
+        frame.byte(FrameFormat.ElementKind.unsupported.rawValue)
+        frame.text(error.message)
+      }
+    }
+  }
+
+  static func names(of object: borrowing Handle) throws -> [String] {
+    var names: [String] = []
+    let status = withUnsafeMutablePointer(to: &names) { target in
+      H5Aiterate2(
+        object.id, H5_INDEX_NAME, H5_ITER_INC, nil,
+        { _, name, _, context in
+          guard let name, let context else { return -1 }
+          let names = context.assumingMemoryBound(to: [String].self)
+          names.pointee.append(String(cString: name))
+          return names.pointee.count > HDF5Limits.attributesPerObject ? 1 : 0
+        }, target)
+    }
+    try LibraryError.check(status, "its attributes cannot be listed")
+    guard names.count <= HDF5Limits.attributesPerObject else {
+      throw ModelError(
+        .limitExceeded,
+        "an object has more attributes than the limit of \(HDF5Limits.attributesPerObject)")
+    }
+    return names
+  }
+
+  private static func writeElements(
+    _ name: String, of object: borrowing Handle, to frame: inout FrameWriter
+  ) throws {
+    guard name.utf8.count <= Limits.nameBytes else {
+      throw ModelError(
+        .limitExceeded, "an attribute's name is longer than the limit of \(Limits.nameBytes) bytes")
+    }
+    let attribute = try Handle(H5Aopen(object.id, name, 0), H5Aclose, "it cannot be opened")
+    let space = try Handle(H5Aget_space(attribute.id), H5Sclose, "its shape cannot be read")
+    let type = try Handle(H5Aget_type(attribute.id), H5Tclose, "its type cannot be read")
+    let (shape, count) = try ElementTypes.shape(space, elementLimit: HDF5Limits.attributeBytes / 8)
+    let description = try ElementTypes.describe(type)
+    frame.text(name)
+    frame.shape(shape)
+    switch description.kind {
+    case .string:
+      let strings = try Strings.read(type: type, space: space, count: count) {
+        H5Aread(attribute.id, $0, $1)
+      }
+      frame.byte(FrameFormat.ElementKind.strings.rawValue)
+      for string in strings { frame.text(string) }
+    case .float:
+      let values = try numbers(attribute, count, assay_native_double(), zero: 0.0)
+      frame.byte(FrameFormat.ElementKind.doubles.rawValue)
+      for value in values { frame.integer(value.bitPattern) }
+    case .integer, .unsigned, .enumeration:
+      let values = try numbers(attribute, count, assay_native_int64(), zero: Int64(0))
+      frame.byte(FrameFormat.ElementKind.integers.rawValue)
+      for value in values { frame.integer(value) }
+    }
+  }
+
+  private static func numbers<Value: BitwiseCopyable>(
+    _ attribute: borrowing Handle, _ count: Int, _ type: hid_t, zero: Value
+  ) throws -> [Value] {
+    if count == 0 { return [] }
+    var values = [Value](repeating: zero, count: count)
+    let status = H5Aread(attribute.id, type, &values)
+    try LibraryError.check(status, "its numbers cannot be read")
+    return values
+  }
+}

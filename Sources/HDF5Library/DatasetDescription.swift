@@ -1,0 +1,83 @@
+import CHDF5
+import HDF5Reader
+import TensorCore
+
+/// A dataset's type, shape and storage, once it has been found fit to be read.
+struct DatasetDescription {
+  let type: HDF5ElementType
+  let shape: [Int]
+  let count: Int
+  /// Where little-endian 32-bit floats lie in the file in one piece; otherwise nil.
+  let fileOffset: Int?
+
+  /// Throws `.unsupported` for storage outside the file and foreign filters, `.limitExceeded`
+  /// where more is declared than the stored bytes can hold, `.malformed` where the library fails.
+  init(_ dataset: borrowing Handle, fileSize: Int) throws {
+    let creation = try Handle(
+      H5Dget_create_plist(dataset.id), H5Pclose, "its storage cannot be read")
+    let layout = H5Pget_layout(creation.id)
+    switch layout {
+    case H5D_COMPACT, H5D_CONTIGUOUS, H5D_CHUNKED: break
+    case H5D_VIRTUAL:
+      throw ModelError(.unsupported, "a virtual dataset, whose data lie in other files, is not read")
+    default: throw LibraryError.current("its storage cannot be read")
+    }
+    guard H5Pget_external_count(creation.id) == 0 else {
+      throw ModelError(.unsupported, "a dataset whose data lie in another file is not read")
+    }
+    let filterCount = try Self.checkFilters(creation)
+
+    let handle = try Handle(H5Dget_type(dataset.id), H5Tclose, "its type cannot be read")
+    let space = try Handle(H5Dget_space(dataset.id), H5Sclose, "its shape cannot be read")
+    type = try ElementTypes.describe(handle)
+    (shape, count) = try ElementTypes.shape(space, elementLimit: Limits.tensorElements)
+
+    let declared = try checkedProduct([count, H5Tget_size(handle.id)], limit: Limits.fileBytes)
+    let stored = Int(clamping: H5Dget_storage_size(dataset.id))
+    let offset = layout == H5D_CONTIGUOUS ? UInt64(H5Dget_offset(dataset.id)) : UInt64.max
+    H5Eclear2(hid_t(H5E_DEFAULT))
+    let possible = min(stored, fileSize).multipliedReportingOverflow(by: Limits.expansionRatio)
+    guard declared <= HDF5Limits.freeBytes || possible.overflow || declared <= possible.partialValue
+    else {
+      throw ModelError(
+        .limitExceeded, "the shape \(shape) declares \(declared) bytes, but only \(stored) are stored")
+    }
+    guard offset != UInt64.max, declared > 0 else {
+      fileOffset = nil
+      return
+    }
+    guard declared <= fileSize, offset <= UInt64(fileSize - declared) else {
+      throw ModelError(.malformed, "its data lie behind the end of the file: it is cut short")
+    }
+    let isPlain = filterCount == 0 && H5Tequal(handle.id, assay_type_float32()) > 0
+    fileOffset = isPlain && offset % 4 == 0 ? Int(offset) : nil
+  }
+
+  private static func checkFilters(_ creation: borrowing Handle) throws -> Int {
+    let count = Int(H5Pget_nfilters(creation.id))
+    guard count >= 0 else { throw LibraryError.current("its filters cannot be read") }
+    guard count <= HDF5Limits.filters else {
+      throw ModelError(.limitExceeded, "\(count) filters are more than \(HDF5Limits.filters)")
+    }
+    for index in 0..<count {
+      var flags: UInt32 = 0
+      var valueCount = 0
+      var configuration: UInt32 = 0
+      var name = [CChar](repeating: 0, count: 64)
+      let filter = H5Pget_filter2(
+        creation.id, UInt32(index), &flags, &valueCount, nil, name.count, &name, &configuration)
+      guard filter >= 0 else { throw LibraryError.current("its filters cannot be read") }
+      // H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32
+      guard (1...3).contains(filter) else {
+        name[name.count - 1] = 0
+        let text = String(
+          decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        throw ModelError(
+          .unsupported,
+          "the filter \(filter)\(text.isEmpty ? "" : " (\(text))") is not supported, "
+            + "only gzip, shuffle and fletcher32")
+      }
+    }
+    return count
+  }
+}

@@ -1,0 +1,43 @@
+import HDF5Reader
+import Synchronization
+import TensorCore
+
+extension HDF5Access {
+  /// In this process, for debugging and for files that are trusted: a corrupt file may crash it.
+  public static var inProcess: HDF5Access { HDF5Access(backend: LibraryBackend()) }
+}
+
+/// Calls the C library directly, one caller at a time.
+public struct LibraryBackend: HDF5Backend {
+  private static let library = Mutex(())
+
+  public init() {}
+
+  public func describe(_ input: HDF5Input) throws -> [UInt8] {
+    let frames = Collector()
+    try Self.library.withLock { _ in
+      try TreeWriter.describe(descriptor: input.descriptor, size: input.size) {
+        frames.bytes += $0
+      }
+    }
+    return frames.bytes
+  }
+
+  public func read(
+    _ requests: [HDF5Request], from input: HDF5Input, byteCount: Int
+  ) throws -> (frames: [UInt8], values: Bytes) {
+    let buffer = try AlignedBuffer(checkedByteCount: byteCount)
+    let values = UnsafeMutableRawBufferPointer(start: buffer.pointer, count: byteCount)
+    let frames = Collector()
+    try Self.library.withLock { _ in
+      try ValueReader.read(
+        requests, descriptor: input.descriptor, size: input.size, into: values
+      ) { frames.bytes += $0 }
+    }
+    return (frames.bytes, Bytes(base: buffer.pointer, count: byteCount, owner: buffer))
+  }
+}
+
+private final class Collector {
+  var bytes: [UInt8] = []
+}

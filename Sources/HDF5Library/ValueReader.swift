@@ -1,0 +1,109 @@
+import CHDF5
+import HDF5Reader
+import TensorCore
+
+/// Reads the elements of datasets.
+enum ValueReader {
+  /// Writes the numbers of each request at its offset in `values`, and frames that answer each
+  /// request, or one frame with the reason why the file cannot be read.
+  static func read(
+    _ requests: [HDF5Request], descriptor: Int32, size: Int,
+    into values: UnsafeMutableRawBufferPointer, to sink: @escaping ([UInt8]) throws -> Void
+  ) throws {
+    var frames = FrameWriter(sink: sink)
+    do {
+      let file = try LibraryFile(descriptor: descriptor, size: size)
+      for (index, request) in requests.enumerated() {
+        do {
+          let root = try file.root()
+          let dataset = try open(request.path.split(separator: "/").map(String.init)[...], in: root)
+          let description = try DatasetDescription(dataset, fileSize: size)
+          guard description.count == request.count else {
+            throw ModelError(.malformed, "its shape has changed since the file was opened")
+          }
+          if request.target == .strings {
+            let strings = try self.strings(of: dataset, description)
+            try frames.frame(.strings) { frame in
+              frame.integer(UInt32(index))
+              frame.integer(Int64(strings.count))
+              for string in strings { frame.text(string) }
+            }
+          } else {
+            try numbers(of: dataset, description, request, into: values)
+            try frames.frame(.numbers) { $0.integer(UInt32(index)) }
+          }
+        } catch let error as ModelError {
+          try frames.frame(.unreadable) { frame in
+            frame.integer(UInt32(index))
+            frame.reason(error)
+          }
+        }
+      }
+      try frames.finish()
+    } catch let error as ModelError {
+      try frames.failure(error)
+    }
+  }
+
+  /// Follows hard links only, one name at a time.
+  private static func open(_ names: ArraySlice<String>, in group: borrowing Handle) throws -> Handle {
+    guard let name = names.first, assay_link_type(group.id, name) == 0 else {
+      throw ModelError(.malformed, "it is no longer in the file")
+    }
+    let object = try Handle(H5Oopen(group.id, name, 0), H5Oclose, "it cannot be opened")
+    return names.count == 1 ? object : try open(names.dropFirst(), in: object)
+  }
+
+  private static func strings(
+    of dataset: borrowing Handle, _ description: DatasetDescription
+  ) throws -> [String] {
+    guard description.type.kind == .string else {
+      throw ModelError(.malformed, "it holds \(description.type), not strings")
+    }
+    let type = try Handle(H5Dget_type(dataset.id), H5Tclose, "its type cannot be read")
+    let space = try Handle(H5Dget_space(dataset.id), H5Sclose, "its shape cannot be read")
+    return try Strings.read(type: type, space: space, count: description.count) {
+      H5Dread(dataset.id, $0, 0, 0, 0, $1)
+    }
+  }
+
+  private static func numbers(
+    of dataset: borrowing Handle, _ description: DatasetDescription, _ request: HDF5Request,
+    into values: UnsafeMutableRawBufferPointer
+  ) throws {
+    guard description.type.kind != .string else {
+      throw ModelError(.malformed, "it holds \(description.type), not numbers")
+    }
+    let length = try checkedProduct([request.count, request.target.bytesPerElement])
+    guard request.offset >= 0, length > 0, length <= values.count,
+      request.offset <= values.count - length, let base = values.baseAddress
+    else { throw ModelError(.internal, "a request outside the shared memory") }
+    let target = base + request.offset
+    if request.target == .float32, description.type.kind == .float,
+      description.type.byteCount == 2, try readHalves(of: dataset, request.count, into: target)
+    {
+      return
+    }
+    let type = request.target == .float32 ? assay_native_float() : assay_native_int64()
+    try LibraryError.check(
+      H5Dread(dataset.id, type, 0, 0, 0, target), "its elements cannot be read")
+  }
+
+  /// The library converts half floats bit by bit, some hundred times slower than memory: so they
+  /// are read as they are and widened here. False where they are not IEEE 754's.
+  private static func readHalves(
+    of dataset: borrowing Handle, _ count: Int, into target: UnsafeMutableRawPointer
+  ) throws -> Bool {
+    let stored = try Handle(H5Dget_type(dataset.id), H5Tclose, "its type cannot be read")
+    guard HalfFloats.isIEEE(stored) else { return false }
+    let type = try Handle(H5Tcopy(stored.id), H5Tclose, "its type cannot be read")
+    try LibraryError.check(H5Tset_order(type.id, H5T_ORDER_LE), "its type cannot be read")
+    let halves = target + count * 2
+    try LibraryError.check(
+      H5Dread(dataset.id, type.id, 0, 0, 0, halves), "its elements cannot be read")
+    HalfFloats.widen(
+      halves.assumingMemoryBound(to: UInt16.self), count,
+      to: target.assumingMemoryBound(to: UInt32.self))
+    return true
+  }
+}

@@ -1,0 +1,71 @@
+import CPosix
+import HDF5Reader
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The worker's whole life: confined, it reads the file that it inherits and writes
+/// frames; requests and values share memory with its parent. See `WorkerDescriptor`.
+public enum WorkerMain {
+  /// - Parameter verb: `describe` or `read`.
+  /// - Returns: the exit status; 64 where the program was started by hand.
+  public static func run(verb: String) -> Int32 {
+    var status = stat()
+    guard fstat(WorkerDescriptor.file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      fcntl(WorkerDescriptor.frames, F_GETFD) >= 0
+    else { return 64 }
+    let size = Int(status.st_size)
+    do {
+      switch verb {
+      case "describe":
+        Confinement.enter(workBytes: size)
+        try TreeWriter.describe(descriptor: WorkerDescriptor.file, size: size, to: write)
+      case "read":
+        guard let (requests, values) = mapRegion() else { return 64 }
+        Confinement.enter(workBytes: size + values.count)
+        try ValueReader.read(
+          requests, descriptor: WorkerDescriptor.file, size: size, into: values, to: write)
+      default: return 64
+      }
+      return 0
+    } catch {
+      return 1
+    }
+  }
+
+  private static func write(_ bytes: [UInt8]) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { posixWrite(WorkerDescriptor.frames, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw ModelError(.internal, "nobody listens") }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private static func mapRegion() -> ([HDF5Request], UnsafeMutableRawBufferPointer)? {
+    var status = stat()
+    guard fstat(WorkerDescriptor.region, &status) == 0 else { return nil }
+    var length: Int64 = 0
+    guard pread(WorkerDescriptor.region, &length, 8, 0) == 8, (16...RequestTable.byteLimit).contains(Int(length))
+    else { return nil }
+    var table = [UInt8](repeating: 0, count: Int(length))
+    guard pread(WorkerDescriptor.region, &table, table.count, 0) == table.count,
+      let (requests, valuesStart) = RequestTable.decode(table)
+    else { return nil }
+    let byteCount = Int(status.st_size) - valuesStart
+    if byteCount <= 0 { return (requests, UnsafeMutableRawBufferPointer(start: nil, count: 0)) }
+    let address = mmap(
+      nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, WorkerDescriptor.region, off_t(valuesStart))
+    guard let address, address != MAP_FAILED else { return nil }
+    return (requests, UnsafeMutableRawBufferPointer(start: address, count: byteCount))
+  }
+}
+
+private func posixWrite(_ descriptor: Int32, _ base: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, base, count)
+}

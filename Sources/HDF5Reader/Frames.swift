@@ -1,0 +1,119 @@
+import TensorCore
+
+/// What passes from the worker to its parent: `magic`, then frames of a kind (1 byte), the
+/// payload's length (4 bytes) and the payload, and `finish` or `failure` as the last. Integers are
+/// little-endian; a text is its length in 4 bytes and UTF-8.
+public enum FrameKind: UInt8, Sendable {
+  /// name: text. What follows belongs to this group, until its `endGroup`.
+  case beginGroup = 1
+  case endGroup = 2
+  /// name: text, rank: 1, extents: 8 each, element kind: 1, then the elements (text or 8 bytes
+  /// each), or the reason where the kind is `unsupported`.
+  case attribute = 3
+  /// name: text, type kind: 1, type bytes: 4, big-endian: 1, rank: 1, extents: 8 each, offset in
+  /// the file: 8, or all ones where the elements must be read by the library.
+  case dataset = 4
+  /// name: text, reason: 1 and text. A link or dataset that is not read.
+  case refused = 5
+  /// index of the request: 4
+  case numbers = 6
+  /// index of the request: 4, count: 8, texts
+  case strings = 7
+  /// index of the request: 4, reason: 1 and text
+  case unreadable = 8
+  case finish = 9
+  /// reason: 1 and text. The file as a whole cannot be read.
+  case failure = 10
+}
+
+public enum FrameFormat {
+  /// The last byte is the version of the protocol.
+  public static let magic: [UInt8] = Array("ASSAYH5\u{1}".utf8)
+  public static let noOffset = UInt64.max
+
+  public enum ElementKind: UInt8, Sendable {
+    case strings = 1
+    case doubles = 2
+    case integers = 3
+    case unsupported = 4
+  }
+
+  static let reasons: [ModelError.Code] = [.malformed, .unsupported, .limitExceeded, .outOfMemory]
+
+  /// The reasons that an error of the file may have; any other becomes `.malformed`.
+  static func byte(for code: ModelError.Code) -> UInt8 {
+    UInt8(reasons.firstIndex(of: code) ?? 0)
+  }
+}
+
+/// Builds frames and hands them on in large pieces.
+public struct FrameWriter: ~Copyable {
+  private var buffer: [UInt8] = FrameFormat.magic
+  private var written = 0
+  private let flushThreshold = 1 << 20
+  private let sink: ([UInt8]) throws -> Void
+
+  public init(sink: @escaping ([UInt8]) throws -> Void) { self.sink = sink }
+
+  /// Appends a frame. Where `body` throws, nothing of the frame remains.
+  public mutating func frame(
+    _ kind: FrameKind, _ body: (inout FrameWriter) throws -> Void = { _ in }
+  ) throws {
+    let start = buffer.count
+    do {
+      buffer.append(kind.rawValue)
+      integer(UInt32(0))
+      try body(&self)
+      guard kind == .failure || written + buffer.count <= HDF5Limits.frameBytes else {
+        throw ModelError(
+          .limitExceeded,
+          "names and attributes take more than the limit of \(HDF5Limits.frameBytes) bytes")
+      }
+    } catch {
+      buffer.removeLast(buffer.count - start)
+      throw error
+    }
+    let length = buffer.count - start - 5
+    for byte in 0..<4 {
+      buffer[start + 1 + byte] = UInt8(truncatingIfNeeded: length >> (8 * byte))
+    }
+    if buffer.count >= flushThreshold { try flush() }
+  }
+
+  public mutating func failure(_ error: ModelError) throws {
+    try frame(.failure) { $0.reason(error) }
+    try flush()
+  }
+
+  public mutating func finish() throws {
+    try frame(.finish)
+    try flush()
+  }
+
+  public mutating func byte(_ value: UInt8) { buffer.append(value) }
+
+  public mutating func integer(_ value: some FixedWidthInteger) {
+    withUnsafeBytes(of: value.littleEndian) { buffer.append(contentsOf: $0) }
+  }
+
+  public mutating func text(_ value: String) {
+    integer(UInt32(value.utf8.count))
+    buffer.append(contentsOf: value.utf8)
+  }
+
+  public mutating func shape(_ extents: [Int]) {
+    byte(UInt8(extents.count))
+    for extent in extents { integer(Int64(extent)) }
+  }
+
+  public mutating func reason(_ error: ModelError) {
+    byte(FrameFormat.byte(for: error.code))
+    text(String(decoding: error.message.utf8.prefix(HDF5Limits.messageBytes / 4), as: UTF8.self))
+  }
+
+  private mutating func flush() throws {
+    written += buffer.count
+    try sink(buffer)
+    buffer.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,36 @@
+/// The type of a dataset's elements as the file stores them.
+public struct HDF5ElementType: Sendable, Equatable, CustomStringConvertible {
+  public enum Kind: UInt8, Sendable {
+    case float = 1
+    case integer = 2
+    case unsigned = 3
+    /// A boolean as h5py writes it, or another enumeration; read as the integer below it.
+    case enumeration = 4
+    case string = 5
+  }
+
+  public var kind: Kind
+  /// Bytes of one element; 0 for strings of variable length.
+  public var byteCount: Int
+  public var isBigEndian: Bool
+
+  public init(kind: Kind, byteCount: Int, isBigEndian: Bool = false) {
+    self.kind = kind
+    self.byteCount = byteCount
+    self.isBigEndian = isBigEndian
+  }
+
+  public var isInteger: Bool { kind == .integer || kind == .unsigned || kind == .enumeration }
+
+  public var description: String {
+    let bits = byteCount * 8
+    let order = isBigEndian && byteCount > 1 ? " big-endian" : ""
+    switch kind {
+    case .float: return "float\(bits)\(order)"
+    case .integer: return "int\(bits)\(order)"
+    case .unsigned: return "uint\(bits)\(order)"
+    case .enumeration: return "enum\(bits)\(order)"
+    case .string: return byteCount == 0 ? "strings" : "strings of \(byteCount) bytes"
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import TensorCore
+
+/// An HDF5 file, opened for reading: a tree of groups with attributes and datasets.
+///
+/// The C library never runs in this process unless `HDF5Access.inProcess` says so. Opening reads
+/// names, attributes and shapes; the elements of a dataset are read when they are asked for.
+/// Only hard links are followed. What a file holds besides (soft and external links, virtual or
+/// external storage, foreign filters) is named by the error of whoever asks for it.
+public struct HDF5File: Sendable {
+  public let path: String
+  public let root: HDF5Group
+
+  /// Throws `.missingFile` where the file cannot be opened, `.malformed` where it is no HDF5 file
+  /// or a corrupt one, `.limitExceeded` where it declares more than the limits.
+  public static func open(_ path: String, access: HDF5Access = .isolated) throws -> HDF5File {
+    try inFile(path) {
+      let input = try HDF5Input(path: path)
+      let frames = try access.backend.describe(input)
+      var decoder = TreeDecoder(frames: frames, fileSize: input.size)
+      let tree = try decoder.decode()
+      let contents = HDF5Contents(input: input, access: access, datasets: tree.datasets)
+      return HDF5File(path: path, root: HDF5Group(node: tree.root, contents: contents))
+    }
+  }
+
+  /// The group or dataset at a path of names joined by slashes; see `HDF5Group.subscript`.
+  public subscript(path: String) -> HDF5Object? { root[path] }
+}
+
+/// What stands under a name in a group.
+public enum HDF5Object: Sendable {
+  case group(HDF5Group)
+  case dataset(HDF5Dataset)
+}

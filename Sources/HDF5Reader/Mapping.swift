@@ -1,0 +1,37 @@
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A read-only mapping, unmapped with its last reference.
+final class Mapping: @unchecked Sendable {
+  // `@unchecked`: the memory is only read.
+  private let address: UnsafeMutableRawPointer
+  private let byteCount: Int
+
+  init(descriptor: Int32, byteCount: Int, shared: Bool) throws {
+    guard let address = mmap(
+      nil, byteCount, PROT_READ, shared ? MAP_SHARED : MAP_PRIVATE, descriptor, 0),
+      address != MAP_FAILED
+    else {
+      throw ModelError(
+        .outOfMemory, "cannot map \(byteCount) bytes: \(String(cString: strerror(errno)))")
+    }
+    self.address = address
+    self.byteCount = byteCount
+  }
+
+  deinit { munmap(address, byteCount) }
+
+  var bytes: Bytes { Bytes(base: address, count: byteCount, owner: self) }
+}
+
+extension HDF5Input {
+  /// The whole file. Whoever shortens it in the meantime ends this program with SIGBUS.
+  func map() throws -> Bytes {
+    try Mapping(descriptor: descriptor, byteCount: size, shared: false).bytes
+  }
+}

@@ -1,0 +1,63 @@
+import CPosix
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Memory without a name that a worker fills: requests in front, values behind them.
+final class SharedRegion: Sendable {
+  let descriptor: Int32
+  let byteCount: Int
+
+  init(byteCount: Int) throws {
+    self.byteCount = byteCount
+    func fail(_ what: String) -> ModelError {
+      ModelError(.outOfMemory, "cannot \(what) shared memory: \(String(cString: strerror(errno)))")
+    }
+    let opened = assay_shared_memory()
+    guard opened >= 0 else { throw fail("create") }
+    defer { close(opened) }
+    descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 10)
+    guard descriptor >= 0 else { throw fail("create") }
+    guard ftruncate(descriptor, off_t(max(byteCount, 1))) == 0 else { throw fail("size") }
+    #if os(Linux)
+      guard fcntl(descriptor, Self.addSeals, Self.sealShrink | Self.sealGrow) == 0 else {
+        throw fail("seal")
+      }
+    #endif
+  }
+
+  deinit { close(descriptor) }
+
+  /// Before the worker starts.
+  func write(_ bytes: [UInt8]) throws {
+    let written = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    guard written == bytes.count else {
+      throw ModelError(
+        .outOfMemory, "cannot write shared memory: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// The contents, once the worker is gone. On Linux nothing can change them any more: sealing
+  /// fails where any process still holds a writable mapping.
+  func frozen() throws -> Bytes {
+    #if os(Linux)
+      guard fcntl(descriptor, Self.addSeals, Self.sealWrite | Self.sealSeal) == 0 else {
+        throw ModelError(.malformed, "the HDF5 worker has left a process behind")
+      }
+    #endif
+    return try Mapping(descriptor: descriptor, byteCount: max(byteCount, 1), shared: true).bytes
+  }
+
+  #if os(Linux)
+    // <linux/fcntl.h>
+    private static let addSeals: Int32 = 1033
+    private static let sealSeal: Int32 = 1
+    private static let sealShrink: Int32 = 2
+    private static let sealGrow: Int32 = 4
+    private static let sealWrite: Int32 = 8
+  #endif
+}

@@ -1,0 +1,90 @@
+import CPosix
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Finds the `assay-hdf5` executable: at the explicit path, else at the path in the environment
+/// variable `ASSAY_HDF5_WORKER`, else beside the program (and beside a bundle of tests), else in
+/// `PATH`.
+public enum WorkerLocation {
+  public static let name = "assay-hdf5"
+  public static let variable = "ASSAY_HDF5_WORKER"
+
+  /// Throws an error that lists every place where it was looked for.
+  public static func find(explicitPath: String? = nil) throws -> String {
+    if let path = explicitPath ?? environment(variable) {
+      if isExecutable(path) { return path }
+      throw missing([path])
+    }
+    let places = besideProgram() + inPath()
+    for place in places where isExecutable(place) { return place }
+    throw missing(places)
+  }
+
+  private static func missing(_ places: [String]) -> ModelError {
+    ModelError(
+      .internal,
+      "the program \(name), which reads HDF5 files, was not found (looked for: "
+        + places.joined(separator: ", ") + ")",
+      hint: "install it beside this program, or set \(variable) to its path")
+  }
+
+  private static func besideProgram() -> [String] {
+    var folders: [String] = []
+    if let program = executablePath() { folders.append(folder(of: program)) }
+    // The image that holds this code: a bundle of tests, run by a program from elsewhere.
+    if let file = assay_image_path(#dsohandle) {
+      let image = String(cString: file)
+      var path = image
+      folders.append(folder(of: image))
+      while let slash = path.lastIndex(of: "/") {
+        path = String(path[..<slash])
+        if path.hasSuffix(".xctest") { folders.append(folder(of: path)) }
+      }
+    }
+    var places: [String] = []
+    for folder in folders where !places.contains("\(folder)/\(name)") {
+      places.append("\(folder)/\(name)")
+    }
+    return places
+  }
+
+  private static func inPath() -> [String] {
+    (environment("PATH") ?? "").split(separator: ":").map { "\($0)/\(name)" }
+  }
+
+  private static func environment(_ key: String) -> String? {
+    getenv(key).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func isExecutable(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      && access(path, X_OK) == 0
+  }
+
+  private static func executablePath() -> String? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+    #if os(Linux)
+      let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+      guard length > 0 else { return nil }
+    #else
+      var size = UInt32(buffer.count)
+      var raw = buffer
+      guard _NSGetExecutablePath(&raw, &size) == 0, realpath(raw, &buffer) != nil else {
+        return nil
+      }
+    #endif
+    return String(
+      decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,13 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+func complain(_ text: String) {
+  var bytes = Array(text.utf8)
+  _ = write(2, &bytes, bytes.count)
+}
+
+/// Without the C library's own clean-up, which has nothing to save.
+func end(_ status: Int32) -> Never { _exit(status) }
