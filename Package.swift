@@ -6,16 +6,24 @@ let isRoot = !Context.packageDirectory.contains("/checkouts/")
 
 let testable: [SwiftSetting] = isRoot ? [.unsafeFlags(["-enable-testing"])] : []
 
+#if arch(x86_64)
+  let hasVectorKernels = isRoot
+#else
+  let hasVectorKernels = false
+#endif
+
 func kernels(_ name: String, define: String, flags: [String]) -> Target {
-  let instructionSet = isRoot ? flags.flatMap { ["-Xcc", $0] } : []
-  return .target(
-    name: name,
-    swiftSettings: (isRoot ? [.define(define)] : [.define("KERNELS_BASELINE")])
-      + (isRoot ? [.unsafeFlags(instructionSet)] : []))
+  .target(
+    name: name, dependencies: ["KernelInterface"],
+    swiftSettings: hasVectorKernels
+      ? [.define(define), .unsafeFlags(flags.flatMap { ["-Xcc", $0] })]
+      : [.define("KERNELS_BASELINE")])
 }
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: testable)
+func library(
+  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: testable)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -56,7 +64,15 @@ let package = Package(
     kernels(
       "KernelsAVX512", define: "KERNELS_AVX512",
       flags: ["-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mprefer-vector-width=512"]),
-    library("Kernels", ["KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "TensorCore"]),
+    .target(name: "CProcessor"),
+    // Built without testing enabled, so that nothing of it is emitted into the kernel modules.
+    .target(name: "KernelInterface"),
+    library(
+      "Kernels",
+      [
+        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CProcessor",
+        "TensorCore",
+      ], exclude: ["Source"]),
     library("CoreMLModel", ["TensorCore", "ByteFormats", "CSpec", "CProtobufC"]),
     library("CustomLayers", ["TensorCore", "Kernels"]),
     library("ModelTransforms", ["CoreMLModel", "TensorCore"]),

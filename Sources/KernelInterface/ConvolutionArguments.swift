@@ -1,0 +1,204 @@
+/// One group of a convolution over blocked, planar or interleaved input; blocked output.
+///
+///     out[b][y][x][l] = activation(start + residual
+///       + Σ(i, ky, kx, c) in[i][y·strideY + ky·dilationY][x·strideX + kx·dilationX][c]
+///                         · w[i][ky][kx][c][b·block + l])
+///
+/// `start` is the bias, or what stands in the output where `accumulates` is set. The order of the
+/// sum is the order of the indices and does not depend on how rows or channels are divided among
+/// calls. Strides count floats. Nothing outside the rows and columns that the formula names is read.
+///
+/// A blocked input has `inputPixelStride` and `blockChannels` equal to the table's `channelBlock`;
+/// a planar one 1 and 1, a block being a plane; an interleaved one of C channels C and C, and a
+/// single block.
+public struct ConvolutionArguments: @unchecked Sendable {
+  /// Tap (0, 0) of output pixel (0, 0), channel 0 of the whole input.
+  public var input: UnsafePointer<Float>
+  public var inputPixelStride: Int
+  public var inputRowStride: Int
+  public var inputBlockStride: Int
+  /// The sum runs over the blocks `firstInputBlock ..< firstInputBlock + inputBlocks`.
+  public var firstInputBlock: Int
+  public var inputBlocks: Int
+  public var blockChannels: Int
+
+  /// The panel of the first output block, from `packConvolutionWeights`.
+  public var weights: UnsafePointer<Float>
+  /// Input blocks for which weights were packed.
+  public var packedBlocks: Int
+  public var kernelHeight: Int
+  public var kernelWidth: Int
+  public var strideY: Int
+  public var strideX: Int
+  public var dilationY: Int
+  public var dilationX: Int
+
+  public var output: UnsafeMutablePointer<Float>
+  public var outputRowStride: Int
+  public var outputBlockStride: Int
+  public var outputRows: Int
+  public var outputWidth: Int
+  /// Channel blocks to compute, beginning with the first of a panel.
+  public var outputBlocks: Int
+
+  /// One a channel, padded to whole blocks; nil is zero. Not used where `accumulates` is set.
+  public var bias: UnsafePointer<Float>?
+  /// Whether the sums continue what stands in the output.
+  public var accumulates: Bool
+  public var epilogue: Epilogue
+
+  public init(
+    input: UnsafePointer<Float>, inputPixelStride: Int, inputRowStride: Int,
+    inputBlockStride: Int, firstInputBlock: Int = 0, inputBlocks: Int, blockChannels: Int,
+    weights: UnsafePointer<Float>, packedBlocks: Int,
+    kernelHeight: Int = 1, kernelWidth: Int = 1, strideY: Int = 1, strideX: Int = 1,
+    dilationY: Int = 1, dilationX: Int = 1,
+    output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputBlockStride: Int,
+    outputRows: Int, outputWidth: Int, outputBlocks: Int,
+    bias: UnsafePointer<Float>? = nil, accumulates: Bool = false, epilogue: Epilogue = Epilogue()
+  ) {
+    self.input = input
+    self.inputPixelStride = inputPixelStride
+    self.inputRowStride = inputRowStride
+    self.inputBlockStride = inputBlockStride
+    self.firstInputBlock = firstInputBlock
+    self.inputBlocks = inputBlocks
+    self.blockChannels = blockChannels
+    self.weights = weights
+    self.packedBlocks = packedBlocks
+    self.kernelHeight = kernelHeight
+    self.kernelWidth = kernelWidth
+    self.strideY = strideY
+    self.strideX = strideX
+    self.dilationY = dilationY
+    self.dilationX = dilationX
+    self.output = output
+    self.outputRowStride = outputRowStride
+    self.outputBlockStride = outputBlockStride
+    self.outputRows = outputRows
+    self.outputWidth = outputWidth
+    self.outputBlocks = outputBlocks
+    self.bias = bias
+    self.accumulates = accumulates
+    self.epilogue = epilogue
+  }
+}
+
+/// A convolution with one input channel a group and as many outputs as inputs, blocked.
+///
+///     out[b][y][x][l] = activation(bias[b][l] + residual
+///       + Σ(ky, kx) in[b][y·strideY + ky·dilationY][x·strideX + kx·dilationX][l] · w[b][ky][kx][l])
+public struct DepthwiseConvolutionArguments: @unchecked Sendable {
+  /// Tap (0, 0) of output pixel (0, 0).
+  public var input: UnsafePointer<Float>
+  public var inputRowStride: Int
+  public var inputBlockStride: Int
+  /// `[block][kernelHeight][kernelWidth][channelBlock]`, from `packConvolutionWeights`.
+  public var weights: UnsafePointer<Float>
+  public var kernelHeight: Int
+  public var kernelWidth: Int
+  public var strideY: Int
+  public var strideX: Int
+  public var dilationY: Int
+  public var dilationX: Int
+  public var output: UnsafeMutablePointer<Float>
+  public var outputRowStride: Int
+  public var outputBlockStride: Int
+  public var outputRows: Int
+  public var outputWidth: Int
+  public var blocks: Int
+  /// One a channel, padded to whole blocks; nil is zero.
+  public var bias: UnsafePointer<Float>?
+  public var epilogue: Epilogue
+
+  public init(
+    input: UnsafePointer<Float>, inputRowStride: Int, inputBlockStride: Int,
+    weights: UnsafePointer<Float>, kernelHeight: Int, kernelWidth: Int, strideY: Int = 1,
+    strideX: Int = 1, dilationY: Int = 1, dilationX: Int = 1,
+    output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputBlockStride: Int,
+    outputRows: Int, outputWidth: Int, blocks: Int, bias: UnsafePointer<Float>? = nil,
+    epilogue: Epilogue = Epilogue()
+  ) {
+    self.input = input
+    self.inputRowStride = inputRowStride
+    self.inputBlockStride = inputBlockStride
+    self.weights = weights
+    self.kernelHeight = kernelHeight
+    self.kernelWidth = kernelWidth
+    self.strideY = strideY
+    self.strideX = strideX
+    self.dilationY = dilationY
+    self.dilationX = dilationX
+    self.output = output
+    self.outputRowStride = outputRowStride
+    self.outputBlockStride = outputBlockStride
+    self.outputRows = outputRows
+    self.outputWidth = outputWidth
+    self.blocks = blocks
+    self.bias = bias
+    self.epilogue = epilogue
+  }
+}
+
+/// Any convolution whose groups do not fill whole blocks, one output channel at a time. Input and
+/// output are blocked; weights stand as `[outputChannel][groupInputChannels][kernelHeight][kernelWidth]`.
+/// Output channel `o` reads the input channels of group `o / (outputChannels / groups)`. No epilogue:
+/// activations run separately.
+public struct GeneralConvolutionArguments: @unchecked Sendable {
+  /// Tap (0, 0) of output pixel (0, 0), channel 0 of the whole input.
+  public var input: UnsafePointer<Float>
+  public var inputRowStride: Int
+  public var inputBlockStride: Int
+  /// The first output channel's; possibly unaligned.
+  public var weights: UnsafeRawPointer
+  public var groupInputChannels: Int
+  public var groupOutputChannels: Int
+  public var kernelHeight: Int
+  public var kernelWidth: Int
+  public var strideY: Int
+  public var strideX: Int
+  public var dilationY: Int
+  public var dilationX: Int
+  /// Pixel (0, 0), channel 0 of the whole output.
+  public var output: UnsafeMutablePointer<Float>
+  public var outputRowStride: Int
+  public var outputBlockStride: Int
+  public var outputRows: Int
+  public var outputWidth: Int
+  /// The channels to compute. Lanes of the last block beyond the last channel are not written.
+  public var firstChannel: Int
+  public var channelCount: Int
+  /// One a channel; nil is zero.
+  public var bias: UnsafePointer<Float>?
+
+  public init(
+    input: UnsafePointer<Float>, inputRowStride: Int, inputBlockStride: Int,
+    weights: UnsafeRawPointer, groupInputChannels: Int, groupOutputChannels: Int,
+    kernelHeight: Int, kernelWidth: Int, strideY: Int = 1, strideX: Int = 1,
+    dilationY: Int = 1, dilationX: Int = 1,
+    output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputBlockStride: Int,
+    outputRows: Int, outputWidth: Int, firstChannel: Int = 0, channelCount: Int,
+    bias: UnsafePointer<Float>? = nil
+  ) {
+    self.input = input
+    self.inputRowStride = inputRowStride
+    self.inputBlockStride = inputBlockStride
+    self.weights = weights
+    self.groupInputChannels = groupInputChannels
+    self.groupOutputChannels = groupOutputChannels
+    self.kernelHeight = kernelHeight
+    self.kernelWidth = kernelWidth
+    self.strideY = strideY
+    self.strideX = strideX
+    self.dilationY = dilationY
+    self.dilationX = dilationX
+    self.output = output
+    self.outputRowStride = outputRowStride
+    self.outputBlockStride = outputBlockStride
+    self.outputRows = outputRows
+    self.outputWidth = outputWidth
+    self.firstChannel = firstChannel
+    self.channelCount = channelCount
+    self.bias = bias
+  }
+}

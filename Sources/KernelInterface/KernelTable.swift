@@ -1,0 +1,68 @@
+/// The kernels of one instruction set.
+///
+/// Activations stand as `[batch][channel / channelBlock][row][column][channelBlock]` floats, rows and
+/// planes at any stride. Lanes beyond the last channel are zeros wherever a kernel sums over
+/// channels. Kernels are pure functions of what their arguments point to and may run on any number
+/// of threads; no address needs more than the alignment of a float.
+public struct KernelTable: Sendable {
+  /// Channels that stand side by side: 8 or 16.
+  public let channelBlock: Int
+  /// Channel blocks of a full panel of convolution weights: 1 or 2.
+  public let panelBlocks: Int
+  /// Output pixels that `convolution` computes at once; rows of a multiple of it run best.
+  public let pixelTile: Int
+
+  public let convolution: @Sendable (ConvolutionArguments) -> Void
+  public let depthwiseConvolution: @Sendable (DepthwiseConvolutionArguments) -> Void
+  public let generalConvolution: @Sendable (GeneralConvolutionArguments) -> Void
+  public let packConvolutionWeights: @Sendable (PackingArguments) -> Void
+  public let dense: @Sendable (DenseArguments) -> Void
+  public let matrixProduct: @Sendable (MatrixProductArguments) -> Void
+  public let unary: @Sendable (UnaryArguments) -> Void
+  public let combine: @Sendable (CombiningArguments) -> Void
+  public let pool: @Sendable (PoolingArguments) -> Void
+  public let reduce: @Sendable (ReductionArguments) -> Float
+  public let reducePlane: @Sendable (PlaneReductionArguments) -> Void
+  public let softmax: @Sendable (SoftmaxArguments) -> Void
+  public let blockedSoftmax: @Sendable (BlockedSoftmaxArguments) -> Void
+  public let block: @Sendable (BlockingArguments) -> Void
+  public let unblock: @Sendable (UnblockingArguments) -> Void
+
+  public init(
+    channelBlock: Int, panelBlocks: Int, pixelTile: Int,
+    convolution: @escaping @Sendable (ConvolutionArguments) -> Void,
+    depthwiseConvolution: @escaping @Sendable (DepthwiseConvolutionArguments) -> Void,
+    generalConvolution: @escaping @Sendable (GeneralConvolutionArguments) -> Void,
+    packConvolutionWeights: @escaping @Sendable (PackingArguments) -> Void,
+    dense: @escaping @Sendable (DenseArguments) -> Void,
+    matrixProduct: @escaping @Sendable (MatrixProductArguments) -> Void,
+    unary: @escaping @Sendable (UnaryArguments) -> Void,
+    combine: @escaping @Sendable (CombiningArguments) -> Void,
+    pool: @escaping @Sendable (PoolingArguments) -> Void,
+    reduce: @escaping @Sendable (ReductionArguments) -> Float,
+    reducePlane: @escaping @Sendable (PlaneReductionArguments) -> Void,
+    softmax: @escaping @Sendable (SoftmaxArguments) -> Void,
+    blockedSoftmax: @escaping @Sendable (BlockedSoftmaxArguments) -> Void,
+    block: @escaping @Sendable (BlockingArguments) -> Void,
+    unblock: @escaping @Sendable (UnblockingArguments) -> Void
+  ) {
+    self.channelBlock = channelBlock
+    self.panelBlocks = panelBlocks
+    self.pixelTile = pixelTile
+    self.convolution = convolution
+    self.depthwiseConvolution = depthwiseConvolution
+    self.generalConvolution = generalConvolution
+    self.packConvolutionWeights = packConvolutionWeights
+    self.dense = dense
+    self.matrixProduct = matrixProduct
+    self.unary = unary
+    self.combine = combine
+    self.pool = pool
+    self.reduce = reduce
+    self.reducePlane = reducePlane
+    self.softmax = softmax
+    self.blockedSoftmax = blockedSoftmax
+    self.block = block
+    self.unblock = unblock
+  }
+}

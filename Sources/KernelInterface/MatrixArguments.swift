@@ -1,0 +1,83 @@
+/// How the weights of a dense layer are stored.
+public enum WeightFormat: UInt8, Sendable {
+  case float32
+  /// IEEE 754 binary16.
+  case float16
+}
+
+/// `out[n][o] = activation(bias[o] + Σ(k) w[o][k] · x[n][k])` for contiguous `k`.
+public struct DenseArguments: @unchecked Sendable {
+  /// Row-major, the first row to compute; possibly unaligned, as it stands in the file.
+  public var weights: UnsafeRawPointer
+  public var format: WeightFormat
+  /// Elements from one row to the next.
+  public var rowStride: Int
+  public var rows: Int
+  public var columns: Int
+  public var input: UnsafePointer<Float>
+  /// Floats from one input vector to the next.
+  public var inputStride: Int
+  public var batch: Int
+  /// The first row's; nil is zero.
+  public var bias: UnsafePointer<Float>?
+  /// The first row's result.
+  public var output: UnsafeMutablePointer<Float>
+  public var outputStride: Int
+  /// `none`, `relu`, `clip`, `leaky`, or `prelu` with the first row's slopes. No residual.
+  public var epilogue: Epilogue
+
+  public init(
+    weights: UnsafeRawPointer, format: WeightFormat = .float32, rowStride: Int, rows: Int,
+    columns: Int, input: UnsafePointer<Float>, inputStride: Int = 0, batch: Int = 1,
+    bias: UnsafePointer<Float>? = nil, output: UnsafeMutablePointer<Float>, outputStride: Int = 0,
+    epilogue: Epilogue = Epilogue()
+  ) {
+    self.weights = weights
+    self.format = format
+    self.rowStride = rowStride
+    self.rows = rows
+    self.columns = columns
+    self.input = input
+    self.inputStride = inputStride
+    self.batch = batch
+    self.bias = bias
+    self.output = output
+    self.outputStride = outputStride
+    self.epilogue = epilogue
+  }
+}
+
+/// `c[m][n] = rowBias[m] + columnBias[n] + Σ(k) a[m][k] · b[k][n]`, all row-major; strides in
+/// floats from one row to the next. The sum of an element does not depend on how rows or columns
+/// are divided among calls.
+public struct MatrixProductArguments: @unchecked Sendable {
+  public var a: UnsafePointer<Float>
+  public var aStride: Int
+  public var b: UnsafePointer<Float>
+  public var bStride: Int
+  public var c: UnsafeMutablePointer<Float>
+  public var cStride: Int
+  public var rows: Int
+  public var columns: Int
+  public var depth: Int
+  public var rowBias: UnsafePointer<Float>?
+  public var columnBias: UnsafePointer<Float>?
+
+  public init(
+    a: UnsafePointer<Float>, aStride: Int, b: UnsafePointer<Float>, bStride: Int,
+    c: UnsafeMutablePointer<Float>, cStride: Int, rows: Int, columns: Int, depth: Int,
+    rowBias: UnsafePointer<Float>? = nil, columnBias: UnsafePointer<Float>? = nil
+  ) {
+    self.a = a
+    self.aStride = aStride
+    self.b = b
+    self.bStride = bStride
+    self.c = c
+    self.cStride = cStride
+    self.rows = rows
+    self.columns = columns
+    self.depth = depth
+    self.rowBias = rowBias
+    self.columnBias = columnBias
+  }
+}

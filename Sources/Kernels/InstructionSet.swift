@@ -1,0 +1,79 @@
+import CProcessor
+import KernelsAVX2
+import KernelsAVX512
+import KernelsBaseline
+import TensorCore
+
+@_exported import KernelInterface
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The instruction sets for which there are kernels, from the narrowest to the widest.
+public enum InstructionSet: String, CaseIterable, Sendable {
+  /// What every processor of the architecture has: SSE2, or NEON.
+  case baseline
+  /// AVX2, FMA and F16C.
+  case avx2
+  /// AVX-512 F, VL, BW and DQ.
+  case avx512
+
+  /// Whether this processor, and this build of the package, can run it.
+  public var isAvailable: Bool {
+    switch self {
+    case .baseline: true
+    // As a dependency of another package all three modules are built for the baseline. A module is
+    // asked only where the processor can run it.
+    case .avx2: processor_has_avx2() && KernelsAVX2.makeKernelTable().panelBlocks == 2
+    case .avx512: processor_has_avx512() && KernelsAVX512.makeKernelTable().channelBlock == 16
+    }
+  }
+
+  /// Precondition: `isAvailable`.
+  public var kernels: KernelTable {
+    precondition(isAvailable)
+    return switch self {
+    case .baseline: KernelsBaseline.makeKernelTable()
+    case .avx2: KernelsAVX2.makeKernelTable()
+    case .avx512: KernelsAVX512.makeKernelTable()
+    }
+  }
+
+  /// The widest one that this processor has.
+  public static var widest: InstructionSet {
+    allCases.last { $0.isAvailable } ?? .baseline
+  }
+
+  /// Names the instruction set to use instead of the widest one.
+  public static let environmentVariable = "ASSAY_KERNELS"
+
+  /// The instruction set that the environment asks for, else the widest one.
+  ///
+  /// - Throws: `.usage` for a name that does not exist and for a set that the processor lacks.
+  public static func selected() throws(ModelError) -> InstructionSet {
+    guard let value = getenv(environmentVariable) else { return widest }
+    return try named(String(cString: value))
+  }
+
+  /// The instruction set of that name; the empty name is the widest one.
+  static func named(_ name: String) throws(ModelError) -> InstructionSet {
+    if name.isEmpty { return widest }
+    let available = allCases.filter(\.isAvailable).map(\.rawValue).joined(separator: ", ")
+    guard let set = InstructionSet(rawValue: name) else {
+      throw ModelError(
+        .usage, "\(environmentVariable): there are no kernels named '\(name)'",
+        hint: "this machine can run: \(available)")
+    }
+    guard set.isAvailable else {
+      throw ModelError(
+        .usage, "\(environmentVariable): this processor does not have what '\(name)' needs",
+        hint: "this machine can run: \(available)")
+    }
+    return set
+  }
+}

@@ -1,0 +1,57 @@
+import KernelInterface
+
+/// See `CombiningArguments`.
+@inline(never)
+func combine(_ a: CombiningArguments) {
+  switch a.function {
+  case .add: fold(a) { $0 + $1 }
+  case .multiply: fold(a) { $0 * $1 }
+  case .maximum: fold(a) { select($1 .== $1, maximum($0, $1), $1) }
+  case .minimum: fold(a) { select($1 .== $1, minimum($0, $1), $1) }
+  case .average: fold(a) {
+    $0 + $1
+  } finish: {
+    $0 / splat(Float(a.operandCount))
+  }
+  case .subtract: fold(a) { $0 - $1 }
+  case .divide: fold(a) { $0 / $1 }
+  }
+}
+
+@inline(__always)
+private func fold(
+  _ a: CombiningArguments, _ body: (Vector, Vector) -> Vector,
+  finish: (Vector) -> Vector = { $0 }
+) {
+  guard a.operandCount > 0 else { return }
+  var i = 0
+  while i &+ lanes <= a.count {
+    var value = operand(a.operands[0], at: i)
+    var n = 1
+    while n < a.operandCount {
+      value = body(value, operand(a.operands[n], at: i))
+      n &+= 1
+    }
+    store(finish(value), a.output + i)
+    i &+= lanes
+  }
+  if i < a.count {
+    let count = a.count &- i
+    var value = load(a.operands[0].values + i, count: count)
+    var n = 1
+    while n < a.operandCount {
+      value = body(value, load(a.operands[n].values + i, count: count))
+      n &+= 1
+    }
+    store(finish(value), a.output + i, count: count)
+  }
+}
+
+@inline(__always)
+private func operand(_ operand: CombiningOperand, at i: Int) -> Vector {
+  switch operand.broadcast {
+  case .none: load(operand.values + i)
+  case .channel: load(operand.values + i & (channelBlock &- 1))
+  case .pixel: splat(operand.values[i & ~(channelBlock &- 1)])
+  }
+}

@@ -1,0 +1,111 @@
+import KernelInterface
+
+/// Sums of `rows` pixels and `columns` vectors of output channels; small enough for registers.
+typealias Tile<let rows: Int, let columns: Int> = InlineArray<rows, InlineArray<columns, Vector>>
+
+/// `tile[r][c] += Σ(k < count) input[r · step + k] · weights[k][c]`
+///
+/// The one inner loop of convolution, matrix product and everything that is made of them.
+@inline(__always)
+func accumulate<let rows: Int, let columns: Int>(
+  _ tile: inout Tile<rows, columns>, input: UnsafePointer<Float>, step: Int,
+  weights: UnsafePointer<Float>, count: Int
+) {
+  var x = input
+  var w = weights
+  let end = input + count
+  while x < end {
+    var column = InlineArray<columns, Vector>(repeating: .zero)
+    for c in 0..<columns { column[c] = load(w + c &* lanes) }
+    for r in 0..<rows {
+      let value = splat(x[r &* step])
+      for c in 0..<columns { tile[r][c] = multiplyAdd(value, column[c], tile[r][c]) }
+    }
+    x += 1
+    w += columns &* lanes
+  }
+}
+
+/// Where the inputs of a tile's sums lie.
+struct TileInput {
+  /// Floats from one output pixel's input to the next one's.
+  var step: Int
+  /// Inputs that stand side by side and are summed in one go.
+  var run: Int
+  var runsPerRow: Int
+  var runStride: Int
+  var rows: Int
+  var rowStride: Int
+  var blocks: Int
+  var blockStride: Int
+}
+
+/// Where a tile's sums go.
+struct TileOutput {
+  var pixelStride: Int
+  var vectorStride: Int
+  var residualVectorStride: Int
+  var accumulates: Bool
+}
+
+/// One tile: start, sum, epilogue, store. `channel` is the first of the tile's output channels.
+@inline(__always)
+func computeTile<let rows: Int, let columns: Int>(
+  _: Count<rows>, _: Count<columns>, step: Int, input: UnsafePointer<Float>,
+  source: TileInput, weights: UnsafePointer<Float>, bias: UnsafePointer<Float>?,
+  output: UnsafeMutablePointer<Float>, target: TileOutput,
+  residual: UnsafePointer<Float>?, channel: Int, epilogue: Epilogue
+) {
+  var tile = Tile<rows, columns>(repeating: InlineArray(repeating: .zero))
+  if target.accumulates {
+    for r in 0..<rows {
+      for c in 0..<columns {
+        tile[r][c] = load(output + (r &* target.pixelStride &+ c &* target.vectorStride))
+      }
+    }
+  } else if let bias {
+    for c in 0..<columns {
+      let value = load(bias + (channel &+ c &* lanes))
+      for r in 0..<rows { tile[r][c] = value }
+    }
+  }
+
+  var w = weights
+  var block = 0
+  while block < source.blocks {
+    var y = 0
+    while y < source.rows {
+      var x = input + (block &* source.blockStride &+ y &* source.rowStride)
+      var run = 0
+      while run < source.runsPerRow {
+        accumulate(&tile, input: x, step: step, weights: w, count: source.run)
+        w += source.run &* (columns &* lanes)
+        x += source.runStride
+        run &+= 1
+      }
+      y &+= 1
+    }
+    block &+= 1
+  }
+
+  if let residual {
+    for r in 0..<rows {
+      for c in 0..<columns {
+        tile[r][c] +=
+          load(residual + (r &* channelBlock &+ c &* target.residualVectorStride))
+      }
+    }
+  }
+  if epilogue.activation != .none {
+    for c in 0..<columns {
+      for r in 0..<rows {
+        tile[r][c] = activate(tile[r][c], epilogue, channel: channel &+ c &* lanes)
+      }
+    }
+  }
+  for r in 0..<rows {
+    for c in 0..<columns {
+      store(tile[r][c], output + (r &* target.pixelStride &+ c &* target.vectorStride))
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import KernelInterface
+
+/// Rows of `b` that are packed at a time.
+private var depthBlock: Int {
+  @inline(__always) get { 256 }
+}
+
+/// See `MatrixProductArguments`. Strips of `b` are packed into a panel and go through the tile of
+/// the convolution.
+@inline(never)
+func matrixProduct(_ a: MatrixProductArguments) {
+  let width = panelVectors &* lanes
+  let panelBytes = depthBlock &* width &* 4
+  // Behind the panel: a strip of results where the last columns do not fill vectors.
+  let stripBytes = pixelTile &* width &* 4
+  withUnsafeTemporaryAllocation(byteCount: panelBytes + stripBytes, alignment: 64) {
+    scratch in
+    guard let base = scratch.baseAddress else { return }
+    let panel = base.assumingMemoryBound(to: Float.self)
+    let strip = (base + panelBytes).assumingMemoryBound(to: Float.self)
+    var column = 0
+    while column < a.columns {
+      let columns = min(width, a.columns &- column)
+      var depth = 0
+      repeat {
+        let count = min(depthBlock, a.depth &- depth)
+        packStrip(
+          a.b + (depth &* a.bStride &+ column), stride: a.bStride, rows: count, columns: columns,
+          width: width, panel)
+        multiplyStrip(
+          a, column: column, columns: columns, depth: depth, count: count, panel: panel,
+          strip: strip)
+        depth &+= count
+      } while depth < a.depth
+      column &+= columns
+    }
+  }
+}
+
+@inline(__always)
+private func packStrip(
+  _ source: UnsafePointer<Float>, stride: Int, rows: Int, columns: Int, width: Int,
+  _ panel: UnsafeMutablePointer<Float>
+) {
+  var k = 0
+  while k < rows {
+    let row = source + k &* stride
+    let target = panel + k &* width
+    if columns == width {
+      for c in 0..<panelVectors { store(load(row + c &* lanes), target + c &* lanes) }
+    } else {
+      var c = 0
+      while c < width {
+        target[c] = c < columns ? row[c] : 0
+        c &+= 1
+      }
+    }
+    k &+= 1
+  }
+}
+
+/// Adds `count` products to every element of the strip of columns.
+@inline(__always)
+private func multiplyStrip(
+  _ a: MatrixProductArguments, column: Int, columns: Int, depth: Int, count: Int,
+  panel: UnsafePointer<Float>, strip: UnsafeMutablePointer<Float>
+) {
+  let width = panelVectors &* lanes
+  let source = TileInput(
+    step: a.aStride, run: count, runsPerRow: 1, runStride: 0, rows: 1, rowStride: 0, blocks: 1,
+    blockStride: 0)
+  let whole = columns == width
+  var row = 0
+  while row < a.rows {
+    let rows = min(pixelTile, a.rows &- row)
+    let c = a.c + (row &* a.cStride &+ column)
+    let output = whole ? c : strip
+    let outputStride = whole ? a.cStride : width
+    var r = 0
+    while r < rows {
+      var x = 0
+      if depth == 0 {
+        while x < columns {
+          output[r &* outputStride &+ x] =
+            (a.rowBias?[row &+ r] ?? 0) + (a.columnBias?[column &+ x] ?? 0)
+          x &+= 1
+        }
+      } else if !whole {
+        while x < columns {
+          output[r &* outputStride &+ x] = c[r &* a.cStride &+ x]
+          x &+= 1
+        }
+      }
+      if !whole {
+        while x < width {
+          output[r &* outputStride &+ x] = 0
+          x &+= 1
+        }
+      }
+      r &+= 1
+    }
+    computeTile(
+      pixels: rows, vectors: panelVectors, input: a.a + (row &* a.aStride &+ depth), source: source,
+      weights: panel, bias: nil, output: output,
+      target: TileOutput(
+        pixelStride: outputStride, vectorStride: lanes, residualVectorStride: 0, accumulates: true),
+      residual: nil, channel: 0, epilogue: Epilogue())
+    if !whole {
+      var r = 0
+      while r < rows {
+        var x = 0
+        while x < columns {
+          c[r &* a.cStride &+ x] = output[r &* outputStride &+ x]
+          x &+= 1
+        }
+        r &+= 1
+      }
+    }
+    row &+= rows
+  }
+}

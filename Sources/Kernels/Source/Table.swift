@@ -1,0 +1,15 @@
+import KernelInterface
+
+/// The kernels of this module's instruction set. Nothing else is visible from outside.
+@inline(never)
+public func makeKernelTable() -> KernelTable {
+  KernelTable(
+    channelBlock: channelBlock, panelBlocks: panelVectors / vectorsPerBlock, pixelTile: pixelTile,
+    convolution: { convolution($0) }, depthwiseConvolution: { depthwiseConvolution($0) },
+    generalConvolution: { generalConvolution($0) },
+    packConvolutionWeights: { packConvolutionWeights($0) }, dense: { dense($0) },
+    matrixProduct: { matrixProduct($0) }, unary: { unary($0) }, combine: { combine($0) },
+    pool: { pool($0) }, reduce: { reduce($0) }, reducePlane: { reducePlane($0) },
+    softmax: { softmax($0) }, blockedSoftmax: { blockedSoftmax($0) }, block: { block($0) },
+    unblock: { unblock($0) })
+}

@@ -1,0 +1,135 @@
+import KernelInterface
+
+#if KERNELS_AVX512
+  typealias Vector = SIMD16<Float>
+  typealias IntegerVector = SIMD16<Int32>
+#elseif KERNELS_AVX2
+  typealias Vector = SIMD8<Float>
+  typealias IntegerVector = SIMD8<Int32>
+#else
+  typealias Vector = SIMD4<Float>
+  typealias IntegerVector = SIMD4<Int32>
+#endif
+
+/// Floats in a vector.
+var lanes: Int {
+  @inline(__always) get { Vector.scalarCount }
+}
+
+/// Channels that stand side by side.
+var channelBlock: Int {
+  @inline(__always) get {
+    #if KERNELS_AVX512
+      16
+    #else
+      8
+    #endif
+  }
+}
+
+var vectorsPerBlock: Int {
+  @inline(__always) get { channelBlock / lanes }
+}
+
+/// `a * b + c`, rounded once where the instruction set can.
+@inline(__always)
+func multiplyAdd(_ a: Vector, _ b: Vector, _ c: Vector) -> Vector {
+  #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
+    c.addingProduct(a, b)
+  #else
+    a * b + c
+  #endif
+}
+
+@inline(__always)
+func load(_ address: UnsafePointer<Float>) -> Vector {
+  UnsafeRawPointer(address).loadUnaligned(as: Vector.self)
+}
+
+@inline(__always)
+func load(_ address: UnsafeMutablePointer<Float>) -> Vector {
+  UnsafeRawPointer(address).loadUnaligned(as: Vector.self)
+}
+
+@inline(__always)
+func store(_ value: Vector, _ address: UnsafeMutablePointer<Float>) {
+  UnsafeMutableRawPointer(address).storeBytes(of: value, as: Vector.self)
+}
+
+/// The first `count` lanes, zeros in the others; reads nothing else.
+@inline(__always)
+func load(_ address: UnsafeRawPointer, count: Int) -> Vector {
+  var value = Vector.zero
+  withUnsafeMutableBytes(of: &value) { bytes in
+    if let base = bytes.baseAddress { base.copyMemory(from: address, byteCount: count &* 4) }
+  }
+  return value
+}
+
+/// Writes the first `count` lanes.
+@inline(__always)
+func store(_ value: Vector, _ address: UnsafeMutableRawPointer, count: Int) {
+  withUnsafeBytes(of: value) { bytes in
+    if let base = bytes.baseAddress { address.copyMemory(from: base, byteCount: count &* 4) }
+  }
+}
+
+/// All lanes the same.
+@inline(__always)
+func splat(_ value: Float) -> Vector { Vector(repeating: value) }
+
+@inline(__always)
+func splat(_ value: Int32) -> IntegerVector { IntegerVector(repeating: value) }
+
+@inline(__always)
+func bits(_ value: Vector) -> IntegerVector { unsafeBitCast(value, to: IntegerVector.self) }
+
+@inline(__always)
+func float(_ bits: IntegerVector) -> Vector { unsafeBitCast(bits, to: Vector.self) }
+
+/// A comparison's result: all bits of a lane or none.
+typealias Mask = SIMDMask<IntegerVector>
+
+@inline(__always)
+func select(_ mask: Mask, _ yes: Vector, _ no: Vector) -> Vector {
+  let m = unsafeBitCast(mask, to: IntegerVector.self)
+  return float((bits(yes) & m) | (bits(no) & ~m))
+}
+
+/// `max(a, b)`, and `a` where it is NaN.
+@inline(__always)
+func maximum(_ a: Vector, _ b: Vector) -> Vector { select(a .< b, b, a) }
+
+/// `min(a, b)`, and `a` where it is NaN.
+@inline(__always)
+func minimum(_ a: Vector, _ b: Vector) -> Vector { select(a .> b, b, a) }
+
+@inline(__always)
+func magnitude(_ x: Vector) -> Vector { float(bits(x) & splat(Int32.max)) }
+
+/// `x` with its sign turned where `sign` is negative.
+@inline(__always)
+func turnSign(_ x: Vector, by sign: Vector) -> Vector {
+  float(bits(x) ^ (bits(sign) & splat(Int32.min)))
+}
+
+@inline(__always)
+func squareRoot(_ x: Vector) -> Vector { x.squareRoot() }
+
+/// The sum of the lanes, halves first.
+@inline(__always)
+func laneSum(_ x: Vector) -> Float {
+  #if KERNELS_AVX512
+    let a = x.lowHalf + x.highHalf
+    let b = a.lowHalf + a.highHalf
+  #elseif KERNELS_AVX2
+    let b = x.lowHalf + x.highHalf
+  #else
+    let b = x
+  #endif
+  let c = b.lowHalf + b.highHalf
+  return c.x + c.y
+}
+
+/// A number of rows or columns that is known to the compiler.
+struct Count<let value: Int> {}

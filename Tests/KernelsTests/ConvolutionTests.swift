@@ -1,0 +1,173 @@
+import Testing
+
+@testable import Kernels
+
+/// A convolution in double precision over planar input `[channel][row][column]`, zero padded.
+struct PlainConvolution {
+  var inputChannels = 3
+  var outputChannels = 5
+  var rows = 7
+  var width = 9
+  var kernel = (height: 3, width: 3)
+  var stride = (y: 1, x: 1)
+  var dilation = (y: 1, x: 1)
+  var groups = 1
+  var padding = 1
+
+  var outputRows: Int { (rows + 2 * padding - dilation.y * (kernel.height - 1) - 1) / stride.y + 1 }
+  var outputWidth: Int { (width + 2 * padding - dilation.x * (kernel.width - 1) - 1) / stride.x + 1 }
+  var weightCount: Int { outputChannels * inputChannels / groups * kernel.height * kernel.width }
+
+  /// Sums and, for a bound of the error, the sums of the magnitudes.
+  func compute(_ input: [Float], _ weights: [Float], _ bias: [Float]) -> [(Double, Double)] {
+    var result: [(Double, Double)] = []
+    let groupInputs = inputChannels / groups
+    for o in 0..<outputChannels {
+      let first = o / (outputChannels / groups) * groupInputs
+      for y in 0..<outputRows {
+        for x in 0..<outputWidth {
+          var sum = Double(bias[o])
+          var size = abs(sum)
+          for i in 0..<groupInputs {
+            for ky in 0..<kernel.height {
+              let row = y * stride.y + ky * dilation.y - padding
+              guard row >= 0 && row < rows else { continue }
+              for kx in 0..<kernel.width {
+                let column = x * stride.x + kx * dilation.x - padding
+                guard column >= 0 && column < width else { continue }
+                let w = weights[((o * groupInputs + i) * kernel.height + ky) * kernel.width + kx]
+                let product = Double(input[((first + i) * rows + row) * width + column]) * Double(w)
+                sum += product
+                size += abs(product)
+              }
+            }
+          }
+          result.append((sum, size))
+        }
+      }
+    }
+    return result
+  }
+}
+
+func expectClose(
+  _ found: [Float], _ exact: [(Double, Double)], _ comment: Comment,
+  sourceLocation: SourceLocation = #_sourceLocation
+) {
+  #expect(found.count == exact.count, comment, sourceLocation: sourceLocation)
+  for (value, (sum, size)) in zip(found, exact) where !(abs(Double(value) - sum) <= 2e-6 * size) {
+    Issue.record("\(comment): \(value) instead of \(sum)", sourceLocation: sourceLocation)
+    return
+  }
+}
+
+@Suite struct ConvolutionTests {
+  struct Run {
+    var kernels: KernelTable
+    var plain: PlainConvolution
+    var edge: GuardedBuffer.Edge
+    var epilogue = Epilogue()
+    /// Sum the input blocks in calls of this many.
+    var split: Int?
+    /// Compute this many output panels a call.
+    var panels: Int?
+
+    func blocked(_ input: [Float], _ weights: [Float], _ bias: [Float]) -> [Float] {
+      let block = kernels.channelBlock
+      let source = BlockedPlanes(
+        channels: plain.inputChannels, rows: plain.rows, width: plain.width, halo: plain.padding,
+        block: block)
+      let target = BlockedPlanes(
+        channels: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth, halo: 0,
+        block: block)
+      let x = GuardedBuffer(source.blocked(input), at: edge)
+      let w = pack(weights, blockChannels: block)
+      let b = GuardedBuffer(
+        bias + [Float](repeating: 0, count: target.blocks * block - bias.count), at: edge)
+      let y = GuardedBuffer(count: target.count, at: edge)
+      let step = split ?? source.blocks
+      var first = 0
+      while first < source.blocks {
+        let last = min(first + step, source.blocks)
+        var outputBlock = 0
+        while outputBlock < target.blocks {
+          let count = min(panels.map { $0 * kernels.panelBlocks } ?? target.blocks,
+            target.blocks - outputBlock)
+          kernels.convolution(
+            ConvolutionArguments(
+              input: x.constant, inputPixelStride: block, inputRowStride: source.rowStride,
+              inputBlockStride: source.blockStride, firstInputBlock: first,
+              inputBlocks: last - first, blockChannels: block,
+              weights: w.constant + outputBlock * source.blocks * block * block
+                * plain.kernel.height * plain.kernel.width,
+              packedBlocks: source.blocks,
+              kernelHeight: plain.kernel.height, kernelWidth: plain.kernel.width,
+              strideY: plain.stride.y, strideX: plain.stride.x, dilationY: plain.dilation.y,
+              dilationX: plain.dilation.x, output: y.pointer + outputBlock * target.blockStride,
+              outputRowStride: target.rowStride, outputBlockStride: target.blockStride,
+              outputRows: plain.outputRows, outputWidth: plain.outputWidth, outputBlocks: count,
+              bias: b.constant + outputBlock * block, accumulates: first > 0,
+              epilogue: last == source.blocks ? epilogue : Epilogue()))
+          outputBlock += count
+        }
+        first = last
+      }
+      for value in y.values { precondition(value != -12345) }
+      return target.planar(y.values)
+    }
+
+    func pack(_ weights: [Float], blockChannels: Int) -> GuardedBuffer {
+      let block = kernels.channelBlock
+      let taps = plain.kernel.height * plain.kernel.width
+      let inputBlocks = (plain.inputChannels + blockChannels - 1) / blockChannels
+      let outputBlocks = (plain.outputChannels + block - 1) / block
+      let source = GuardedBuffer(weights, at: edge)
+      let packed = GuardedBuffer(
+        count: outputBlocks * block * inputBlocks * blockChannels * taps, at: edge)
+      kernels.packConvolutionWeights(
+        PackingArguments(
+          source: source.pointer, outputStride: plain.inputChannels * taps, inputStride: taps,
+          rowStride: plain.kernel.width, columnStride: 1, outputChannels: plain.outputChannels,
+          inputChannels: plain.inputChannels, kernelHeight: plain.kernel.height,
+          kernelWidth: plain.kernel.width, blockChannels: blockChannels,
+          panelBlocks: kernels.panelBlocks, firstPanel: 0, panelCount: outputBlocks,
+          packed: packed.pointer))
+      return packed
+    }
+  }
+
+  static func data(_ plain: PlainConvolution, seed: UInt64) -> ([Float], [Float], [Float]) {
+    var generator = Generator(state: seed)
+    return (
+      generator.floats(plain.inputChannels * plain.rows * plain.width),
+      generator.floats(plain.weightCount), generator.floats(plain.outputChannels)
+    )
+  }
+
+  @Test(arguments: availableSets) func everyWidthAndChannelCount(_ set: InstructionSet) {
+    for size in 1...33 {
+      for edge in GuardedBuffer.Edge.allCases {
+        let plain = PlainConvolution(
+          inputChannels: 1 + size % 19, outputChannels: size, rows: 3, width: 34 - size)
+        let (x, w, b) = Self.data(plain, seed: UInt64(size))
+        let found = Run(kernels: set.kernels, plain: plain, edge: edge).blocked(x, w, b)
+        expectClose(found, plain.compute(x, w, b), "\(set) width and channels \(size)")
+      }
+    }
+  }
+
+  @Test(arguments: availableSets) func everyKernelStrideAndDilation(_ set: InstructionSet) {
+    for kernel in [(1, 1), (1, 3), (3, 1), (2, 2), (5, 4), (7, 7)] {
+      for stride in [(1, 1), (2, 2), (1, 3), (2, 1)] {
+        for dilation in [(1, 1), (2, 2), (3, 1)] {
+          let plain = PlainConvolution(
+            inputChannels: 17, outputChannels: 35, rows: 21, width: 23, kernel: kernel,
+            stride: stride, dilation: dilation, padding: 2)
+          let (x, w, b) = Self.data(plain, seed: 7)
+          let found = Run(kernels: set.kernels, plain: plain, edge: .end).blocked(x, w, b)
+          expectClose(found, plain.compute(x, w, b), "\(set) \(kernel) \(stride) \(dilation)")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Floats that end right before, or begin right after, a page that must not be touched.
+final class GuardedBuffer {
+  enum Edge: CaseIterable { case begin, end }
+
+  let pointer: UnsafeMutablePointer<Float>
+  let count: Int
+  private let mapping: UnsafeMutableRawPointer
+  private let byteCount: Int
+
+  init(_ values: [Float], at edge: Edge) {
+    let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+    count = values.count
+    let used = (values.count * 4 + page - 1) / page * page
+    byteCount = used + 2 * page
+    mapping = mmap(nil, byteCount, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    precondition(mapping != MAP_FAILED)
+    if used > 0 { precondition(mprotect(mapping + page, used, PROT_READ | PROT_WRITE) == 0) }
+    let start = mapping + page + (edge == .begin ? 0 : used - values.count * 4)
+    pointer = start.bindMemory(to: Float.self, capacity: max(values.count, 1))
+    for (index, value) in values.enumerated() { pointer[index] = value }
+  }
+
+  convenience init(count: Int, at edge: Edge) {
+    self.init([Float](repeating: -12345, count: count), at: edge)
+  }
+
+  var constant: UnsafePointer<Float> { UnsafePointer(pointer) }
+  var values: [Float] { Array(UnsafeBufferPointer(start: pointer, count: count)) }
+
+  deinit { munmap(mapping, byteCount) }
+}
