@@ -15,7 +15,10 @@ extension Convolution: ReferenceLayer {
     let groupOutputs = outputChannels / groups
     let weightCount =
       try checkedProduct(
-        [isDeconvolution ? groupOutputs : outputChannels, kernelChannels, kernelHeight, kernelWidth])
+        [
+          isDeconvolution ? groupOutputs : outputChannels, kernelChannels, kernelHeight,
+          kernelWidth,
+        ])
     let weights = try kernel.values(weightCount, "weights")
     let offsets =
       hasBias

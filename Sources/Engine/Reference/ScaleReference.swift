@@ -37,7 +37,8 @@ extension LoadConstant: ReferenceLayer {
 }
 
 /// Weights of shape `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]` as a tensor.
-private func constant(_ weights: Weights?, _ shape: [Int], _ field: String) throws -> ReferenceTensor
+private func constant(_ weights: Weights?, _ shape: [Int], _ field: String) throws
+  -> ReferenceTensor
 {
   let values = try weights.values(try checkedProduct(shape), field).map(Double.init)
   let sizes = shape.count == 3 ? shape : [values.count, 1, 1]

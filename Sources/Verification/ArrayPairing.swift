@@ -1,0 +1,39 @@
+/// Which of two sets of named arrays belong together: equal names first; what remains in order, if
+/// as many remain on both sides.
+public struct ArrayPairing: Sendable, Equatable {
+  public struct Pair: Sendable, Equatable {
+    /// Positions in the two lists.
+    public let actual: Int
+    public let expected: Int
+  }
+
+  /// In the order of the expected arrays.
+  public let pairs: [Pair]
+  /// Positions of the arrays that have no partner.
+  public let unpairedActual: [Int]
+  public let unpairedExpected: [Int]
+
+  /// An array without a name can pair only by order.
+  public init(actual: [String?], expected: [String?]) {
+    var partners = [Int?](repeating: nil, count: expected.count)
+    var taken = Set<Int>()
+    for (position, name) in expected.enumerated() where name != nil {
+      let match = actual.indices.first { actual[$0] == name && !taken.contains($0) }
+      if let match {
+        partners[position] = match
+        taken.insert(match)
+      }
+    }
+    let restActual = actual.indices.filter { !taken.contains($0) }
+    let restExpected = expected.indices.filter { partners[$0] == nil }
+    let pairsByOrder = restActual.count == restExpected.count
+    if pairsByOrder {
+      for (a, b) in zip(restActual, restExpected) { partners[b] = a }
+    }
+    pairs = partners.enumerated().compactMap { position, partner in
+      partner.map { Pair(actual: $0, expected: position) }
+    }
+    unpairedActual = pairsByOrder ? [] : restActual
+    unpairedExpected = pairsByOrder ? [] : restExpected
+  }
+}

@@ -1,0 +1,29 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Counts of absolute errors by their power of ten.
+public struct ErrorHistogram: Sendable, Equatable {
+  /// Powers of ten with a count of their own; smaller and larger errors go to the ends.
+  public static let exponents = -10...3
+
+  /// Errors of exactly 0.
+  public private(set) var exact = 0
+  /// Errors from 10ᵉ up to 10ᵉ⁺¹, for each exponent e in order.
+  public private(set) var counts = [Int](repeating: 0, count: ErrorHistogram.exponents.count)
+
+  public init() {}
+
+  /// Counts an error, which is not negative and may be infinite.
+  mutating func add(_ error: Double) {
+    if error == 0 {
+      exact += 1
+      return
+    }
+    let range = Self.exponents
+    let exponent = error.isFinite ? Int(log10(error).rounded(.down)) : range.upperBound
+    counts[min(max(exponent, range.lowerBound), range.upperBound) - range.lowerBound] += 1
+  }
+}

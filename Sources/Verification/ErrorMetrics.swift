@@ -1,0 +1,151 @@
+import TensorCore
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// How an array a differs from the expected array b of as many elements. Sums are taken in double
+/// precision.
+///
+/// Equal elements, infinities included, and NaN at the same place of both arrays do not differ.
+/// NaN or an infinity against anything else is outside of every tolerance, and is left out of the
+/// means, the norms and the ratios.
+public struct ErrorMetrics: Sendable, Equatable {
+  /// An element by its index along each axis.
+  public struct Element: Sendable, Equatable {
+    public let index: [Int]
+    public let actual: Double
+    public let expected: Double
+  }
+
+  public let count: Int
+  /// max |a − b|
+  public let largestAbsoluteError: Double
+  /// max |a − b| / |b| over the elements with b ≠ 0
+  public let largestRelativeError: Double
+  /// Σ |a − b| / n
+  public let meanError: Double
+  /// √(Σ (a − b)² / n)
+  public let rootMeanSquareError: Double
+  /// Σ a·b / √(Σ a² · Σ b²); 1 where both arrays are zeros, 0 where one is.
+  public let cosine: Double
+  /// 20 · log₁₀(max |b| / RMSE), in decibels; infinite where nothing differs.
+  public let peakSignalToNoise: Double
+  /// 10 · log₁₀(Σ b² / Σ (a − b)²), in decibels; infinite where nothing differs.
+  public let signalToNoise: Double
+  /// Elements outside of the tolerance.
+  public let countOutside: Int
+  /// Of these, the ones where a NaN or an infinity stands against something else.
+  public let countNotFinite: Int
+  /// The element that exceeds its tolerance most, or comes closest to it; the first one where a NaN
+  /// or an infinity stands against something else. Nil in an empty array.
+  public let worst: Element?
+  public let histogram: ErrorHistogram
+  public let tolerance: Tolerance
+
+  public var isWithinTolerance: Bool { countOutside == 0 }
+
+  /// Precondition: the arrays have as many elements. Indices count along the axes of `expected`.
+  public init(_ actual: Tensor, _ expected: Tensor, _ tolerance: Tolerance) {
+    self = actual.withUnsafeElements { a in
+      expected.withUnsafeElements { b in
+        ErrorMetrics(a, b, shape: expected.shape, tolerance)
+      }
+    }
+  }
+
+  /// Precondition: the arrays have as many elements, and `shape` has the same.
+  init<Actual: BinaryFloatingPoint, Expected: BinaryFloatingPoint>(
+    _ actual: UnsafeBufferPointer<Actual>, _ expected: UnsafeBufferPointer<Expected>,
+    shape: [Int], _ tolerance: Tolerance
+  ) {
+    precondition(actual.count == expected.count)
+    var sums = Sums()
+    var largestAbsolute = 0.0
+    var largestRelative = 0.0
+    var largestExpected = 0.0
+    var outside = 0
+    var notFinite = 0
+    var worst: (position: Int, excess: Double)?
+    var histogram = ErrorHistogram()
+    for position in actual.indices {
+      let a = Double(actual[position])
+      let b = Double(expected[position])
+      let isEqual = a == b || (a.isNaN && b.isNaN)
+      if !isEqual && !(a.isFinite && b.isFinite) {
+        outside += 1
+        notFinite += 1
+        largestAbsolute = .infinity
+        histogram.add(.infinity)
+        if notFinite == 1 { worst = (position, .infinity) }
+        continue
+      }
+      let error = isEqual ? 0 : abs(a - b)
+      let allowed = b.isFinite ? tolerance.allowed(b) : 0
+      if error > allowed { outside += 1 }
+      if worst.map({ error - allowed > $0.excess }) ?? true {
+        worst = (position, error - allowed)
+      }
+      histogram.add(error)
+      largestAbsolute = max(largestAbsolute, error)
+      if b != 0 && b.isFinite { largestRelative = max(largestRelative, error / abs(b)) }
+      if a.isFinite && b.isFinite {
+        largestExpected = max(largestExpected, abs(b))
+        sums.add(a, b, error)
+      }
+    }
+    let finite = Double(max(sums.count, 1))
+    count = actual.count
+    largestAbsoluteError = largestAbsolute
+    largestRelativeError = largestRelative
+    meanError = sums.error / finite
+    rootMeanSquareError = (sums.squaredError / finite).squareRoot()
+    let norms = sums.squaredActual.squareRoot() * sums.squaredExpected.squareRoot()
+    cosine =
+      norms > 0 ? sums.product / norms : sums.squaredActual == sums.squaredExpected ? 1 : 0
+    peakSignalToNoise =
+      sums.squaredError == 0
+      ? .infinity : 20 * log10(largestExpected / (sums.squaredError / finite).squareRoot())
+    signalToNoise =
+      sums.squaredError == 0
+      ? .infinity : 10 * log10(sums.squaredExpected / sums.squaredError)
+    countOutside = outside
+    countNotFinite = notFinite
+    self.histogram = histogram
+    self.tolerance = tolerance
+    self.worst = worst.map { place in
+      Element(
+        index: Self.index(of: place.position, in: shape), actual: Double(actual[place.position]),
+        expected: Double(expected[place.position]))
+    }
+  }
+
+  private struct Sums {
+    var count = 0
+    var error = 0.0
+    var squaredError = 0.0
+    var squaredActual = 0.0
+    var squaredExpected = 0.0
+    var product = 0.0
+
+    mutating func add(_ a: Double, _ b: Double, _ difference: Double) {
+      count += 1
+      error += difference
+      squaredError += difference * difference
+      squaredActual += a * a
+      squaredExpected += b * b
+      product += a * b
+    }
+  }
+
+  static func index(of position: Int, in shape: [Int]) -> [Int] {
+    var rest = position
+    return Array(
+      shape.reversed().map { size in
+        defer { rest /= size }
+        return rest % size
+      }.reversed())
+  }
+}

@@ -1,0 +1,51 @@
+import TensorCore
+
+/// An array compared with the expected one.
+public struct OutputComparison: Sendable, Equatable {
+  public let name: String
+  public let actualShape: [Int]
+  public let expectedShape: [Int]
+  /// Nil where the shapes do not fit.
+  public let metrics: ErrorMetrics?
+  /// Nil unless asked for, or where the array holds no scores.
+  public let classes: ClassAgreement?
+
+  public var agrees: Bool { metrics?.isWithinTolerance ?? false }
+
+  /// Axes of length 1 do not count.
+  /// - Parameter top: how many best classes to compare; nil for none.
+  public init(
+    _ name: String, actual: Tensor, expected: Tensor, tolerance: Tolerance, top: Int? = nil
+  ) {
+    self.name = name
+    actualShape = actual.shape
+    expectedShape = expected.shape
+    let fits = actual.shape.filter { $0 != 1 } == expected.shape.filter { $0 != 1 }
+    metrics = fits ? ErrorMetrics(actual, expected, tolerance) : nil
+    classes = fits ? top.flatMap { ClassAgreement(actual, expected, count: $0) } : nil
+  }
+}
+
+/// The blobs of a network compared with expected ones, in the order in which the network computes
+/// them.
+public struct BlobComparison: Sendable, Equatable {
+  /// The blobs that both sides have.
+  public let blobs: [OutputComparison]
+  /// Expected blobs that the network does not compute.
+  public let unknown: [String]
+
+  /// The first blob that differs; where it lies is where the fault is.
+  public var firstDifference: OutputComparison? { blobs.first { !$0.agrees } }
+
+  /// - Parameter order: the names of the network's blobs, as they are computed.
+  public init(
+    order: [String], actual: [String: Tensor], expected: [String: Tensor], tolerances: Tolerances
+  ) {
+    var seen = Set<String>()
+    blobs = order.filter { seen.insert($0).inserted }.compactMap { name in
+      guard let a = actual[name], let b = expected[name] else { return nil }
+      return OutputComparison(name, actual: a, expected: b, tolerance: tolerances[name])
+    }
+    unknown = expected.keys.filter { !seen.contains($0) }.sorted()
+  }
+}

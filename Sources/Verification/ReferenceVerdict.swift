@@ -1,0 +1,42 @@
+import Engine
+import TensorCore
+
+/// Where a difference comes from, judged by a prediction in double precision.
+public enum ReferenceVerdict: String, Sendable, Equatable {
+  /// The prediction is within its tolerance.
+  case agrees
+  /// In double precision the model gives the expected numbers; the difference is rounding.
+  case rounding
+  /// The model gives other numbers in double precision too: the model differs, not its execution.
+  case model
+  /// The engine is further from double precision than rounding explains.
+  case engine
+
+  /// Part of the largest reference value up to which a difference counts as rounding: some eight
+  /// hundred units in the last place, which sums of thousands of products through tens of layers
+  /// reach.
+  static let roundingPart = 5e-5
+
+  /// Precondition: the three arrays have as many elements, in the same order.
+  public init(
+    actual: Tensor, expected: Tensor, reference: ReferenceTensor, tolerance: Tolerance
+  ) {
+    if ErrorMetrics(actual, expected, tolerance).isWithinTolerance {
+      self = .agrees
+      return
+    }
+    let largest = reference.elements.reduce(0) { max($0, $1.isFinite ? abs($1) : 0) }
+    let rounding = Tolerance(relative: 0, absolute: Self.roundingPart * largest)
+    let shape = [reference.elements.count]
+    self = reference.elements.withUnsafeBufferPointer { values in
+      let engine = actual.withUnsafeElements {
+        ErrorMetrics($0, values, shape: shape, rounding)
+      }
+      if !engine.isWithinTolerance { return .engine }
+      let source = expected.withUnsafeElements {
+        ErrorMetrics(values, $0, shape: shape, tolerance)
+      }
+      return source.isWithinTolerance ? .rounding : .model
+    }
+  }
+}

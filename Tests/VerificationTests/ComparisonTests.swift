@@ -1,0 +1,105 @@
+import Engine
+import TensorCore
+import Testing
+
+@testable import Verification
+
+@Suite struct ComparisonTests {
+  private let tolerance = Tolerance.Profile.fp32.tolerance
+
+  @Test func axesOfLengthOneDoNotCount() {
+    let a = Tensor(shape: [1, 1, 3, 1, 1], [1, 2, 3])
+    #expect(
+      OutputComparison(
+        "a", actual: a, expected: Tensor(shape: [1, 3], [1, 2, 3]), tolerance: tolerance
+      ).agrees)
+    let other = OutputComparison(
+      "a", actual: a, expected: Tensor(shape: [4], [1, 2, 3, 4]), tolerance: tolerance)
+    #expect(!other.agrees && other.metrics == nil)
+    // The same elements along other axes are another array.
+    #expect(
+      !OutputComparison(
+        "a", actual: Tensor(shape: [2, 3]), expected: Tensor(shape: [3, 2]), tolerance: tolerance
+      ).agrees)
+  }
+
+  @Test func pairsByNameThenByOrder() {
+    let pairing = ArrayPairing(actual: ["x", "b", "y"], expected: ["b", "p", nil])
+    #expect(
+      pairing.pairs == [
+        .init(actual: 1, expected: 0), .init(actual: 0, expected: 1),
+        .init(actual: 2, expected: 2),
+      ])
+    let rest = ArrayPairing(actual: ["x", "b", "y"], expected: ["b", "p"])
+    #expect(rest.pairs == [.init(actual: 1, expected: 0)])
+    #expect(rest.unpairedActual == [0, 2] && rest.unpairedExpected == [1])
+  }
+
+  @Test func tolerancesByName() {
+    var tolerances = Tolerances()
+    tolerances.relative["a"] = 0.5
+    #expect(tolerances["a"] == Tolerance(relative: 0.5, absolute: 1e-5))
+    #expect(tolerances["b"] == Tolerance(relative: 1e-4, absolute: 1e-5))
+  }
+
+  @Test func bestClassesOfEachItem() throws {
+    // Best two: (1, 2) and (1, 0), then (0, 1) and (0, 1); a tie goes to the lower index.
+    let actual = Tensor(shape: [2, 3], [0.1, 0.7, 0.2, 0.5, 0.5, 0])
+    let expected = Tensor(shape: [2, 3], [0.2, 0.7, 0.1, 0.6, 0.4, 0])
+    let agreement = try #require(ClassAgreement(actual, expected, count: 2))
+    #expect(agreement.top1 == 1)
+    #expect(agreement.topN == 0.75)
+    let swapped = try #require(
+      ClassAgreement(
+        Tensor(shape: [1, 3, 1], [1, 2, 3]), Tensor(shape: [3], [3, 2, 1]), count: 5))
+    #expect(swapped.top1 == 0 && swapped.count == 3 && swapped.topN == 1)
+    #expect(
+      ClassAgreement(Tensor(shape: [2, 2, 2]), Tensor(shape: [2, 2, 2]), count: 1) == nil)
+  }
+
+  @Test func namesTheFirstBlobThatDiffers() {
+    let one = Tensor(shape: [1], [1])
+    let two = Tensor(shape: [1], [2])
+    let comparison = BlobComparison(
+      order: ["a", "b", "c", "d"], actual: ["a": one, "b": two, "c": two, "d": one],
+      expected: ["d": one, "c": one, "b": one, "z": one], tolerances: Tolerances())
+    #expect(comparison.blobs.map(\.name) == ["b", "c", "d"])
+    #expect(comparison.firstDifference?.name == "b")
+    #expect(comparison.unknown == ["z"])
+  }
+
+  @Test func verdicts() {
+    func verdict(_ actual: Float, _ expected: Float, _ reference: Double) -> ReferenceVerdict {
+      ReferenceVerdict(
+        actual: Tensor(shape: [2], [100, actual]), expected: Tensor(shape: [2], [100, expected]),
+        reference: ReferenceTensor(shape: [1, 1, 2, 1, 1], [100, reference]),
+        tolerance: tolerance)
+    }
+    #expect(verdict(1, 1, 1) == .agrees)
+    #expect(verdict(1.001, 1, 1) == .rounding)
+    #expect(verdict(1.001, 1.1, 1) == .model)
+    #expect(verdict(1.1, 1, 1) == .engine)
+  }
+
+  @Test func reportIsEscapedAndSelfContained() {
+    let name = "<script>alert('x')</script>&\u{1B}[31m"
+    let comparison = OutputComparison(
+      name, actual: Tensor(shape: [2], [1, 2]), expected: Tensor(shape: [2], [1, 3]),
+      tolerance: tolerance, top: 1)
+    let html = HTMLReport(
+      title: name, comparisons: [comparison], facts: [("Model", "a \"b\" & c")]
+    ).html
+    #expect(!html.contains("<script") && !html.contains("\u{1B}"))
+    #expect(html.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;\u{FFFD}[31m"))
+    #expect(html.contains("a &quot;b&quot; &amp; c"))
+    #expect(!html.contains("http://") && !html.contains("https://") && !html.contains(" src="))
+    #expect(html.contains("<svg") && html.contains("1 of 2"))
+    #expect(html.contains("1 of 1 outputs differ."))
+  }
+
+  @Test func numbersAreShort() {
+    #expect(number(1.0 / 3) == "0.3333")
+    #expect(number(.infinity) == "inf")
+    #expect(number(1_234_567, digits: 9) == "1234567")
+  }
+}
