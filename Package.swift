@@ -54,6 +54,7 @@ let package = Package(
 
     .target(name: "CSpec", dependencies: ["CProtobufC"]),
     .target(name: "CPosix"),
+    .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG"]),
 
     library("TensorCore"),
     library("ByteFormats", ["TensorCore", "CZlib"]),
@@ -78,7 +79,7 @@ let package = Package(
     library("ModelTransforms", ["CoreMLModel", "TensorCore"]),
     library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "TensorCore"]),
     library("KerasImport", ["CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore"]),
-    library("Imaging", ["TensorCore", "CPNG", "CJPEG"]),
+    library("Imaging", ["TensorCore", "CCodecs"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "Assay",

@@ -34,13 +34,6 @@ import Testing
     }
   }
 
-  @Test func roundsBytes() {
-    let values: [Float] = [
-      -1, -0.4, 0.4, 0.5, 1.5, 2.5, 254.6, 255, 256, .infinity, -.infinity, .nan,
-    ]
-    #expect(values.map(UInt8.init(rounding:)) == [0, 0, 0, 1, 2, 3, 255, 255, 255, 255, 0, 0])
-  }
-
   private func file(_ header: String, elements: [UInt8] = []) -> Bytes {
     let text = Array(header.utf8)
     let length = [UInt8(text.count & 0xFF), UInt8(text.count >> 8)]

@@ -1,0 +1,60 @@
+// PNG and JPEG over libpng and libjpeg. Both report errors by a jump out of the library, which only
+// C may catch; every function here catches it and returns.
+
+#ifndef CCODECS_H
+#define CCODECS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CODEC_MESSAGE_BYTES = 256 };
+
+// A reader that keeps its input, which the caller keeps alive.
+typedef struct PNGReader PNGReader;
+typedef struct JPEGReader JPEGReader;
+
+typedef struct {
+  uint32_t width;
+  uint32_t height;
+  // Samples a pixel; a palette index counts as one.
+  int channels;
+  // Bits a sample in the file: 1, 2, 4, 8 or 16.
+  int bitDepth;
+  int isPalette;
+  int paletteCount;
+  uint8_t palette[256][3];
+} PNGInfo;
+
+typedef struct {
+  uint32_t width;
+  uint32_t height;
+  // 1 grey, 3 red, green and blue, 4 cyan, magenta, yellow and black.
+  int channels;
+  // Whether the file's entropy code may take less than a bit a block.
+  int isArithmetic;
+} JPEGInfo;
+
+// Parses the header, which says how large the picture is; no memory of that size is taken yet. NULL
+// with a message on failure.
+PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
+                         char message[CODEC_MESSAGE_BYTES]);
+// Reads all rows, each rowBytes long, and the rest of the file: 16-bit samples in native order, all
+// others in one byte each, unscaled. 0, or -1 with a message.
+int pngReaderRead(PNGReader *reader, uint8_t *pixels, size_t rowBytes,
+                  char message[CODEC_MESSAGE_BYTES]);
+void pngReaderClose(PNGReader *reader);
+
+// Encodes rows of 8-bit grey (1 channel) or RGB (3 channels). 0 with malloc'ed output, or -1 with a
+// message.
+int pngEncode(const uint8_t *pixels, uint32_t width, uint32_t height, int channels,
+              uint8_t **output, size_t *outputCount, char message[CODEC_MESSAGE_BYTES]);
+
+JPEGReader *jpegReaderOpen(const uint8_t *bytes, size_t count, JPEGInfo *info,
+                           char message[CODEC_MESSAGE_BYTES]);
+// Reads all rows, each width * channels bytes long, and the end marker. More than scanLimit
+// progressive scans are an error. 0, or -1 with a message.
+int jpegReaderRead(JPEGReader *reader, uint8_t *pixels, int scanLimit,
+                   char message[CODEC_MESSAGE_BYTES]);
+void jpegReaderClose(JPEGReader *reader);
+
+#endif

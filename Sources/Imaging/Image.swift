@@ -1,0 +1,85 @@
+import TensorCore
+
+/// A picture of 8-bit samples: grey (one channel) or red, green and blue (three), rows from top to
+/// bottom, channels together.
+public struct Image: Sendable, Equatable {
+  public let width: Int
+  public let height: Int
+  /// 1 or 3.
+  public let channelCount: Int
+  /// `height · width · channelCount` samples.
+  public let samples: Bytes
+
+  /// Precondition: `samples` are as many as the other arguments say.
+  public init(width: Int, height: Int, channelCount: Int, samples: Bytes) {
+    precondition(channelCount == 1 || channelCount == 3)
+    precondition(samples.count == width * height * channelCount)
+    self.width = width
+    self.height = height
+    self.channelCount = channelCount
+    self.samples = samples
+  }
+
+  /// Three channels; grey is repeated.
+  public func rgb() throws -> Image {
+    if channelCount == 3 { return self }
+    return try mapped(channelCount: 3) { source, target in
+      for pixel in 0..<source.count {
+        for channel in 0..<3 { target[3 &* pixel &+ channel] = source[pixel] }
+      }
+    }
+  }
+
+  /// One channel: `L = (19595 R + 38470 G + 7471 B + 2¹⁵) / 2¹⁶`, rounded down, which is Pillow's
+  /// form of ITU-R 601-2 luma.
+  public func grayscale() throws -> Image {
+    if channelCount == 1 { return self }
+    return try mapped(channelCount: 1) { source, target in
+      for pixel in 0..<target.count {
+        let (red, green, blue) = (
+          source[3 &* pixel], source[3 &* pixel &+ 1], source[3 &* pixel &+ 2]
+        )
+        target[pixel] = UInt8(
+          truncatingIfNeeded: (UInt32(red) &* 19595 &+ UInt32(green) &* 38470 &+ UInt32(blue)
+            &* 7471 &+ 0x8000) >> 16)
+      }
+    }
+  }
+
+  private func mapped(
+    channelCount: Int,
+    _ body: (UnsafeBufferPointer<UInt8>, UnsafeMutableBufferPointer<UInt8>) -> Void
+  ) throws -> Image {
+    let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
+    samples.withUnsafeBytes { body($0.assumingMemoryBound(to: UInt8.self), buffer.bytes) }
+    return Image(
+      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+  }
+}
+
+/// Samples that are being made; their number has been checked against the limits.
+struct SampleBuffer {
+  private let buffer: AlignedBuffer
+  private let count: Int
+
+  /// - Parameter bytesPerSample: 1, or 2 for what is narrowed later.
+  init(width: Int, height: Int, channelCount: Int, bytesPerSample: Int = 1) throws {
+    guard width > 0, height > 0, width <= Limits.imageSide, height <= Limits.imageSide else {
+      throw ModelError(
+        width <= 0 || height <= 0 ? .malformed : .limitExceeded,
+        "a picture of \(width) × \(height) pixels; the limit is \(Limits.imageSide) either way")
+    }
+    let sampleCount = try checkedProduct(
+      [width, height, channelCount], limit: Limits.imageSamples)
+    count = try checkedProduct([sampleCount, bytesPerSample])
+    buffer = try AlignedBuffer(checkedByteCount: count)
+  }
+
+  var bytes: UnsafeMutableBufferPointer<UInt8> {
+    UnsafeMutableBufferPointer(
+      start: buffer.pointer.assumingMemoryBound(to: UInt8.self), count: count)
+  }
+
+  /// The samples, which are not written any more.
+  var finished: Bytes { Bytes(base: buffer.pointer, count: count, owner: buffer) }
+}

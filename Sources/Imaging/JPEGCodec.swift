@@ -1,0 +1,66 @@
+import CCodecs
+import TensorCore
+
+enum JPEGCodec {
+  static func decode(_ bytes: Bytes) throws -> Image {
+    try bytes.withUnsafeBytes { source in
+      var info = JPEGInfo()
+      let reader = try CodecMessage.check("JPEG") { message in
+        jpegReaderOpen(
+          source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &info, message)
+      }
+      defer { jpegReaderClose(reader) }
+      return try decode(reader, info, fileByteCount: bytes.count)
+    }
+  }
+
+  /// A block of 8 × 8 samples takes a bit or more, and subsampled by four either way a pixel has
+  /// little more than one sample: at most 8 · 64 · 3 · 16 / 18 samples a byte.
+  private static let largestExpansion = 1536
+  /// Arithmetic coding can spend less than a bit on a block.
+  private static let largestArithmeticExpansion = 64 * largestExpansion
+  /// Samples that all scans of a progressive file may go over; ordinary files have ten scans.
+  private static let scannedSamples = 1 << 32
+
+  private static func decode(
+    _ reader: OpaquePointer, _ info: JPEGInfo, fileByteCount: Int
+  ) throws -> Image {
+    let (width, height) = (Int(info.width), Int(info.height))
+    let raw = try SampleBuffer(
+      width: width, height: height, channelCount: Int(info.channels))
+    let expansion = info.isArithmetic != 0 ? largestArithmeticExpansion : largestExpansion
+    guard raw.bytes.count / expansion <= fileByteCount else {
+      throw ModelError(
+        .malformed,
+        "a JPEG picture of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
+        hint: "the file is cut off or damaged")
+    }
+    let scanLimit = min(200, max(20, scannedSamples / raw.bytes.count))
+    try CodecMessage.check("JPEG") { message in
+      jpegReaderRead(reader, raw.bytes.baseAddress, Int32(scanLimit), message)
+    }
+    if info.channels != 4 {
+      return Image(
+        width: width, height: height, channelCount: Int(info.channels), samples: raw.finished)
+    }
+    let target = try SampleBuffer(width: width, height: height, channelCount: 3)
+    convertInks(UnsafeBufferPointer(raw.bytes), to: target.bytes)
+    return Image(width: width, height: height, channelCount: 3, samples: target.finished)
+  }
+
+  /// Cyan, magenta, yellow and black, stored inverted as Adobe does, to red, green and blue:
+  /// `K' − (255 − C') K' / 255` for inverted inks, rounded as Pillow rounds.
+  private static func convertInks(
+    _ source: UnsafeBufferPointer<UInt8>, to target: UnsafeMutableBufferPointer<UInt8>
+  ) {
+    for pixel in 0..<target.count / 3 {
+      let black = UInt32(source[4 &* pixel &+ 3])
+      for channel in 0..<3 {
+        let ink = 255 &- UInt32(source[4 &* pixel &+ channel])
+        let product = ink &* black &+ 128
+        target[3 &* pixel &+ channel] = UInt8(
+          truncatingIfNeeded: black &- ((product >> 8) &+ product) >> 8)
+      }
+    }
+  }
+}

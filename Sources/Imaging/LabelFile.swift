@@ -1,0 +1,94 @@
+import TensorCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Class labels of a classifier, in the order of its outputs.
+public enum LabelFile: Sendable, Equatable {
+  case strings([String])
+  case integers([Int64])
+
+  public var count: Int {
+    switch self {
+    case .strings(let labels): labels.count
+    case .integers(let labels): labels.count
+    }
+  }
+
+  /// Reads a text file with a label a line, a JSON list of strings or of integers, or an object
+  /// from positions to labels (`{"0": "tench", …}`, or with Keras' pairs,
+  /// `{"0": ["n01440764", "tench"], …}`, of which the second is the label).
+  ///
+  /// Text is UTF-8, with or without a byte order mark, lines end in LF or CRLF, and the last one
+  /// may be blank. Labels are kept as they stand.
+  public static func read(_ path: String) throws -> LabelFile {
+    let bytes = try MappedFile.read(path, limit: Limits.jsonBytes)
+    return try inFile(path == "-" ? "standard input" : path) { try parse(bytes) }
+  }
+
+  public static func parse(_ bytes: Bytes) throws -> LabelFile {
+    var content = bytes.array(of: UInt8.self)[...]
+    if content.starts(with: [0xEF, 0xBB, 0xBF]) { content = content.dropFirst(3) }
+    let first = content.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    guard let first else { throw ModelError(.malformed, "the label file is empty") }
+    return first == UInt8(ascii: "[") || first == UInt8(ascii: "{")
+      ? try json(Data(content)) : .strings(try lines(content))
+  }
+
+  private static func lines(_ content: ArraySlice<UInt8>) throws -> [String] {
+    var lines = content.split(separator: 0x0A, omittingEmptySubsequences: false).map {
+      $0.last == 0x0D ? $0.dropLast() : $0
+    }
+    if lines.last?.isEmpty == true { lines.removeLast() }
+    return try lines.enumerated().map { index, line in
+      guard !line.isEmpty else {
+        throw ModelError(.malformed, "line \(index + 1) of the label file is blank")
+      }
+      guard let label = String(validating: line, as: UTF8.self), !label.contains("\0"),
+        line.count <= Limits.nameBytes
+      else {
+        throw ModelError(.malformed, "line \(index + 1) of the label file is no UTF-8 text")
+      }
+      return label
+    }
+  }
+
+  private static func json(_ content: Data) throws -> LabelFile {
+    let decoder = JSONDecoder()
+    if let labels = try? decoder.decode([String].self, from: content), !labels.isEmpty {
+      return .strings(labels)
+    }
+    if let labels = try? decoder.decode([Int64].self, from: content), !labels.isEmpty {
+      return .integers(labels)
+    }
+    if let labels = try? decoder.decode([String: String].self, from: content) {
+      return .strings(try ordered(labels))
+    }
+    if let labels = try? decoder.decode([String: [String]].self, from: content) {
+      return .strings(
+        try ordered(labels).enumerated().map { position, pair in
+          guard pair.count == 2 else {
+            throw ModelError(.malformed, "label \(position) is no pair of identifier and name")
+          }
+          return pair[1]
+        })
+    }
+    throw ModelError(
+      .malformed, "the JSON is no list of labels",
+      hint: "a label file holds a list of strings or of integers, or one label a line")
+  }
+
+  /// The values of the keys "0", "1", … without a gap.
+  private static func ordered<Value>(_ labels: [String: Value]) throws -> [Value] {
+    guard !labels.isEmpty else { throw ModelError(.malformed, "the label file is empty") }
+    return try (0..<labels.count).map { position in
+      guard let label = labels[String(position)] else {
+        throw ModelError(.malformed, "of \(labels.count) labels none has the number \(position)")
+      }
+      return label
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import CCodecs
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+enum PNGCodec {
+  static func decode(_ bytes: Bytes) throws -> Image {
+    try bytes.withUnsafeBytes { source in
+      var info = PNGInfo()
+      let reader = try CodecMessage.check("PNG") { message in
+        pngReaderOpen(
+          source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count, &info, message)
+      }
+      defer { pngReaderClose(reader) }
+      return try decode(reader, info, fileByteCount: bytes.count)
+    }
+  }
+
+  /// Deflate makes at most 1032 bytes of one; a larger picture cannot be there.
+  private static let largestExpansion = 1032
+
+  private static func decode(
+    _ reader: OpaquePointer, _ info: PNGInfo, fileByteCount: Int
+  ) throws -> Image {
+    let (width, height) = (Int(info.width), Int(info.height))
+    let bytesPerSample = info.bitDepth == 16 ? 2 : 1
+    let raw = try SampleBuffer(
+      width: width, height: height, channelCount: Int(info.channels),
+      bytesPerSample: bytesPerSample)
+    let storedByteCount = width * Int(info.channels) * Int(info.bitDepth) / 8 * height
+    guard storedByteCount / largestExpansion <= fileByteCount else {
+      throw ModelError(
+        .malformed,
+        "a PNG picture of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
+        hint: "the file is cut off or damaged")
+    }
+    let rowByteCount = width * Int(info.channels) * bytesPerSample
+    try CodecMessage.check("PNG") { message in
+      pngReaderRead(reader, raw.bytes.baseAddress, rowByteCount, message)
+    }
+    if info.bitDepth == 8, info.isPalette == 0, info.channels == 1 || info.channels == 3 {
+      return Image(
+        width: width, height: height, channelCount: Int(info.channels), samples: raw.finished)
+    }
+    let channelCount = info.isPalette != 0 || info.channels >= 3 ? 3 : 1
+    let target = try SampleBuffer(width: width, height: height, channelCount: channelCount)
+    convert(UnsafeRawBufferPointer(raw.bytes), info, to: target.bytes, channelCount: channelCount)
+    return Image(
+      width: width, height: height, channelCount: channelCount, samples: target.finished)
+  }
+
+  private static func convert(
+    _ source: UnsafeRawBufferPointer, _ info: PNGInfo,
+    to target: UnsafeMutableBufferPointer<UInt8>, channelCount: Int
+  ) {
+    let step = Int(info.channels)
+    let pixelCount = target.count / channelCount
+    if info.isPalette != 0 {
+      withUnsafeBytes(of: info.palette) { palette in
+        for pixel in 0..<pixelCount {
+          for channel in 0..<3 {
+            target[3 &* pixel &+ channel] = palette[3 &* Int(source[pixel]) &+ channel]
+          }
+        }
+      }
+    } else if info.bitDepth == 16 {
+      let words = source.assumingMemoryBound(to: UInt16.self)
+      for pixel in 0..<pixelCount {
+        for channel in 0..<channelCount {
+          let word = words[pixel &* step &+ channel]
+          target[pixel &* channelCount &+ channel] =
+            step == 1 ? UInt8(clamping: word) : UInt8(truncatingIfNeeded: word >> 8)
+        }
+      }
+    } else {
+      // 1, 2 or 4 bits are spread over 0…255.
+      let scale: UInt8 = info.bitDepth < 8 ? 255 / (1 << UInt8(info.bitDepth) - 1) : 1
+      for pixel in 0..<pixelCount {
+        for channel in 0..<channelCount {
+          target[pixel &* channelCount &+ channel] = source[pixel &* step &+ channel] &* scale
+        }
+      }
+    }
+  }
+
+  static func encode(_ image: Image) throws -> [UInt8] {
+    var output: UnsafeMutablePointer<UInt8>?
+    var outputCount = 0
+    try image.samples.withUnsafeBytes { source in
+      _ = try CodecMessage.check("PNG") { message in
+        pngEncode(
+          source.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt32(image.width),
+          UInt32(image.height), Int32(image.channelCount), &output, &outputCount, message)
+      }
+    }
+    defer { free(output) }
+    return Array(UnsafeBufferPointer(start: output, count: outputCount))
+  }
+}
+
+extension Image {
+  /// The picture as a PNG file; the same picture gives the same bytes.
+  public func pngData() throws -> [UInt8] { try PNGCodec.encode(self) }
+
+  /// Writes a PNG file.
+  public func writePNG(to path: String) throws {
+    try AtomicFile.write(inFile(path) { try pngData() }, to: path)
+  }
+}
+
+/// Turns the codecs' messages into errors.
+enum CodecMessage {
+  private static func error(_ format: String, _ message: UnsafeMutablePointer<CChar>) -> ModelError
+  {
+    let text = String(cString: message)
+    if text.lowercased().contains("memory") {
+      return ModelError(.outOfMemory, "\(format): \(text)")
+    }
+    return ModelError(
+      .malformed, "the \(format) picture cannot be read: \(text)",
+      hint: "the file is cut off or damaged")
+  }
+
+  private static func with<Result>(
+    _ body: (UnsafeMutablePointer<CChar>) throws -> Result
+  ) rethrows -> Result {
+    var storage = [CChar](repeating: 0, count: Int(CODEC_MESSAGE_BYTES))
+    return try storage.withUnsafeMutableBufferPointer {
+      guard let message = $0.baseAddress else { preconditionFailure() }
+      return try body(message)
+    }
+  }
+
+  static func check(
+    _ format: String, _ body: (UnsafeMutablePointer<CChar>) -> OpaquePointer?
+  ) throws -> OpaquePointer {
+    try with { message in
+      guard let reader = body(message) else { throw error(format, message) }
+      return reader
+    }
+  }
+
+  static func check(
+    _ format: String, _ body: (UnsafeMutablePointer<CChar>) -> Int32
+  ) throws {
+    try with { message in
+      guard body(message) == 0 else { throw error(format, message) }
+    }
+  }
+}

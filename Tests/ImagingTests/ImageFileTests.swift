@@ -1,0 +1,156 @@
+import Foundation
+import TensorCore
+import Testing
+
+@testable import Imaging
+
+@Suite struct ImageFileTests {
+  @Test func equalsPillow() throws {
+    let expected = try Fixtures.expected()
+    #expect(expected.count == 32)
+    for (name, picture) in expected {
+      let image = try Image.read(Fixtures.folder + name)
+      #expect(image.width == picture.width && image.height == picture.height, "\(name)")
+      #expect(hexadecimal(try image.rgb().bytes) == picture.rgb, "\(name) in colour")
+      #expect(hexadecimal(try image.grayscale().bytes) == picture.grey, "\(name) in grey")
+    }
+  }
+
+  /// Real files; `corpus.txt` holds what Pillow makes of them.
+  @Test func equalsPillowOnRealFiles() throws {
+    guard let folder = Fixtures.shared("models/images") else { return }
+    let list = try String(contentsOfFile: Fixtures.folder + "corpus.txt", encoding: .utf8)
+    for line in list.split(separator: "\n") {
+      let fields = line.split(separator: " ").map(String.init)
+      let path = folder + "/" + fields[0]
+      guard FileManager.default.fileExists(atPath: path) else {
+        print("skipped: \(path) is not here")
+        continue
+      }
+      if fields[1] == "error" {
+        #expect(code { _ = try Image.read(path) }?.exitCode == 2, "\(fields[0])")
+        continue
+      }
+      do {
+        let image = try Image.read(path)
+        let sums = try [image.rgb(), image.grayscale()].map {
+          let sum = String(crc32($0.bytes), radix: 16)
+          return String(repeating: "0", count: 8 - sum.count) + sum
+        }
+        #expect(
+          [String(image.width), String(image.height)] + sums == Array(fields[1...]), "\(line)")
+      } catch {
+        Issue.record("\(fields[0]): \(error)")
+      }
+    }
+  }
+
+  @Test func namesOtherFormats() {
+    let cases: [(String, ModelError.Code)] = [
+      ("GIF89a", .unsupported), ("BM......", .unsupported), ("II*\0....", .unsupported),
+      ("RIFF....WEBPVP8 ", .unsupported), ("hello", .malformed), ("", .malformed),
+    ]
+    for (text, expected) in cases {
+      #expect(code { _ = try Image(decoding: Bytes(Array(text.utf8))) } == expected, "\(text)")
+    }
+    do {
+      _ = try Image.read("/nowhere/cat.png")
+      Issue.record("was read")
+    } catch { #expect((error as? ModelError)?.file == "/nowhere/cat.png") }
+  }
+
+  @Test func writesPNG() throws {
+    for (width, height, channelCount) in [(1, 1, 1), (7, 5, 3), (300, 2, 1), (64, 65, 3)] {
+      var random = SplitMix64(state: UInt64(width))
+      let samples = (0..<width * height * channelCount).map { _ in
+        UInt8.random(in: 0...255, using: &random)
+      }
+      let image = Image(
+        width: width, height: height, channelCount: channelCount, samples: Bytes(samples))
+      let file = try image.pngData()
+      #expect(try Image(decoding: Bytes(file)) == image)
+      #expect(try image.pngData() == file)
+    }
+  }
+
+  @Test func survivesEveryTruncation() throws {
+    for name in ["rgb8.png", "palette4.png", "grey16_interlaced.png", "420.jpg", "cmyk.jpg"]
+      + ["444_progressive.jpg", "restart.jpg"]
+    {
+      let bytes = try Fixtures.bytes(name)
+      for length in bytes.indices {
+        #expect(
+          code { _ = try Image(decoding: Bytes(Array(bytes[..<length]))) } == .malformed,
+          "\(name), \(length) bytes")
+      }
+    }
+  }
+
+  @Test func survivesMutations() throws {
+    var random = SplitMix64(state: 9)
+    for name in try Fixtures.expected().keys.sorted() {
+      let bytes = try Fixtures.bytes(name)
+      for _ in 0..<300 {
+        var mutated = bytes
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+          let position = Int.random(in: mutated.indices, using: &random)
+          mutated[position] = [0, 0xFF, 1, UInt8.random(in: 0...255, using: &random)]
+            .randomElement(using: &random)!
+        }
+        if name.hasSuffix(".png") { mutated = withChecksums(mutated) }
+        do { _ = try Image(decoding: Bytes(mutated)) } catch is ModelError {}
+      }
+    }
+  }
+
+  /// The file with all chunk checksums made right, so that mutations reach further.
+  private func withChecksums(_ file: [UInt8]) -> [UInt8] {
+    var file = file
+    var position = 8
+    while position + 12 <= file.count {
+      let length = file[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
+      guard length <= file.count - position - 12 else { break }
+      let end = position + 8 + length
+      let sum = crc32(Array(file[position + 4..<end]))
+      for byte in 0..<4 {
+        file[end + byte] = UInt8(truncatingIfNeeded: sum >> (24 - 8 * UInt32(byte)))
+      }
+      position = end + 4
+    }
+    return file
+  }
+
+  @Test func refusesGiants() throws {
+    func resized(_ name: String, at offset: Int, _ size: [UInt8]) throws -> Bytes {
+      var bytes = try Fixtures.bytes(name)
+      bytes.replaceSubrange(offset..<offset + size.count, with: size)
+      return Bytes(name.hasSuffix(".png") ? withChecksums(bytes) : bytes)
+    }
+    // Width and height of the PNG header.
+    let cases: [([UInt8], ModelError.Code)] = [
+      ([0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF], .limitExceeded),
+      ([0, 0, 0x40, 1, 0, 0, 0, 1], .limitExceeded),
+      ([0, 0, 0x40, 0, 0, 0, 0x40, 0], .limitExceeded),
+      ([0, 0, 0x20, 0, 0, 0, 0x20, 0], .malformed),
+      ([0, 0, 0, 0, 0, 0, 0, 1], .malformed),
+    ]
+    for (size, expected) in cases {
+      #expect(
+        code { _ = try Image(decoding: resized("rgb8.png", at: 16, size)) } == expected, "\(size)")
+    }
+    // Height and width in the frame header of a JPEG file.
+    for (name, marker) in [("420.jpg", 0xC0), ("420_progressive.jpg", 0xC2)] as [(String, UInt8)] {
+      let bytes = try Fixtures.bytes(name)
+      let start = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xFF, marker]) })
+      for (size, expected) in [
+        ([0x7F, 0xFF, 0x7F, 0xFF], .limitExceeded), ([0x20, 0, 0x20, 0], .malformed),
+      ]
+        as [([UInt8], ModelError.Code)]
+      {
+        #expect(
+          code { _ = try Image(decoding: resized(name, at: start + 5, size)) } == expected,
+          "\(name) \(size)")
+      }
+    }
+  }
+}
