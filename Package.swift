@@ -52,7 +52,8 @@ let package = Package(
       name: "CJPEG", pkgConfig: "libjpeg",
       providers: [.apt(["libjpeg62-turbo-dev"]), .brew(["jpeg-turbo"])]),
 
-    .target(name: "CSpec", dependencies: ["CProtobufC"]),
+    .target(
+      name: "CSpec", dependencies: ["CProtobufC"], exclude: ["generate.sh", "proto"]),
     .target(name: "CPosix"),
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG"]),
 

@@ -50,3 +50,28 @@ public struct SamePadding: SpecificationMessage {
 
   public init() {}
 }
+
+extension BorderAmounts: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .messages("borderAmounts", \.borderAmounts)
+  ]
+}
+
+extension BorderAmounts.EdgeSizes: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("startEdgeSize", \.startEdgeSize),
+    .int("endEdgeSize", \.endEdgeSize),
+  ]
+}
+
+extension ValidPadding: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .message("paddingAmounts", \.paddingAmounts)
+  ]
+}
+
+extension SamePadding: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .value("asymmetryMode", \.asymmetryMode)
+  ]
+}

@@ -114,3 +114,118 @@ public struct ArrayFeatureType: SpecificationMessage {
     self.dataType = dataType
   }
 }
+
+extension FeatureType: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .choice(
+      \.kind,
+      [
+        .empty("int64Type", .int64),
+        .empty("doubleType", .double),
+        .empty("stringType", .string),
+        .message(
+          "imageType", { .image($0) }, { if case .image(let value) = $0 { value } else { nil } }),
+        .message(
+          "multiArrayType", { .multiArray($0) },
+          { if case .multiArray(let value) = $0 { value } else { nil } }),
+        .flat(
+          "dictionaryType",
+          read: { reader in
+            if reader.isChosen("int64KeyType") {
+              _ = try reader.nested("int64KeyType")
+              return .dictionary(.int64)
+            }
+            return .dictionary(try reader.nested("stringKeyType") == nil ? nil : .string)
+          }, { if case .dictionary(let key) = $0 { .some(key) } else { nil } },
+          write: { key, writer in
+            switch key {
+            case .int64: try writer.nested("int64KeyType").finish()
+            case .string: try writer.nested("stringKeyType").finish()
+            case nil: break
+            }
+          }),
+      ],
+      opaque: ({ .opaque($0) }, { if case .opaque(let message) = $0 { message } else { nil } })),
+    .bool("isOptional", \.isOptional),
+  ]
+}
+
+extension ImageFeatureType: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("width", \.width),
+    .int("height", \.height),
+    .value("colorSpace", \.colorSpace),
+    .choice(
+      \.flexibility,
+      [
+        .flat(
+          "enumeratedSizes", read: { .enumerated(try $0.messages("sizes")) },
+          { if case .enumerated(let sizes) = $0 { sizes } else { nil } },
+          write: { try $1.set("sizes", $0) }),
+        .flat(
+          "imageSizeRange",
+          read: {
+            .range(width: try $0.message("widthRange"), height: try $0.message("heightRange"))
+          },
+          { if case .range(let width, let height) = $0 { (width, height) } else { nil } },
+          write: {
+            try $1.set("widthRange", $0.0)
+            try $1.set("heightRange", $0.1)
+          }),
+      ]),
+  ]
+}
+
+extension ImageSize: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("width", \.width),
+    .int("height", \.height),
+  ]
+}
+
+extension SizeRange: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("lowerBound", \.lowerBound),
+    .int("upperBound", \.upperBound),
+  ]
+}
+
+extension ArrayFeatureType: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("shape", \.shape),
+    .value("dataType", \.dataType),
+    .choice(
+      \.flexibility,
+      [
+        .flat(
+          "enumeratedShapes",
+          read: { .enumerated(try $0.nestedArray("shapes").map { try $0.ints("shape") }) },
+          { if case .enumerated(let shapes) = $0 { shapes } else { nil } },
+          write: { shapes, writer in
+            try writer.nestedArray("shapes", count: shapes.count) {
+              try $1.set("shape", shapes[$0])
+            }
+          }),
+        .flat(
+          "shapeRange", read: { .range(try $0.messages("sizeRanges")) },
+          { if case .range(let ranges) = $0 { ranges } else { nil } },
+          write: { try $1.set("sizeRanges", $0) }),
+      ]),
+    .choice(
+      \.defaultValue,
+      [
+        .plain(
+          "intDefaultValue", { .int(try $0.int("intDefaultValue")) },
+          { if case .int(let value) = $0 { value } else { nil } },
+          { try $0.set("intDefaultValue", $1) }),
+        .plain(
+          "floatDefaultValue", { .float($0.float("floatDefaultValue")) },
+          { if case .float(let value) = $0 { value } else { nil } },
+          { $0.set("floatDefaultValue", $1 as Float) }),
+        .plain(
+          "doubleDefaultValue", { .double($0.double("doubleDefaultValue")) },
+          { if case .double(let value) = $0 { value } else { nil } },
+          { $0.set("doubleDefaultValue", $1 as Double) }),
+      ]),
+  ]
+}

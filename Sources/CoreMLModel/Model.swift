@@ -29,3 +29,45 @@ public struct Pipeline: SpecificationMessage {
 
   public init() {}
 }
+
+extension Model: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("specificationVersion", \.specificationVersion),
+    .message("description", \.description),
+    .bool("isUpdatable", \.isUpdatable),
+    .choice(
+      \.type,
+      [
+        .message(
+          "neuralNetwork", { .neuralNetwork($0) },
+          { if case .neuralNetwork(let value) = $0 { value } else { nil } }),
+        .message(
+          "neuralNetworkClassifier", { .neuralNetworkClassifier($0) },
+          { if case .neuralNetworkClassifier(let value) = $0 { value } else { nil } }),
+        .message(
+          "neuralNetworkRegressor", { .neuralNetworkRegressor($0) },
+          { if case .neuralNetworkRegressor(let value) = $0 { value } else { nil } }),
+        .message(
+          "pipeline", { .pipeline($0) },
+          { if case .pipeline(let value) = $0 { value } else { nil } }),
+        .flat(
+          "pipelineClassifier",
+          read: { .pipelineClassifier(try $0.message("pipeline") ?? Pipeline()) },
+          { if case .pipelineClassifier(let pipeline) = $0 { pipeline } else { nil } },
+          write: { try $1.set("pipeline", $0) }),
+        .flat(
+          "pipelineRegressor",
+          read: { .pipelineRegressor(try $0.message("pipeline") ?? Pipeline()) },
+          { if case .pipelineRegressor(let pipeline) = $0 { pipeline } else { nil } },
+          write: { try $1.set("pipeline", $0) }),
+      ],
+      opaque: ({ .opaque($0) }, { if case .opaque(let message) = $0 { message } else { nil } })),
+  ]
+}
+
+extension Pipeline: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .messages("models", \.models),
+    .strings("names", \.names),
+  ]
+}

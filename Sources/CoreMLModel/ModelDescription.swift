@@ -40,3 +40,50 @@ public struct Metadata: SpecificationMessage {
 
   public init() {}
 }
+
+extension ModelDescription: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .messages("input", \.input),
+    .messages("output", \.output),
+    .string("predictedFeatureName", \.predictedFeatureName),
+    .string("predictedProbabilitiesName", \.predictedProbabilitiesName),
+    .messages("trainingInput", \.trainingInput),
+    .message("metadata", \.metadata),
+  ]
+}
+
+extension FeatureDescription: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .string("name", \.name),
+    .string("shortDescription", \.shortDescription),
+    .message("type", \.type),
+  ]
+}
+
+extension Metadata: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .string("shortDescription", \.shortDescription),
+    .string("versionString", \.versionString),
+    .string("author", \.author),
+    .string("license", \.license),
+    Field(
+      ["userDefined"],
+      read: { metadata, reader in
+        for entry in try reader.entries("userDefined") {
+          metadata.userDefined[try entry.string("key")] = try entry.string("value")
+        }
+      },
+      write: { metadata, writer in
+        let entries = metadata.userDefined.inKeyOrder
+        try writer.nestedArray("userDefined", count: entries.count) { index, entry in
+          try entry.set("key", entries[index].key)
+          try entry.set("value", entries[index].value)
+        }
+      }),
+  ]
+}
+
+extension Dictionary where Key == String {
+  /// In the order of the keys' bytes.
+  var inKeyOrder: [Element] { sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
+}

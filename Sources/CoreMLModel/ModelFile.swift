@@ -1,14 +1,75 @@
+import ByteFormats
+import CProtobufC
 import TensorCore
 
 extension Model {
   /// Reads an `.mlmodel`. Large weights stay in the mapped file.
   /// - Throws: `ModelError` that names the file, the layer and the field.
   public init(contentsOf path: String) throws {
-    throw ModelError(.unsupported, "reading is not there yet", file: path)
+    let bytes = try MappedFile.read(path, limit: Limits.modelBytes)
+    self = try inFile(path == "-" ? "standard input" : path) { try Model(bytes: bytes) }
+  }
+
+  /// Reads the encoding of a model. Large weights stay in `bytes`.
+  public init(bytes: Bytes) throws {
+    guard bytes.count <= Limits.modelBytes else {
+      throw ModelError(
+        .limitExceeded, "\(bytes.count) bytes are more than the \(Limits.modelBytes) of the format")
+    }
+    guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty") }
+    let budget = 4 * bytes.count + (64 << 20)
+    let skeleton = try ProtobufSkeleton(
+      of: bytes, schema: SpecificationSchema.model, budget: budget)
+    let allocator = UnpackAllocator(budget: budget)
+    let model = try allocator.withUnpacked(skeleton.bytes, SpecificationSchema.descriptor) {
+      try Model(MessageReader($0, payloads: skeleton.payloads))
+    }
+    guard let model else {
+      throw allocator.isExhausted
+        ? ModelError(.limitExceeded, "unpacking takes more than \(budget) bytes of memory")
+        : ModelError(.malformed, "the file is not a Core ML model")
+    }
+    self = model
   }
 
   /// Writes an `.mlmodel`, atomically and with the same bytes for the same model.
+  /// - Throws: `ModelError`; `.limitExceeded` where the format's 2 GiB − 1 do not suffice.
   public func write(to path: String) throws {
-    throw ModelError(.unsupported, "writing is not there yet", file: path)
+    try inFile(path == "-" ? "standard output" : path) {
+      let encoding = try encoding()
+      try AtomicFile.write(to: path, byteCount: encoding.byteCount) { file in
+        try encoding.forEachPiece(file.write)
+      }
+    }
+  }
+
+  /// The encoding as bytes in memory.
+  public func encoded() throws -> [UInt8] {
+    let encoding = try encoding()
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(encoding.byteCount)
+    try encoding.forEachPiece { bytes.append(contentsOf: $0) }
+    return bytes
+  }
+
+  private func encoding() throws -> ProtobufSplice {
+    let context = EncodingContext()
+    let writer = try MessageWriter(
+      SpecificationSchema.descriptor, context, unknown: unknownFields.fields)
+    try write(writer)
+    let message = UnsafePointer(writer.message.assumingMemoryBound(to: ProtobufCMessage.self))
+    let size = protobuf_c_message_get_packed_size(message)
+    let skeleton = [UInt8](unsafeUninitializedCapacity: size) { target, count in
+      count = target.baseAddress.map { protobuf_c_message_pack(message, $0) } ?? 0
+    }
+    let encoding = try ProtobufSplice(
+      skeleton: skeleton, payloads: context.payloads, schema: SpecificationSchema.model)
+    guard encoding.byteCount <= Limits.modelBytes else {
+      throw ModelError(
+        .limitExceeded,
+        "the model would take \(encoding.byteCount) bytes, the format allows \(Limits.modelBytes)",
+        hint: "half precision weights take half the space")
+    }
+    return encoding
   }
 }

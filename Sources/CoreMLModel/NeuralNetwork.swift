@@ -68,7 +68,7 @@ extension Model {
       case .neuralNetworkClassifier(var classifier):
         classifier.network = newValue
         type = .neuralNetworkClassifier(classifier)
-      case .neuralNetworkRegressor: 
+      case .neuralNetworkRegressor:
         var regressor = NeuralNetworkRegressor()
         regressor.network = newValue
         type = .neuralNetworkRegressor(regressor)
@@ -80,4 +80,37 @@ extension Model {
   public var classLabels: NeuralNetworkClassifier.ClassLabels? {
     if case .neuralNetworkClassifier(let classifier) = type { classifier.classLabels } else { nil }
   }
+}
+
+extension NeuralNetwork: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .messages("layers", \.layers),
+    .messages("preprocessing", \.preprocessing),
+    .value("arrayInputShapeMapping", \.arrayInputShapeMapping),
+    .value("imageInputShapeMapping", \.imageInputShapeMapping),
+    .opaque("updateParams", \.updateParams),
+  ]
+}
+
+extension NeuralNetworkClassifier: EncodedMessage {
+  static let fields: [Field<Self>] =
+    NeuralNetwork.fields.map { $0.lifted(to: \.network) } + [
+      .choice(
+        \.classLabels,
+        [
+          .flat(
+            "stringClassLabels", read: { .string(try $0.strings("vector")) },
+            { if case .string(let labels) = $0 { labels } else { nil } },
+            write: { try $1.set("vector", $0) }),
+          .flat(
+            "int64ClassLabels", read: { .int64(try $0.ints("vector")) },
+            { if case .int64(let labels) = $0 { labels } else { nil } },
+            write: { try $1.set("vector", $0) }),
+        ]),
+      .string("labelProbabilityLayerName", \.labelProbabilityLayerName),
+    ]
+}
+
+extension NeuralNetworkRegressor: EncodedMessage {
+  static let fields: [Field<Self>] = NeuralNetwork.fields.map { $0.lifted(to: \.network) }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// A layer: named blobs in, named blobs out, and the parameters of its type.
 public struct NeuralNetworkLayer: SpecificationMessage {
   public var name = ""
@@ -80,4 +82,47 @@ extension LayerParameters {
   public var typeName: String { Self.typeName }
 
   func isEqual(to other: any LayerParameters) -> Bool { (other as? Self) == self }
+}
+
+extension TensorDescription: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("rank", \.rank),
+    .ints("dimValue", \.dimValue),
+  ]
+}
+
+extension NeuralNetworkLayer: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .string("name", \.name), .strings("input", \.input), .strings("output", \.output),
+    .messages("inputTensor", \.inputTensor), .messages("outputTensor", \.outputTensor),
+    .bool("isUpdatable", \.isUpdatable), parametersField,
+  ]
+
+  private static let parametersField: Field<Self> = {
+    let choice = Field<Self>.choice(
+      \.parameters,
+      layerTypes.compactMap { type in
+        (type as? any (LayerParameters & EncodedMessage).Type).map { option($0) }
+      },
+      opaque: ({ OpaqueLayer($0) }, { ($0 as? OpaqueLayer)?.message }))
+    return Field(
+      choice.names, types: choice.types,
+      read: { layer, reader in try inLayer(layer) { try choice.read(&layer, reader) } },
+      write: { layer, writer in try inLayer(layer) { try choice.write(layer, writer) } })
+  }()
+
+  private static func inLayer(_ layer: Self, _ body: () throws -> Void) throws {
+    do { try body() } catch var error as ModelError {
+      // The type says what the first step of the path says.
+      let path = error.field?.split(separator: ".", maxSplits: 1).map(String.init) ?? []
+      error.field = path.count > 1 ? path[1] : nil
+      throw error.inLayer(layer.name, class: path.first)
+    }
+  }
+
+  private static func option<Layer: LayerParameters & EncodedMessage>(
+    _ type: Layer.Type
+  ) -> Choice<any LayerParameters> {
+    .message(type.typeName, { (layer: Layer) in layer }, { $0 as? Layer })
+  }
 }

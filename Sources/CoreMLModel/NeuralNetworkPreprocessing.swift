@@ -32,3 +32,34 @@ public struct NeuralNetworkMeanImage: SpecificationMessage {
 
   public init() {}
 }
+
+extension NeuralNetworkPreprocessing: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .string("featureName", \.featureName),
+    .choice(
+      \.preprocessor,
+      [
+        .message(
+          "scaler", { .scaler($0) }, { if case .scaler(let value) = $0 { value } else { nil } }),
+        .message(
+          "meanImage", { .meanImage($0) },
+          { if case .meanImage(let value) = $0 { value } else { nil } }),
+      ]),
+  ]
+}
+
+extension NeuralNetworkImageScaler: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .float("channelScale", \.channelScale),
+    .float("blueBias", \.blueBias),
+    .float("greenBias", \.greenBias),
+    .float("redBias", \.redBias),
+    .float("grayBias", \.grayBias),
+  ]
+}
+
+extension NeuralNetworkMeanImage: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .floats("meanImage", \.meanImage)
+  ]
+}

@@ -36,3 +36,36 @@ public struct Quantization: SpecificationMessage {
 
   public init() {}
 }
+
+extension Weights: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .values("floatValue", \.floatValue),
+    .bytes("float16Value", \.float16Value),
+    .bytes("rawValue", \.rawValue),
+    .bytes("int8RawValue", \.int8RawValue),
+    .message("quantization", \.quantization),
+    .bool("isUpdatable", \.isUpdatable),
+  ]
+}
+
+extension Quantization: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("numberOfBits", \.numberOfBits),
+    .choice(
+      \.kind,
+      [
+        .flat(
+          "linearQuantization",
+          read: { .linear(scale: $0.floats("scale"), bias: $0.floats("bias")) },
+          { if case .linear(let scale, let bias) = $0 { (scale, bias) } else { nil } },
+          write: {
+            $1.set("scale", $0.0)
+            $1.set("bias", $0.1)
+          }),
+        .flat(
+          "lookupTableQuantization", read: { .lookupTable($0.floats("floatValue")) },
+          { if case .lookupTable(let table) = $0 { table } else { nil } },
+          write: { $1.set("floatValue", $0) }),
+      ]),
+  ]
+}

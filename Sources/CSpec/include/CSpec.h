@@ -1,1 +1,9 @@
+#ifndef CSPEC_H
+#define CSPEC_H
+
 #include <protobuf-c/protobuf-c.h>
+
+/// The message `Model`. Every other message of the specification is reached from it.
+const ProtobufCMessageDescriptor *spec_model_descriptor(void);
+
+#endif

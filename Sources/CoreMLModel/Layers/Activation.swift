@@ -36,3 +36,49 @@ public struct Activation: LayerParameters {
 
   public init(_ function: Function) { self.function = function }
 }
+
+extension Activation: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .choice(
+      \.function,
+      [
+        .floats(
+          "linear", ["alpha", "beta"], { .linear(alpha: $0[0], beta: $0[1]) },
+          { if case .linear(let alpha, let beta) = $0 { [alpha, beta] } else { nil } }),
+        .empty("ReLU", .relu),
+        .floats(
+          "leakyReLU", ["alpha"], { .leakyReLU(alpha: $0[0]) },
+          { if case .leakyReLU(let alpha) = $0 { [alpha] } else { nil } }),
+        .floats(
+          "thresholdedReLU", ["alpha"], { .thresholdedReLU(alpha: $0[0]) },
+          { if case .thresholdedReLU(let alpha) = $0 { [alpha] } else { nil } }),
+        .flat(
+          "PReLU", read: { .prelu(alpha: try $0.message("alpha")) },
+          { if case .prelu(let alpha) = $0 { .some(alpha) } else { nil } },
+          write: { try $1.set("alpha", $0) }),
+        .empty("tanh", .tanh),
+        .floats(
+          "scaledTanh", ["alpha", "beta"], { .scaledTanh(alpha: $0[0], beta: $0[1]) },
+          { if case .scaledTanh(let alpha, let beta) = $0 { [alpha, beta] } else { nil } }),
+        .empty("sigmoid", .sigmoid),
+        .floats(
+          "sigmoidHard", ["alpha", "beta"], { .sigmoidHard(alpha: $0[0], beta: $0[1]) },
+          { if case .sigmoidHard(let alpha, let beta) = $0 { [alpha, beta] } else { nil } }),
+        .floats(
+          "ELU", ["alpha"], { .elu(alpha: $0[0]) },
+          { if case .elu(let alpha) = $0 { [alpha] } else { nil } }),
+        .empty("softsign", .softsign),
+        .empty("softplus", .softplus),
+        .flat(
+          "parametricSoftplus",
+          read: {
+            .parametricSoftplus(alpha: try $0.message("alpha"), beta: try $0.message("beta"))
+          },
+          { if case .parametricSoftplus(let alpha, let beta) = $0 { (alpha, beta) } else { nil } },
+          write: {
+            try $1.set("alpha", $0.0)
+            try $1.set("beta", $0.1)
+          }),
+      ])
+  ]
+}

@@ -15,3 +15,16 @@ public struct Batchnorm: LayerParameters {
 
   public init() {}
 }
+
+extension Batchnorm: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("channels", \.channels),
+    .bool("computeMeanVar", \.computeMeanVar),
+    .bool("instanceNormalization", \.instanceNormalization),
+    .float("epsilon", \.epsilon),
+    .message("gamma", \.gamma),
+    .message("beta", \.beta),
+    .message("mean", \.mean),
+    .message("variance", \.variance),
+  ]
+}

@@ -67,3 +67,37 @@ public struct Slice: LayerParameters {
 
   public init() {}
 }
+
+extension Concat: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .bool("sequenceConcat", \.sequenceConcat)
+  ]
+}
+
+extension Split: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("nOutputs", \.nOutputs)
+  ]
+}
+
+extension SequenceRepeat: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("nRepetitions", \.nRepetitions)
+  ]
+}
+
+extension ReorganizeData: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .value("mode", \.mode),
+    .int("blockSize", \.blockSize),
+  ]
+}
+
+extension Slice: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("startIndex", \.startIndex),
+    .int("endIndex", \.endIndex),
+    .int("stride", \.stride),
+    .value("axis", \.axis),
+  ]
+}

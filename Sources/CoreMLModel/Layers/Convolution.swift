@@ -28,3 +28,26 @@ public struct Convolution: LayerParameters {
 
   public init() {}
 }
+
+extension Convolution: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("outputChannels", \.outputChannels),
+    .int("kernelChannels", \.kernelChannels),
+    .int("nGroups", \.nGroups),
+    .ints("kernelSize", \.kernelSize),
+    .ints("stride", \.stride),
+    .ints("dilationFactor", \.dilationFactor),
+    .choice(
+      \.padding,
+      [
+        .message(
+          "valid", { .valid($0) }, { if case .valid(let value) = $0 { value } else { nil } }),
+        .message("same", { .same($0) }, { if case .same(let value) = $0 { value } else { nil } }),
+      ]),
+    .bool("isDeconvolution", \.isDeconvolution),
+    .bool("hasBias", \.hasBias),
+    .message("weights", \.kernel),
+    .message("bias", \.bias),
+    .ints("outputShape", \.outputShape),
+  ]
+}

@@ -10,3 +10,10 @@ public struct Crop: LayerParameters {
 
   public init() {}
 }
+
+extension Crop: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .message("cropAmounts", \.cropAmounts),
+    .ints("offset", \.offset),
+  ]
+}

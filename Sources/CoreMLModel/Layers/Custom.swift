@@ -22,3 +22,56 @@ public struct Custom: LayerParameters {
 
   public init() {}
 }
+
+extension Custom: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .string("className", \.className), .messages("weights", \.blobs),
+    Field(
+      ["parameters"],
+      read: { layer, reader in
+        for entry in try reader.entries("parameters") {
+          let name = try entry.string("key")
+          let value = try entry.nested("value")
+          layer.parameters[name] = try .some(
+            value.flatMap { value in
+              try values.first { value.isChosen($0.name) }?.read(value)
+            })
+        }
+      },
+      write: { layer, writer in
+        let entries = layer.parameters.inKeyOrder
+        try writer.nestedArray("parameters", count: entries.count) { index, entry in
+          try entry.set("key", entries[index].key)
+          let value = try entry.nested("value")
+          if let content = entries[index].value {
+            for option in values where try option.write(content, value) { break }
+          }
+          try value.finish()
+        }
+      }),
+    .string("description", \.classDescription),
+  ]
+
+  private static let values: [Choice<Value>] = [
+    .plain(
+      "doubleValue", { .double($0.double("doubleValue")) },
+      { if case .double(let value) = $0 { value } else { nil } },
+      { $0.set("doubleValue", $1 as Double) }),
+    .plain(
+      "stringValue", { .string(try $0.string("stringValue")) },
+      { if case .string(let value) = $0 { value } else { nil } },
+      { try $0.set("stringValue", $1) }),
+    .plain(
+      "intValue", { .int(Int32(truncatingIfNeeded: try $0.int("intValue"))) },
+      { if case .int(let value) = $0 { value } else { nil } },
+      { try $0.set("intValue", Int($1)) }),
+    .plain(
+      "longValue", { .long(Int64(try $0.int("longValue"))) },
+      { if case .long(let value) = $0 { value } else { nil } },
+      { try $0.set("longValue", Int($1)) }),
+    .plain(
+      "boolValue", { .bool(try $0.int("boolValue") != 0) },
+      { if case .bool(let value) = $0 { value } else { nil } },
+      { try $0.set("boolValue", $1 ? 1 : 0) }),
+  ]
+}

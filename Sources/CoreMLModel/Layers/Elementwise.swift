@@ -60,3 +60,33 @@ public struct DotProduct: LayerParameters {
 
   public init() {}
 }
+
+extension Add: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .float("alpha", \.alpha)
+  ]
+}
+
+extension Multiply: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .float("alpha", \.alpha)
+  ]
+}
+
+extension Average: EncodedMessage {
+  static let fields: [Field<Self>] = []
+}
+
+extension Max: EncodedMessage {
+  static let fields: [Field<Self>] = []
+}
+
+extension Min: EncodedMessage {
+  static let fields: [Field<Self>] = []
+}
+
+extension DotProduct: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .bool("cosineSimilarity", \.cosineSimilarity)
+  ]
+}

@@ -12,3 +12,13 @@ public struct Embedding: LayerParameters {
 
   public init() {}
 }
+
+extension Embedding: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("inputDim", \.inputDim),
+    .int("outputChannels", \.outputChannels),
+    .bool("hasBias", \.hasBias),
+    .message("weights", \.matrix),
+    .message("bias", \.bias),
+  ]
+}

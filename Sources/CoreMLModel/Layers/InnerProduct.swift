@@ -13,3 +13,14 @@ public struct InnerProduct: LayerParameters {
 
   public init() {}
 }
+
+extension InnerProduct: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("inputChannels", \.inputChannels),
+    .int("outputChannels", \.outputChannels),
+    .bool("hasBias", \.hasBias),
+    .message("weights", \.matrix),
+    .message("bias", \.bias),
+    .bool("int8DynamicQuantize", \.int8DynamicQuantize),
+  ]
+}

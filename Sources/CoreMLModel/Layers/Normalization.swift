@@ -44,3 +44,30 @@ public struct LRN: LayerParameters {
 
   public init() {}
 }
+
+extension MeanVarianceNormalize: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .bool("acrossChannels", \.acrossChannels),
+    .bool("normalizeVariance", \.normalizeVariance),
+    .float("epsilon", \.epsilon),
+  ]
+}
+
+extension L2Normalize: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .float("epsilon", \.epsilon)
+  ]
+}
+
+extension Softmax: EncodedMessage {
+  static let fields: [Field<Self>] = []
+}
+
+extension LRN: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .float("alpha", \.alpha),
+    .float("beta", \.beta),
+    .int("localSize", \.localSize),
+    .float("k", \.k),
+  ]
+}

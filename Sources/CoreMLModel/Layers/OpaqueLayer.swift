@@ -8,4 +8,6 @@ public struct OpaqueLayer: LayerParameters {
   public var unknownFields = UnknownFields()
 
   public init() {}
+
+  public init(_ message: OpaqueMessage) { self.message = message }
 }

@@ -16,3 +16,18 @@ public struct Padding: LayerParameters {
 
   public init() {}
 }
+
+extension Padding: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .choice(
+      \.kind,
+      [
+        .floats(
+          "constant", ["value"], { .constant(value: $0[0]) },
+          { if case .constant(let value) = $0 { [value] } else { nil } }),
+        .empty("reflection", .reflection),
+        .empty("replication", .replication),
+      ]),
+    .message("paddingAmounts", \.paddingAmounts),
+  ]
+}

@@ -33,3 +33,29 @@ public struct ValidCompletePadding: SpecificationMessage {
 
   public init() {}
 }
+
+extension Pooling: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .value("type", \.type),
+    .ints("kernelSize", \.kernelSize),
+    .ints("stride", \.stride),
+    .choice(
+      \.padding,
+      [
+        .message(
+          "valid", { .valid($0) }, { if case .valid(let value) = $0 { value } else { nil } }),
+        .message("same", { .same($0) }, { if case .same(let value) = $0 { value } else { nil } }),
+        .message(
+          "includeLastPixel", { .includeLastPixel($0) },
+          { if case .includeLastPixel(let value) = $0 { value } else { nil } }),
+      ]),
+    .bool("avgPoolExcludePadding", \.avgPoolExcludePadding),
+    .bool("globalPooling", \.globalPooling),
+  ]
+}
+
+extension ValidCompletePadding: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("paddingAmounts", \.paddingAmounts)
+  ]
+}

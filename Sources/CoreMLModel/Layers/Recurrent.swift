@@ -112,3 +112,90 @@ public struct LSTMWeights: SpecificationMessage {
 
   public init() {}
 }
+
+extension SimpleRecurrent: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("inputVectorSize", \.inputVectorSize),
+    .int("outputVectorSize", \.outputVectorSize),
+    .message("activation", \.activation),
+    .bool("sequenceOutput", \.sequenceOutput),
+    .bool("hasBiasVector", \.hasBiasVector),
+    .message("weightMatrix", \.weightMatrix),
+    .message("recursionMatrix", \.recursionMatrix),
+    .message("biasVector", \.biasVector),
+    .bool("reverseInput", \.reverseInput),
+  ]
+}
+
+extension GRU: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("inputVectorSize", \.inputVectorSize),
+    .int("outputVectorSize", \.outputVectorSize),
+    .messages("activations", \.activations),
+    .bool("sequenceOutput", \.sequenceOutput),
+    .bool("hasBiasVectors", \.hasBiasVectors),
+    .message("updateGateWeightMatrix", \.updateGateWeightMatrix),
+    .message("resetGateWeightMatrix", \.resetGateWeightMatrix),
+    .message("outputGateWeightMatrix", \.outputGateWeightMatrix),
+    .message("updateGateRecursionMatrix", \.updateGateRecursionMatrix),
+    .message("resetGateRecursionMatrix", \.resetGateRecursionMatrix),
+    .message("outputGateRecursionMatrix", \.outputGateRecursionMatrix),
+    .message("updateGateBiasVector", \.updateGateBiasVector),
+    .message("resetGateBiasVector", \.resetGateBiasVector),
+    .message("outputGateBiasVector", \.outputGateBiasVector),
+    .bool("reverseInput", \.reverseInput),
+  ]
+}
+
+extension UniDirectionalLSTM: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("inputVectorSize", \.inputVectorSize),
+    .int("outputVectorSize", \.outputVectorSize),
+    .messages("activations", \.activations),
+    .message("params", \.params),
+    .message("weightParams", \.weightParams),
+    .bool("reverseInput", \.reverseInput),
+  ]
+}
+
+extension BiDirectionalLSTM: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("inputVectorSize", \.inputVectorSize),
+    .int("outputVectorSize", \.outputVectorSize),
+    .messages("activationsForwardLSTM", \.activationsForwardLSTM),
+    .messages("activationsBackwardLSTM", \.activationsBackwardLSTM),
+    .message("params", \.params),
+    .messages("weightParams", \.weightParams),
+  ]
+}
+
+extension LSTMParameters: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .bool("sequenceOutput", \.sequenceOutput),
+    .bool("hasBiasVectors", \.hasBiasVectors),
+    .bool("forgetBias", \.forgetBias),
+    .bool("hasPeepholeVectors", \.hasPeepholeVectors),
+    .bool("coupledInputAndForgetGate", \.coupledInputAndForgetGate),
+    .float("cellClipThreshold", \.cellClipThreshold),
+  ]
+}
+
+extension LSTMWeights: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .message("inputGateWeightMatrix", \.inputGateWeightMatrix),
+    .message("forgetGateWeightMatrix", \.forgetGateWeightMatrix),
+    .message("blockInputWeightMatrix", \.blockInputWeightMatrix),
+    .message("outputGateWeightMatrix", \.outputGateWeightMatrix),
+    .message("inputGateRecursionMatrix", \.inputGateRecursionMatrix),
+    .message("forgetGateRecursionMatrix", \.forgetGateRecursionMatrix),
+    .message("blockInputRecursionMatrix", \.blockInputRecursionMatrix),
+    .message("outputGateRecursionMatrix", \.outputGateRecursionMatrix),
+    .message("inputGateBiasVector", \.inputGateBiasVector),
+    .message("forgetGateBiasVector", \.forgetGateBiasVector),
+    .message("blockInputBiasVector", \.blockInputBiasVector),
+    .message("outputGateBiasVector", \.outputGateBiasVector),
+    .message("inputGatePeepholeVector", \.inputGatePeepholeVector),
+    .message("forgetGatePeepholeVector", \.forgetGatePeepholeVector),
+    .message("outputGatePeepholeVector", \.outputGatePeepholeVector),
+  ]
+}

@@ -32,3 +32,11 @@ public struct Reduce: LayerParameters {
 
   public init() {}
 }
+
+extension Reduce: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .value("mode", \.mode),
+    .float("epsilon", \.epsilon),
+    .value("axis", \.axis),
+  ]
+}

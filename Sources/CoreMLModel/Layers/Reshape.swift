@@ -41,3 +41,22 @@ public struct Permute: LayerParameters {
 
   public init() {}
 }
+
+extension Reshape: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("targetShape", \.targetShape),
+    .value("mode", \.mode),
+  ]
+}
+
+extension Flatten: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .value("mode", \.mode)
+  ]
+}
+
+extension Permute: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("axis", \.axis)
+  ]
+}

@@ -65,3 +65,29 @@ public struct CropResize: LayerParameters {
 
   public init() {}
 }
+
+extension Upsample: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("scalingFactor", \.scalingFactor),
+    .floats("fractionalScalingFactor", \.fractionalScalingFactor),
+    .value("mode", \.mode),
+    .value("linearUpsampleMode", \.linearUpsampleMode),
+  ]
+}
+
+extension ResizeBilinear: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("targetSize", \.targetSize),
+    .value("mode", in: "samplingMethod", \.mode),
+  ]
+}
+
+extension CropResize: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("targetSize", \.targetSize),
+    .bool("normalizedCoordinates", \.normalizedCoordinates),
+    .value("mode", in: "samplingMethod", \.mode),
+    .value("boxIndicesMode", in: "boxMode", \.boxIndicesMode),
+    .float("spatialScale", \.spatialScale),
+  ]
+}

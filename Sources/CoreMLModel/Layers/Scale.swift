@@ -34,3 +34,27 @@ public struct LoadConstant: LayerParameters {
 
   public init() {}
 }
+
+extension Scale: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("shapeScale", \.shapeScale),
+    .message("scale", \.scale),
+    .bool("hasBias", \.hasBias),
+    .ints("shapeBias", \.shapeBias),
+    .message("bias", \.bias),
+  ]
+}
+
+extension Bias: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("shape", \.shape),
+    .message("bias", \.bias),
+  ]
+}
+
+extension LoadConstant: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("shape", \.shape),
+    .message("data", \.data),
+  ]
+}

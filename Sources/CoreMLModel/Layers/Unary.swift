@@ -29,3 +29,13 @@ public struct Unary: LayerParameters {
 
   public init() {}
 }
+
+extension Unary: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .value("type", \.type),
+    .float("alpha", \.alpha),
+    .float("epsilon", \.epsilon),
+    .float("shift", \.shift),
+    .float("scale", \.scale),
+  ]
+}

@@ -1,0 +1,90 @@
+import TensorCore
+
+/// The wire format of protocol buffers, read with every length checked.
+enum ProtobufWire {
+  static let varint: UInt8 = 0
+  static let fixed64: UInt8 = 1
+  static let delimited: UInt8 = 2
+  static let fixed32: UInt8 = 5
+
+  /// A field as it lies in the file.
+  struct Field {
+    let number: UInt32
+    let wireType: UInt8
+    /// Key, length and value.
+    let range: Range<Int>
+    /// The value; of a length-delimited field without the length.
+    let value: Range<Int>
+  }
+
+  /// The field that begins at `position`, which ends before `end`.
+  static func field(
+    _ bytes: UnsafeRawBufferPointer, at position: Int, end: Int
+  ) throws -> Field {
+    var next = position
+    let key = try varint(bytes, at: &next, end: end, longest: 5)
+    let number = key >> 3
+    guard number > 0, number < 1 << 29 else {
+      throw malformed(position, "field number \(number) does not exist")
+    }
+    let wireType = UInt8(key & 7)
+    let length: Int
+    switch wireType {
+    case varint:
+      let begin = next
+      _ = try varint(bytes, at: &next, end: end, longest: 10)
+      return Field(
+        number: UInt32(number), wireType: wireType, range: position..<next, value: begin..<next)
+    case fixed64: length = 8
+    case fixed32: length = 4
+    case delimited:
+      let declared = try varint(bytes, at: &next, end: end, longest: 5)
+      guard declared <= UInt64(end - next) else {
+        throw malformed(
+          position, "field \(number) declares \(declared) bytes where \(end - next) remain")
+      }
+      length = Int(declared)
+    default:
+      throw malformed(position, "field \(number) has the wire type \(wireType)")
+    }
+    guard length <= end - next else {
+      throw malformed(position, "field \(number) needs \(length) bytes where \(end - next) remain")
+    }
+    return Field(
+      number: UInt32(number), wireType: wireType, range: position..<next + length,
+      value: next..<next + length)
+  }
+
+  static func varint(
+    _ bytes: UnsafeRawBufferPointer, at position: inout Int, end: Int, longest: Int
+  ) throws -> UInt64 {
+    let begin = position
+    var value: UInt64 = 0
+    while position < end, position - begin < longest {
+      let byte = bytes[position]
+      value |= UInt64(byte & 0x7F) << UInt64(7 * (position - begin))
+      position += 1
+      if byte < 0x80 { return value }
+    }
+    throw malformed(begin, position < end ? "a number is too long" : "the data end within a number")
+  }
+
+  static func append(varint value: UInt64, to bytes: inout [UInt8]) {
+    var rest = value
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+
+  static func append(key number: UInt32, _ wireType: UInt8, to bytes: inout [UInt8]) {
+    append(varint: UInt64(number) << 3 | UInt64(wireType), to: &bytes)
+  }
+
+  static func malformed(_ position: Int, _ message: String) -> ModelError {
+    ModelError(
+      .malformed, "\(message) (at byte \(position))",
+      hint: "the file is damaged, incomplete, or of another format")
+  }
+}

@@ -1,0 +1,231 @@
+import TensorCore
+
+/// One line of a message's table: the names of the fields that it covers in the schema, and how
+/// they are read and written.
+struct Field<Message>: @unchecked Sendable {
+  // `@unchecked`: key paths and functions without captured state.
+  let names: [String]
+  /// The Swift types of fields that are messages.
+  let types: [String: any EncodedMessage.Type]
+  let read: (inout Message, MessageReader) throws -> Void
+  let write: (Message, MessageWriter) throws -> Void
+
+  init(
+    _ names: [String], types: [String: any EncodedMessage.Type] = [:],
+    read: @escaping (inout Message, MessageReader) throws -> Void,
+    write: @escaping (Message, MessageWriter) throws -> Void
+  ) {
+    self.names = names
+    self.types = types
+    self.read = read
+    self.write = write
+  }
+
+  private init<Value>(
+    _ name: String, _ path: WritableKeyPath<Message, Value>,
+    _ read: @escaping (MessageReader) throws -> Value,
+    _ write: @escaping (MessageWriter, Value) throws -> Void
+  ) {
+    self.init(
+      [name], read: { $0[keyPath: path] = try read($1) },
+      write: { try write($1, $0[keyPath: path]) })
+  }
+}
+
+extension Field {
+  static func int(_ name: String, _ path: WritableKeyPath<Message, Int>) -> Self {
+    Self(name, path, { try $0.int(name) }, { try $0.set(name, $1) })
+  }
+
+  static func bool(_ name: String, _ path: WritableKeyPath<Message, Bool>) -> Self {
+    Self(name, path, { try $0.int(name) != 0 }, { try $0.set(name, $1 ? 1 : 0) })
+  }
+
+  static func float(_ name: String, _ path: WritableKeyPath<Message, Float>) -> Self {
+    Self(name, path, { $0.float(name) }, { $0.set(name, $1) })
+  }
+
+  static func string(_ name: String, _ path: WritableKeyPath<Message, String>) -> Self {
+    Self(name, path, { try $0.string(name) }, { try $0.set(name, $1) })
+  }
+
+  static func bytes(_ name: String, _ path: WritableKeyPath<Message, Bytes>) -> Self {
+    Self(name, path, { $0.bytes(name) }, { $0.set(name, $1) })
+  }
+
+  static func values(_ name: String, _ path: WritableKeyPath<Message, FloatValues>) -> Self {
+    Self(name, path, { $0.floatValues(name) }, { $0.set(name, $1) })
+  }
+
+  static func ints(_ name: String, _ path: WritableKeyPath<Message, [Int]>) -> Self {
+    Self(name, path, { try $0.ints(name) }, { try $0.set(name, $1) })
+  }
+
+  static func floats(_ name: String, _ path: WritableKeyPath<Message, [Float]>) -> Self {
+    Self(name, path, { $0.floats(name) }, { $0.set(name, $1) })
+  }
+
+  static func strings(_ name: String, _ path: WritableKeyPath<Message, [String]>) -> Self {
+    Self(name, path, { try $0.strings(name) }, { try $0.set(name, $1) })
+  }
+
+  /// An enumeration whose raw values are the file's.
+  static func value<Value: RawRepresentable<Int> & CaseIterable>(
+    _ name: String, _ path: WritableKeyPath<Message, Value>
+  ) -> Self {
+    Self(name, path, { try $0.value(name) }, { try $0.set(name, $1.rawValue) })
+  }
+
+  /// An enumeration alone in a message of its own.
+  static func value<Value: RawRepresentable<Int> & CaseIterable>(
+    _ name: String, in inner: String, _ path: WritableKeyPath<Message, Value?>
+  ) -> Self {
+    Self(
+      name, path, { try $0.nested(name)?.value(inner) },
+      { writer, value in
+        guard let value else { return }
+        let nested = try writer.nested(name)
+        try nested.set(inner, value.rawValue)
+        try nested.finish()
+      })
+  }
+
+  static func message<Value: EncodedMessage>(
+    _ name: String, _ path: WritableKeyPath<Message, Value?>
+  ) -> Self {
+    Self(
+      [name], types: [name: Value.self], read: { $0[keyPath: path] = try $1.message(name) },
+      write: { try $1.set(name, $0[keyPath: path]) })
+  }
+
+  static func messages<Value: EncodedMessage>(
+    _ name: String, _ path: WritableKeyPath<Message, [Value]>
+  ) -> Self {
+    Self(
+      [name], types: [name: Value.self], read: { $0[keyPath: path] = try $1.messages(name) },
+      write: { try $1.set(name, $0[keyPath: path]) })
+  }
+
+  /// A message that is carried through unread.
+  static func opaque(_ name: String, _ path: WritableKeyPath<Message, OpaqueMessage?>) -> Self {
+    Self(
+      [], read: { $0[keyPath: path] = $1.takeOpaque([name]) },
+      write: { $1.add($0[keyPath: path]) })
+  }
+
+  /// At most one of several fields; `opaque` takes those that no option covers.
+  static func choice<Value>(
+    _ path: WritableKeyPath<Message, Value?>, _ options: [Choice<Value>],
+    opaque: (embed: (OpaqueMessage) -> Value, extract: (Value) -> OpaqueMessage?)? = nil
+  ) -> Self {
+    let types = options.reduce(into: [String: any EncodedMessage.Type]()) { types, option in
+      types[option.name] = option.type
+    }
+    return Self(
+      options.map(\.name), types: types,
+      read: { message, reader in
+        if let option = options.first(where: { reader.isChosen($0.name) }) {
+          message[keyPath: path] = try option.read(reader)
+        } else if let opaque, let first = options.first {
+          message[keyPath: path] = reader.takeOpaque(reader.rivals(of: first.name))
+            .map(opaque.embed)
+        }
+      },
+      write: { message, writer in
+        guard let value = message[keyPath: path] else { return }
+        if let carried = opaque?.extract(value) { return writer.add(carried) }
+        for option in options where try option.write(value, writer) { return }
+        throw ModelError(.internal, "no way to write \(value)")
+      })
+  }
+}
+
+/// One option of a choice.
+struct Choice<Value>: @unchecked Sendable {
+  let name: String
+  let type: (any EncodedMessage.Type)?
+  let read: (MessageReader) throws -> Value
+  /// Returns whether `Value` was this option.
+  let write: (Value, MessageWriter) throws -> Bool
+
+  static func message<Inner: EncodedMessage>(
+    _ name: String, _ embed: @escaping (Inner) -> Value, _ extract: @escaping (Value) -> Inner?
+  ) -> Self {
+    Self(
+      name: name, type: Inner.self, read: { embed(try $0.message(name) ?? Inner()) },
+      write: { value, writer in
+        guard let inner = extract(value) else { return false }
+        try writer.set(name, inner)
+        return true
+      })
+  }
+
+  /// A message whose fields are read and written in place.
+  static func flat<Inner>(
+    _ name: String, read: @escaping (MessageReader) throws -> Value,
+    _ extract: @escaping (Value) -> Inner?,
+    write: @escaping (Inner, MessageWriter) throws -> Void
+  ) -> Self {
+    Self(
+      name: name, type: nil,
+      read: { reader in
+        guard let nested = try reader.nested(name) else {
+          throw ModelError(.internal, "no '\(name)'")
+        }
+        return try inField(name) { try read(nested) }
+      },
+      write: { value, writer in
+        guard let inner = extract(value) else { return false }
+        let nested = try writer.nested(name)
+        try write(inner, nested)
+        try nested.finish()
+        return true
+      })
+  }
+
+  /// A message without fields.
+  static func empty(_ name: String, _ value: Value) -> Self where Value: Equatable {
+    flat(name, read: { _ in value }, { $0 == value ? () : nil }, write: { _, _ in })
+  }
+
+  /// A message of floats.
+  static func floats(
+    _ name: String, _ inner: [String], _ embed: @escaping ([Float]) -> Value,
+    _ extract: @escaping (Value) -> [Float]?
+  ) -> Self {
+    flat(
+      name, read: { reader in embed(inner.map { reader.float($0) }) }, extract,
+      write: { values, writer in
+        for (name, value) in zip(inner, values) { writer.set(name, value) }
+      })
+  }
+
+  /// A field that is no message.
+  static func plain<Inner>(
+    _ name: String, _ read: @escaping (MessageReader) throws -> Value,
+    _ extract: @escaping (Value) -> Inner?,
+    _ write: @escaping (MessageWriter, Inner) throws -> Void
+  ) -> Self {
+    Self(
+      name: name, type: nil, read: read,
+      write: { value, writer in
+        guard let inner = extract(value) else { return false }
+        try write(writer, inner)
+        return true
+      })
+  }
+}
+
+/// Names the field that an error comes from.
+func inField<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
+  do { return try body() } catch let error as ModelError { throw error.inside(name) }
+}
+
+extension Field {
+  /// The same field of a message that holds `Message` and is written as one with it.
+  func lifted<Outer>(to path: WritableKeyPath<Outer, Message>) -> Field<Outer> {
+    Field<Outer>(
+      names, types: types, read: { try read(&$0[keyPath: path], $1) },
+      write: { try write($0[keyPath: path], $1) })
+  }
+}

@@ -1,0 +1,261 @@
+import ByteFormats
+import CProtobufC
+import TensorCore
+
+/// Reads the fields of an unpacked message by their names in the schema.
+final class MessageReader {
+  let message: UnsafeRawPointer
+  let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
+  let payloads: [ProtobufSkeleton.Payload]
+  /// Where this message stands in the nearest one that has a Swift type of its own.
+  private let path: [UnknownFields.Step]
+  private let collector: Collector
+  /// What the skeleton left out of this message.
+  private var leftOut: [UnknownFields.Field] = []
+
+  /// Gathers what no table read, from a message and those that are flattened into it.
+  private final class Collector {
+    var readers: [MessageReader] = []
+  }
+
+  convenience init(
+    _ message: UnsafeRawPointer, payloads: [ProtobufSkeleton.Payload]
+  ) throws {
+    try self.init(message, payloads: payloads, path: [], collector: Collector())
+  }
+
+  private init(
+    _ message: UnsafeRawPointer, payloads: [ProtobufSkeleton.Payload], path: [UnknownFields.Step],
+    collector: Collector
+  ) throws {
+    self.message = message
+    self.payloads = payloads
+    self.path = path
+    self.collector = collector
+    let base = message.load(as: ProtobufCMessage.self)
+    guard let descriptor = base.descriptor else { throw ModelError(.internal, "no descriptor") }
+    self.descriptor = descriptor
+    for index in 0..<Int(base.n_unknown_fields) {
+      leftOut.append(Self.resolve(base.unknown_fields[index], payloads, path))
+    }
+    collector.readers.append(self)
+  }
+
+  private static func resolve(
+    _ field: ProtobufCMessageUnknownField, _ payloads: [ProtobufSkeleton.Payload],
+    _ path: [UnknownFields.Step]
+  ) -> UnknownFields.Field {
+    let raw = UnsafeRawBufferPointer(start: field.data, count: field.len)
+    if field.tag == ProtobufSkeleton.placeholder {
+      var index = 0
+      for (position, byte) in raw.enumerated() { index |= Int(byte & 0x7F) << (7 * position) }
+      let payload = payloads[index]
+      return UnknownFields.Field(
+        number: payload.number, wireType: payload.wireType, payload: payload.bytes, path: path)
+    }
+    let wireType = UInt8(field.wire_type.rawValue)
+    // Length-delimited values stand with their length in front.
+    let skipped = wireType == 2 ? (raw.firstIndex { $0 < 0x80 } ?? -1) + 1 : 0
+    return UnknownFields.Field(
+      number: field.tag, wireType: wireType, payload: Bytes(Array(raw.dropFirst(skipped))),
+      path: path)
+  }
+
+  /// What no table has taken, of this message and of those flattened into it.
+  var leftovers: [UnknownFields.Field] { collector.readers.flatMap(\.leftOut) }
+
+  private func take(_ number: UInt32) -> Bytes? {
+    guard let index = leftOut.firstIndex(where: { $0.number == number }) else { return nil }
+    return leftOut.remove(at: index).payload
+  }
+
+  /// The first of the named messages that was left out.
+  func takeOpaque(_ names: [String]) -> OpaqueMessage? {
+    for name in names {
+      let number = field(name).pointee.id
+      if let payload = take(number) {
+        return OpaqueMessage(field: number, name: name, payload: payload)
+      }
+    }
+    return nil
+  }
+
+  /// The names of the members of the choice that `name` belongs to.
+  func rivals(of name: String) -> [String] {
+    let offset = field(name).pointee.quantifier_offset
+    return (0..<Int(descriptor.pointee.n_fields)).compactMap { index in
+      let field = descriptor.pointee.fields[index]
+      return field.isInChoice && field.quantifier_offset == offset
+        ? String(cString: field.name) : nil
+    }
+  }
+
+  private func field(_ name: String) -> UnsafePointer<ProtobufCFieldDescriptor> {
+    descriptor.field(name)
+  }
+
+  private func address(_ field: UnsafePointer<ProtobufCFieldDescriptor>) -> UnsafeRawPointer {
+    message + Int(field.pointee.offset)
+  }
+
+  private func count(_ field: UnsafePointer<ProtobufCFieldDescriptor>) -> Int {
+    message.load(fromByteOffset: Int(field.pointee.quantifier_offset), as: Int.self)
+  }
+
+  /// The elements of a repeated field.
+  private func elements<Element>(_ name: String, as type: Element.Type) -> [Element] {
+    let field = field(name)
+    let count = count(field)
+    guard count > 0, let base = address(field).load(as: UnsafeRawPointer?.self) else { return [] }
+    return Array(
+      UnsafeBufferPointer(start: base.assumingMemoryBound(to: type), count: count))
+  }
+
+  /// Whether the message holds this member of a choice.
+  func isChosen(_ name: String) -> Bool {
+    let field = field(name)
+    let number = message.load(
+      fromByteOffset: Int(field.pointee.quantifier_offset), as: UInt32.self)
+    return number == field.pointee.id
+      || number == 0 && leftOut.contains { $0.number == field.pointee.id }
+  }
+
+  func int(_ name: String) throws -> Int {
+    let field = field(name)
+    let address = address(field)
+    switch field.pointee.type {
+    case PROTOBUF_C_TYPE_INT64: return Int(address.load(as: Int64.self))
+    case PROTOBUF_C_TYPE_UINT64: return try Self.int(address.load(as: UInt64.self), name)
+    case PROTOBUF_C_TYPE_UINT32: return Int(address.load(as: UInt32.self))
+    default: return Int(address.load(as: Int32.self))
+    }
+  }
+
+  private static func int(_ value: UInt64, _ name: String) throws -> Int {
+    guard let value = Int(exactly: value) else {
+      throw ModelError(.limitExceeded, "\(value) is too large", field: name)
+    }
+    return value
+  }
+
+  func ints(_ name: String) throws -> [Int] {
+    switch field(name).pointee.type {
+    case PROTOBUF_C_TYPE_UINT64:
+      try elements(name, as: UInt64.self).map { try Self.int($0, name) }
+    default: elements(name, as: Int64.self).map { Int($0) }
+    }
+  }
+
+  func float(_ name: String) -> Float { address(field(name)).load(as: Float.self) }
+
+  func double(_ name: String) -> Double { address(field(name)).load(as: Double.self) }
+
+  func floats(_ name: String) -> [Float] {
+    take(field(name).pointee.id)?.array(of: Float.self) ?? elements(name, as: Float.self)
+  }
+
+  func floatValues(_ name: String) -> FloatValues {
+    if let payload = take(field(name).pointee.id) { return FloatValues(bytes: payload) }
+    return FloatValues(elements(name, as: Float.self))
+  }
+
+  func bytes(_ name: String) -> Bytes {
+    if let payload = take(field(name).pointee.id) { return payload }
+    let data = address(field(name)).load(as: ProtobufCBinaryData.self)
+    return Bytes(Array(UnsafeBufferPointer(start: data.data, count: data.len)))
+  }
+
+  func string(_ name: String) throws -> String {
+    try Self.string(address(field(name)).load(as: UnsafePointer<CChar>?.self), name)
+  }
+
+  func strings(_ name: String) throws -> [String] {
+    try elements(name, as: UnsafePointer<CChar>?.self).map { try Self.string($0, name) }
+  }
+
+  private static func string(_ pointer: UnsafePointer<CChar>?, _ name: String) throws -> String {
+    guard let pointer else { return "" }
+    guard let string = String(validatingCString: pointer) else {
+      throw ModelError(.malformed, "the text is not UTF-8", field: name)
+    }
+    return string
+  }
+
+  func value<Value: RawRepresentable<Int> & CaseIterable>(_ name: String) throws -> Value {
+    let raw = try int(name)
+    guard let value = Value(rawValue: raw) else {
+      let known = Value.allCases.map { "\($0.rawValue) \($0)" }.joined(separator: ", ")
+      throw ModelError(
+        .unsupported, "there is no value \(raw)", field: name, hint: "known are \(known)")
+    }
+    return value
+  }
+
+  func message<Value: EncodedMessage>(_ name: String) throws -> Value? {
+    guard let pointer = pointer(name) else { return nil }
+    return try inField(name) { try Value(MessageReader(pointer, payloads: payloads)) }
+  }
+
+  func messages<Value: EncodedMessage>(_ name: String) throws -> [Value] {
+    try elements(name, as: UnsafeRawPointer?.self).enumerated().map { index, pointer in
+      guard let pointer else { return Value() }
+      return try inField("\(name)[\(index)]") {
+        try Value(MessageReader(pointer, payloads: payloads))
+      }
+    }
+  }
+
+  /// A message whose fields are read as if they were this one's.
+  func nested(_ name: String) throws -> MessageReader? {
+    guard let pointer = pointer(name) else { return nil }
+    return try flattened(pointer, name, index: 0)
+  }
+
+  func nestedArray(_ name: String) throws -> [MessageReader] {
+    try elements(name, as: UnsafeRawPointer?.self).enumerated().compactMap { index, pointer in
+      try pointer.map { try flattened($0, name, index: index) }
+    }
+  }
+
+  /// The entries of a map.
+  func entries(_ name: String) throws -> [MessageReader] {
+    try elements(name, as: UnsafeRawPointer?.self).compactMap { pointer in
+      try pointer.map { try MessageReader($0, payloads: payloads) }
+    }
+  }
+
+  private func flattened(
+    _ pointer: UnsafeRawPointer, _ name: String, index: Int
+  ) throws -> MessageReader {
+    try MessageReader(
+      pointer, payloads: payloads,
+      path: path + [UnknownFields.Step(field: field(name).pointee.id, index: index)],
+      collector: collector)
+  }
+
+  private func pointer(_ name: String) -> UnsafeRawPointer? {
+    let field = field(name)
+    if field.pointee.isInChoice, !isChosen(name) { return nil }
+    return address(field).load(as: UnsafeRawPointer?.self)
+  }
+}
+
+extension UnsafePointer<ProtobufCMessageDescriptor> {
+  /// Precondition: the schema has the field. The tables' test reads and writes every one.
+  func field(_ name: String) -> UnsafePointer<ProtobufCFieldDescriptor> {
+    guard let field = protobuf_c_message_descriptor_get_field_by_name(self, name) else {
+      preconditionFailure("\(String(cString: pointee.name)) has no field \(name)")
+    }
+    return field
+  }
+}
+
+extension ProtobufCFieldDescriptor {
+  var isInChoice: Bool { flags & UInt32(PROTOBUF_C_FIELD_FLAG_ONEOF.rawValue) != 0 }
+
+  /// What the field holds where it holds messages.
+  var messageType: UnsafePointer<ProtobufCMessageDescriptor>? {
+    type == PROTOBUF_C_TYPE_MESSAGE
+      ? descriptor?.assumingMemoryBound(to: ProtobufCMessageDescriptor.self) : nil
+  }
+}
