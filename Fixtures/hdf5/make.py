@@ -111,9 +111,9 @@ def strings():
 
 
 def storage():
-    """Contiguous, compact, chunked and filtered storage; what is behind a foreign filter."""
+    """Contiguous, compact, chunked and filtered storage, and none at all."""
     with create("storage.h5") as file:
-        data = ramp(600).reshape(20, 30)
+        data = ramp(120).reshape(10, 12)
         file["contiguous"] = data
         compact = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         compact.set_layout(h5py.h5d.COMPACT)
@@ -121,16 +121,22 @@ def storage():
             file.id, b"compact", h5py.h5t.IEEE_F32LE, h5py.h5s.create_simple((6,)), compact
         )
         dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, ramp(6))
-        file.create_dataset("chunked", data=data, chunks=(7, 11))
-        file.create_dataset("gzip", data=data, chunks=(20, 30), compression="gzip")
+        file.create_dataset("chunked", data=data, chunks=(7, 5))
+        file.create_dataset("gzip", data=data, chunks=(10, 12), compression="gzip")
         file.create_dataset(
-            "gzip_shuffle", data=data, chunks=(10, 30), compression="gzip", shuffle=True,
+            "gzip_shuffle", data=data, chunks=(5, 12), compression="gzip", shuffle=True,
             fletcher32=True,
         )
         file.create_dataset("half_gzip", data=data.astype("<f2"), compression="gzip")
-        file.create_dataset("lzf", data=data, compression="lzf")
-        file.create_dataset("scaleoffset", data=np.arange(50), scaleoffset=0)
         file.create_dataset("unwritten", shape=(5,), dtype="<f4", fillvalue=1.5)
+
+
+def filters():
+    """Filters that are not read."""
+    with create("filters.h5") as file:
+        file.create_dataset("lzf", data=ramp(120), compression="lzf")
+        file.create_dataset("scaleoffset", data=np.arange(50), scaleoffset=0)
+        file["good"] = ramp(3)
 
 
 def userblock():
@@ -163,9 +169,9 @@ def foreign():
             "external", shape=(4,), dtype="u1", external=[("/etc/hostname", 0, 4)]
         )
         layout = h5py.VirtualLayout(shape=(4,), dtype="<f4")
-        layout[:] = h5py.VirtualSource("storage.h5", "contiguous", shape=(20, 30))[0, :4]
+        layout[:] = h5py.VirtualSource("storage.h5", "contiguous", shape=(10, 12))[0, :4]
         file["good"] = ramp(3)
-    with h5py.File(os.path.join(FOLDER, "virtual.h5"), "w", libver="latest") as file:
+    with h5py.File(os.path.join(FOLDER, "virtual.h5"), "w", libver=("v110", "v110")) as file:
         file.create_virtual_dataset("virtual", layout)
         file["good"] = ramp(3)
 
@@ -178,15 +184,15 @@ def bombs():
         file.create_dataset("unallocated", shape=(2**20,), dtype="<f4")
         file.create_dataset("rank", shape=(1,) * 12, dtype="<f4")
         file.create_dataset(
-            "zeros", data=np.zeros(2**22, "<f4"), chunks=(2**22,), compression="gzip",
+            "zeros", data=np.zeros(2**20, "<f4"), chunks=(2**20,), compression="gzip",
             compression_opts=9, shuffle=True,
         )
         file["good"] = ramp(3)
 
 
 def deep():
-    """Groups in groups, forty deep, and one with many members."""
-    with create("deep.h5") as file:
+    """Groups in groups, forty deep."""
+    with h5py.File(os.path.join(FOLDER, "deep.h5"), "w", libver="latest") as file:
         group = file
         for _ in range(40):
             group = group.create_group("g")
@@ -208,6 +214,7 @@ if __name__ == "__main__":
     types()
     strings()
     storage()
+    filters()
     userblock()
     links()
     foreign()

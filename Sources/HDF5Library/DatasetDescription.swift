@@ -19,7 +19,8 @@ struct DatasetDescription {
     switch layout {
     case H5D_COMPACT, H5D_CONTIGUOUS, H5D_CHUNKED: break
     case H5D_VIRTUAL:
-      throw ModelError(.unsupported, "a virtual dataset, whose data lie in other files, is not read")
+      throw ModelError(
+        .unsupported, "a virtual dataset, whose data lie in other files, is not read")
     default: throw LibraryError.current("its storage cannot be read")
     }
     guard H5Pget_external_count(creation.id) == 0 else {
@@ -40,7 +41,8 @@ struct DatasetDescription {
     guard declared <= HDF5Limits.freeBytes || possible.overflow || declared <= possible.partialValue
     else {
       throw ModelError(
-        .limitExceeded, "the shape \(shape) declares \(declared) bytes, but only \(stored) are stored")
+        .limitExceeded,
+        "the shape \(shape) declares \(declared) bytes, but only \(stored) are stored")
     }
     guard offset != UInt64.max, declared > 0 else {
       fileOffset = nil

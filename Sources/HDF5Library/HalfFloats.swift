@@ -1,4 +1,5 @@
 import CHDF5
+import TensorCore
 
 /// IEEE 754 half precision.
 enum HalfFloats {
@@ -14,18 +15,24 @@ enum HalfFloats {
       && H5Tget_offset(type.id) == 0 && H5Tget_norm(type.id) == H5T_NORM_IMPLIED
   }
 
-  /// Bit patterns of the same values in single precision, which holds them all.
+  /// Widens halves that lie at the end of `target`'s memory.
   ///
-  /// `target` may begin `2 * count` bytes before `source`: element i is written only after
-  /// elements up to i have been read.
-  static func widen(_ source: UnsafePointer<UInt16>, _ count: Int, to target: UnsafeMutablePointer<UInt32>) {
-    // 2^112 moves the exponent's bias from 15 to 127, subnormal numbers included.
-    let scale = Float(bitPattern: (112 + 127) << 23)
-    for index in 0..<count {
-      let half = UInt32(source[index])
-      var magnitude = (Float(bitPattern: (half & 0x7fff) << 13) * scale).bitPattern
-      if half & 0x7c00 == 0x7c00 { magnitude = 0x7f80_0000 | (half & 0x3ff) << 13 }
-      target[index] = magnitude | (half & 0x8000) << 16
+  /// Element i is written only after the elements up to i have been read.
+  static func widenInPlace(_ target: UnsafeMutableRawPointer, count: Int) {
+    let block = 4096
+    withUnsafeTemporaryAllocation(byteCount: block * 2, alignment: 64) { halves in
+      var done = 0
+      while done < count {
+        let length = min(block, count - done)
+        let piece = UnsafeMutableRawBufferPointer(rebasing: halves[..<(length * 2)])
+        piece.copyMemory(
+          from: UnsafeRawBufferPointer(start: target + (count + done) * 2, count: length * 2))
+        Half.convert(
+          UnsafeRawBufferPointer(piece),
+          to: UnsafeMutableBufferPointer(
+            start: (target + done * 4).assumingMemoryBound(to: Float.self), count: length))
+        done += length
+      }
     }
   }
 }

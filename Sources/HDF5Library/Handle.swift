@@ -7,7 +7,8 @@ struct Handle: ~Copyable {
   private let close: (hid_t) -> herr_t
 
   /// Throws what the library says where `id` is none.
-  init(_ id: hid_t, _ close: @escaping (hid_t) -> herr_t, _ what: @autoclosure () -> String) throws {
+  init(_ id: hid_t, _ close: @escaping (hid_t) -> herr_t, _ what: @autoclosure () -> String) throws
+  {
     guard id >= 0 else { throw LibraryError.current(what()) }
     self.id = id
     self.close = close

@@ -149,10 +149,12 @@ struct TreeWriter: ~Copyable {
         }, target)
     }
     try LibraryError.check(status, "a group cannot be listed")
-    for link in links where link.name.isEmpty || link.name.utf8.count > Limits.nameBytes
+    for link in links
+    where link.name.isEmpty || link.name.utf8.count > Limits.nameBytes
       || link.name == "." || link.name.utf8.contains(UInt8(ascii: "/"))
     {
-      throw ModelError(.malformed, "a group holds an impossible name of \(link.name.utf8.count) bytes")
+      throw ModelError(
+        .malformed, "a group holds an impossible name of \(link.name.utf8.count) bytes")
     }
     return links
   }

@@ -46,7 +46,8 @@ enum ValueReader {
   }
 
   /// Follows hard links only, one name at a time.
-  private static func open(_ names: ArraySlice<String>, in group: borrowing Handle) throws -> Handle {
+  private static func open(_ names: ArraySlice<String>, in group: borrowing Handle) throws -> Handle
+  {
     guard let name = names.first, assay_link_type(group.id, name) == 0 else {
       throw ModelError(.malformed, "it is no longer in the file")
     }
@@ -98,12 +99,9 @@ enum ValueReader {
     guard HalfFloats.isIEEE(stored) else { return false }
     let type = try Handle(H5Tcopy(stored.id), H5Tclose, "its type cannot be read")
     try LibraryError.check(H5Tset_order(type.id, H5T_ORDER_LE), "its type cannot be read")
-    let halves = target + count * 2
     try LibraryError.check(
-      H5Dread(dataset.id, type.id, 0, 0, 0, halves), "its elements cannot be read")
-    HalfFloats.widen(
-      halves.assumingMemoryBound(to: UInt16.self), count,
-      to: target.assumingMemoryBound(to: UInt32.self))
+      H5Dread(dataset.id, type.id, 0, 0, 0, target + count * 2), "its elements cannot be read")
+    HalfFloats.widenInPlace(target, count: count)
     return true
   }
 }

@@ -40,7 +40,9 @@ public enum WorkerMain {
   private static func write(_ bytes: [UInt8]) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { posixWrite(WorkerDescriptor.frames, $0.baseAddress, $0.count) }
+      let count = rest.withUnsafeBytes {
+        posixWrite(WorkerDescriptor.frames, $0.baseAddress, $0.count)
+      }
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else { throw ModelError(.internal, "nobody listens") }
       rest = rest.dropFirst(count)
@@ -51,7 +53,8 @@ public enum WorkerMain {
     var status = stat()
     guard fstat(WorkerDescriptor.region, &status) == 0 else { return nil }
     var length: Int64 = 0
-    guard pread(WorkerDescriptor.region, &length, 8, 0) == 8, (16...RequestTable.byteLimit).contains(Int(length))
+    guard pread(WorkerDescriptor.region, &length, 8, 0) == 8,
+      (16...RequestTable.byteLimit).contains(Int(length))
     else { return nil }
     var table = [UInt8](repeating: 0, count: Int(length))
     guard pread(WorkerDescriptor.region, &table, table.count, 0) == table.count,
@@ -60,7 +63,8 @@ public enum WorkerMain {
     let byteCount = Int(status.st_size) - valuesStart
     if byteCount <= 0 { return (requests, UnsafeMutableRawBufferPointer(start: nil, count: 0)) }
     let address = mmap(
-      nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, WorkerDescriptor.region, off_t(valuesStart))
+      nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, WorkerDescriptor.region,
+      off_t(valuesStart))
     guard let address, address != MAP_FAILED else { return nil }
     return (requests, UnsafeMutableRawBufferPointer(start: address, count: byteCount))
   }

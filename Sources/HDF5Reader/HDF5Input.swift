@@ -15,7 +15,10 @@ public final class HDF5Input: Sendable {
   init(path: String) throws {
     let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard opened >= 0 else {
-      throw ModelError(.missingFile, "cannot open the file: \(String(cString: strerror(errno)))")
+      throw ModelError(
+        .missingFile,
+        errno == ENOENT
+          ? "no such file" : "cannot be opened: \(String(cString: strerror(errno)))")
     }
     defer { close(opened) }
     var status = stat()

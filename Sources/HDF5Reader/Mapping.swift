@@ -13,8 +13,9 @@ final class Mapping: @unchecked Sendable {
   private let byteCount: Int
 
   init(descriptor: Int32, byteCount: Int, shared: Bool) throws {
-    guard let address = mmap(
-      nil, byteCount, PROT_READ, shared ? MAP_SHARED : MAP_PRIVATE, descriptor, 0),
+    guard
+      let address = mmap(
+        nil, byteCount, PROT_READ, shared ? MAP_SHARED : MAP_PRIVATE, descriptor, 0),
       address != MAP_FAILED
     else {
       throw ModelError(

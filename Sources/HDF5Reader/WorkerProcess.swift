@@ -41,7 +41,8 @@ struct WorkerProcess {
   }
 
   /// Collects frames until the worker closes its end; otherwise says why it must be ended.
-  private func listen(to descriptor: Int32, until deadline: Double, _ frames: inout [UInt8]) -> End? {
+  private func listen(to descriptor: Int32, until deadline: Double, _ frames: inout [UInt8]) -> End?
+  {
     var piece = [UInt8](repeating: 0, count: 1 << 18)
     while true {
       var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -61,26 +62,30 @@ struct WorkerProcess {
     }
   }
 
+  /// Waits for the worker's end until the deadline, and brings it about then or where `early` says
+  /// why.
   private func wait(for process: pid_t, until deadline: Double, _ early: End?) -> End {
     var status: Int32 = 0
     var reason = early
     var pause: UInt32 = 100
-    while true {
-      let result = waitpid(process, &status, reason == nil ? WNOHANG : 0)
-      if result == process { break }
-      if result < 0 && errno != EINTR { return reason ?? .exited(0) }
-      if result == 0 {
-        if now() >= deadline {
-          reason = .timedOut(seconds: timeout)
-        } else {
-          usleep(pause)
-          pause = min(pause * 2, 10_000)
-          continue
-        }
+    while reason == nil {
+      let result = waitpid(process, &status, WNOHANG)
+      if result == process { return end(status) }
+      if result < 0 && errno != EINTR { return .exited(0) }
+      if now() >= deadline {
+        reason = .timedOut(seconds: timeout)
+      } else {
+        usleep(pause)
+        pause = min(pause * 2, 10_000)
       }
-      if reason != nil { kill(process, SIGKILL) }
     }
-    if let reason { return reason }
+    // The whole group, with whatever it has started.
+    kill(-process, SIGKILL)
+    while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+    return reason ?? end(status)
+  }
+
+  private func end(_ status: Int32) -> End {
     let signal = status & 0x7f
     return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
   }

@@ -8,8 +8,8 @@ CSpec:
 TensorCore:
 KernelInterface:
 ByteFormats: TensorCore CZlib
-HDF5Reader: TensorCore
-HDF5Library: HDF5Reader TensorCore CHDF5
+HDF5Reader: TensorCore CPosix
+HDF5Library: HDF5Reader TensorCore CHDF5 CPosix
 HDF5Worker: HDF5Library HDF5Reader TensorCore
 KernelsBaseline: KernelInterface
 KernelsAVX2: KernelInterface

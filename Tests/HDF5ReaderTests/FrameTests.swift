@@ -1,0 +1,141 @@
+import HDF5Library
+import TensorCore
+import Testing
+
+@testable import HDF5Reader
+
+/// The decoders of frames never trust what they read.
+struct FrameTests {
+  private func frames() throws -> (bytes: [UInt8], size: Int) {
+    let input = try HDF5Input(path: Fixture.path("keras.h5"))
+    return (try HDF5Access.inProcess.backend.describe(input), input.size)
+  }
+
+  private func decode(_ bytes: [UInt8], _ size: Int) throws -> [DatasetNode] {
+    var decoder = TreeDecoder(frames: bytes, fileSize: size)
+    return try decoder.decode().datasets
+  }
+
+  @Test func refusesEveryTruncation() throws {
+    let (bytes, size) = try frames()
+    #expect(try decode(bytes, size).count == 6)
+    for length in 0..<bytes.count {
+      #expect(throws: ModelError.self) { try decode(Array(bytes[..<length]), size) }
+    }
+    #expect(throws: ModelError.self) { try decode(bytes + [0], size) }
+  }
+
+  @Test func survivesMutation() throws {
+    let (bytes, size) = try frames()
+    var random = Xorshift(seed: 7)
+    var accepted = 0
+    for _ in 0..<20_000 {
+      var mutated = bytes
+      for _ in 0...random.next() % 3 {
+        mutated[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+      }
+      guard let datasets = try? decode(mutated, size) else { continue }
+      accepted += 1
+      for dataset in datasets {
+        #expect(dataset.count == dataset.shape.reduce(1, *))
+        if let offset = dataset.fileOffset { #expect(offset + dataset.count * 4 <= size) }
+      }
+    }
+    // Most bytes are names and texts, whose change is harmless.
+    #expect(accepted > 1000)
+  }
+
+  @Test func refusesElementsOutsideTheFile() throws {
+    var written: [UInt8] = []
+    func tree(offset: UInt64, count: Int) throws -> [UInt8] {
+      written = []
+      var writer = FrameWriter { written += $0 }
+      try writer.frame(.beginGroup) { $0.text("") }
+      try writer.frame(.dataset) { frame in
+        frame.text("x")
+        frame.byte(HDF5ElementType.Kind.float.rawValue)
+        frame.integer(UInt32(4))
+        frame.byte(0)
+        frame.shape([count])
+        frame.integer(offset)
+      }
+      try writer.frame(.endGroup)
+      try writer.finish()
+      return written
+    }
+    #expect(try decode(try tree(offset: 60, count: 10), 100).count == 1)
+    for (offset, count) in [(UInt64(61), 10), (0, 26), (1 << 63, 1), (UInt64.max - 1, 1)] {
+      let bytes = try tree(offset: offset, count: count)
+      #expect(throws: ModelError.self) { try decode(bytes, 100) }
+    }
+  }
+
+  @Test func answersMustFitTheRequests() throws {
+    let requests = [
+      HDF5Request(path: "/a", target: .float32, count: 2, offset: 0),
+      HDF5Request(path: "/b", target: .strings, count: 1, offset: 0),
+    ]
+    func answers(_ body: (inout FrameWriter) throws -> Void) throws -> [HDF5Answer] {
+      var bytes: [UInt8] = []
+      var writer = FrameWriter { bytes += $0 }
+      try body(&writer)
+      try writer.finish()
+      return try AnswerDecoder.decode(bytes, for: requests)
+    }
+    func numbers(_ index: Int, _ writer: inout FrameWriter) throws {
+      try writer.frame(.numbers) { $0.integer(UInt32(index)) }
+    }
+    func strings(_ index: Int, _ texts: [String], _ writer: inout FrameWriter) throws {
+      try writer.frame(.strings) { frame in
+        frame.integer(UInt32(index))
+        frame.integer(Int64(texts.count))
+        for text in texts { frame.text(text) }
+      }
+    }
+    #expect(
+      try answers {
+        try strings(1, ["x"], &$0)
+        try numbers(0, &$0)
+      } == [.numbers, .strings(["x"])])
+    #expect(throws: ModelError.self) { try answers { try numbers(0, &$0) } }
+    #expect(throws: ModelError.self) {
+      try answers {
+        try numbers(0, &$0)
+        try numbers(1, &$0)
+      }
+    }
+    #expect(throws: ModelError.self) {
+      try answers {
+        try numbers(0, &$0)
+        try strings(1, ["x", "y"], &$0)
+      }
+    }
+    #expect(throws: ModelError.self) { try answers { try numbers(2, &$0) } }
+  }
+
+  @Test func requestsSurviveTheTable() {
+    let requests = [
+      HDF5Request(path: "/a/é", target: .float32, count: 7, offset: 64),
+      HDF5Request(path: "/b", target: .int64, count: 1, offset: 128),
+    ]
+    let (bytes, start) = RequestTable.encode(requests)
+    let decoded = RequestTable.decode(bytes)
+    #expect(decoded?.requests == requests)
+    #expect(decoded?.valuesStart == start && start % 65536 == 0 && start >= bytes.count)
+    for length in 0..<bytes.count { #expect(RequestTable.decode(Array(bytes[..<length])) == nil) }
+  }
+}
+
+/// A seeded generator, so that a failure can be repeated.
+struct Xorshift {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
+  }
+}

@@ -1,0 +1,52 @@
+import TensorCore
+import Testing
+
+@testable import HDF5Reader
+
+/// Damaged files read to the end: values or a `ModelError`, nothing else, in time.
+struct HostileFileTests {
+  /// Reads whatever can be read.
+  private func readAll(_ bytes: [UInt8], timeout: Double = 10) throws -> [String: [Float]] {
+    try Fixture.withFile(bytes) { path in
+      let file = try HDF5File.open(path, access: .isolated(timeout: timeout))
+      var values: [String: [Float]] = [:]
+      for dataset in file.root.allDatasets where dataset.originalType.kind != .string {
+        do {
+          values[dataset.path] = try dataset.values().array()
+        } catch is ModelError {
+          continue
+        }
+      }
+      return values
+    }
+  }
+
+  @Test func truncatedFilesAreRefused() throws {
+    let bytes = Fixture.bytes(Fixture.path("keras.h5"))
+    try #require(bytes.count > 10_000)
+    for length in stride(from: 0, to: bytes.count, by: bytes.count / 30) {
+      let error = #expect(throws: ModelError.self) { try readAll(Array(bytes[..<length])) }
+      #expect(error?.code == .malformed)
+    }
+    #expect(try readAll(bytes).count == 6)
+  }
+
+  @Test(arguments: ["keras.h5", "storage.h5"]) func mutatedFilesDoNoHarm(fixture: String) throws {
+    let bytes = Fixture.bytes(Fixture.path(fixture))
+    try #require(bytes.count > 10_000)
+    var random = Xorshift(seed: 11)
+    var readable = 0
+    for _ in 0..<120 {
+      var mutated = bytes
+      for _ in 0...random.next() % 4 {
+        mutated[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+      }
+      do {
+        if try !readAll(mutated).isEmpty { readable += 1 }
+      } catch is ModelError {
+        continue
+      }
+    }
+    #expect(readable > 30)
+  }
+}

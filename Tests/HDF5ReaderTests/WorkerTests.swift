@@ -1,0 +1,108 @@
+import TensorCore
+import Testing
+
+@testable import HDF5Reader
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Workers that are absent, crash, hang or answer nonsense: each is one error, in time.
+struct WorkerTests {
+  private func failure(of script: String, timeout: Double = 20) throws -> ModelError? {
+    try Fixture.withFile(Array("#!/bin/sh\n\(script)\n".utf8), mode: 0o700) { worker in
+      let error = #expect(throws: ModelError.self) {
+        try HDF5File.open(
+          Fixture.path("keras.h5"), access: .isolated(worker: worker, timeout: timeout))
+      }
+      #expect(error?.file == Fixture.path("keras.h5"))
+      return error
+    }
+  }
+
+  @Test func namesThePlacesWithoutAWorker() throws {
+    let error = #expect(throws: ModelError.self) {
+      try HDF5File.open(Fixture.path("keras.h5"), access: .isolated(worker: "/nowhere/assay-hdf5"))
+    }
+    #expect(error?.code == .internal)
+    #expect(error?.message.contains("/nowhere/assay-hdf5") == true)
+    #expect(error?.hint?.contains("ASSAY_HDF5_WORKER") == true)
+  }
+
+  @Test func findsTheWorkerBesideTheTests() throws {
+    #expect(try WorkerLocation.find().hasSuffix("/assay-hdf5"))
+  }
+
+  @Test(arguments: [(SIGSEGV, "SIGSEGV"), (SIGABRT, "SIGABRT"), (SIGKILL, "SIGKILL")])
+  func namesTheSignalOfACrash(signal: Int32, name: String) throws {
+    let error = try failure(of: "kill -\(signal) $$")
+    #expect(error?.code == .malformed)
+    #expect(
+      error?.message == "the HDF5 library could not read this file (crashed: \(name)). "
+        + "It is corrupt or hostile.")
+  }
+
+  @Test(arguments: ["exec sleep 100", "exec 4>&-; exec sleep 100", "sleep 100 & exit 0"])
+  func endsAWorkerThatHangs(script: String) throws {
+    let start = ContinuousClock.now
+    let error = try failure(of: script, timeout: 0.5)
+    #expect(error?.message.contains("took longer than 1 s") == true)
+    #expect(ContinuousClock.now - start < .seconds(5))
+  }
+
+  @Test func namesTooMuchProcessorTime() throws {
+    let error = try failure(of: "kill -XCPU $$")
+    #expect(error?.message.contains("took too much processor time") == true)
+  }
+
+  @Test func understandsAStartThatFails() throws {
+    #expect(try failure(of: "exit 127")?.message.contains("does not start") == true)
+    #expect(try failure(of: "exit 3")?.message.contains("exit status 3") == true)
+  }
+
+  @Test(arguments: [
+    "exit 0", "printf garbage >&4", "head -c 300000 /dev/urandom >&4",
+    #"printf 'ASSAYH5\001' >&4"#, #"printf 'ASSAYH5\001\011\000\000\000\000' >&4"#,
+    #"printf 'ASSAYH5\001\001\377\377\377\377' >&4"#,
+  ])
+  func refusesNonsense(script: String) throws {
+    let error = try failure(of: script)
+    #expect(error?.code == .malformed)
+    #expect(error?.message.contains("makes no sense") == true)
+  }
+
+  @Test func endsAnEndlessAnswer() throws {
+    let error = try failure(of: "exec cat /dev/zero >&4")
+    #expect(error?.message.contains("more than") == true)
+  }
+
+  @Test func refusesAnotherVersion() throws {
+    let error = try failure(of: #"printf 'ASSAYH5\011' >&4"#)
+    #expect(error?.code == .internal)
+    #expect(error?.message.contains("version 9") == true)
+  }
+
+  @Test func givesTheWorkerNothingButTheFile() throws {
+    // The environment and the open descriptors, told through the error.
+    let error = try failure(
+      of: """
+        list=$(env | cut -d= -f1 | grep -v -e PWD -e _ -e SHLVL -e OLDPWD; \
+        cd /proc/self/fd && echo *)
+        text="<$(echo $list)>"
+        { printf 'ASSAYH5\\001\\012'; \
+        printf "\\\\$(printf %03o $((${#text} + 5)))\\000\\000\\000\\000"; \
+        printf "\\\\$(printf %03o ${#text})\\000\\000\\000%s" "$text"; } >&4
+        """)
+    #if os(Linux)
+      let text = try #require(error?.message)
+      #expect(text.hasPrefix("<") && text.hasSuffix(">"), "\(text)")
+      let descriptors = text.dropFirst().dropLast().split(separator: " ").compactMap { Int($0) }
+      #expect(descriptors.contains(3) && descriptors.contains(4))
+      // 5 and 6 may be the shell's own: its script and the folder that it lists.
+      #expect(descriptors.allSatisfy { $0 <= 4 || $0 == 10 || $0 == 11 || $0 <= 6 }, "\(text)")
+      #expect(!text.contains("HOME") && !text.contains("PATH"), "\(text)")
+    #endif
+  }
+}
