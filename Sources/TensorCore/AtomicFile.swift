@@ -22,6 +22,14 @@ public enum AtomicFile {
   public static func write<Result>(
     to path: String, byteCount: Int? = nil, _ body: (OutputHandle) throws -> Result
   ) throws -> Result {
+    try write(to: path, byteCount: byteCount, mayBeNameless: true, body)
+  }
+
+  /// - Parameter mayBeNameless: false where the file system cannot hold files without a name.
+  static func write<Result>(
+    to path: String, byteCount: Int?, mayBeNameless: Bool,
+    _ body: (OutputHandle) throws -> Result
+  ) throws -> Result {
     try inFile(path == "-" ? "standard output" : path) {
       _ = ignoreFileSizeSignal
       if let descriptor = try directDescriptor(path) {
@@ -32,7 +40,7 @@ public enum AtomicFile {
         return result
       }
       let destination = try Destination(path)
-      let file = try PendingFile(destination)
+      let file = try PendingFile(destination, mayBeNameless: mayBeNameless)
       defer { file.discard() }
       let handle = OutputHandle(descriptor: file.descriptor, expectedByteCount: byteCount)
       try handle.checkSpace()
@@ -144,10 +152,10 @@ private final class PendingFile {
   private var name: String?
   private var cleanup: Int?
 
-  init(_ destination: Destination) throws {
+  init(_ destination: Destination, mayBeNameless: Bool) throws {
     self.destination = destination
     #if os(Linux)
-      if access("/proc/self/fd", X_OK) == 0 {
+      if mayBeNameless, access("/proc/self/fd", X_OK) == 0 {
         let descriptor = open(destination.folder, Self.nameless | O_WRONLY | O_CLOEXEC, 0o666)
         if descriptor >= 0 {
           self.descriptor = descriptor

@@ -85,19 +85,25 @@ public final class OutputHandle {
   }
 
   private func freeByteCount() -> Int? {
-    var status = statvfs()
-    guard fstatvfs(descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
-    return Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
+    var file = stat()
+    guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG else { return nil }
+    var system = statvfs()
+    guard fstatvfs(descriptor, &system) == 0, system.f_blocks > 0 else { return nil }
+    return Int(clamping: UInt64(system.f_bavail) &* UInt64(system.f_frsize))
   }
 
   private func failure(_ code: Int32) -> ModelError {
     var message = "cannot write: \(systemMessage(code))"
     var hint: String?
-    if [ENOSPC, EDQUOT, EFBIG].contains(code) {
-      message += expectedByteCount.map { " (\($0) bytes needed" } ?? " (after \(byteCount) bytes"
-      message += freeByteCount().map { ", \($0) bytes free)" } ?? ")"
-      hint =
-        code == EFBIG ? "the limit on file sizes is too low" : "free some space or write elsewhere"
+    let size = expectedByteCount.map { "\($0) bytes needed" } ?? "after \(byteCount) bytes"
+    switch code {
+    case EFBIG:
+      message += " (\(size))"
+      hint = "the limit on file sizes is too low"
+    case ENOSPC, EDQUOT:
+      message += " (\(size)\(freeByteCount().map { ", \($0) bytes free" } ?? ""))"
+      hint = "free some space or write elsewhere"
+    default: break
     }
     return ModelError(.cannotWrite, message, hint: hint)
   }

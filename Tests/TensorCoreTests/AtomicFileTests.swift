@@ -36,18 +36,23 @@ import Testing
     #expect(try MappedFile.read(path) == Bytes(pieces.flatMap { $0 }))
   }
 
-  @Test func keepsTheOldFileUntilTheNewOneIsComplete() throws {
+  @Test(arguments: [true, false])
+  func keepsTheOldFileUntilTheNewOneIsComplete(mayBeNameless: Bool) throws {
     let path = folder.file("out")
     try AtomicFile.write([1], to: path)
     struct Stop: Error {}
-    #expect(throws: Stop.self) {
-      try AtomicFile.write(to: path) { handle in
+    func write(thenStop: Bool) throws {
+      try AtomicFile.write(to: path, byteCount: nil, mayBeNameless: mayBeNameless) { handle in
         try handle.write([UInt8](repeating: 2, count: 1 << 20))
         #expect(try MappedFile.read(path) == Bytes([UInt8(1)]))
-        throw Stop()
+        if thenStop { throw Stop() }
       }
     }
+    #expect(throws: Stop.self) { try write(thenStop: true) }
     #expect(try MappedFile.read(path) == Bytes([UInt8(1)]))
+    #expect(folder.names == ["out"])
+    try write(thenStop: false)
+    #expect(try MappedFile.read(path).count == 1 << 20)
     #expect(folder.names == ["out"])
   }
 
