@@ -14,9 +14,13 @@ let testable: [SwiftSetting] = isRoot ? [.unsafeFlags(["-enable-testing"])] : []
 
 func kernels(_ name: String, define: String, flags: [String]) -> Target {
   .target(
-    name: name, dependencies: ["KernelInterface"],
+    name: name, dependencies: ["KernelInterface", "CVector"],
+    // A tile stays in registers only where the loops over it are unrolled whole.
     swiftSettings: hasVectorKernels
-      ? [.define(define), .unsafeFlags(flags.flatMap { ["-Xcc", $0] })]
+      ? [
+        .define(define),
+        .unsafeFlags(flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"]),
+      ]
       : [.define("KERNELS_BASELINE")])
 }
 
@@ -67,6 +71,7 @@ let package = Package(
       "KernelsAVX512", define: "KERNELS_AVX512",
       flags: ["-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mprefer-vector-width=512"]),
     .target(name: "CProcessor"),
+    .systemLibrary(name: "CVector"),
     // Built without testing enabled, so that nothing of it is emitted into the kernel modules.
     .target(name: "KernelInterface"),
     library(

@@ -96,13 +96,7 @@ func computeTile<let rows: Int, let columns: Int>(
       }
     }
   }
-  if epilogue.activation != .none {
-    for c in 0..<columns {
-      for r in 0..<rows {
-        tile[r][c] = activate(tile[r][c], epilogue, channel: channel &+ c &* lanes)
-      }
-    }
-  }
+  activate(&tile, epilogue, channel: channel)
   for r in 0..<rows {
     for c in 0..<columns {
       store(tile[r][c], output + (r &* target.pixelStride &+ c &* target.vectorStride))

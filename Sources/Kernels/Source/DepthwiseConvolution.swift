@@ -63,7 +63,7 @@ private func depthwiseTile<let pixels: Int>(
   let step = a.strideX &* channelBlock
   let tapStep = a.dilationX &* channelBlock
   let start = a.bias.map { load($0 + channel) } ?? .zero
-  var sums = InlineArray<pixels, Vector>(repeating: start)
+  var sums = Tile<pixels, 1>(repeating: [start])
   var w = weights
   var ky = 0
   while ky < a.kernelHeight {
@@ -71,7 +71,7 @@ private func depthwiseTile<let pixels: Int>(
     var kx = 0
     while kx < a.kernelWidth {
       let weight = load(w)
-      for p in 0..<pixels { sums[p] = multiplyAdd(load(x + p &* step), weight, sums[p]) }
+      for p in 0..<pixels { sums[p][0] = multiplyAdd(load(x + p &* step), weight, sums[p][0]) }
       w += channelBlock
       x += tapStep
       kx &+= 1
@@ -79,9 +79,8 @@ private func depthwiseTile<let pixels: Int>(
     ky &+= 1
   }
   if let residual {
-    for p in 0..<pixels { sums[p] += load(residual + p &* channelBlock) }
+    for p in 0..<pixels { sums[p][0] += load(residual + p &* channelBlock) }
   }
-  for p in 0..<pixels {
-    store(activate(sums[p], a.epilogue, channel: channel), output + p &* channelBlock)
-  }
+  activate(&sums, a.epilogue, channel: channel)
+  for p in 0..<pixels { store(sums[p][0], output + p &* channelBlock) }
 }

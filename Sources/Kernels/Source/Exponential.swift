@@ -14,7 +14,7 @@ private func reduceExponent(_ x: Vector) -> (remainder: Vector, n: IntegerVector
 /// `2^n` for `-126 <= n <= 127`.
 @inline(__always)
 private func powerOfTwo(_ n: IntegerVector) -> Vector {
-  float((n &+ splat(Int32(127))) &<< splat(Int32(23)))
+  float(shiftLeft(n &+ splat(Int32(127)), 23))
 }
 
 /// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`.
@@ -34,7 +34,7 @@ func exponential(_ x: Vector) -> Vector {
   let (r, n) = reduceExponent(minimum(maximum(x, splat(-104)), splat(89)))
   let p = multiplyAdd(exponentialTail(r), r * r, r) + splat(1)
   // In two factors, so that only the last product can leave the normal numbers.
-  let half = n &>> splat(Int32(1))
+  let half = shiftRight(n, 1)
   let result = p * powerOfTwo(half) * powerOfTwo(n &- half)
   return select(x .== x, result, x)
 }

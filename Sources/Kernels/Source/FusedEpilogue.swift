@@ -1,18 +1,40 @@
 import KernelInterface
 
-/// The activation of an `Epilogue`, applied to vectors whose channels begin at `channel`.
+/// The activation of an `Epilogue`, applied to a tile whose channels begin at `channel`.
+///
+/// The loops stand inside the cases: they are short enough there to be unrolled whole, without
+/// which the tile would not stay in registers.
 @inline(__always)
-func activate(_ x: Vector, _ epilogue: Epilogue, channel: Int) -> Vector {
+func activate<let rows: Int, let columns: Int>(
+  _ tile: inout Tile<rows, columns>, _ epilogue: Epilogue, channel: Int
+) {
   switch epilogue.activation {
-  case .none: x
-  case .relu: select(x .< .zero, .zero, x)
-  case .clip: minimum(maximum(x, splat(epilogue.lower)), splat(epilogue.upper))
-  case .leaky: select(x .< .zero, x * splat(epilogue.alpha), x)
+  case .none: break
+  case .relu:
+    for r in 0..<rows {
+      for c in 0..<columns { tile[r][c] = select(tile[r][c] .< .zero, .zero, tile[r][c]) }
+    }
+  case .clip:
+    let lower = splat(epilogue.lower)
+    let upper = splat(epilogue.upper)
+    for r in 0..<rows {
+      for c in 0..<columns { tile[r][c] = minimum(maximum(tile[r][c], lower), upper) }
+    }
+  case .leaky:
+    let alpha = splat(epilogue.alpha)
+    for r in 0..<rows {
+      for c in 0..<columns {
+        tile[r][c] = select(tile[r][c] .< .zero, tile[r][c] * alpha, tile[r][c])
+      }
+    }
   case .prelu:
-    if let slopes = epilogue.slopes {
-      select(x .< .zero, x * load(slopes + channel), x)
-    } else {
-      x
+    guard let slopes = epilogue.slopes else { break }
+    var slope = InlineArray<columns, Vector>(repeating: .zero)
+    for c in 0..<columns { slope[c] = load(slopes + (channel &+ c &* lanes)) }
+    for r in 0..<rows {
+      for c in 0..<columns {
+        tile[r][c] = select(tile[r][c] .< .zero, tile[r][c] * slope[c], tile[r][c])
+      }
     }
   }
 }

@@ -1,3 +1,5 @@
+import CVector
+
 /// `log(x)` within 2 ULP, subnormal arguments included: -∞ at zero, NaN below.
 @inline(__always)
 func logarithm(_ x: Vector) -> Vector {
@@ -5,8 +7,8 @@ func logarithm(_ x: Vector) -> Vector {
   let scaled = select(small, x * splat(0x1p23), x)
   // x = 2^e · m with √½ <= m < √2.
   let offset = bits(scaled) &- splat(Int32(0x3f35_04f3))
-  let e = offset &>> splat(Int32(23))
-  let m = float(bits(scaled) &- (e &<< splat(Int32(23))))
+  let e = shiftRight(offset, 23)
+  let m = float(bits(scaled) &- shiftLeft(e, 23))
   let f = m - splat(1)
 
   var p = splat(7.037_683_6e-2)
@@ -19,7 +21,7 @@ func logarithm(_ x: Vector) -> Vector {
   p = multiplyAdd(p, f, splat(-2.499_999_4e-1))
   p = multiplyAdd(p, f, splat(3.333_333_1e-1))
   let square = f * f
-  let exponent = toFloat(e) - select(small, splat(23), .zero)
+  let exponent = vector_from_int(e) - select(small, splat(23), .zero)
   var tail = p * f * square
   tail = multiplyAdd(exponent, splat(-2.121_944_4e-4), tail)
   tail = multiplyAdd(square, splat(-0.5), tail)
@@ -29,12 +31,6 @@ func logarithm(_ x: Vector) -> Vector {
   result = select(x .== splat(.infinity), x, result)
   // Below zero NaN; a NaN stays.
   return select(x .>= .zero, result, select(x .< .zero, splat(.nan), x))
-}
-
-/// Small integers, exactly.
-@inline(__always)
-private func toFloat(_ n: IntegerVector) -> Vector {
-  float(n &+ bits(splat(0x1.8p23))) - splat(0x1.8p23)
 }
 
 /// `log(1 + x)` for `0 <= x <= 1`, accurate where `1 + x` is not.

@@ -1,4 +1,4 @@
-import KernelInterface
+import CVector
 
 #if KERNELS_AVX512
   typealias Vector = SIMD16<Float>
@@ -34,11 +34,7 @@ var vectorsPerBlock: Int {
 /// `a * b + c`, rounded once where the instruction set can.
 @inline(__always)
 func multiplyAdd(_ a: Vector, _ b: Vector, _ c: Vector) -> Vector {
-  #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
-    c.addingProduct(a, b)
-  #else
-    a * b + c
-  #endif
+  vector_multiply_add(a, b, c)
 }
 
 @inline(__always)
@@ -92,8 +88,7 @@ typealias Mask = SIMDMask<IntegerVector>
 
 @inline(__always)
 func select(_ mask: Mask, _ yes: Vector, _ no: Vector) -> Vector {
-  let m = unsafeBitCast(mask, to: IntegerVector.self)
-  return float((bits(yes) & m) | (bits(no) & ~m))
+  vector_select(unsafeBitCast(mask, to: IntegerVector.self), yes, no)
 }
 
 /// `max(a, b)`, and `a` where it is NaN.
@@ -114,7 +109,16 @@ func turnSign(_ x: Vector, by sign: Vector) -> Vector {
 }
 
 @inline(__always)
-func squareRoot(_ x: Vector) -> Vector { x.squareRoot() }
+func squareRoot(_ x: Vector) -> Vector { vector_square_root(x) }
+
+@inline(__always)
+func shiftLeft(_ x: IntegerVector, _ count: Int32) -> IntegerVector { vector_shift_left(x, count) }
+
+/// Keeps the sign.
+@inline(__always)
+func shiftRight(_ x: IntegerVector, _ count: Int32) -> IntegerVector {
+  vector_shift_right(x, count)
+}
 
 /// The sum of the lanes, halves first.
 @inline(__always)

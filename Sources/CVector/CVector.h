@@ -1,0 +1,62 @@
+/// Operations on the widest vector of the instruction set that this header is compiled for, where
+/// Swift's own would go through the lanes one by one.
+
+#ifndef CVECTOR_H
+#define CVECTOR_H
+
+#if defined(__AVX512F__)
+#define VECTOR_LANES 16
+#elif defined(__AVX2__)
+#define VECTOR_LANES 8
+#else
+#define VECTOR_LANES 4
+#endif
+
+typedef float vector_float __attribute__((ext_vector_type(VECTOR_LANES)));
+typedef int vector_int __attribute__((ext_vector_type(VECTOR_LANES)));
+typedef unsigned short vector_half __attribute__((ext_vector_type(VECTOR_LANES)));
+
+#define VECTOR_OPERATION static inline __attribute__((always_inline, const, unused))
+
+/// `a * b + c`, rounded once where the instruction set can.
+VECTOR_OPERATION vector_float vector_multiply_add(vector_float a, vector_float b, vector_float c) {
+#if defined(__FMA__) || defined(__aarch64__)
+  return __builtin_elementwise_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+VECTOR_OPERATION vector_float vector_square_root(vector_float x) {
+  return __builtin_elementwise_sqrt(x);
+}
+
+/// `yes` in the lanes where `mask` is negative.
+VECTOR_OPERATION vector_float vector_select(vector_int mask, vector_float yes, vector_float no) {
+  return mask < 0 ? yes : no;
+}
+
+VECTOR_OPERATION vector_int vector_shift_left(vector_int x, int count) { return x << count; }
+
+/// With the sign.
+VECTOR_OPERATION vector_int vector_shift_right(vector_int x, int count) { return x >> count; }
+
+VECTOR_OPERATION vector_float vector_from_int(vector_int x) {
+  return __builtin_convertvector(x, vector_float);
+}
+
+/// IEEE 754 binary16 values, exactly.
+VECTOR_OPERATION vector_float vector_from_half(vector_half x) {
+#if defined(__F16C__) || defined(__aarch64__)
+  typedef _Float16 native __attribute__((ext_vector_type(VECTOR_LANES)));
+  return __builtin_convertvector((native)x, vector_float);
+#else
+  vector_int h = __builtin_convertvector(x, vector_int);
+  // The exponent's bias is off by 112: the product puts it right and normalises subnormal values.
+  vector_float scaled = (vector_float)((h & 0x7fff) << 13) * 0x1p112f;
+  vector_int special = (h & 0x7c00) == 0x7c00;
+  return (vector_float)((vector_int)scaled | (special & 0x7f800000) | ((h & 0x8000) << 16));
+#endif
+}
+
+#endif
