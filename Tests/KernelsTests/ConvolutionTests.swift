@@ -93,6 +93,8 @@ func expectClose(
         while outputBlock < target.blocks {
           let count = min(panels.map { $0 * kernels.panelBlocks } ?? target.blocks,
             target.blocks - outputBlock)
+          var epilogue = last == source.blocks ? self.epilogue : Epilogue()
+          epilogue.slopes = epilogue.slopes.map { $0 + outputBlock * block }
           kernels.convolution(
             ConvolutionArguments(
               input: x.constant, inputPixelStride: block, inputRowStride: source.rowStride,
@@ -107,7 +109,7 @@ func expectClose(
               outputRowStride: target.rowStride, outputBlockStride: target.blockStride,
               outputRows: plain.outputRows, outputWidth: plain.outputWidth, outputBlocks: count,
               bias: b.constant + outputBlock * block, accumulates: first > 0,
-              epilogue: last == source.blocks ? epilogue : Epilogue()))
+              epilogue: epilogue))
           outputBlock += count
         }
         first = last
@@ -169,5 +171,131 @@ func expectClose(
         }
       }
     }
+  }
+
+  @Test(arguments: availableSets) func everyEpilogue(_ set: InstructionSet) {
+    let block = set.kernels.channelBlock
+    var plain = PlainConvolution(inputChannels: 20, outputChannels: 3 * block - 3, width: 17)
+    plain.dilation = (2, 1)
+    let (x, w, b) = Self.data(plain, seed: 11)
+    let target = BlockedPlanes(
+      channels: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth, halo: 1,
+      block: block)
+    var generator = Generator(state: 12)
+    let residual = generator.floats(
+      plain.outputChannels * plain.outputRows * plain.outputWidth, in: -9...9)
+    let slopes = generator.floats(target.blocks * block)
+    let blockedResidual = GuardedBuffer(target.blocked(residual), at: .end)
+    let slopeBuffer = GuardedBuffer(slopes, at: .end)
+    let pixels = plain.outputRows * plain.outputWidth
+    let activations: [(Epilogue, (Double, Int) -> Double)] = [
+      (Epilogue(), { x, _ in x }),
+      (Epilogue(activation: .relu), { x, _ in max(x, 0) }),
+      (Epilogue(activation: .clip, lower: -1, upper: 6), { x, _ in min(max(x, -1), 6) }),
+      (Epilogue(activation: .leaky, alpha: 0.1), { x, _ in x < 0 ? x * Double(Float(0.1)) : x }),
+      (
+        Epilogue(activation: .prelu, slopes: slopeBuffer.constant),
+        { x, channel in x < 0 ? x * Double(slopes[channel]) : x }
+      ),
+    ]
+    for (epilogue, function) in activations {
+      for withResidual in [false, true] {
+        var epilogue = epilogue
+        if withResidual {
+          epilogue.residual = blockedResidual.constant + target.origin
+          epilogue.residualBlockStride = target.blockStride
+          epilogue.residualRowStride = target.rowStride
+        }
+        let run = Run(kernels: set.kernels, plain: plain, edge: .end, epilogue: epilogue)
+        let exact = plain.compute(x, w, b).enumerated().map { index, value in
+          let addend = withResidual ? Double(residual[index]) : 0
+          return (function(value.0 + addend, index / pixels), value.1 + abs(addend))
+        }
+        expectClose(
+          run.blocked(x, w, b), exact, "\(set) \(epilogue.activation) \(withResidual)")
+        if !withResidual {
+          var split = run
+          split.split = 1
+          #expect(split.blocked(x, w, b) == run.blocked(x, w, b), "input blocks apart")
+          split.panels = 1
+          #expect(split.blocked(x, w, b) == run.blocked(x, w, b), "panels apart")
+        }
+      }
+    }
+  }
+
+  /// Input with few channels, as pictures come: planes or interleaved pixels.
+  @Test(arguments: availableSets) func unblockedInput(_ set: InstructionSet) {
+    let block = set.kernels.channelBlock
+    for channels in 1...4 {
+      for (kernel, stride, dilation) in [(3, 1, 1), (7, 2, 1), (3, 2, 2), (1, 1, 1)] {
+        for isPlanar in [false, true] {
+          let plain = PlainConvolution(
+            inputChannels: channels, outputChannels: block + 3, rows: 19, width: 25,
+            kernel: (kernel, kernel), stride: (stride, stride), dilation: (dilation, dilation),
+            padding: 0)
+          let (x, w, b) = Self.data(plain, seed: UInt64(kernel))
+          let run = Run(kernels: set.kernels, plain: plain, edge: .end)
+          let packed = run.pack(w, blockChannels: isPlanar ? 1 : channels)
+          let pixels = plain.rows * plain.width
+          let interleaved = (0..<x.count).map { x[$0 % channels * pixels + $0 / channels] }
+          let input = GuardedBuffer(isPlanar ? x : interleaved, at: .end)
+          let target = BlockedPlanes(
+            channels: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth,
+            halo: 0, block: block)
+          let bias = GuardedBuffer(
+            b + [Float](repeating: 0, count: target.blocks * block - b.count), at: .end)
+          let output = GuardedBuffer(count: target.count, at: .end)
+          set.kernels.convolution(
+            ConvolutionArguments(
+              input: input.constant, inputPixelStride: isPlanar ? 1 : channels,
+              inputRowStride: plain.width * (isPlanar ? 1 : channels),
+              inputBlockStride: pixels, inputBlocks: isPlanar ? channels : 1,
+              blockChannels: isPlanar ? 1 : channels, weights: packed.constant,
+              packedBlocks: isPlanar ? channels : 1, kernelHeight: kernel, kernelWidth: kernel,
+              strideY: stride, strideX: stride, dilationY: dilation, dilationX: dilation,
+              output: output.pointer, outputRowStride: target.rowStride,
+              outputBlockStride: target.blockStride, outputRows: plain.outputRows,
+              outputWidth: plain.outputWidth, outputBlocks: target.blocks, bias: bias.constant))
+          expectClose(
+            target.planar(output.values), plain.compute(x, w, b),
+            "\(set) \(channels) channels, kernel \(kernel), planar \(isPlanar)")
+        }
+      }
+    }
+  }
+
+  /// Any strides of the source: a kernel stored in another axis order, turned round.
+  @Test(arguments: availableSets) func packingOfOtherOrders(_ set: InstructionSet) {
+    let plain = PlainConvolution(inputChannels: 19, outputChannels: 21, kernel: (2, 3))
+    let (_, w, _) = Self.data(plain, seed: 1)
+    let run = Run(kernels: set.kernels, plain: plain, edge: .end)
+    let expected = run.pack(w, blockChannels: set.kernels.channelBlock)
+    let (inputs, outputs, height, width) = (19, 21, 2, 3)
+    // [height][width][input][output], both axes of the kernel backwards.
+    var turned = [Float](repeating: 0, count: w.count)
+    for o in 0..<outputs {
+      for i in 0..<inputs {
+        for y in 0..<height {
+          for x in 0..<width {
+            turned[(((height - 1 - y) * width + width - 1 - x) * inputs + i) * outputs + o] =
+              w[((o * inputs + i) * height + y) * width + x]
+          }
+        }
+      }
+    }
+    let source = GuardedBuffer(turned, at: .end)
+    let packed = GuardedBuffer(count: expected.count, at: .end)
+    let step = inputs * outputs
+    for panel in 0..<3 {
+      set.kernels.packConvolutionWeights(
+        PackingArguments(
+          source: UnsafeRawPointer(source.pointer + (height * width - 1) * step), outputStride: 1,
+          inputStride: outputs, rowStride: -width * step, columnStride: -step,
+          outputChannels: outputs, inputChannels: inputs, kernelHeight: height, kernelWidth: width,
+          blockChannels: set.kernels.channelBlock, panelBlocks: set.kernels.panelBlocks,
+          firstPanel: panel, panelCount: 1, packed: packed.pointer))
+    }
+    #expect(packed.values == expected.values)
   }
 }

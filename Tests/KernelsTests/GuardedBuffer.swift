@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -5,13 +7,17 @@
 #endif
 
 /// Floats that end right before, or begin right after, a page that must not be touched.
-final class GuardedBuffer {
+///
+/// A kernel's arguments are bare addresses, which keep nothing alive: the last thousand buffers are
+/// therefore kept, whether they are referenced or not.
+final class GuardedBuffer: @unchecked Sendable {
   enum Edge: CaseIterable { case begin, end }
 
   let pointer: UnsafeMutablePointer<Float>
   let count: Int
   private let mapping: UnsafeMutableRawPointer
   private let byteCount: Int
+  private static let recent = Mutex<(buffers: [GuardedBuffer], next: Int)>(([], 0))
 
   init(_ values: [Float], at edge: Edge) {
     let page = Int(sysconf(Int32(_SC_PAGESIZE)))
@@ -24,6 +30,14 @@ final class GuardedBuffer {
     let start = mapping + page + (edge == .begin ? 0 : used - values.count * 4)
     pointer = start.bindMemory(to: Float.self, capacity: max(values.count, 1))
     for (index, value) in values.enumerated() { pointer[index] = value }
+    Self.recent.withLock { recent in
+      if recent.buffers.count < 1000 {
+        recent.buffers.append(self)
+      } else {
+        recent.buffers[recent.next] = self
+        recent.next = (recent.next + 1) % 1000
+      }
+    }
   }
 
   convenience init(count: Int, at edge: Edge) {

@@ -51,7 +51,7 @@ struct TileOutput {
 /// One tile: start, sum, epilogue, store. `channel` is the first of the tile's output channels.
 @inline(__always)
 func computeTile<let rows: Int, let columns: Int>(
-  _: Count<rows>, _: Count<columns>, step: Int, input: UnsafePointer<Float>,
+  _: Count<rows>, _: Count<columns>, input: UnsafePointer<Float>,
   source: TileInput, weights: UnsafePointer<Float>, bias: UnsafePointer<Float>?,
   output: UnsafeMutablePointer<Float>, target: TileOutput,
   residual: UnsafePointer<Float>?, channel: Int, epilogue: Epilogue
@@ -78,7 +78,7 @@ func computeTile<let rows: Int, let columns: Int>(
       var x = input + (block &* source.blockStride &+ y &* source.rowStride)
       var run = 0
       while run < source.runsPerRow {
-        accumulate(&tile, input: x, step: step, weights: w, count: source.run)
+        accumulate(&tile, input: x, step: source.step, weights: w, count: source.run)
         w += source.run &* (columns &* lanes)
         x += source.runStride
         run &+= 1

@@ -28,44 +28,38 @@ func computeTile(
   channel: Int, epilogue: Epilogue
 ) {
   @inline(__always)
-  func compute<let rows: Int, let columns: Int>(_ r: Count<rows>, _ c: Count<columns>, _ step: Int)
-  {
+  func compute<let rows: Int, let columns: Int>(_ r: Count<rows>, _ c: Count<columns>) {
     computeTile(
-      r, c, step: step, input: input, source: source, weights: weights, bias: bias, output: output,
+      r, c, input: input, source: source, weights: weights, bias: bias, output: output,
       target: target, residual: residual, channel: channel, epilogue: epilogue)
   }
   @inline(__always)
-  func dispatch<let columns: Int>(_ c: Count<columns>, _ step: Int) {
+  func dispatch<let columns: Int>(_ c: Count<columns>) {
     switch pixels {
-    case 1: compute(Count<1>(), c, step)
-    case 2: compute(Count<2>(), c, step)
-    case 3: compute(Count<3>(), c, step)
-    case 4: compute(Count<4>(), c, step)
+    case 1: compute(Count<1>(), c)
+    case 2: compute(Count<2>(), c)
+    case 3: compute(Count<3>(), c)
+    case 4: compute(Count<4>(), c)
     #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
-      case 5: compute(Count<5>(), c, step)
-      case 6: compute(Count<6>(), c, step)
+      case 5: compute(Count<5>(), c)
+      case 6: compute(Count<6>(), c)
     #endif
     #if KERNELS_AVX512
-      case 7: compute(Count<7>(), c, step)
-      case 8: compute(Count<8>(), c, step)
-      case 9: compute(Count<9>(), c, step)
-      case 10: compute(Count<10>(), c, step)
-      case 11: compute(Count<11>(), c, step)
-      case 12: compute(Count<12>(), c, step)
-      case 13: compute(Count<13>(), c, step)
-      case 14: compute(Count<14>(), c, step)
+      case 7: compute(Count<7>(), c)
+      case 8: compute(Count<8>(), c)
+      case 9: compute(Count<9>(), c)
+      case 10: compute(Count<10>(), c)
+      case 11: compute(Count<11>(), c)
+      case 12: compute(Count<12>(), c)
+      case 13: compute(Count<13>(), c)
+      case 14: compute(Count<14>(), c)
     #endif
     default: break
     }
   }
   if vectors == 2 {
-    // A constant step turns into displacements of the instructions.
-    if source.step == channelBlock {
-      dispatch(Count<2>(), channelBlock)
-    } else {
-      dispatch(Count<2>(), source.step)
-    }
+    dispatch(Count<2>())
   } else {
-    dispatch(Count<1>(), source.step)
+    dispatch(Count<1>())
   }
 }

@@ -1,0 +1,195 @@
+import Testing
+
+@testable import Kernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite struct MatrixTests {
+  struct Dense {
+    var rows: Int
+    var columns: Int
+    var batch = 1
+    var weights: [Float]
+    var input: [Float]
+    var bias: [Float]
+
+    init(rows: Int, columns: Int, batch: Int = 1) {
+      var generator = Generator(state: UInt64(rows * 1000 + columns))
+      self.rows = rows
+      self.columns = columns
+      self.batch = batch
+      weights = generator.floats(rows * columns).map { Float(Float16($0)) }
+      input = generator.floats(batch * columns)
+      bias = generator.floats(rows)
+    }
+
+    var exact: [(Double, Double)] {
+      (0..<batch * rows).map { index in
+        let (n, row) = index.quotientAndRemainder(dividingBy: rows)
+        var sum = Double(bias[row])
+        var size = abs(sum)
+        for k in 0..<columns {
+          let product = Double(weights[row * columns + k]) * Double(input[n * columns + k])
+          sum += product
+          size += abs(product)
+        }
+        return (sum, size)
+      }
+    }
+
+    func compute(
+      _ kernels: KernelTable, _ format: WeightFormat, range: Range<Int>? = nil, misaligned: Int = 0,
+      edge: GuardedBuffer.Edge = .end, epilogue: Epilogue = Epilogue()
+    ) -> [Float] {
+      let range = range ?? 0..<rows
+      var bytes = [UInt8](repeating: 0, count: misaligned)
+      for weight in weights {
+        switch format {
+        case .float32: withUnsafeBytes(of: weight) { bytes += $0 }
+        case .float16: withUnsafeBytes(of: Float16(weight)) { bytes += $0 }
+        }
+      }
+      // Padded in front, so that the last weight stands at the edge.
+      let front = (4 - bytes.count % 4) % 4
+      bytes.insert(contentsOf: [UInt8](repeating: 0, count: front), at: 0)
+      let padded = bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+      let w = GuardedBuffer(padded, at: edge)
+      let x = GuardedBuffer(input, at: edge)
+      let b = GuardedBuffer(Array(bias[range]), at: edge)
+      let y = GuardedBuffer(count: range.count * batch, at: edge)
+      let elementSize = format == .float32 ? 4 : 2
+      kernels.dense(
+        DenseArguments(
+          weights: UnsafeRawPointer(w.pointer)
+            + (front + misaligned + range.lowerBound * columns * elementSize),
+          format: format, rowStride: columns, rows: range.count, columns: columns,
+          input: x.constant, inputStride: columns, batch: batch, bias: b.constant,
+          output: y.pointer, outputStride: range.count, epilogue: epilogue))
+      return y.values
+    }
+  }
+
+  @Test(arguments: availableSets) func denseOfEverySize(_ set: InstructionSet) {
+    for size in 1...67 {
+      let dense = Dense(rows: 1 + size % 11, columns: size, batch: 1 + size % 4)
+      for format in [WeightFormat.float32, .float16] {
+        for misaligned in [0, 1, 2, 3] {
+          for edge in GuardedBuffer.Edge.allCases {
+            let found = dense.compute(set.kernels, format, misaligned: misaligned, edge: edge)
+            expectClose(found, dense.exact, "\(set) \(format) \(size) \(misaligned)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: availableSets) func denseRowsDoNotDependOnTheirCall(_ set: InstructionSet) {
+    let dense = Dense(rows: 23, columns: 301)
+    for format in [WeightFormat.float32, .float16] {
+      let whole = dense.compute(set.kernels, format)
+      for cut in 1..<23 {
+        let parts =
+          dense.compute(set.kernels, format, range: 0..<cut)
+          + dense.compute(set.kernels, format, range: cut..<23)
+        #expect(parts == whole)
+      }
+    }
+    var batch = dense
+    batch.batch = 5
+    batch.input = (0..<5).flatMap { _ in dense.input }
+    let one = dense.compute(set.kernels, .float32)
+    #expect(batch.compute(set.kernels, .float32) == (0..<5).flatMap { _ in one })
+  }
+
+  @Test(arguments: availableSets) func denseActivations(_ set: InstructionSet) {
+    let dense = Dense(rows: 9, columns: 17)
+    let plain = dense.compute(set.kernels, .float32)
+    let slopes = (0..<9).map { 0.1 * Float($0) }
+    #expect(
+      dense.compute(set.kernels, .float32, epilogue: Epilogue(activation: .relu))
+        == plain.map { $0 < 0 ? 0 : $0 })
+    #expect(
+      dense.compute(
+        set.kernels, .float32, epilogue: Epilogue(activation: .clip, lower: -0.5, upper: 0.5))
+        == plain.map { min(max($0, -0.5), 0.5) })
+    #expect(
+      dense.compute(set.kernels, .float32, epilogue: Epilogue(activation: .leaky, alpha: 0.25))
+        == plain.map { $0 < 0 ? $0 * 0.25 : $0 })
+    slopes.withUnsafeBufferPointer {
+      #expect(
+        dense.compute(
+          set.kernels, .float32, epilogue: Epilogue(activation: .prelu, slopes: $0.baseAddress))
+          == zip(plain, slopes).map { $0 < 0 ? $0 * $1 : $0 })
+    }
+  }
+
+  /// Every half-precision value, against the compiler's own conversion.
+  @Test(arguments: availableSets) func everyHalf(_ set: InstructionSet) {
+    let halves = (0...UInt16.max).map { $0 }
+    var found = [Float](repeating: 0, count: halves.count)
+    let one: [Float] = [1]
+    halves.withUnsafeBytes { bytes in
+      set.kernels.dense(
+        DenseArguments(
+          weights: bytes.baseAddress!, format: .float16, rowStride: 1, rows: halves.count,
+          columns: 1, input: one, output: &found))
+    }
+    for (half, value) in zip(halves, found) {
+      let exact = Float(Float16(bitPattern: half))
+      #expect(exact.isNaN ? value.isNaN : value == exact, "\(set) \(half)")
+    }
+  }
+
+  @Test(arguments: availableSets) func products(_ set: InstructionSet) {
+    for (m, n, k) in [
+      (1, 1, 1), (3, 5, 7), (14, 32, 16), (15, 33, 300), (29, 65, 513), (6, 16, 256), (7, 31, 257),
+      (2, 3, 0),
+    ] {
+      var generator = Generator(state: UInt64(m + n + k))
+      let a = generator.floats(m * k)
+      let b = generator.floats(k * n)
+      let rowBias = generator.floats(m)
+      let columnBias = generator.floats(n)
+      var exact: [(Double, Double)] = []
+      for row in 0..<m {
+        for column in 0..<n {
+          var sum = Double(rowBias[row]) + Double(columnBias[column])
+          var size = abs(Double(rowBias[row])) + abs(Double(columnBias[column]))
+          for i in 0..<k {
+            sum += Double(a[row * k + i]) * Double(b[i * n + column])
+            size += abs(Double(a[row * k + i]) * Double(b[i * n + column]))
+          }
+          exact.append((sum, size))
+        }
+      }
+      for edge in GuardedBuffer.Edge.allCases {
+        let (x, y) = (GuardedBuffer(a, at: edge), GuardedBuffer(b, at: edge))
+        let (r, c) = (GuardedBuffer(rowBias, at: edge), GuardedBuffer(columnBias, at: edge))
+        let z = GuardedBuffer(count: m * n, at: edge)
+        set.kernels.matrixProduct(
+          MatrixProductArguments(
+            a: x.constant, aStride: k, b: y.constant, bStride: n, c: z.pointer, cStride: n,
+            rows: m, columns: n, depth: k, rowBias: r.constant, columnBias: c.constant))
+        expectClose(z.values, exact, "\(set) \(m) x \(n) x \(k)")
+
+        // In two calls, split by rows and by columns, with the same bits.
+        let parts = GuardedBuffer(count: m * n, at: edge)
+        for (rows, columns) in [
+          (0..<m / 2, 0..<n), (m / 2..<m, 0..<n / 3), (m / 2..<m, n / 3..<n),
+        ] {
+          set.kernels.matrixProduct(
+            MatrixProductArguments(
+              a: x.constant + rows.lowerBound * k, aStride: k, b: y.constant + columns.lowerBound,
+              bStride: n, c: parts.pointer + (rows.lowerBound * n + columns.lowerBound), cStride: n,
+              rows: rows.count, columns: columns.count, depth: k,
+              rowBias: r.constant + rows.lowerBound, columnBias: c.constant + columns.lowerBound))
+        }
+        #expect(parts.values == z.values)
+      }
+    }
+  }
+}

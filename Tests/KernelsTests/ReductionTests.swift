@@ -1,0 +1,123 @@
+import Testing
+
+@testable import Kernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+private func plain(_ function: Reduction, _ values: [Float]) -> Double {
+  let values = values.map(Double.init)
+  return switch function {
+  case .sum: values.reduce(0, +)
+  case .sumOfSquares: values.reduce(0) { $0 + $1 * $1 }
+  case .sumOfMagnitudes: values.reduce(0) { $0 + abs($1) }
+  case .product: values.reduce(1, *)
+  case .maximum: values.max() ?? -.infinity
+  case .minimum: values.min() ?? .infinity
+  }
+}
+
+@Suite struct ReductionTests {
+  @Test(arguments: availableSets) func vectors(_ set: InstructionSet) {
+    var generator = Generator(state: 2)
+    for count in Array(0...70) + [1000, 4099] {
+      let x = generator.floats(count, in: -1.2...1.2)
+      let buffer = GuardedBuffer(x, at: .end)
+      for function in Reduction.allCases {
+        let y = set.kernels.reduce(
+          ReductionArguments(function: function, input: buffer.constant, count: count))
+        let exact = plain(function, x)
+        #expect(
+          exact.isInfinite ? Double(y) == exact : abs(Double(y) - exact) <= 1e-6 * Double(count + 1),
+          "\(set) \(function) \(count): \(y)")
+      }
+    }
+  }
+
+  @Test(arguments: availableSets) func notANumberWins(_ set: InstructionSet) {
+    for count in 1...70 {
+      for position in 0..<count {
+        var x = [Float](repeating: 1, count: count)
+        x[position] = .nan
+        for function in [Reduction.maximum, .minimum, .sum] {
+          let y = set.kernels.reduce(
+            ReductionArguments(function: function, input: x, count: count))
+          #expect(y.isNaN, "\(set) \(function) \(position) of \(count)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: availableSets) func planes(_ set: InstructionSet) {
+    let block = set.kernels.channelBlock
+    var generator = Generator(state: 3)
+    for (rows, width) in [(1, 1), (1, 2), (3, 7), (13, 13), (8, 30)] {
+      let planes = BlockedPlanes(channels: block, rows: rows, width: width, halo: 1, block: block)
+      let x = generator.floats(block * rows * width, in: -1.1...1.1)
+      let input = GuardedBuffer(planes.blocked(x, padding: .nan), at: .end)
+      for function in Reduction.allCases {
+        let output = GuardedBuffer(count: block, at: .end)
+        set.kernels.reducePlane(
+          PlaneReductionArguments(
+            function: function, input: input.constant + planes.origin,
+            inputRowStride: planes.rowStride, rows: rows, width: width, output: output.pointer))
+        for (channel, y) in output.values.enumerated() {
+          let exact = plain(function, Array(x[channel * rows * width..<(channel + 1) * rows * width]))
+          #expect(
+            abs(Double(y) - exact) <= 1e-6 * Double(rows * width + 1), "\(set) \(function) \(channel)")
+        }
+      }
+    }
+  }
+
+  static func softmax(_ x: [Float]) -> [Double] {
+    let peak = Double(x.max() ?? 0)
+    let values = x.map { exp(Double($0) - peak) }
+    let sum = values.reduce(0, +)
+    return values.map { $0 / sum }
+  }
+
+  @Test(arguments: availableSets) func softmaxOfVectors(_ set: InstructionSet) {
+    var generator = Generator(state: 4)
+    for count in Array(1...40) + [1000] {
+      for range in [Float(-3)...3, -90...90, 500...1000] {
+        let x = generator.floats(count, in: range)
+        let buffer = GuardedBuffer(x, at: .end)
+        set.kernels.softmax(
+          SoftmaxArguments(input: buffer.constant, output: buffer.pointer, count: count))
+        for (y, exact) in zip(buffer.values, Self.softmax(x)) {
+          #expect(abs(Double(y) - exact) <= 1e-6 * exact + 1e-44, "\(set) \(count)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: availableSets) func softmaxOfChannels(_ set: InstructionSet) {
+    let block = set.kernels.channelBlock
+    var generator = Generator(state: 5)
+    for channels in Array(1...40) + [101] {
+      let pixels = 3
+      let planes = BlockedPlanes(channels: channels, rows: 1, width: pixels, halo: 0, block: block)
+      let x = generator.floats(channels * pixels, in: -120 ... -100)
+      let buffer = GuardedBuffer(planes.blocked(x, padding: 7), at: .end)
+      set.kernels.blockedSoftmax(
+        BlockedSoftmaxArguments(
+          input: buffer.constant, inputBlockStride: planes.blockStride, output: buffer.pointer,
+          outputBlockStride: planes.blockStride, pixels: pixels, channels: channels))
+      let y = planes.planar(buffer.values)
+      for pixel in 0..<pixels {
+        let exact = Self.softmax((0..<channels).map { x[$0 * pixels + pixel] })
+        for channel in 0..<channels {
+          let found = Double(y[channel * pixels + pixel])
+          #expect(abs(found - exact[channel]) <= 1e-6 * exact[channel], "\(set) \(channels)")
+        }
+        for channel in channels..<planes.blocks * block {
+          #expect(buffer.values[planes.index(channel, 0, pixel)] == 0)
+        }
+      }
+    }
+  }
+}
