@@ -45,7 +45,7 @@ private struct JSONParser {
     case UInt8(ascii: "N") where accept("NaN"): return .double(.nan)
     case UInt8(ascii: "I") where accept("Infinity"): return .double(.infinity)
     case UInt8(ascii: "-") where accept("-Infinity"): return .double(-.infinity)
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+    case UInt8(ascii: "-"), (UInt8(ascii: "0")...UInt8(ascii: "9"))?: return try number()
     case nil: throw failure("the text ends too early")
     default: throw failure("no value")
     }
