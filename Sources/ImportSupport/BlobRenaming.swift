@@ -26,7 +26,9 @@ extension ImportedNetwork {
       layers[index].input = renamed(layers[index].input)
       layers[index].output = renamed(layers[index].output)
     }
-    for index in inputs.indices { inputs[index].name = names[inputs[index].name] ?? inputs[index].name }
+    for index in inputs.indices {
+      inputs[index].name = names[inputs[index].name] ?? inputs[index].name
+    }
     for index in outputs.indices {
       outputs[index].name = names[outputs[index].name] ?? outputs[index].name
     }

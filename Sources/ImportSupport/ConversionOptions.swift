@@ -17,6 +17,8 @@ public struct ConversionOptions: Sendable {
   public var customLayers = CustomLayerRules()
   /// Trainable layers become updatable.
   public var respectTrainable = false
+  /// Receives a line for every layer as it is visited, such as `0 : input_1, InputLayer`.
+  public var onVisit: (@Sendable (String) -> Void)?
 
   public init() {}
 }

@@ -125,7 +125,8 @@ extension CustomLayerRule {
       else {
         throw ModelError(
           .malformed, "parameter '\(name)': \(json.text) is no value of a fixed type",
-          hint: #"write {"int": 100}, {"long": 100}, {"double": 1}, {"string": "a"} or {"bool": true}"#)
+          hint:
+            #"write {"int": 100}, {"long": 100}, {"double": 1}, {"string": "a"} or {"bool": true}"#)
       }
       return .value(typed)
     default:

@@ -79,7 +79,8 @@ public enum InterfaceBuilder {
     try check(images.grayBias.named.keys.sorted(), "--gray-bias", among: inputs)
     try check(images.mean.named.keys.sorted(), "--image-mean", among: inputs)
     try check(images.std.named.keys.sorted(), "--image-std", among: inputs)
-    try check(options.metadata.inputDescriptions.keys.sorted(), "--input-description", among: inputs)
+    try check(
+      options.metadata.inputDescriptions.keys.sorted(), "--input-description", among: inputs)
     try check(
       options.metadata.outputDescriptions.keys.sorted(), "--output-description", among: outputs)
     try check(options.inputShapes.keys.sorted(), "--input-shape", among: inputs)
@@ -113,7 +114,8 @@ public enum InterfaceBuilder {
     guard color.channelCount == feature.shape[0] else {
       throw ModelError(
         .mismatch,
-        "'\(feature.name)' has \(feature.shape[0]) channels, its colour space \(color.channelCount)")
+        "'\(feature.name)' has \(feature.shape[0]) channels, its colour space \(color.channelCount)"
+      )
     }
     return ImageFeatureType(width: feature.shape[2], height: feature.shape[1], colorSpace: color)
   }

@@ -19,7 +19,8 @@ private struct JSONParser {
   init(_ text: [UInt8]) throws {
     guard text.count <= Limits.jsonBytes else {
       throw ModelError(
-        .limitExceeded, "\(text.count) bytes of JSON are more than the limit of \(Limits.jsonBytes)")
+        .limitExceeded, "\(text.count) bytes of JSON are more than the limit of \(Limits.jsonBytes)"
+      )
     }
     self.text = text
     position = text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0

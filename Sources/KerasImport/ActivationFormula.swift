@@ -66,7 +66,8 @@ enum ActivationFormula: Sendable {
       result.blob = network.addUpperLimit(limit, relu, name: name)
     case .selu:
       let elu = network.add(
-        name + "__elu__", Activation(.elu(alpha: 1.6732632423543772)), [x], to: name + "_output_elu")
+        name + "__elu__", Activation(.elu(alpha: 1.6732632423543772)), [x], to: name + "_output_elu"
+      )
       var scale = Multiply()
       scale.alpha = 1.0507009873554805
       result.blob = network.add(name, scale, [elu])

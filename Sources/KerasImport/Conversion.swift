@@ -25,16 +25,14 @@ struct Conversion {
     }
   }
 
-  init(
-    _ source: KerasSource, _ options: ConversionOptions, _ visitor: KerasImporter.Visitor?
-  ) throws {
+  init(_ source: KerasSource, _ options: ConversionOptions) throws {
     self.source = source
     self.options = options
     graph = try KerasGraph(source.definition)
     formats = DataFormats(graph).preferred
     tensors = [[KerasTensor]?](repeating: nil, count: graph.nodes.count)
     network = NetworkWriter(
-      version: source.version, rules: options.customLayers, visitor: visitor)
+      version: source.version, rules: options.customLayers, onVisit: options.onVisit)
   }
 
   mutating func run() throws -> ImportedNetwork {
@@ -79,7 +77,8 @@ struct Conversion {
         if let handler { known[node.layerIndex] = handler } else { failed.insert(node.layerIndex) }
         handlers.append(handler)
       } catch {
-        problems.append((error as? ModelError ?? ModelError(.internal, "\(error)")).inLayer(node.name))
+        problems.append(
+          (error as? ModelError ?? ModelError(.internal, "\(error)")).inLayer(node.name))
         failed.insert(node.layerIndex)
         handlers.append(nil)
       }
@@ -142,7 +141,8 @@ struct Conversion {
       guard input.tensor < outputs.count else {
         problems.append(
           ModelError(
-            .malformed, "it takes output \(input.tensor) of '\(graph.nodes[input.node].name)', which has \(outputs.count)",
+            .malformed,
+            "it takes output \(input.tensor) of '\(graph.nodes[input.node].name)', which has \(outputs.count)",
             layer: node.name, layerClass: node.layer.className))
         return
       }

@@ -32,7 +32,9 @@ struct KerasGraph: Sendable {
     let outputs = try builder.expand(definition, prefix: "", arguments: nil)
     self = builder.graph
     self.outputs = outputs
-    for output in outputs { nodes[output.node].outputCount = max(nodes[output.node].outputCount, output.tensor + 1) }
+    for output in outputs {
+      nodes[output.node].outputCount = max(nodes[output.node].outputCount, output.tensor + 1)
+    }
     for node in nodes {
       for input in node.inputs where input.tensor >= nodes[input.node].outputCount {
         nodes[input.node].outputCount = input.tensor + 1

@@ -5,9 +5,6 @@ import TensorCore
 
 /// Keras models as Core ML models.
 public enum KerasImporter {
-  /// Called for every layer as it is visited: its number, name and Keras class.
-  public typealias Visitor = (_ number: Int, _ name: String, _ className: String) -> Void
-
   /// Reads a model of Keras 1.2 or 2.x or of tf.keras 2.x.
   ///
   /// - Parameter weights: an HDF5 file of weights, where `path` is an architecture `.json`.
@@ -20,11 +17,10 @@ public enum KerasImporter {
 
   /// Converts a model. Where layers are not supported, the error names all of them.
   public static func convert(
-    _ source: KerasSource, options: ConversionOptions = ConversionOptions(),
-    visitor: Visitor? = nil
+    _ source: KerasSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {
     try inFile(source.path) {
-      var conversion = try Conversion(source, options, visitor)
+      var conversion = try Conversion(source, options)
       let imported = try conversion.run()
       var notes = conversion.network.notes
       let model = try InterfaceBuilder.model(imported, options: options, notes: &notes)

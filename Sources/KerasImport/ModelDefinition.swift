@@ -67,7 +67,9 @@ struct ModelDefinition: Sendable {
   var inputs: [Reference] = []
   var outputs: [Reference] = []
 
-  static let modelClasses: Set<String> = ["Model", "Functional", "Sequential", "Container", "Network"]
+  static let modelClasses: Set<String> = [
+    "Model", "Functional", "Sequential", "Container", "Network",
+  ]
 }
 
 /// Reads model configurations.
@@ -87,7 +89,8 @@ struct ModelDefinitionParser {
     }
     switch className {
     case "Sequential": return try sequential(config, name: fallback)
-    case "Model", "Functional", "Container", "Network": return try functional(config, name: fallback)
+    case "Model", "Functional", "Container", "Network":
+      return try functional(config, name: fallback)
     default:
       throw ModelError(
         .unsupported, "the model is of the class '\(className)', which only its own code can build",
@@ -139,7 +142,8 @@ struct ModelDefinitionParser {
       guard reference.call < inbound[reference.layer].count || inbound[reference.layer].isEmpty
       else {
         throw ModelError(
-          .malformed, "call \(reference.call) of a layer that has \(inbound[reference.layer].count)")
+          .malformed, "call \(reference.call) of a layer that has \(inbound[reference.layer].count)"
+        )
       }
       return reference
     }
@@ -250,7 +254,9 @@ extension ModelDefinition {
 
   fileprivate mutating func addInput(named name: String, shape: [Int?]?) -> Reference {
     var fields = JSONObject()
-    if let shape { fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null }) }
+    if let shape {
+      fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null })
+    }
     let reference = add(Layer(name: name, className: "InputLayer", fields: fields, calls: []))
     inputs.append(reference)
     return reference

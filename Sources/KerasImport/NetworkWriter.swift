@@ -9,22 +9,22 @@ struct NetworkWriter {
   var notes: [String] = []
   let version: KerasVersion
   let rules: CustomLayerRules
-  private let visitor: ((Int, String, String) -> Void)?
+  private let onVisit: (@Sendable (String) -> Void)?
   private var visited = 0
   private var blobs: Set<String> = []
   private var firstLayerOfEntry = 0
 
   init(
-    version: KerasVersion, rules: CustomLayerRules, visitor: ((Int, String, String) -> Void)?
+    version: KerasVersion, rules: CustomLayerRules, onVisit: (@Sendable (String) -> Void)?
   ) {
     self.version = version
     self.rules = rules
-    self.visitor = visitor
+    self.onVisit = onVisit
   }
 
-  /// Tells the visitor of a layer of the source.
+  /// Tells of a layer of the source.
   mutating func visit(_ name: String, _ className: String) {
-    visitor?(visited, name, className)
+    onVisit?("\(visited) : \(name), \(className)")
     visited += 1
   }
 

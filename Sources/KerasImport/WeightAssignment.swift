@@ -41,7 +41,8 @@ struct WeightAssignment {
 
   /// Layers that own a group: the outermost ones; inside a model without a group of its own, as in
   /// Keras 1, that model's layers.
-  private func owners(_ definition: ModelDefinition, _ known: Set<String>) -> [ModelDefinition.Layer]
+  private func owners(_ definition: ModelDefinition, _ known: Set<String>) -> [ModelDefinition
+    .Layer]
   {
     definition.layers.flatMap { layer -> [ModelDefinition.Layer] in
       guard let nested = layer.nested, !known.contains(layer.name) else { return [layer] }
@@ -70,7 +71,8 @@ struct WeightAssignment {
           + (missing.count > 8 ? " and \(missing.count - 8) more" : "")
           + ": \(needy.count) layers have weights, the file has those of \(full.count)",
         hint: full.isEmpty
-          ? nil : "it holds " + full.prefix(8).joined(separator: ", ")
+          ? nil
+          : "it holds " + full.prefix(8).joined(separator: ", ")
             + (full.count > 8 ? " and \(full.count - 8) more" : ""))
     }
     return Dictionary(

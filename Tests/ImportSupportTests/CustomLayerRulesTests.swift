@@ -60,9 +60,11 @@ struct CustomLayerRulesTests {
       do { _ = try builder.layer(rule) } catch { return error as? ModelError }
       return nil
     }
-    let field = try error(#"[{"class": "A", "className": "B", "parameters": {"x": "$config.beta"}}]"#)
+    let field = try error(
+      #"[{"class": "A", "className": "B", "parameters": {"x": "$config.beta"}}]"#)
     #expect(field?.hint == "it has alpha, axis")
-    let list = try error(#"[{"class": "A", "className": "B", "parameters": {"x": "$config.axis"}}]"#)
+    let list = try error(
+      #"[{"class": "A", "className": "B", "parameters": {"x": "$config.axis"}}]"#)
     #expect(list?.message.contains("[2]") == true)
     let weight = try error(#"[{"class": "A", "className": "B", "weights": ["delta"]}]"#)
     #expect(weight?.hint == "it has gamma, beta")
@@ -71,7 +73,8 @@ struct CustomLayerRulesTests {
 
   @Test func weightsMayBeGiven() throws {
     let rule = try #require(
-      rules(#"[{"class": "A", "className": "B", "weights": [{"values": [1, 2.5]}, "k"]}]"#).rules.first)
+      rules(#"[{"class": "A", "className": "B", "weights": [{"values": [1, 2.5]}, "k"]}]"#).rules
+        .first)
     let custom = try CustomLayerBuilder(
       configuration: JSONObject(), weights: [("k", FloatValues([7]))]
     ).layer(rule)
@@ -83,7 +86,8 @@ struct CustomLayerRulesTests {
     #"[{"class": "A", "className": "B", "colour": 1}]"#,
     #"[{"class": "A", "className": "B", "parameters": {"a": null}}]"#,
     #"[{"class": "A", "className": "B", "parameters": {"a": {"int": 1.5}}}]"#,
-    #"[{"class": "A", "className": "B", "weights": [1]}]"#, #"[1]"#, #"[{"class": 3, "className": "B"}]"#,
+    #"[{"class": "A", "className": "B", "weights": [1]}]"#, #"[1]"#,
+    #"[{"class": 3, "className": "B"}]"#,
   ])
   func refusesBrokenRules(_ text: String) {
     #expect(throws: ModelError.self) { try rules(text) }

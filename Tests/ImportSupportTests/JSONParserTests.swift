@@ -4,7 +4,8 @@ import Testing
 
 struct JSONParserTests {
   @Test func keepsOrderAndTheKindOfNumbers() throws {
-    let value = try JSONValue(parsing: #"{"b": 1, "a": 1.0, "c": [1e2, -3, true, null, "é\u00e9\n"]}"#)
+    let value = try JSONValue(
+      parsing: #"{"b": 1, "a": 1.0, "c": [1e2, -3, true, null, "é\u00e9\n"]}"#)
     #expect(value.object?.names == ["b", "a", "c"])
     #expect(value["b"] == .int(1))
     #expect(value["a"] == .double(1))
@@ -16,7 +17,7 @@ struct JSONParserTests {
     #expect(value.array?[0].double?.isNaN == true)
     #expect(value.array?[1] == .double(.infinity))
     #expect(value.array?[2] == .double(-.infinity))
-    #expect(value.array?[3] == .double(123456789012345678901234567890))
+    #expect(value.array?[3] == .double(123_456_789_012_345_678_901_234_567_890))
   }
 
   @Test func readsSurrogatePairs() throws {

@@ -7,7 +7,9 @@ import TensorCore
 /// length · stride + max(kernel − stride, 0) (valid); with it, to
 /// (length − 1) · stride + kernel − 2 · pad + output_padding, pad being kernel / 2 (same) or 0.
 struct Conv2DTranspose: KerasLayer {
-  static let classNames = ["Conv2DTranspose", "Deconvolution2D", "Deconv2D", "Convolution2DTranspose"]
+  static let classNames = [
+    "Conv2DTranspose", "Deconvolution2D", "Deconv2D", "Convolution2DTranspose",
+  ]
 
   private let filters: Int
   private let settings: ConvolutionSettings

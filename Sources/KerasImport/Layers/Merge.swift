@@ -65,7 +65,8 @@ extension NetworkWriter {
       shape[other] = sizes.first
     }
     let parts = inputs.map { $0.shape[axis] }
-    shape[axis] = try parts.contains(nil)
+    shape[axis] =
+      try parts.contains(nil)
       ? nil : checkedSum(parts.compactMap { $0 }, limit: Limits.dimension)
     let isGuess = inputs.contains(where: \.isGuess)
     func joined(_ network: inout NetworkWriter, _ tensors: [KerasTensor]) -> KerasTensor {

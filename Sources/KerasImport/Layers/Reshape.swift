@@ -16,7 +16,8 @@ struct ReshapeLayer: KerasLayer {
     }
     guard (1...3).contains(target.count) else {
       throw configuration.unsupported(
-        "target_shape", "\(target) has \(target.count) axes; Core ML's reshape has at most three "
+        "target_shape",
+        "\(target) has \(target.count) axes; Core ML's reshape has at most three "
           + "besides the batch")
     }
     self.target = target
