@@ -32,7 +32,12 @@ public final class CompiledNetwork: Sendable {
     var builder = try GraphBuilder(model: model, options: options)
     let (graph, interface) = try builder.build()
     let pool = ThreadPool(threadCount: options.threads ?? ThreadPool.availableCores)
-    let kernels = try Kernels.table(for: options.instructionSet)
+    let instructionSet = try options.instructionSet ?? InstructionSet.selected()
+    guard instructionSet.isAvailable else {
+      throw ModelError(
+        .usage, "this processor does not have what '\(instructionSet.rawValue)' needs")
+    }
+    let kernels = instructionSet.kernels
     let optimized = try optimize(graph, pool: pool, kernels: kernels)
     let plan = try Plan(optimized, pool: pool, kernels: kernels, maxMemory: options.maxMemory)
     executor = try Executor(plan, pool: pool, hooks: options.hooks)
@@ -41,7 +46,7 @@ public final class CompiledNetwork: Sendable {
     keptBlobs = interface.kept
     steps = plan.descriptions
     threadCount = pool.threadCount
-    instructionSet = kernels.instructionSet
+    self.instructionSet = instructionSet
     packedWeightBytes = steps.reduce(0) { $0 + $1.weightBytes }
   }
 

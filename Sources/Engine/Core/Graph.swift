@@ -61,16 +61,6 @@ struct Graph: Sendable {
     return producers
   }
 
-  /// Lets every reader of `old` read `new`.
-  mutating func replaceUses(of old: ValueID, with new: ValueID) {
-    for index in nodes.indices {
-      for position in nodes[index].inputs.indices where nodes[index].inputs[position] == old {
-        nodes[index].inputs[position] = new
-      }
-    }
-    for index in exposed.indices where exposed[index].value == old { exposed[index].value = new }
-  }
-
   /// Drops the nodes at `indices`.
   mutating func removeNodes(_ indices: Set<Int>) {
     if indices.isEmpty { return }

@@ -11,6 +11,23 @@ struct DenseOperation: Operation {
 
   var kind: String { "dense" }
 
+  /// Weights above this are not copied for a factor's sake: 64 MB.
+  private static let scalableCount = 16 << 20
+
+  /// y ← factor · y + offset, a pair for each output; false where the weights are too large for it.
+  mutating func apply(scale factors: [Double], bias offsets: [Double]) -> Bool {
+    if !factors.allSatisfy({ $0 == 1 }) {
+      guard weights.count <= Self.scalableCount else { return false }
+      var scaled = weights.array()
+      let columns = scaled.count / factors.count
+      for index in scaled.indices { scaled[index] *= Float(factors[index / columns]) }
+      weights = FloatValues(scaled)
+    }
+    let old = bias
+    bias = factors.indices.map { Float(Double(old?[$0] ?? 0) * factors[$0] + offsets[$0]) }
+    return true
+  }
+
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 
   func multiplyAdds(_ shapes: NodeShapes) -> Int {
