@@ -107,7 +107,7 @@ let package = Package(
     tests("CoreMLModel"),
     tests("CustomLayers"),
     tests("ModelTransforms"),
-    tests("Engine"),
+    tests("Engine", ["ByteFormats"]),
     tests("KerasImport"),
     tests("Imaging"),
     tests("Verification"),

@@ -44,16 +44,9 @@ final class ThreadPool: Sendable {
     count * thread / threads..<count * (thread + 1) / threads
   }
 
-  /// Cores that this process may use.
+  /// Cores of the machine that are in use.
   static var availableCores: Int {
-    #if canImport(Glibc)
-      var set = cpu_set_t()
-      if sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 {
-        let count = withUnsafeBytes(of: set) { $0.reduce(0) { $0 + $1.nonzeroBitCount } }
-        if count > 0 { return count }
-      }
-    #endif
-    return max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
   }
 }
 

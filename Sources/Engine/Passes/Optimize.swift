@@ -1,7 +1,7 @@
 import Kernels
 
 /// A rewrite of the graph that leaves every exposed value as it is.
-protocol Pass {
+protocol Pass: SendableMetatype {
   /// Whether anything has changed.
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool
 }
