@@ -1,0 +1,28 @@
+import Kernels
+import TensorCore
+
+/// (x + 1) · 127.5: from the range of tanh to that of a picture.
+public final class RescaleOutputLambda: CustomLayer {
+  public static let className = "RescaleOutputLambda"
+
+  private let kernel: @Sendable (UnaryArguments) -> Void
+
+  public init(parameters: [String: CustomLayerParameter]) throws {
+    kernel = try InstructionSet.selected().kernels.unary
+  }
+
+  public func setWeightData(_ weights: [Bytes]) throws {}
+
+  public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] { inputShapes }
+
+  public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    for (input, output) in zip(inputs, outputs) {
+      guard let source = input.elements.baseAddress, let target = output.elements.baseAddress
+      else { continue }
+      kernel(
+        UnaryArguments(
+          function: .linear, input: source, output: target, count: input.elements.count,
+          alpha: 127.5, beta: 0, shift: 1))
+    }
+  }
+}

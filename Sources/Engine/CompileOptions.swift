@@ -1,0 +1,88 @@
+import CustomLayers
+import Kernels
+
+/// How a network is compiled.
+public struct CompileOptions: Sendable {
+  /// Which intermediate blobs a prediction returns besides the outputs. A kept blob is never fused
+  /// away.
+  public enum Keep: Sendable, Equatable {
+    case named(Set<String>)
+    case all
+  }
+
+  /// Threads of a prediction; nil means one a core.
+  public var threads: Int?
+  /// Kernels to use; nil means the best that the machine runs.
+  public var instructionSet: InstructionSet?
+  public var keep = Keep.named([])
+  /// Shapes `[Seq, Batch, C, H, W]` of inputs that differ from the declared ones: another batch, a
+  /// sequence, one of the flexible sizes.
+  public var inputShapes: [String: [Int]] = [:]
+  public var customLayers = CustomLayerRegistry()
+  /// Bytes that weights and working memory may take together; nil means the machine's memory.
+  public var maxMemory: Int?
+  public var hooks = EngineHooks()
+
+  public init() {}
+}
+
+/// What the engine reports while it works. Called on the thread that compiles or predicts.
+public struct EngineHooks: Sendable {
+  /// After each step of a prediction.
+  public var onStep: (@Sendable (StepRecord) -> Void)?
+  /// Before each call of a custom layer.
+  public var onCustomLayerCall: (@Sendable (CustomLayerCall) -> Void)?
+
+  public init() {}
+}
+
+/// One executed step.
+public struct StepRecord: Sendable {
+  public var step: StepDescription
+  public var seconds: Double
+}
+
+/// One step of the plan.
+public struct StepDescription: Sendable, Equatable {
+  /// The layer, or the last of those that have been fused into the step; the blob, where the step
+  /// only converts a layout.
+  public var name: String
+  /// The layer's type in the specification; `input`, `output` and `convert` for the engine's own.
+  public var layerType: String
+  /// What the step does and with which kernel.
+  public var kernel: String
+  /// `[Seq, Batch, C, H, W]` of the outputs.
+  public var outputShapes: [[Int]]
+  public var multiplyAdds: Int
+  /// Bytes of packed weights.
+  public var weightBytes: Int
+}
+
+/// A call of a custom layer, printed as Core ML's own layers print their arguments.
+public struct CustomLayerCall: Sendable, CustomStringConvertible {
+  public enum Method: Sendable, Equatable {
+    case initialize(parameters: [String: CustomLayerParameter])
+    case setWeightData(byteCounts: [Int])
+    case outputShapes(inputShapes: [[Int]])
+    case evaluate(inputCount: Int, outputCount: Int)
+  }
+
+  public var layer: String
+  public var className: String
+  public var method: Method
+
+  public var description: String {
+    switch method {
+    case .initialize(let parameters):
+      parameters.isEmpty
+        ? "[:]"
+        : "["
+          + parameters.sorted { $0.key < $1.key }
+          .map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", ") + "]"
+    case .setWeightData(let byteCounts):
+      "[" + byteCounts.map { "\($0) bytes" }.joined(separator: ", ") + "]"
+    case .outputShapes(let shapes): "\(shapes)"
+    case .evaluate(let inputs, let outputs): "\(inputs) \(outputs)"
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import CoreMLModel
+import Kernels
+import Synchronization
+import TensorCore
+
+/// A neural network made ready: shapes inferred, layers fused, weights packed, memory planned.
+///
+/// Compile once, predict many times. Predictions of one network run one after the other, each on
+/// all of its threads; the result does not depend on their number.
+public final class CompiledNetwork: Sendable {
+  public let inputs: [NetworkFeature]
+  public let outputs: [NetworkFeature]
+  /// Blobs kept by `CompileOptions.keep`, in order of execution.
+  public let keptBlobs: [NetworkFeature]
+  /// What a prediction does, in order.
+  public let steps: [StepDescription]
+  public let threadCount: Int
+  public let instructionSet: InstructionSet
+  /// Bytes of planned working memory.
+  public var arenaBytes: Int { executor.arenaBytes }
+  /// Bytes of weights in the kernels' order; weights read in place from the model's file are not
+  /// counted.
+  public let packedWeightBytes: Int
+
+  private let executor: Executor
+  private let lock = Mutex(())
+
+  /// - Throws: `ModelError` that names the layer and the field; `.unsupported` once for all
+  ///   unsupported layers, and once for all custom layers without an implementation;
+  ///   `.outOfMemory` where weights and working memory would exceed `options.maxMemory`.
+  public init(model: Model, options: CompileOptions = CompileOptions()) throws {
+    var builder = try GraphBuilder(model: model, options: options)
+    let (graph, interface) = try builder.build()
+    let pool = ThreadPool(threadCount: options.threads ?? ThreadPool.availableCores)
+    let instructionSet = try options.instructionSet ?? InstructionSet.selected()
+    guard instructionSet.isAvailable else {
+      throw ModelError(
+        .usage, "this processor does not have what '\(instructionSet.rawValue)' needs")
+    }
+    let kernels = instructionSet.kernels
+    let optimized = try optimize(graph, pool: pool, kernels: kernels)
+    let plan = try Plan(optimized, pool: pool, kernels: kernels, maxMemory: options.maxMemory)
+    executor = try Executor(plan, pool: pool, hooks: options.hooks)
+    inputs = interface.inputs
+    outputs = interface.outputs
+    keptBlobs = interface.kept
+    steps = plan.descriptions
+    threadCount = pool.threadCount
+    self.instructionSet = instructionSet
+    packedWeightBytes = steps.reduce(0) { $0 + $1.weightBytes }
+  }
+
+  /// Runs the network once.
+  ///
+  /// - Parameter inputs: a tensor for each input feature, `[Seq, Batch, C, H, W]`; images as raw
+  ///   values 0 to 255 in the feature's order of colours, before scaler or mean image.
+  /// - Returns: the output features and the kept blobs, `[Seq, Batch, C, H, W]`.
+  /// - Throws: `ModelError` with code `.mismatch` where an input is missing, unknown or of another
+  ///   shape; whatever a custom layer throws, with the layer's name.
+  public func predict(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
+    for name in inputs.keys.sorted() where !self.inputs.contains(where: { $0.name == name }) {
+      throw ModelError(
+        .mismatch, "the model has no input '\(name)'",
+        hint: "its inputs are \(self.inputs.map { "'\($0.name)'" }.joined(separator: ", "))")
+    }
+    let tensors = try self.inputs.map { feature in
+      guard let tensor = inputs[feature.name] else {
+        throw ModelError(.mismatch, "no value for the input '\(feature.name)'")
+      }
+      guard tensor.shape == feature.shape else {
+        throw ModelError(
+          .mismatch,
+          "input '\(feature.name)' has shape \(tensor.shape), the network takes \(feature.shape)")
+      }
+      return tensor
+    }
+    let results = try lock.withLock { _ in try executor.run(tensors) }
+    var named: [String: Tensor] = [:]
+    for (feature, tensor) in zip(outputs + keptBlobs, results) { named[feature.name] = tensor }
+    return named
+  }
+}

@@ -1,0 +1,53 @@
+import TensorCore
+
+/// Lays buffers that live from one step to another into as little memory as it can: the largest
+/// first, each at the lowest gap that fits best among those that live at the same time.
+struct ArenaPlanner {
+  struct Buffer: Equatable {
+    var byteCount: Int
+    /// The first and last step that touch it.
+    var lifetime: ClosedRange<Int>
+  }
+
+  private(set) var offsets: [Int]
+  private(set) var byteCount = 0
+
+  /// Above this many buffers, they are placed in order of their first step instead, which needs
+  /// only those alive to be looked at.
+  static let exhaustiveLimit = 4096
+
+  init(_ buffers: [Buffer]) throws {
+    offsets = [Int](repeating: 0, count: buffers.count)
+    let sizes = buffers.map { ($0.byteCount + AlignedBuffer.alignment - 1) & -AlignedBuffer.alignment }
+    var placed: [Int] = []
+    let isExhaustive = buffers.count <= Self.exhaustiveLimit
+    let order = buffers.indices.sorted { a, b in
+      if isExhaustive {
+        sizes[a] != sizes[b] ? sizes[a] > sizes[b] : a < b
+      } else {
+        buffers[a].lifetime.lowerBound != buffers[b].lifetime.lowerBound
+          ? buffers[a].lifetime.lowerBound < buffers[b].lifetime.lowerBound : a < b
+      }
+    }
+    for index in order {
+      if !isExhaustive {
+        placed.removeAll { buffers[$0].lifetime.upperBound < buffers[index].lifetime.lowerBound }
+      }
+      let neighbours =
+        placed
+        .filter { buffers[$0].lifetime.overlaps(buffers[index].lifetime) }
+        .map { (start: offsets[$0], end: offsets[$0] + sizes[$0]) }
+        .sorted { $0.start < $1.start }
+      var best: (offset: Int, size: Int)?
+      var end = 0
+      for neighbour in neighbours {
+        let gap = neighbour.start - end
+        if gap >= sizes[index], best.map({ gap < $0.size }) ?? true { best = (end, gap) }
+        end = max(end, neighbour.end)
+      }
+      offsets[index] = best?.offset ?? end
+      byteCount = max(byteCount, try checkedSum([offsets[index], sizes[index]]))
+      placed.append(index)
+    }
+  }
+}

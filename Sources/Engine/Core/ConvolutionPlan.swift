@@ -1,0 +1,287 @@
+import Kernels
+import TensorCore
+
+/// Which kernel computes a convolution.
+enum ConvolutionPath: Sendable, Equatable {
+  /// One input and one output channel a group.
+  case depthwise
+  /// Groups that fill whole channel blocks, or a single one.
+  case direct
+  /// Groups that share channel blocks.
+  case general
+
+  init(groups: Int, inputs: Int, outputs: Int, block: Int) {
+    if groups > 1, inputs == groups, outputs == groups {
+      self = .depthwise
+    } else if groups == 1 || (inputs / groups % block == 0 && outputs / groups % block == 0) {
+      self = .direct
+    } else {
+      self = .general
+    }
+  }
+
+  /// Whether activation and residual can be part of the kernel's last step.
+  var hasEpilogue: Bool { self != .general }
+}
+
+/// A convolution with packed weights, for any rows and columns that a caller wants: the whole of an
+/// ordinary one, or one phase of a transposed one.
+struct ConvolutionPlan: Sendable {
+  let path: ConvolutionPath
+  let groups: Int
+  let view: WeightView
+  let stride: [Int]
+  let dilation: [Int]
+  private let block: Int
+  private let panelBlocks: Int
+  private let kernels: KernelTable
+  private let inputBlockChannels: Int
+  private let packed: Constant
+  private let bias: Constant?
+  private let slopes: Constant?
+  private let epilogue: Epilogue
+
+  /// Output channel blocks of one group (of all of them, for depthwise and general).
+  let groupBlocks: Int
+  private let groupInputBlocks: Int
+  private let groupFloats: Int
+
+  /// Where the rows that a call computes are read from and written to.
+  struct Window {
+    /// Tap (0, 0) of the first output pixel, channel 0.
+    var input: UnsafePointer<Float>
+    var inputLayout: TensorLayout
+    /// The first output pixel, channel 0.
+    var output: UnsafeMutablePointer<Float>
+    var outputRowStride: Int
+    var outputBlockStride: Int
+    var rows: Int
+    var width: Int
+    var residual: UnsafePointer<Float>?
+    var residualRowStride = 0
+    var residualBlockStride = 0
+  }
+
+  /// Floats of packed weights.
+  static func packedFloats(
+    _ view: WeightView, path: ConvolutionPath, groups: Int, block: Int, blockChannels: Int
+  ) -> Int {
+    let taps = view.kernelHeight * view.kernelWidth
+    func blocks(_ channels: Int, _ size: Int) -> Int { (channels + size - 1) / size }
+    switch path {
+    case .depthwise: return blocks(groups, block) * taps * block
+    case .general: return view.count * groups
+    case .direct:
+      return groups * blocks(view.outputChannels, block) * block
+        * blocks(view.inputChannels, blockChannels) * blockChannels * taps
+    }
+  }
+
+  /// - Parameters:
+  ///   - view: the first group's weights.
+  ///   - groupStride: floats from one group's weights to the next's.
+  ///   - inputBlock: the block of the input's layout.
+  init(
+    _ view: WeightView, groups: Int, groupStride: Int, path: ConvolutionPath, stride: [Int],
+    dilation: [Int], inputBlock: Int, scale: [Float]?, bias: [Float]?,
+    activation: FusedFunction, context: StepContext
+  ) throws {
+    self.path = path
+    self.groups = groups
+    self.view = view
+    self.stride = stride
+    self.dilation = dilation
+    block = context.channelBlock
+    panelBlocks = context.kernels.panelBlocks
+    kernels = context.kernels
+    inputBlockChannels = inputBlock
+    let floats = Self.packedFloats(
+      view, path: path, groups: groups, block: block, blockChannels: inputBlock)
+    let channels = view.outputChannels * groups
+    groupFloats = path == .direct ? floats / groups : floats
+    groupBlocks = ((path == .direct ? view.outputChannels : channels) + block - 1) / block
+    groupInputBlocks = (view.inputChannels + inputBlock - 1) / inputBlock
+    packed = try Self.pack(
+      view, groups: groups, groupStride: groupStride, path: path, floats: floats,
+      inputBlock: inputBlock, scale: scale, context: context)
+    let padded = (channels + block - 1) / block * block
+    self.bias = try bias.map {
+      try Constant($0 + [Float](repeating: 0, count: padded - $0.count))
+    }
+    (epilogue, slopes) = try activation.epilogue(paddedChannels: padded)
+  }
+
+  /// Units of work that rows × output channels divide into.
+  var groupPanels: Int { (groupBlocks + panelBlocks - 1) / panelBlocks }
+  var panels: Int { path == .direct ? groups * groupPanels : groupBlocks }
+  /// Bytes of the packed weights of one panel.
+  var panelBytes: Int { packed.buffer.byteCount / max(1, panels) }
+
+  /// Computes the panels of `range` for one window.
+  func run(_ range: Range<Int>, _ window: Window) {
+    switch path {
+    case .direct: runDirect(range, window)
+    case .depthwise: runDepthwise(range, window)
+    case .general: runGeneral(range, window)
+    }
+  }
+
+  private func runDirect(_ range: Range<Int>, _ window: Window) {
+    var panel = range.lowerBound
+    while panel < range.upperBound {
+      let group = panel / groupPanels
+      let first = panel % groupPanels
+      let count = min(range.upperBound - panel, groupPanels - first)
+      let firstBlock = group * groupBlocks + first * panelBlocks
+      let blocks = min(count * panelBlocks, groupBlocks - first * panelBlocks)
+      let taps = view.kernelHeight * view.kernelWidth * inputBlockChannels * groupInputBlocks
+      var epilogue = epilogue
+      epilogue.slopes = slopes.map { $0.pointer + firstBlock * block }
+      epilogue.residual = window.residual.map { $0 + firstBlock * window.residualBlockStride }
+      epilogue.residualRowStride = window.residualRowStride
+      epilogue.residualBlockStride = window.residualBlockStride
+      kernels.convolution(
+        ConvolutionArguments(
+          input: window.input + group * groupInputBlocks * window.inputLayout.planeStride,
+          inputPixelStride: inputBlockChannels, inputRowStride: window.inputLayout.rowStride,
+          inputBlockStride: window.inputLayout.planeStride, inputBlocks: groupInputBlocks,
+          blockChannels: inputBlockChannels,
+          weights: packed.pointer + group * groupFloats + first * panelBlocks * block * taps,
+          packedBlocks: groupInputBlocks, kernelHeight: view.kernelHeight,
+          kernelWidth: view.kernelWidth, strideY: stride[0], strideX: stride[1],
+          dilationY: dilation[0], dilationX: dilation[1],
+          output: window.output + firstBlock * window.outputBlockStride,
+          outputRowStride: window.outputRowStride, outputBlockStride: window.outputBlockStride,
+          outputRows: window.rows, outputWidth: window.width, outputBlocks: blocks,
+          bias: bias.map { $0.pointer + firstBlock * block }, epilogue: epilogue))
+      panel += count
+    }
+  }
+
+  private func runDepthwise(_ range: Range<Int>, _ window: Window) {
+    let first = range.lowerBound
+    var epilogue = epilogue
+    epilogue.slopes = slopes.map { $0.pointer + first * block }
+    epilogue.residual = window.residual.map { $0 + first * window.residualBlockStride }
+    epilogue.residualRowStride = window.residualRowStride
+    epilogue.residualBlockStride = window.residualBlockStride
+    kernels.depthwiseConvolution(
+      DepthwiseConvolutionArguments(
+        input: window.input + first * window.inputLayout.planeStride,
+        inputRowStride: window.inputLayout.rowStride,
+        inputBlockStride: window.inputLayout.planeStride,
+        weights: packed.pointer + first * view.kernelHeight * view.kernelWidth * block,
+        kernelHeight: view.kernelHeight, kernelWidth: view.kernelWidth, strideY: stride[0],
+        strideX: stride[1], dilationY: dilation[0], dilationX: dilation[1],
+        output: window.output + first * window.outputBlockStride,
+        outputRowStride: window.outputRowStride, outputBlockStride: window.outputBlockStride,
+        outputRows: window.rows, outputWidth: window.width, blocks: range.count,
+        bias: bias.map { $0.pointer + first * block }, epilogue: epilogue))
+  }
+
+  private func runGeneral(_ range: Range<Int>, _ window: Window) {
+    let channels = view.outputChannels * groups
+    let first = range.lowerBound * block
+    let count = min(channels, range.upperBound * block) - first
+    kernels.generalConvolution(
+      GeneralConvolutionArguments(
+        input: window.input, inputRowStride: window.inputLayout.rowStride,
+        inputBlockStride: window.inputLayout.planeStride,
+        weights: packed.pointer
+          + first * view.inputChannels * view.kernelHeight * view.kernelWidth,
+        groupInputChannels: view.inputChannels, groupOutputChannels: view.outputChannels,
+        kernelHeight: view.kernelHeight, kernelWidth: view.kernelWidth, strideY: stride[0],
+        strideX: stride[1], dilationY: dilation[0], dilationX: dilation[1],
+        output: window.output, outputRowStride: window.outputRowStride,
+        outputBlockStride: window.outputBlockStride, outputRows: window.rows,
+        outputWidth: window.width, firstChannel: first, channelCount: count,
+        bias: bias.map { $0.pointer + first }))
+  }
+}
+
+// MARK: - Packing
+
+extension ConvolutionPlan {
+  private static func pack(
+    _ view: WeightView, groups: Int, groupStride: Int, path: ConvolutionPath, floats: Int,
+    inputBlock: Int, scale: [Float]?, context: StepContext
+  ) throws -> Constant {
+    let block = context.channelBlock
+    if path == .general {
+      var values: [Float] = []
+      for group in 0..<groups { values += view.group(group, stride: groupStride).rowMajor() }
+      if let scale {
+        let perChannel = view.count / view.outputChannels
+        for index in values.indices { values[index] *= scale[index / perChannel] }
+      }
+      return try Constant(values)
+    }
+    let buffer = try AlignedBuffer(checkedByteCount: floats * 4)
+    let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
+    let kernels = context.kernels
+    view.bytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      if path == .depthwise {
+        // All groups as the output channels of one packing.
+        var all = view
+        all.outputChannels = groups
+        all.outputStride = groupStride
+        let blocks = (groups + block - 1) / block
+        context.pool.forEach(blocks) { panel in
+          kernels.packConvolutionWeights(
+            all.packingArguments(
+              base, blockChannels: 1, panelBlocks: 1, panels: panel..<panel + 1,
+              packed: target.pointer))
+          let rows = view.kernelHeight * view.kernelWidth
+          scaleRows(
+            target.pointer + panel * rows * block, rows: rows, width: block, scale,
+            firstChannel: panel * block)
+        }
+        return
+      }
+      let groupFloats = floats / groups
+      let panelBlocks = kernels.panelBlocks
+      let blocks = (view.outputChannels + block - 1) / block
+      let panels = (blocks + panelBlocks - 1) / panelBlocks
+      let rows =
+        (view.inputChannels + inputBlock - 1) / inputBlock * inputBlock * view.kernelHeight
+        * view.kernelWidth
+      context.pool.forEach(groups * panels) { unit in
+        let group = unit / panels
+        let panel = unit % panels
+        let packed = target.pointer + group * groupFloats
+        kernels.packConvolutionWeights(
+          view.group(group, stride: groupStride).packingArguments(
+            base, blockChannels: inputBlock, panelBlocks: panelBlocks, panels: panel..<panel + 1,
+            packed: packed))
+        scaleRows(
+          packed + panel * panelBlocks * block * rows, rows: rows,
+          width: min(panelBlocks, blocks - panel * panelBlocks) * block, scale,
+          firstChannel: group * view.outputChannels + panel * panelBlocks * block)
+      }
+    }
+    return Constant(buffer)
+  }
+
+  /// Multiplies each column, which is an output channel, by its factor.
+  private static func scaleRows(
+    _ values: UnsafeMutablePointer<Float>, rows: Int, width: Int, _ scale: [Float]?,
+    firstChannel: Int
+  ) {
+    guard let scale else { return }
+    scale.withUnsafeBufferPointer { factors in
+      let used = min(width, factors.count - firstChannel)
+      for row in 0..<rows {
+        for column in 0..<used {
+          values[row &* width &+ column] *= factors[firstChannel &+ column]
+        }
+      }
+    }
+  }
+}
+
+/// A pointer that several threads write to at places of their own.
+struct UnsafeMutableSendable<Element>: @unchecked Sendable {
+  let pointer: UnsafeMutablePointer<Element>
+  init(_ pointer: UnsafeMutablePointer<Element>) { self.pointer = pointer }
+}

@@ -1,0 +1,87 @@
+import Kernels
+
+/// One kernel call a value: `function(scale · x + shift)`, with α and β alike for all elements or
+/// one a channel.
+struct ElementFunction: Sendable, Equatable {
+  enum Parameter: Sendable, Equatable {
+    case scalar(Float)
+    case perChannel([Float])
+
+    func value(_ channel: Int) -> Float {
+      switch self {
+      case .scalar(let value): value
+      case .perChannel(let values): values[channel]
+      }
+    }
+
+    var isPerChannel: Bool { if case .perChannel = self { true } else { false } }
+  }
+
+  var function: UnaryFunction
+  var alpha = Parameter.scalar(0)
+  var beta = Parameter.scalar(0)
+  var scale: Float = 1
+  var shift: Float = 0
+
+  init(
+    _ function: UnaryFunction, alpha: Float = 0, beta: Float = 0, scale: Float = 1,
+    shift: Float = 0
+  ) {
+    self.function = function
+    self.alpha = .scalar(alpha)
+    self.beta = .scalar(beta)
+    self.scale = scale
+    self.shift = shift
+  }
+
+  init(_ function: UnaryFunction, alpha: Parameter, beta: Parameter) {
+    self.function = function
+    self.alpha = alpha
+    self.beta = beta
+  }
+
+  /// α · x + β, one of each a channel.
+  static func affine(scale: [Float], bias: [Float]) -> ElementFunction {
+    ElementFunction(.linear, alpha: .perChannel(scale), beta: .perChannel(bias))
+  }
+
+  var isPerChannel: Bool { alpha.isPerChannel || beta.isPerChannel }
+
+  /// Whether the result is the argument, bit for bit.
+  var isIdentity: Bool {
+    guard function == .linear, scale == 1, shift == 0 else { return false }
+    return alpha.isAlways(1) && beta.isAlways(0)
+  }
+
+  /// Whether 0 stays 0, so that lanes without a channel stay clear.
+  var keepsZero: Bool {
+    guard shift == 0 else { return false }
+    switch function {
+    case .relu, .leaky, .abs, .square, .sqrt, .tanh, .scaledTanh, .softsign, .elu, .scaledElu,
+      .swish:
+      return true
+    // The padding of a channel's parameters is zeros.
+    case .linear: return beta.isPerChannel || beta.isAlways(0)
+    default: return false
+    }
+  }
+
+  /// α and β of the affine function `α · (scale · x + shift) + β`, where it is one.
+  func affineParameters(channels: Int) -> (scale: [Double], bias: [Double])? {
+    guard function == .linear else { return nil }
+    let alphas = (0..<channels).map { Double(alpha.value($0)) }
+    return (
+      alphas.map { $0 * Double(scale) },
+      (0..<channels).map { alphas[$0] * Double(shift) + Double(beta.value($0)) }
+    )
+  }
+}
+
+extension ElementFunction.Parameter {
+  func isAlways(_ constant: Float) -> Bool {
+    switch self {
+    case .scalar(let value): value == constant
+    case .perChannel(let values): values.allSatisfy { $0 == constant }
+    }
+  }
+}

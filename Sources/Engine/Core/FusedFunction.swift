@@ -1,0 +1,68 @@
+import Kernels
+import TensorCore
+
+/// An activation that a kernel applies while its result is still in registers.
+enum FusedFunction: Sendable, Equatable {
+  case none
+  case relu
+  case leaky(Float)
+  case prelu([Float])
+  case clip(Float, Float)
+
+  /// The same function as an element function, where the kernels' epilogues have it.
+  init?(_ function: ElementFunction) {
+    guard function.scale == 1, function.shift == 0 else { return nil }
+    switch (function.function, function.alpha, function.beta) {
+    case (.relu, _, _): self = .relu
+    case (.leaky, .scalar(let alpha), _): self = .leaky(alpha)
+    case (.leaky, .perChannel(let slopes), _): self = .prelu(slopes)
+    case (.clip, .scalar(let lower), .scalar(let upper)): self = .clip(lower, upper)
+    default: return nil
+    }
+  }
+
+  func epilogue(paddedChannels: Int) throws -> (Epilogue, Constant?) {
+    var epilogue = Epilogue()
+    switch self {
+    case .none: break
+    case .relu: epilogue.activation = .relu
+    case .leaky(let alpha):
+      epilogue.activation = .leaky
+      epilogue.alpha = alpha
+    case .clip(let lower, let upper):
+      epilogue.activation = .clip
+      epilogue.lower = lower
+      epilogue.upper = upper
+    case .prelu(let slopes):
+      epilogue.activation = .prelu
+      let padding = [Float](repeating: 0, count: max(0, paddedChannels - slopes.count))
+      return (epilogue, try Constant(slopes + padding))
+    }
+    return (epilogue, nil)
+  }
+
+  /// The function's value at `x`.
+  func applied(_ x: Float, channel: Int) -> Float {
+    switch self {
+    case .none: x
+    case .relu: max(x, 0)
+    case .leaky(let alpha): x < 0 ? alpha * x : x
+    case .prelu(let slopes): x < 0 ? slopes[channel] * x : x
+    case .clip(let lower, let upper): min(max(x, lower), upper)
+    }
+  }
+
+  /// Whether 0 stays 0.
+  var keepsZero: Bool {
+    if case .clip(let lower, let upper) = self { lower <= 0 && upper >= 0 } else { true }
+  }
+
+  var label: String {
+    switch self {
+    case .none: ""
+    case .relu: " + relu"
+    case .leaky, .prelu: " + leaky"
+    case .clip: " + clip"
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import TensorCore
+
+/// The network between the document and the plan: nodes in order of execution over values that are
+/// each written once. The passes rewrite it.
+struct Graph: Sendable {
+  typealias ValueID = Int
+
+  struct Value: Sendable {
+    /// The blob's name in the document, or one derived from it.
+    var name: String
+    var shape: Shape
+    /// Row-major elements, where they are known before anything runs.
+    var constant: Constant?
+  }
+
+  struct Node: Sendable {
+    /// The layer that the node comes from, or the last of those that have been fused into it.
+    var name: String
+    var layerType: String
+    var operation: any Operation
+    var inputs: [ValueID]
+    var outputs: [ValueID]
+  }
+
+  /// An input feature and what is done to its elements on their way in.
+  struct Input: Sendable {
+    var name: String
+    var value: ValueID
+    var preprocessing: Preprocessing?
+  }
+
+  var values: [Value] = []
+  var nodes: [Node] = []
+  var inputs: [Input] = []
+  /// Blobs that the caller sees, by name, in order.
+  var exposed: [(name: String, value: ValueID)] = []
+
+  func shape(_ value: ValueID) -> Shape { values[value].shape }
+
+  mutating func addValue(_ name: String, _ shape: Shape, constant: Constant? = nil) -> ValueID {
+    values.append(Value(name: name, shape: shape, constant: constant))
+    return values.count - 1
+  }
+
+  var exposedValues: Set<ValueID> { Set(exposed.map(\.value)) }
+
+  /// How many nodes read each value; an exposed one counts once more.
+  func useCounts() -> [Int] {
+    var counts = [Int](repeating: 0, count: values.count)
+    for node in nodes { for input in node.inputs { counts[input] += 1 } }
+    for value in exposedValues { counts[value] += 1 }
+    return counts
+  }
+
+  /// The node that writes each value; nil for inputs and constants.
+  func producers() -> [Int?] {
+    var producers = [Int?](repeating: nil, count: values.count)
+    for (index, node) in nodes.enumerated() {
+      for output in node.outputs { producers[output] = index }
+    }
+    return producers
+  }
+
+  /// Drops the nodes at `indices`.
+  mutating func removeNodes(_ indices: Set<Int>) {
+    if indices.isEmpty { return }
+    nodes = nodes.indices.filter { !indices.contains($0) }.map { nodes[$0] }
+  }
+}
+
+/// Row-major elements of a value that never changes.
+struct Constant: Sendable {
+  let buffer: AlignedBuffer
+
+  init(_ buffer: AlignedBuffer) { self.buffer = buffer }
+
+  init(_ elements: [Float]) throws {
+    buffer = try AlignedBuffer(checkedByteCount: elements.count * 4)
+    elements.withUnsafeBytes {
+      if let address = $0.baseAddress {
+        buffer.pointer.copyMemory(from: address, byteCount: $0.count)
+      }
+    }
+  }
+
+  var pointer: UnsafePointer<Float> { UnsafePointer(buffer.pointer.assumingMemoryBound(to: Float.self)) }
+  var elements: [Float] { Array(UnsafeBufferPointer(start: pointer, count: buffer.byteCount / 4)) }
+}
+
+/// y = scale · x + bias[channel] − mean[channel, row, column].
+struct Preprocessing: Sendable {
+  var scale: Float
+  var bias: [Float]
+  /// C·H·W values, or none.
+  var mean: [Float]
+}

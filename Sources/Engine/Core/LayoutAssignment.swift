@@ -1,0 +1,107 @@
+import Kernels
+import TensorCore
+
+/// Decides in which layouts each blob exists, and where one is converted to another: the producer's
+/// own, with the largest halo that a reader wants, and one more where a reader wants another block.
+struct LayoutAssignment {
+  private struct Key: Hashable {
+    var value: Graph.ValueID
+    var block: LayoutWish.Block
+  }
+
+  private let graph: Graph
+  private let kernels: KernelTable
+  private var wishes: [LayoutWishes] = []
+  /// The block in which each value is produced; nil for inputs and constants, which can be had in
+  /// any.
+  private var produced: [LayoutWish.Block?]
+  private var halos: [Key: Halo] = [:]
+  private var ids: [Key: Plan.Representation.ID] = [:]
+  private var written: Set<Plan.Representation.ID> = []
+  private(set) var representations: [Plan.Representation] = []
+  private(set) var actions: [Plan.Action] = []
+
+  init(_ graph: Graph, kernels: KernelTable) {
+    self.graph = graph
+    self.kernels = kernels
+    produced = [LayoutWish.Block?](repeating: nil, count: graph.values.count)
+  }
+
+  mutating func assign() throws {
+    collectWishes()
+    var outputs: [Graph.ValueID: [Int]] = [:]
+    for (index, exposed) in graph.exposed.enumerated() {
+      outputs[exposed.value, default: []].append(index)
+    }
+    for (index, exposed) in graph.exposed.enumerated() where produced[exposed.value] == nil {
+      actions.append(.output(index: index, try representation(exposed.value, .dense)))
+    }
+    for (index, node) in graph.nodes.enumerated() {
+      let inputs = try zip(node.inputs, wishes[index].inputs).map {
+        try representation($0, $1.block)
+      }
+      let results = try zip(node.outputs, wishes[index].outputs).map { value, block in
+        let id = try makeRepresentation(Key(value: value, block: natural(block, of: value)))
+        written.insert(id)
+        return id
+      }
+      actions.append(.node(index: index, inputs: inputs, outputs: results))
+      for (value, id) in zip(node.outputs, results) {
+        for output in outputs[value] ?? [] { actions.append(.output(index: output, id)) }
+      }
+    }
+  }
+
+  private mutating func collectWishes() {
+    for node in graph.nodes {
+      let shapes = NodeShapes(
+        inputs: node.inputs.map { graph.shape($0) }, outputs: node.outputs.map { graph.shape($0) },
+        producedBlocks: node.inputs.map { produced[$0] ?? .dense })
+      let wish = node.operation.layoutWishes(shapes)
+      wishes.append(wish)
+      for (value, input) in zip(node.inputs, wish.inputs) {
+        let key = Key(value: value, block: input.block)
+        halos[key] = (halos[key] ?? .none).union(input.halo)
+      }
+      for (value, block) in zip(node.outputs, wish.outputs) { produced[value] = block }
+    }
+  }
+
+  /// Planes without a halo are row-major: the two are one.
+  private func natural(_ block: LayoutWish.Block, of value: Graph.ValueID) -> LayoutWish.Block {
+    if block == .planar, halo(Key(value: value, block: .planar)) == .none { return .dense }
+    return block
+  }
+
+  private func halo(_ key: Key) -> Halo { halos[key] ?? .none }
+
+  private mutating func makeRepresentation(_ key: Key) throws -> Plan.Representation.ID {
+    let layout = try TensorLayout(
+      graph.shape(key.value), block: key.block == .blocked ? kernels.channelBlock : 1,
+      halo: key.block == .dense ? .none : halo(key))
+    representations.append(Plan.Representation(value: key.value, layout: layout))
+    ids[key] = representations.count - 1
+    return representations.count - 1
+  }
+
+  /// The value in the wanted block, converted now where it is not there yet.
+  private mutating func representation(
+    _ value: Graph.ValueID, _ wanted: LayoutWish.Block
+  ) throws -> Plan.Representation.ID {
+    let key = Key(value: value, block: natural(wanted, of: value))
+    if let id = ids[key] { return id }
+    let id = try makeRepresentation(key)
+    if let constant = graph.values[value].constant {
+      representations[id].constant = try LayoutConverter.converted(
+        constant, to: representations[id].layout, kernels)
+    } else if let own = produced[value], let source = ids[Key(value: value, block: natural(own, of: value))] {
+      actions.append(.convert(source, id))
+    } else if let input = graph.inputs.firstIndex(where: { $0.value == value }) {
+      actions.append(.input(index: input, id))
+    } else {
+      throw ModelError(
+        .internal, "the blob '\(graph.values[value].name)' is read before it is written")
+    }
+    return id
+  }
+}

@@ -1,0 +1,83 @@
+import Kernels
+import TensorCore
+
+/// Moves a blob from one layout to another, halos aside, and may scale and shift it on the way.
+struct LayoutConverter: Sendable {
+  private let from: TensorLayout
+  private let to: TensorLayout
+  private let kernels: KernelTable
+
+  init(from: TensorLayout, to: TensorLayout, _ kernels: KernelTable) {
+    self.from = from
+    self.to = to
+    self.kernels = kernels
+  }
+
+  private var wide: TensorLayout { to.block > from.block ? to : from }
+  /// Pieces that threads may share: channel blocks of the wider layout.
+  var units: Int { wide.planes }
+
+  func run(
+    _ unit: Int, _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>,
+    preprocessing: InputScaling? = nil
+  ) {
+    let layout = wide
+    let image = unit / layout.channelBlocks
+    let channel = unit % layout.channelBlocks * layout.block
+    let channels = min(layout.block, layout.shape.channels - channel)
+    let rows = layout.shape.height
+    let width = layout.shape.width
+    let sourceStart =
+      source + from.origin + image * from.imageStride + channel / from.block * from.planeStride
+    let targetStart =
+      target + to.origin + image * to.imageStride + channel / to.block * to.planeStride
+    if to.block > 1, from.block == 1 {
+      kernels.block(
+        BlockingArguments(
+          input: sourceStart, channelStride: from.planeStride, rowStride: from.rowStride,
+          pixelStride: 1, channels: channels, scale: preprocessing.map { $0.scale.pointer + channel },
+          bias: preprocessing.map { $0.bias.pointer + channel }, output: targetStart,
+          outputRowStride: to.rowStride, rows: rows, width: width))
+      return
+    }
+    if from.block > 1, to.block == 1 {
+      kernels.unblock(
+        UnblockingArguments(
+          input: sourceStart, inputRowStride: from.rowStride, output: targetStart,
+          channelStride: to.planeStride, rowStride: to.rowStride, pixelStride: 1,
+          channels: channels, rows: rows, width: width))
+      return
+    }
+    for row in 0..<rows {
+      let line = targetStart + row * to.rowStride
+      if let preprocessing {
+        kernels.unary(
+          UnaryArguments(
+            function: .linear, input: sourceStart + row * from.rowStride, output: line,
+            count: width, alpha: preprocessing.scale.pointer[channel],
+            beta: preprocessing.bias.pointer[channel]))
+      } else {
+        line.update(from: sourceStart + row * from.rowStride, count: width * to.block)
+      }
+    }
+  }
+
+  /// The same constant in another layout.
+  static func converted(
+    _ constant: Constant, to layout: TensorLayout, _ kernels: KernelTable
+  ) throws -> Constant {
+    if layout.isDense { return constant }
+    let buffer = try AlignedBuffer(checkedByteCount: layout.floatCount * 4)
+    let target = buffer.pointer.assumingMemoryBound(to: Float.self)
+    target.update(repeating: 0, count: layout.floatCount)
+    let converter = LayoutConverter(from: try TensorLayout(layout.shape, block: 1), to: layout, kernels)
+    for unit in 0..<converter.units { converter.run(unit, constant.pointer, target) }
+    return Constant(buffer)
+  }
+}
+
+/// A scale and a bias a channel.
+struct InputScaling: Sendable {
+  let scale: Constant
+  let bias: Constant
+}

@@ -1,0 +1,259 @@
+import Kernels
+import TensorCore
+
+/// The order of the steps, the layouts between them and their place in memory.
+struct Plan {
+  /// What a step does.
+  enum Action {
+    /// Input feature → its blob.
+    case input(index: Int, Representation.ID)
+    case node(index: Int, inputs: [Representation.ID], outputs: [Representation.ID])
+    case convert(Representation.ID, Representation.ID)
+    /// Blob → element `index` of the result.
+    case output(index: Int, Representation.ID)
+  }
+
+  /// A blob in one layout.
+  struct Representation {
+    typealias ID = Int
+    var value: Graph.ValueID
+    var layout: TensorLayout
+    /// Nil for constants.
+    var buffer: Int?
+    var constant: Constant?
+  }
+
+  let graph: Graph
+  let kernels: KernelTable
+  private(set) var representations: [Representation] = []
+  private(set) var actions: [Action] = []
+  private(set) var descriptions: [StepDescription] = []
+  /// Executable form of `actions`; inputs and outputs are the executor's.
+  private(set) var bodies: [StepBody?] = []
+  private(set) var arenaBytes = 0
+  private var offsets: [Int] = []
+  private var scratchBuffers: [Int: Int] = [:]
+  private var buffers: [ArenaPlanner.Buffer] = []
+
+  /// - Throws: `.outOfMemory` before anything large is allocated.
+  init(_ graph: Graph, pool: ThreadPool, kernels: KernelTable, maxMemory: Int?) throws {
+    self.graph = graph
+    self.kernels = kernels
+    var assignment = LayoutAssignment(graph, kernels: kernels)
+    try assignment.assign()
+    representations = assignment.representations
+    actions = assignment.actions
+    try placeBuffers(pool)
+    let contexts = actions.indices.map { context($0, pool) }
+    descriptions = zip(actions, contexts).map { describe($0, $1) }
+    let weightBytes = try checkedSum(descriptions.map(\.weightBytes))
+    try Self.check(try checkedSum([arenaBytes, weightBytes]), maxMemory)
+    for (action, context) in zip(actions, contexts) {
+      switch action {
+      case .input, .output: bodies.append(nil)
+      case .convert: bodies.append(convertStep(context))
+      case .node(let index, _, _):
+        let node = graph.nodes[index]
+        do {
+          bodies.append(try node.operation.makeStep(context))
+        } catch let error as ModelError {
+          throw error.inLayer(node.name, class: node.layerType)
+        }
+      }
+    }
+  }
+
+  private static func check(_ bytes: Int, _ maxMemory: Int?) throws {
+    let limit = maxMemory ?? MachineMemory.byteCount
+    guard bytes <= limit else {
+      throw ModelError(
+        .outOfMemory,
+        "the network needs \(bytes) bytes of weights and working memory, "
+          + (maxMemory == nil ? "the machine has \(limit)" : "\(limit) are allowed"))
+    }
+  }
+
+  func operand(_ id: Representation.ID) -> Operand {
+    let representation = representations[id]
+    if let constant = representation.constant {
+      return Operand(place: .constant(constant), layout: representation.layout)
+    }
+    let offset = representation.buffer.map { offsets[$0] / 4 } ?? 0
+    return Operand(place: .arena(offset: offset), layout: representation.layout)
+  }
+
+  private func context(_ step: Int, _ pool: ThreadPool) -> StepContext {
+    var inputs: [Representation.ID] = []
+    var outputs: [Representation.ID] = []
+    var name = ""
+    var type = ""
+    switch actions[step] {
+    case .node(let index, let from, let to):
+      (inputs, outputs) = (from, to)
+      name = graph.nodes[index].name
+      type = graph.nodes[index].layerType
+    case .convert(let from, let to): (inputs, outputs) = ([from], [to])
+    case .input(_, let id): outputs = [id]
+    case .output(_, let id): inputs = [id]
+    }
+    let scratch = scratchBuffers[step].map { Operand.Place.arena(offset: offsets[$0] / 4) }
+    return StepContext(
+      layer: name, layerType: type, inputs: inputs.map(operand), outputs: outputs.map(operand),
+      constants: inputs.map { graph.values[representations[$0].value].constant },
+      scratch: scratch ?? .arena(offset: 0), threadCount: pool.threadCount, pool: pool,
+      kernels: kernels)
+  }
+
+  private func convertStep(_ context: StepContext) -> StepBody {
+    let converter = LayoutConverter(
+      from: context.inputs[0].layout, to: context.outputs[0].layout, kernels)
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      if source == target {
+        // The elements lie right already; only lanes without a channel have to be cleared.
+        for plane in 0..<output.layout.planes {
+          output.layout.clearEmptyLanes(ofPlane: plane, in: target)
+        }
+        return
+      }
+      run.parallel(converter.units, writing: output) { converter.run($0, source, target) }
+    }
+  }
+}
+
+// MARK: - Memory
+
+extension Plan {
+  /// Gives every representation a buffer; views and in-place results share one.
+  private mutating func placeBuffers(_ pool: ThreadPool) throws {
+    var firstUse = [Int?](repeating: nil, count: representations.count)
+    var lastUse = [Int](repeating: 0, count: representations.count)
+    for (step, action) in actions.enumerated() {
+      for id in action.representations {
+        firstUse[id] = firstUse[id] ?? step
+        lastUse[id] = step
+      }
+    }
+    var bufferOf = [Int?](repeating: nil, count: representations.count)
+    // The last step that touches a buffer, over all representations in it.
+    var members: [[Representation.ID]] = []
+    func bytes(_ id: Representation.ID) throws -> Int {
+      try checkedProduct([representations[id].layout.floatCount, 4])
+    }
+    func place(_ id: Representation.ID, with other: Representation.ID?) {
+      if let other, let buffer = bufferOf[other] {
+        bufferOf[id] = buffer
+        members[buffer].append(id)
+      } else {
+        bufferOf[id] = members.count
+        members.append([id])
+      }
+    }
+    for (step, action) in actions.enumerated() {
+      switch action {
+      case .input(_, let id): place(id, with: nil)
+      case .output: break
+      case .convert(let from, let to):
+        let coincide = representations[from].layout.coincides(with: representations[to].layout)
+        place(to, with: coincide && representations[from].constant == nil ? from : nil)
+      case .node(let index, let inputs, let outputs):
+        let operation = graph.nodes[index].operation
+        for (position, output) in outputs.enumerated() {
+          guard position == 0, let input = inputs.first, representations[input].constant == nil,
+            let buffer = bufferOf[input]
+          else {
+            place(output, with: nil)
+            continue
+          }
+          if operation.isView {
+            place(output, with: input)
+            continue
+          }
+          let isFree = members[buffer].allSatisfy { lastUse[$0] <= step }
+          let others = inputs.dropFirst().contains { bufferOf[$0] == buffer }
+          let fits = representations[input].layout == representations[output].layout
+          let inPlace = operation.canRunInPlace && isFree && fits && !others
+          place(output, with: inPlace ? input : nil)
+        }
+      }
+    }
+    buffers = try members.map { ids in
+      ArenaPlanner.Buffer(
+        byteCount: try ids.map(bytes).max() ?? 0,
+        lifetime: (ids.compactMap { firstUse[$0] }.min() ?? 0)...(ids.map { lastUse[$0] }.max() ?? 0)
+      )
+    }
+    for (id, buffer) in bufferOf.enumerated() { representations[id].buffer = buffer }
+    offsets = [Int](repeating: 0, count: buffers.count)
+    for (step, action) in actions.enumerated() {
+      guard case .node(let index, _, _) = action else { continue }
+      let node = graph.nodes[index]
+      do {
+        let floats = try node.operation.scratchFloats(context(step, pool))
+        if floats == 0 { continue }
+        scratchBuffers[step] = buffers.count
+        buffers.append(
+          ArenaPlanner.Buffer(byteCount: try checkedProduct([floats, 4]), lifetime: step...step))
+      } catch let error as ModelError {
+        throw error.inLayer(node.name, class: node.layerType)
+      }
+    }
+    let planner = try ArenaPlanner(buffers)
+    offsets = planner.offsets
+    arenaBytes = planner.byteCount
+  }
+}
+
+extension Plan.Action {
+  var representations: [Plan.Representation.ID] {
+    switch self {
+    case .input(_, let id), .output(_, let id): [id]
+    case .convert(let from, let to): [from, to]
+    case .node(_, let inputs, let outputs): inputs + outputs
+    }
+  }
+}
+
+// MARK: - Descriptions
+
+extension Plan {
+  private func describe(_ action: Action, _ context: StepContext) -> StepDescription {
+    func blob(_ id: Representation.ID) -> String { graph.values[representations[id].value].name }
+    let shapes = context.outputs.map(\.layout.shape.dimensions)
+    switch action {
+    case .input(let index, let id):
+      return StepDescription(
+        name: graph.inputs[index].name, layerType: "input",
+        kernel: "to \(representations[id].layout.label)", outputShapes: shapes, multiplyAdds: 0,
+        weightBytes: 0)
+    case .convert(let from, let to):
+      let change = "\(representations[from].layout.label) to \(representations[to].layout.label)"
+      return StepDescription(
+        name: blob(to), layerType: "convert", kernel: change, outputShapes: shapes,
+        multiplyAdds: 0, weightBytes: 0)
+    case .output(let index, let id):
+      return StepDescription(
+        name: graph.exposed[index].name, layerType: "output",
+        kernel: "from \(representations[id].layout.label)",
+        outputShapes: [representations[id].layout.shape.dimensions], multiplyAdds: 0,
+        weightBytes: 0)
+    case .node(let index, _, _):
+      let node = graph.nodes[index]
+      let note = node.operation.describe(context)
+      let nodeShapes = NodeShapes(
+        inputs: node.inputs.map { graph.shape($0) }, outputs: node.outputs.map { graph.shape($0) },
+        producedBlocks: [])
+      return StepDescription(
+        name: node.name, layerType: node.layerType,
+        kernel: note.kernel.isEmpty ? node.operation.kind : note.kernel, outputShapes: shapes,
+        multiplyAdds: node.operation.multiplyAdds(nodeShapes), weightBytes: note.weightBytes)
+    }
+  }
+}
+
+extension TensorLayout {
+  var label: String { block == 1 ? (halo == .none ? "row-major" : "planes") : "blocks of \(block)" }
+}

@@ -1,0 +1,188 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+import Synchronization
+
+/// One worker a core besides the caller. Work is split statically: thread `t` of `n` always gets the
+/// same share, and what a unit computes does not depend on who computes it.
+final class ThreadPool: Sendable {
+  let threadCount: Int
+  private let shared: SharedState
+
+  init(threadCount: Int) {
+    let workers = max(0, threadCount - 1)
+    let shared = SharedState()
+    var started = 0
+    for index in 0..<workers where shared.startWorker(index + 1) { started += 1 }
+    self.threadCount = started + 1
+    self.shared = shared
+  }
+
+  deinit { shared.stop() }
+
+  /// Calls `body(thread, threadCount)` once on every thread and returns when all are done.
+  func onEveryThread(_ body: (Int, Int) -> Void) {
+    if threadCount == 1 { return body(0, 1) }
+    withoutActuallyEscaping(body) { shared.run($0, threads: threadCount) }
+  }
+
+  /// Calls `body` once for each of `count` units.
+  func forEach(_ count: Int, _ body: (Int) -> Void) {
+    if count == 1 || threadCount == 1 {
+      for unit in 0..<count { body(unit) }
+      return
+    }
+    onEveryThread { thread, threads in
+      for unit in ThreadPool.share(of: count, thread, threads) { body(unit) }
+    }
+  }
+
+  /// The units of thread `thread` where `count` are split over `threads`.
+  static func share(of count: Int, _ thread: Int, _ threads: Int) -> Range<Int> {
+    count * thread / threads..<count * (thread + 1) / threads
+  }
+
+  /// Cores of the machine that are in use.
+  static var availableCores: Int {
+    max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  }
+}
+
+/// What callers and workers share: a round's number, its job and the count of those still at it.
+private final class SharedState: @unchecked Sendable {
+  typealias Job = (Int, Int) -> Void
+
+  // `@unchecked`: `job` and `threads` are written before a round's number is released and read
+  // after it has been acquired.
+  private let round = Atomic<Int>(0)
+  private let pending = Atomic<Int>(0)
+  private let sleepers = Atomic<Int>(0)
+  private let isCallerAsleep = Atomic<Bool>(false)
+  private var job: Job?
+  private var threads = 1
+  private var isStopping = false
+  private var handles: [pthread_t] = []
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let wakeUp = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private let allDone = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  /// Looks at the round's number before a thread goes to sleep: some tens of microseconds.
+  private static let spins = 20_000
+
+  init() {
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(wakeUp, nil)
+    pthread_cond_init(allDone, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    pthread_cond_destroy(wakeUp)
+    pthread_cond_destroy(allDone)
+    mutex.deallocate()
+    wakeUp.deallocate()
+    allDone.deallocate()
+  }
+
+  private final class Start {
+    let state: SharedState
+    let thread: Int
+    init(_ state: SharedState, _ thread: Int) {
+      self.state = state
+      self.thread = thread
+    }
+  }
+
+  /// Whether the system gave the thread.
+  func startWorker(_ thread: Int) -> Bool {
+    let argument = Unmanaged.passRetained(Start(self, thread))
+    #if canImport(Glibc)
+      var handle = pthread_t()
+    #else
+      var handle: pthread_t?
+    #endif
+    let status = pthread_create(&handle, nil, { raw in
+      #if canImport(Glibc)
+        let pointer = raw!
+      #else
+        let pointer = raw
+      #endif
+      let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
+      start.state.work(as: start.thread)
+      return nil
+    }, argument.toOpaque())
+    guard status == 0 else {
+      argument.release()
+      return false
+    }
+    #if canImport(Glibc)
+      handles.append(handle)
+    #else
+      if let handle { handles.append(handle) }
+    #endif
+    return true
+  }
+
+  func run(_ body: @escaping Job, threads: Int) {
+    job = body
+    self.threads = threads
+    pending.store(threads - 1, ordering: .relaxed)
+    beginRound()
+    body(0, threads)
+    waitForAll()
+    job = nil
+  }
+
+  func stop() {
+    isStopping = true
+    beginRound()
+    for handle in handles { pthread_join(handle, nil) }
+  }
+
+  private func beginRound() {
+    round.add(1, ordering: .sequentiallyConsistent)
+    if sleepers.load(ordering: .sequentiallyConsistent) > 0 {
+      pthread_mutex_lock(mutex)
+      pthread_cond_broadcast(wakeUp)
+      pthread_mutex_unlock(mutex)
+    }
+  }
+
+  private func waitForAll() {
+    for _ in 0..<Self.spins where pending.load(ordering: .acquiring) != 0 {}
+    if pending.load(ordering: .acquiring) == 0 { return }
+    pthread_mutex_lock(mutex)
+    isCallerAsleep.store(true, ordering: .sequentiallyConsistent)
+    while pending.load(ordering: .sequentiallyConsistent) != 0 { pthread_cond_wait(allDone, mutex) }
+    isCallerAsleep.store(false, ordering: .relaxed)
+    pthread_mutex_unlock(mutex)
+  }
+
+  private func work(as thread: Int) {
+    var seen = 0
+    while true {
+      waitForRound(after: seen)
+      seen += 1
+      if isStopping { return }
+      job?(thread, threads)
+      let left = pending.subtract(1, ordering: .sequentiallyConsistent).newValue
+      if left == 0, isCallerAsleep.load(ordering: .sequentiallyConsistent) {
+        pthread_mutex_lock(mutex)
+        pthread_cond_signal(allDone)
+        pthread_mutex_unlock(mutex)
+      }
+    }
+  }
+
+  private func waitForRound(after seen: Int) {
+    for _ in 0..<Self.spins where round.load(ordering: .acquiring) == seen {}
+    if round.load(ordering: .acquiring) != seen { return }
+    pthread_mutex_lock(mutex)
+    sleepers.add(1, ordering: .sequentiallyConsistent)
+    while round.load(ordering: .sequentiallyConsistent) == seen { pthread_cond_wait(wakeUp, mutex) }
+    sleepers.subtract(1, ordering: .sequentiallyConsistent)
+    pthread_mutex_unlock(mutex)
+  }
+}

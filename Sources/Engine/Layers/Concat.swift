@@ -1,0 +1,125 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// The inputs one after the other along the channels.
+struct ConcatOperation: Operation {
+  var kind: String { "concat" }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+    // Where nothing is blocked yet, row-major pieces only have to be put in a row.
+    if !shapes.producedBlocks.contains(.blocked) { return shapes.followingFirstInput() }
+    return LayoutWishes(inputs: shapes.inputs.map { _ in .blocked }, outputs: [.blocked])
+  }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let output = context.outputs[0]
+    let to = output.layout
+    var pieces: [(input: Operand, plane: Int, channel: Int)] = []
+    var channel = 0
+    for input in context.inputs {
+      for plane in 0..<input.layout.channelBlocks {
+        pieces.append((input, plane, channel + plane * input.layout.block))
+      }
+      channel += input.layout.shape.channels
+    }
+    // Threads may share the pieces where none ends inside of a block.
+    let isAligned = pieces.allSatisfy { $0.channel % to.block == 0 }
+    let count = pieces.count
+    let work = pieces
+    return { run in
+      let target = run.pointer(output)
+      func copy(_ image: Int, _ piece: (input: Operand, plane: Int, channel: Int)) {
+        let from = piece.input.layout
+        let used = min(from.block, from.shape.channels - piece.plane * from.block)
+        to.copyLanes(
+          used, of: UnsafePointer(run.pointer(piece.input))
+            + from.planeOffset(image * from.channelBlocks + piece.plane), from,
+          to: target, image: image, channel: piece.channel)
+      }
+      if isAligned {
+        run.parallel(to.shape.images * count, writing: output) {
+          copy($0 / count, work[$0 % count])
+        }
+      } else {
+        run.parallel(to.shape.images, writing: output) { image in
+          for piece in work { copy(image, piece) }
+        }
+      }
+      if to.hasEmptyLanes {
+        for image in 1...to.shape.images {
+          to.clearEmptyLanes(ofPlane: image * to.channelBlocks - 1, in: target)
+        }
+      }
+    }
+  }
+}
+
+extension TensorLayout {
+  /// Copies the first `count` lanes of a plane to the channels from `channel` on, across blocks where
+  /// need be.
+  fileprivate func copyLanes(
+    _ count: Int, of source: UnsafePointer<Float>, _ sourceLayout: TensorLayout,
+    to target: UnsafeMutablePointer<Float>, image: Int, channel: Int
+  ) {
+    if channel % block == 0 {
+      let plane = image * channelBlocks + channel / block
+      return copyPlane(from: source, sourceLayout, to: target + planeOffset(plane))
+    }
+    var lane = 0
+    while lane < count {
+      let first = (channel + lane) % block
+      let run = min(count - lane, block - first)
+      let plane = target + planeOffset(image * channelBlocks + (channel + lane) / block) + first
+      for row in 0..<shape.height {
+        let to = plane + row * rowStride
+        let from = source + row * sourceLayout.rowStride + lane
+        for pixel in 0..<shape.width {
+          for index in 0..<run { to[pixel &* block &+ index] = from[pixel &* block &+ index] }
+        }
+      }
+      lane += run
+    }
+  }
+}
+
+/// The inputs one after the other along the sequence.
+struct SequenceConcatOperation: Operation {
+  var kind: String { "sequence concat" }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let inputs = context.inputs
+    let output = context.outputs[0]
+    return { run in
+      var target = run.pointer(output)
+      for input in inputs {
+        target.update(from: run.pointer(input), count: input.layout.shape.count)
+        target += input.layout.shape.count
+      }
+    }
+  }
+}
+
+extension Concat: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let output = try layer.outputShape()
+    let inputs = layer.inputShapes
+    if sequenceConcat {
+      try layer.require(
+        inputs.reduce(0) { $0 + $1.sequence } == output.sequence
+          && inputs.allSatisfy { $0.batch == output.batch && $0.itemCount == output.itemCount },
+        "input", "the inputs do not fit each other")
+    } else {
+      try layer.require(
+        inputs.reduce(0) { $0 + $1.channels } == output.channels
+          && inputs.allSatisfy {
+            $0.images == output.images && $0.height == output.height && $0.width == output.width
+          }, "input", "the inputs do not fit each other")
+    }
+    if inputs.count == 1 { return layer.inputs }
+    let operation: any Operation = sequenceConcat ? SequenceConcatOperation() : ConcatOperation()
+    return [layer.add(operation, layer.inputs, output)]
+  }
+}

@@ -1,0 +1,228 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// What ordinary and transposed convolutions share, and what the passes fuse into both.
+struct ConvolutionWeights: Sendable {
+  /// As the document orders them.
+  var values: FloatValues
+  var groups: Int
+  /// Input and output channels of one group.
+  var groupInputs: Int
+  var groupOutputs: Int
+  /// One factor an output channel, from a layer behind.
+  var scale: [Float]?
+  var bias: [Float]?
+  var activation = FusedFunction.none
+
+  var inputs: Int { groupInputs * groups }
+  var outputs: Int { groupOutputs * groups }
+
+  func path(block: Int) -> ConvolutionPath {
+    ConvolutionPath(groups: groups, inputs: inputs, outputs: outputs, block: block)
+  }
+
+  /// y ← factor · y + offset, a pair for each output channel.
+  mutating func apply(scale factors: [Double], bias offsets: [Double]) {
+    let old = bias
+    bias = (0..<outputs).map { Float(Double(old?[$0] ?? 0) * factors[$0] + offsets[$0]) }
+    if factors.allSatisfy({ $0 == 1 }) { return }
+    let before = scale
+    scale = (0..<outputs).map { Float(Double(before?[$0] ?? 1) * factors[$0]) }
+  }
+}
+
+/// out = activation(bias + Σ weights · in + residual); the residual is the second input.
+struct ConvolutionOperation: Operation {
+  var weights: ConvolutionWeights
+  var window: WindowGeometry
+  var hasResidual = false
+
+  var kind: String { "convolution" }
+
+  private func readsPlanes(_ shapes: NodeShapes) -> Bool {
+    weights.groups == 1 && weights.inputs <= 8 && shapes.producedBlocks[0] != .blocked
+  }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+    let halo = window.halo(input: shapes.inputs[0], output: shapes.outputs[0])
+    let block: LayoutWish.Block = readsPlanes(shapes) ? .planar : .blocked
+    let input = LayoutWish(block: block, halo: halo)
+    return LayoutWishes(inputs: hasResidual ? [input, .blocked] : [input], outputs: [.blocked])
+  }
+
+  func multiplyAdds(_ shapes: NodeShapes) -> Int {
+    shapes.outputs[0].count * weights.groupInputs * window.kernel[0] * window.kernel[1]
+  }
+
+  private func view(_ bytes: Bytes) -> WeightView {
+    let area = window.kernel[0] * window.kernel[1]
+    return WeightView(
+      bytes: bytes, outputStride: weights.groupInputs * area, inputStride: area,
+      rowStride: window.kernel[1], columnStride: 1, outputChannels: weights.groupOutputs,
+      inputChannels: weights.groupInputs, kernelHeight: window.kernel[0],
+      kernelWidth: window.kernel[1])
+  }
+
+  func describe(_ context: StepContext) -> StepNote {
+    let path = weights.path(block: context.channelBlock)
+    let floats = ConvolutionPlan.packedFloats(
+      view(Bytes()), path: path, groups: weights.groups, block: context.channelBlock,
+      blockChannels: context.inputs[0].layout.block)
+    return StepNote(
+      kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])"
+        + (hasResidual ? " + residual" : "") + weights.activation.label,
+      weightBytes: floats * 4)
+  }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let residual = hasResidual ? context.inputs[1] : nil
+    let path = weights.path(block: context.channelBlock)
+    let area = window.kernel[0] * window.kernel[1]
+    let plan = try ConvolutionPlan(
+      view(weights.values.contiguous()), groups: weights.groups,
+      groupStride: weights.groupOutputs * weights.groupInputs * area, path: path,
+      stride: window.stride, dilation: window.dilation, inputBlock: input.layout.block,
+      scale: weights.scale, bias: weights.bias, activation: weights.activation, context: context)
+    let from = input.layout
+    let to = output.layout
+    let isFlat =
+      area == 1 && window.stride == [1, 1] && window.start == [0, 0] && from.hasContiguousPlanes
+      && to.hasContiguousPlanes && (residual?.layout.hasContiguousPlanes ?? true)
+    let units = ConvolutionUnits(
+      plan, from: from, to: to, window: window, isFlat: isFlat, tile: context.kernels.pixelTile,
+      threads: context.threadCount)
+    let start = from.origin - window.start[0] * from.rowStride - window.start[1] * from.block
+    let stride = window.stride
+    let clearsLanes = path == .general && to.hasEmptyLanes
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      let added = residual.map { UnsafePointer(run.pointer($0)) }
+      run.parallel(units.count, writing: output) { index in
+        let unit = units[index]
+        let rowOffset = isFlat ? 0 : unit.rows.lowerBound
+        let pixelOffset = isFlat ? unit.rows.lowerBound : 0
+        var window = ConvolutionPlan.Window(
+          input: source + start + unit.image * from.imageStride
+            + rowOffset * stride[0] * from.rowStride + pixelOffset * from.block,
+          inputLayout: from,
+          output: target + to.origin + unit.image * to.imageStride + rowOffset * to.rowStride
+            + pixelOffset * to.block,
+          outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
+          rows: isFlat ? 1 : unit.rows.count,
+          width: isFlat ? unit.rows.count : to.shape.width)
+        if let residual, let added {
+          let layout = residual.layout
+          window.residual =
+            added + layout.origin + unit.image * layout.imageStride + rowOffset * layout.rowStride
+            + pixelOffset * layout.block
+          window.residualRowStride = layout.rowStride
+          window.residualBlockStride = layout.planeStride
+        }
+        plan.run(unit.panels, window)
+        if clearsLanes, unit.panels.upperBound == plan.panels {
+          let last = (unit.image + 1) * to.channelBlocks - 1
+          to.clearEmptyLanes(ofPlane: last, rows: unit.rows, in: target)
+        }
+      }
+    }
+  }
+}
+
+/// How a convolution is cut into pieces: images × row bands × panels of output channels.
+struct ConvolutionUnits: Sendable {
+  struct Unit {
+    var image: Int
+    /// Rows of the output, or pixels where planes are taken as one long row.
+    var rows: Range<Int>
+    var panels: Range<Int>
+  }
+
+  private let images: Int
+  private let length: Int
+  private let bands: Int
+  private let panels: Int
+  /// Whether the panels of one band follow one another, rather than the bands of one panel.
+  private let panelsInner: Bool
+
+  var count: Int { images * bands * panels }
+
+  init(
+    _ plan: ConvolutionPlan, from: TensorLayout, to: TensorLayout, window: WindowGeometry,
+    isFlat: Bool, tile: Int, threads: Int
+  ) {
+    images = to.shape.images
+    panels = plan.panels
+    length = isFlat ? to.shape.area : to.shape.height
+    let weightBytes = plan.panelBytes * plan.panels
+    panelsInner = weightBytes <= Self.cacheBytes
+    // A band's input should stay in the second-level cache while all panels pass over it.
+    let lineBytes =
+      (isFlat ? from.block : from.rowStride) * from.channelBlocks * 4
+      * (isFlat ? 1 : window.stride[0])
+    var lines = max(1, Self.cacheBytes / max(1, lineBytes))
+    if isFlat { lines = max(tile * 4, lines / tile * tile) }
+    lines = min(lines, length)
+    // Enough pieces that each thread gets an even share.
+    let wanted = threads == 1 ? 1 : threads * 4
+    while images * panels * ((length + lines - 1) / lines) < wanted,
+      lines > (isFlat ? tile * 2 : 2)
+    {
+      lines = (lines + 1) / 2
+    }
+    bands = (length + lines - 1) / lines
+  }
+
+  private static let cacheBytes = 384 << 10
+
+  subscript(index: Int) -> Unit {
+    let image = index / (bands * panels)
+    let rest = index % (bands * panels)
+    let band = panelsInner ? rest / panels : rest % bands
+    let panel = panelsInner ? rest % panels : rest / bands
+    return Unit(
+      image: image, rows: ThreadPool.share(of: length, band, bands), panels: panel..<panel + 1)
+  }
+}
+
+extension FloatValues {
+  /// The bytes of the values in reading order: where they stand, or a copy.
+  func contiguous() -> Bytes { contiguousBytes ?? Bytes(array()) }
+}
+
+extension Convolution: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    guard layer.inputs.count == 1 else {
+      throw ModelError(.unsupported, "weights that are an input cannot be run", field: "input")
+    }
+    let input = layer.inputShapes[0]
+    let output = try layer.outputShape()
+    let groups = nGroups == 0 ? 1 : nGroups
+    try layer.require(
+      groups > 0 && outputChannels > 0 && kernelChannels > 0 && outputChannels % groups == 0,
+      "nGroups", "\(groups) for \(outputChannels) output channels")
+    let inputs = isDeconvolution ? kernelChannels : kernelChannels.multipliedReportingOverflow(by: groups).partialValue
+    try layer.require(
+      inputs == input.channels && inputs % groups == 0, "kernelChannels",
+      "\(kernelChannels) with \(groups) groups for \(input.channels) input channels")
+    let window = try WindowGeometry(self, layer, output: output)
+    let shape =
+      isDeconvolution
+      ? [kernelChannels, outputChannels / groups] + window.kernel
+      : [outputChannels, kernelChannels] + window.kernel
+    let weights = ConvolutionWeights(
+      values: try layer.values(kernel, shape, "weights"), groups: groups,
+      groupInputs: inputs / groups, groupOutputs: outputChannels / groups,
+      bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
+    if isDeconvolution {
+      let operation = TransposedConvolutionOperation(weights: weights, window: window)
+      return [layer.add(operation, layer.inputs, output)]
+    }
+    return [
+      layer.add(ConvolutionOperation(weights: weights, window: window), layer.inputs, output)
+    ]
+  }
+}

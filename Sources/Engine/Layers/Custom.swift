@@ -1,0 +1,124 @@
+import CoreMLModel
+import CustomLayers
+import TensorCore
+
+/// A layer that a class outside of the engine computes, on row-major arrays.
+struct CustomOperation: Operation {
+  /// Calls one implementation, which need not be safe for several threads; a network runs one
+  /// prediction at a time.
+  final class Implementation: @unchecked Sendable {
+    let layer: any CustomLayer
+    init(_ layer: any CustomLayer) { self.layer = layer }
+  }
+
+  var implementation: Implementation
+  var layer: String
+  var className: String
+  var hooks: EngineHooks
+
+  var kind: String { className }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let inputs = context.inputs
+    let outputs = context.outputs
+    return { run in
+      hooks.onCustomLayerCall?(
+        CustomLayerCall(
+          layer: layer, className: className,
+          method: .evaluate(inputCount: inputs.count, outputCount: outputs.count)))
+      do {
+        try implementation.layer.evaluate(
+          inputs: inputs.map { operand in
+            let shape = operand.layout.shape
+            return CustomLayerInput(
+              shape: shape.dimensions,
+              elements: UnsafeBufferPointer(start: run.pointer(operand), count: shape.count))
+          },
+          outputs: outputs.map { operand in
+            let shape = operand.layout.shape
+            return CustomLayerOutput(
+              shape: shape.dimensions,
+              elements: UnsafeMutableBufferPointer(start: run.pointer(operand), count: shape.count))
+          })
+      } catch {
+        throw customLayerError(error, layer: layer, className: className)
+      }
+    }
+  }
+}
+
+/// An error of a custom layer, with the layer and its class.
+func customLayerError(_ error: any Error, layer: String, className: String) -> ModelError {
+  let own = error as? ModelError ?? ModelError(.unsupported, "\(error)")
+  return own.inLayer(layer, class: "custom layer \(className)")
+}
+
+extension Custom: EngineLayer {
+  /// Makes the implementation and hands it its parameters and weights.
+  func instantiate(
+    _ type: any CustomLayer.Type, layer: String, hooks: EngineHooks
+  ) throws -> any CustomLayer {
+    var values: [String: CustomLayerParameter] = [:]
+    for (name, value) in parameters {
+      switch value {
+      case .double(let value): values[name] = .double(value)
+      case .string(let value): values[name] = .string(value)
+      case .int(let value): values[name] = .int(value)
+      case .long(let value): values[name] = .long(value)
+      case .bool(let value): values[name] = .bool(value)
+      case nil: break
+      }
+    }
+    values["engineName"] = .string(className)
+    func report(_ method: CustomLayerCall.Method) {
+      hooks.onCustomLayerCall?(
+        CustomLayerCall(layer: layer, className: className, method: method))
+    }
+    report(.initialize(parameters: values))
+    let implementation = try type.init(parameters: values)
+    let weights = try blobs.map { try $0.storedBytes() }
+    report(.setWeightData(byteCounts: weights.map(\.count)))
+    try implementation.setWeightData(weights)
+    return implementation
+  }
+
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    guard let implementation = layer.customLayer else {
+      throw ModelError(.internal, "the class '\(className)' has not been made")
+    }
+    let inputs = layer.inputShapes.map(\.dimensions)
+    layer.hooks.onCustomLayerCall?(
+      CustomLayerCall(
+        layer: layer.layer.name, className: className, method: .outputShapes(inputShapes: inputs)))
+    let shapes: [Shape]
+    do {
+      shapes = try implementation.outputShapes(forInputShapes: inputs).map { try Shape($0) }
+      guard shapes.count == layer.layer.output.count else {
+        throw ModelError(
+          .malformed,
+          "it gives \(shapes.count) output shapes where the layer has "
+            + "\(layer.layer.output.count) outputs")
+      }
+    } catch {
+      throw customLayerError(error, layer: layer.layer.name, className: className)
+    }
+    let operation = CustomOperation(
+      implementation: CustomOperation.Implementation(implementation), layer: layer.layer.name,
+      className: className, hooks: layer.hooks)
+    return layer.add(operation, layer.inputs, shapes)
+  }
+}
+
+extension Weights {
+  /// What a custom layer gets: the stored bytes of floats or half floats.
+  fileprivate func storedBytes() throws -> Bytes {
+    if floatValue.count > 0 { return floatValue.contiguousBytes ?? Bytes(floatValue.array()) }
+    if float16Value.count > 0 { return float16Value }
+    guard rawValue.count == 0, int8RawValue.count == 0 else {
+      throw ModelError(.unsupported, "quantised weights of a custom layer", field: "weights")
+    }
+    return Bytes()
+  }
+}

@@ -1,0 +1,83 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// A function of each element.
+struct ElementwiseOperation: Operation {
+  var function: ElementFunction
+
+  var kind: String { "\(function.function)" }
+  var canRunInPlace: Bool { true }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.followingFirstInput() }
+
+  func describe(_ context: StepContext) -> StepNote { StepNote(kernel: kind) }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let runner = try ElementwiseRunner(function, output.layout, context.kernels)
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      run.parallel(output.layout.planes, writing: output) { plane in
+        runner.apply(plane, source, input.layout, target, output.layout)
+      }
+    }
+  }
+}
+
+/// Applies an element function plane by plane, in whatever block the planes are.
+struct ElementwiseRunner: Sendable {
+  private let function: ElementFunction
+  private let kernel: @Sendable (UnaryArguments) -> Void
+  private let alphas: Constant?
+  private let betas: Constant?
+  private let clearsLanes: Bool
+
+  init(_ function: ElementFunction, _ layout: TensorLayout, _ kernels: KernelTable) throws {
+    self.function = function
+    kernel = kernels.unary
+    let padded = layout.channelBlocks * layout.block
+    func lanes(_ parameter: ElementFunction.Parameter) throws -> Constant? {
+      guard case .perChannel(let values) = parameter else { return nil }
+      return try Constant(values + [Float](repeating: 0, count: padded - values.count))
+    }
+    alphas = try lanes(function.alpha)
+    betas = try lanes(function.beta)
+    clearsLanes = layout.hasEmptyLanes && !function.keepsZero
+  }
+
+  func apply(
+    _ plane: Int, _ source: UnsafePointer<Float>, _ sourceLayout: TensorLayout,
+    _ target: UnsafeMutablePointer<Float>, _ layout: TensorLayout
+  ) {
+    let block = layout.block
+    let channel = plane % layout.channelBlocks * block
+    var arguments = UnaryArguments(
+      function: function.function, input: source + sourceLayout.planeOffset(plane),
+      output: target + layout.planeOffset(plane), count: layout.shape.width * block,
+      alpha: scalar(function.alpha, channel), beta: scalar(function.beta, channel),
+      channelAlpha: block > 1 ? alphas.map { $0.pointer + channel } : nil,
+      channelBeta: block > 1 ? betas.map { $0.pointer + channel } : nil,
+      scale: function.scale, shift: function.shift)
+    var rows = layout.shape.height
+    if layout.hasContiguousPlanes && sourceLayout.hasContiguousPlanes {
+      arguments.count *= rows
+      rows = 1
+    }
+    for _ in 0..<rows {
+      kernel(arguments)
+      arguments.input += sourceLayout.rowStride
+      arguments.output += layout.rowStride
+    }
+    if clearsLanes { layout.clearEmptyLanes(ofPlane: plane, in: target) }
+  }
+
+  private func scalar(_ parameter: ElementFunction.Parameter, _ channel: Int) -> Float {
+    switch parameter {
+    case .scalar(let value): value
+    case .perChannel(let values): values[channel]
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// out[o] = weights[o, in] + bias[o], the input being a whole number.
+struct EmbeddingOperation: Operation {
+  /// `[outputChannels, inputDim]`
+  var table: FloatValues
+  var inputCount: Int
+  var bias: [Float]?
+
+  var kind: String { "embedding" }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let channels = output.layout.shape.channels
+    let bytes = table.contiguous()
+    let inputCount = inputCount
+    let bias = bias
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      try bytes.withUnsafeBytes { matrix in
+        guard let base = matrix.baseAddress else { return }
+        for image in 0..<input.layout.shape.images {
+          let value = source[image]
+          guard value > -1, value < Float(inputCount), Int(value) < inputCount else {
+            throw ModelError(
+              .mismatch, "the index \(value) lies outside of 0 to \(inputCount - 1)")
+          }
+          for channel in 0..<channels {
+            let weight = base.loadUnaligned(
+              fromByteOffset: (channel * inputCount + Int(value)) * 4, as: Float.self)
+            target[image * channels + channel] = weight + (bias?[channel] ?? 0)
+          }
+        }
+      }
+    }
+  }
+}
+
+extension Embedding: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let input = layer.inputShapes[0]
+    let output = try layer.outputShape()
+    try layer.require(
+      input.itemCount == 1 && output.itemCount == outputChannels && input.images == output.images,
+      "input", "shape \(input.dimensions), one index an item is needed")
+    let operation = EmbeddingOperation(
+      table: try layer.values(matrix, [outputChannels, inputDim], "weights"),
+      inputCount: inputDim,
+      bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
+    return [layer.add(operation, layer.inputs, output)]
+  }
+}

@@ -1,0 +1,92 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// out[o] = activation(bias[o] + Σ weights[o, i] · in[i]), on the row-major items.
+struct DenseOperation: Operation {
+  /// `[outputChannels, inputChannels]`, read where it stands.
+  var weights: FloatValues
+  var bias: [Float]?
+  var activation = FusedFunction.none
+
+  var kind: String { "dense" }
+
+  /// Weights above this are not copied for a factor's sake: 64 MB.
+  private static let scalableCount = 16 << 20
+
+  /// y ← factor · y + offset, a pair for each output; false where the weights are too large for it.
+  mutating func apply(scale factors: [Double], bias offsets: [Double]) -> Bool {
+    if !factors.allSatisfy({ $0 == 1 }) {
+      guard weights.count <= Self.scalableCount else { return false }
+      var scaled = weights.array()
+      let columns = scaled.count / factors.count
+      for index in scaled.indices { scaled[index] *= Float(factors[index / columns]) }
+      weights = FloatValues(scaled)
+    }
+    let old = bias
+    bias = factors.indices.map { Float(Double(old?[$0] ?? 0) * factors[$0] + offsets[$0]) }
+    return true
+  }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+
+  func multiplyAdds(_ shapes: NodeShapes) -> Int {
+    shapes.outputs[0].count * shapes.inputs[0].itemCount
+  }
+
+  func describe(_ context: StepContext) -> StepNote { StepNote(kernel: "row dot products") }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    guard let bytes = weights.contiguousBytes else {
+      throw context.error("the weights are not contiguous", field: "weights")
+    }
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let columns = input.layout.shape.itemCount
+    let rows = output.layout.shape.channels
+    let images = output.layout.shape.images
+    let bias = try bias.map { try Constant($0) }
+    let dense = context.kernels.dense
+    // Rows of a unit: few enough to share out evenly, enough to outweigh the call.
+    let unit = max(8, min(64, rows / (context.threadCount * 4) / 8 * 8))
+    let (epilogue, slopes) = try activation.epilogue(paddedChannels: rows)
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      bytes.withUnsafeBytes { matrix in
+        guard let base = matrix.baseAddress else { return }
+        run.pool.forEach((rows + unit - 1) / unit) { index in
+          let first = index * unit
+          var applied = epilogue
+          applied.slopes = slopes.map { $0.pointer + first }
+          dense(
+            DenseArguments(
+              weights: base + first * columns * 4, rowStride: columns,
+              rows: min(unit, rows - first), columns: columns, input: source,
+              inputStride: columns, batch: images, bias: bias.map { $0.pointer + first },
+              output: target + first, outputStride: rows, epilogue: applied))
+        }
+      }
+    }
+  }
+}
+
+extension InnerProduct: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let input = layer.inputShapes[0]
+    let shape = try layer.outputShape()
+    try layer.require(
+      input.itemCount == inputChannels, "inputChannels",
+      "\(inputChannels) where an item of the input has \(input.itemCount) values")
+    try layer.require(
+      shape.itemCount == outputChannels, "outputChannels",
+      "\(outputChannels) where the output has \(shape.itemCount)")
+    guard !int8DynamicQuantize else {
+      throw ModelError(.unsupported, "dynamic quantisation cannot be run", field: "int8DynamicQuantize")
+    }
+    let operation = DenseOperation(
+      weights: try layer.values(matrix, [outputChannels, inputChannels], "weights"),
+      bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
+    return [layer.add(operation, layer.inputs, shape)]
+  }
+}

@@ -1,0 +1,186 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// (x − mean) / (√variance + ε), or x − mean, over H·W of each channel or over C·H·W, on row-major
+/// items.
+///
+/// The specification gives no formula; this is that of Caffe's MVN layer, which Core ML's was made
+/// for.
+struct MeanVarianceOperation: Operation {
+  var acrossChannels: Bool
+  var normalizesVariance: Bool
+  var epsilon: Float
+
+  var kind: String { "mean and variance normalisation" }
+  var canRunInPlace: Bool { true }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let shape = input.layout.shape
+    let length = acrossChannels ? shape.itemCount : shape.area
+    let kernels = context.kernels
+    let epsilon = Double(epsilon)
+    let normalizesVariance = normalizesVariance
+    return { run in
+      let source = UnsafePointer(run.pointer(input))
+      let target = run.pointer(output)
+      run.pool.forEach(shape.count / length) { unit in
+        let from = source + unit * length
+        let to = target + unit * length
+        let mean = kernels.sum(.sum, from, length) / Double(length)
+        kernels.unary(
+          UnaryArguments(
+            function: .linear, input: from, output: to, count: length, alpha: 1,
+            beta: Float(-mean)))
+        if normalizesVariance {
+          let variance = kernels.sum(.sumOfSquares, to, length) / Double(length)
+          kernels.unary(
+            UnaryArguments(
+              function: .linear, input: to, output: to, count: length,
+              alpha: Float(1 / (variance.squareRoot() + epsilon))))
+        }
+      }
+    }
+  }
+}
+
+/// x / √(Σ x² + ε) over C·H·W.
+struct L2NormalizeOperation: Operation {
+  var epsilon: Float
+
+  var kind: String { "L2 normalisation" }
+  var canRunInPlace: Bool { true }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let shape = input.layout.shape
+    let kernels = context.kernels
+    let epsilon = Double(epsilon)
+    return { run in
+      let source = UnsafePointer(run.pointer(input))
+      let target = run.pointer(output)
+      run.pool.forEach(shape.images) { image in
+        let from = source + image * shape.itemCount
+        let squares = kernels.sum(.sumOfSquares, from, shape.itemCount)
+        kernels.unary(
+          UnaryArguments(
+            function: .linear, input: from, output: target + image * shape.itemCount,
+            count: shape.itemCount, alpha: Float(1 / (squares + epsilon).squareRoot())))
+      }
+    }
+  }
+}
+
+extension KernelTable {
+  /// A sum over a long vector: pieces in single precision, their sums in double.
+  func sum(_ function: Reduction, _ input: UnsafePointer<Float>, _ count: Int) -> Double {
+    let piece = 4096
+    var total = 0.0
+    var start = 0
+    while start < count {
+      let length = min(piece, count - start)
+      total += Double(
+        reduce(ReductionArguments(function: function, input: input + start, count: length)))
+      start += length
+    }
+    return total
+  }
+}
+
+/// x / (k + α / localSize · Σ x²)^β, the sum over `localSize` channels round the element's.
+struct LocalResponseOperation: Operation {
+  var alpha: Float
+  var beta: Float
+  var localSize: Int
+  var k: Float
+
+  var kind: String { "local response normalisation" }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+
+  /// The squares, and their sums.
+  func scratchFloats(_ context: StepContext) throws -> Int {
+    try checkedProduct([2, context.inputs[0].layout.shape.count])
+  }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let scratch = context.scratch
+    let shape = input.layout.shape
+    let area = shape.area
+    let kernels = context.kernels
+    let (before, size) = ((localSize - 1) / 2, localSize)
+    let (alpha, beta, k) = (alpha / Float(localSize), beta, k)
+    return { run in
+      let source = UnsafePointer(run.pointer(input))
+      let target = run.pointer(output)
+      let squares = run.pointer(scratch)
+      let sums = squares + shape.count
+      run.pool.forEach(shape.images * shape.channels) { plane in
+        kernels.unary(
+          UnaryArguments(
+            function: .square, input: source + plane * area, output: squares + plane * area,
+            count: area))
+      }
+      run.pool.forEach(shape.images * shape.channels) { plane in
+        let (image, channel) = plane.quotientAndRemainder(dividingBy: shape.channels)
+        let first = max(0, channel - before)
+        let last = min(shape.channels, channel - before + min(size, shape.channels + before))
+        let total = sums + plane * area
+        let planes = squares + image * shape.itemCount
+        for index in 0..<area {
+          var sum: Float = 0
+          for neighbour in first..<last { sum += planes[neighbour &* area &+ index] }
+          total[index] = sum
+        }
+        kernels.unary(
+          UnaryArguments(
+            function: .power, input: total, output: total, count: area, alpha: -beta,
+            scale: alpha, shift: k))
+        withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: 2) { operands in
+          guard let both = operands.baseAddress else { return }
+          both.initialize(to: CombiningOperand(source + plane * area))
+          (both + 1).initialize(to: CombiningOperand(total))
+          kernels.combine(
+            CombiningArguments(
+              function: .multiply, operands: both, operandCount: 2, output: target + plane * area,
+              count: area))
+        }
+      }
+    }
+  }
+}
+
+extension MeanVarianceNormalize: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let operation = MeanVarianceOperation(
+      acrossChannels: acrossChannels, normalizesVariance: normalizeVariance,
+      epsilon: epsilon == 0 ? 1e-6 : epsilon)
+    return [layer.add(operation, layer.inputs, try layer.outputShape())]
+  }
+}
+
+extension L2Normalize: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let operation = L2NormalizeOperation(epsilon: epsilon == 0 ? 1e-6 : epsilon)
+    return [layer.add(operation, layer.inputs, try layer.outputShape())]
+  }
+}
+
+extension LRN: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    try layer.require(
+      localSize > 0 && localSize <= Limits.dimension, "localSize", "\(localSize) channels")
+    let operation = LocalResponseOperation(
+      alpha: alpha, beta: beta, localSize: localSize, k: k == 0 ? 1 : k)
+    return [layer.add(operation, layer.inputs, try layer.outputShape())]
+  }
+}

@@ -1,0 +1,46 @@
+import CoreMLModel
+import TensorCore
+
+extension Padding: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let input = layer.inputShapes[0]
+    let output = try layer.outputShape()
+    let top = paddingAmounts?.top ?? 0
+    let left = paddingAmounts?.left ?? 0
+    var fill: Float = 0
+    if case .constant(let value) = kind { fill = value }
+    let isZero = fill == 0 && isConstant
+    let operation = PlaneGatherOperation(
+      kind: "padding", rows: try sources(input.height, output.height, top),
+      columns: try sources(input.width, output.width, left), fill: fill,
+      border: isZero ? (top, left) : nil)
+    return [layer.add(operation, layer.inputs, output)]
+  }
+
+  private var isConstant: Bool {
+    switch kind {
+    case .constant, nil: true
+    default: false
+    }
+  }
+
+  /// The input's row or column that each of the output's repeats; −1 for the constant.
+  private func sources(_ size: Int, _ count: Int, _ before: Int) throws -> [Int] {
+    try (0..<count).map { position in
+      let index = position - before
+      if index >= 0 && index < size { return index }
+      switch kind {
+      case .constant, nil: return -1
+      case .replication: return min(max(index, 0), size - 1)
+      case .reflection:
+        let mirrored = index < 0 ? -index : 2 * (size - 1) - index
+        guard mirrored >= 0, mirrored < size else {
+          throw ModelError(
+            .malformed, "a reflection of more than the input's size of \(size), less its edge",
+            field: "paddingAmounts")
+        }
+        return mirrored
+      }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// Maximum, average or L2 norm over windows. Padding is never read: windows end at the border, and
+/// only the divisor of an average knows of it.
+struct PoolingOperation: Operation {
+  var function: PoolingFunction
+  var rows: PoolingAxis
+  var columns: PoolingAxis
+
+  var kind: String { "\(function) pooling" }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+    LayoutWishes(inputs: [.blocked], outputs: [.blocked])
+  }
+
+  func describe(_ context: StepContext) -> StepNote { StepNote(kernel: kind) }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let from = input.layout
+    let to = output.layout
+    let rows = try PoolingAxis.Table(rows)
+    let columns = try PoolingAxis.Table(columns)
+    let pool = context.kernels.pool
+    let function = function
+    let bands = to.planes >= context.threadCount * 4 ? 1 : min(to.shape.height, 8)
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      run.parallel(to.planes * bands, writing: output) { unit in
+        let plane = unit / bands
+        let band = ThreadPool.share(of: to.shape.height, unit % bands, bands)
+        if band.isEmpty { return }
+        pool(
+          PoolingArguments(
+            function: function, input: source + from.planeOffset(plane),
+            inputRowStride: from.rowStride,
+            output: target + to.planeOffset(plane) + band.lowerBound * to.rowStride,
+            outputRowStride: to.rowStride, outputRows: band.count, outputWidth: to.shape.width,
+            rowStarts: rows.starts + band.lowerBound, rowEnds: rows.ends + band.lowerBound,
+            columnStarts: columns.starts, columnEnds: columns.ends,
+            rowCounts: rows.counts.map { $0 + band.lowerBound }, columnCounts: columns.counts))
+      }
+    }
+  }
+}
+
+/// The windows along one axis.
+struct PoolingAxis: Sendable, Equatable {
+  var starts: [Int32]
+  var ends: [Int32]
+  /// What each window counts towards an average's divisor; nil is its length.
+  var counts: [Int32]?
+
+  /// - Parameter end: one past the last position that counts towards the divisor: the input with
+  ///   its padding.
+  init(
+    input: Int, output: Int, kernel: Int, stride: Int, padding: Int, paddedEnd end: Int,
+    excludesPadding: Bool
+  ) {
+    starts = []
+    ends = []
+    var sizes: [Int32] = []
+    for position in 0..<output {
+      let first = position * stride - padding
+      let last = first + kernel
+      starts.append(Int32(clamping: min(max(first, 0), input)))
+      ends.append(Int32(clamping: min(max(last, 0), input)))
+      sizes.append(Int32(clamping: max(1, min(last, end) - first)))
+    }
+    counts = excludesPadding ? nil : sizes
+  }
+
+  /// The three lists in memory that kernels may point to.
+  struct Table: Sendable {
+    private let buffer: Buffer
+    private final class Buffer: @unchecked Sendable {
+      let memory: AlignedBuffer
+      init(_ values: [Int32]) throws {
+        memory = try AlignedBuffer(checkedByteCount: values.count * 4)
+        memory.pointer.assumingMemoryBound(to: Int32.self).update(from: values, count: values.count)
+      }
+    }
+    private let length: Int
+    private let hasCounts: Bool
+
+    init(_ axis: PoolingAxis) throws {
+      buffer = try Buffer(axis.starts + axis.ends + (axis.counts ?? []))
+      length = axis.starts.count
+      hasCounts = axis.counts != nil
+    }
+
+    private var base: UnsafePointer<Int32> {
+      UnsafePointer(buffer.memory.pointer.assumingMemoryBound(to: Int32.self))
+    }
+    var starts: UnsafePointer<Int32> { base }
+    var ends: UnsafePointer<Int32> { base + length }
+    var counts: UnsafePointer<Int32>? { hasCounts ? base + 2 * length : nil }
+  }
+}
+
+extension Pooling: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let input = layer.inputShapes[0]
+    let output = try layer.outputShape()
+    let function: PoolingFunction =
+      switch type {
+      case .max: .maximum
+      case .average: .average
+      case .l2: .l2
+      }
+    if globalPooling {
+      func whole(_ size: Int) -> PoolingAxis {
+        PoolingAxis(
+          input: size, output: 1, kernel: size, stride: 1, padding: 0, paddedEnd: size,
+          excludesPadding: true)
+      }
+      let operation = PoolingOperation(
+        function: function, rows: whole(input.height), columns: whole(input.width))
+      return [layer.add(operation, layer.inputs, output)]
+    }
+    let window = try WindowGeometry(self, layer)
+    func axis(_ index: Int, _ size: Int, _ count: Int) -> PoolingAxis {
+      PoolingAxis(
+        input: size, output: count, kernel: window.kernel[index], stride: window.stride[index],
+        padding: window.start[index], paddedEnd: size + window.end[index],
+        excludesPadding: avgPoolExcludePadding)
+    }
+    let operation = PoolingOperation(
+      function: function, rows: axis(0, input.height, output.height),
+      columns: axis(1, input.width, output.width))
+    return [layer.add(operation, layer.inputs, output)]
+  }
+}

@@ -1,0 +1,117 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// The same row-major elements under another shape.
+struct ViewOperation: Operation {
+  var kind: String { "view" }
+  var isView: Bool { true }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let count = output.layout.shape.count
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      if source != target { target.update(from: source, count: count) }
+    }
+  }
+}
+
+extension LayerLowering {
+  /// The elements of each batch item as one row, `[Seq, C, H, W]` or `[Seq, H, W, C]` in order.
+  fileprivate mutating func unrolled(_ value: Graph.ValueID, channelLast: Bool) throws -> Graph.ValueID {
+    let shape = graph.shape(value)
+    let (b, c, h, w) = (shape.batch, shape.channels, shape.height, shape.width)
+    let rows = try Shape([1, b, shape.sequence * shape.itemCount, 1, 1])
+    let operation =
+      channelLast
+      ? StridedCopyOperation(
+        kind: "to channels last", sizes: [b, shape.sequence, h, w, c],
+        strides: [c * h * w, b * c * h * w, w, 1, h * w])
+      : StridedCopyOperation(
+        kind: "batch first", sizes: [b, shape.sequence, c * h * w],
+        strides: [c * h * w, b * c * h * w, 1])
+    return add(operation, [value], rows)
+  }
+
+  /// The inverse of `unrolled`.
+  fileprivate mutating func rolled(
+    _ value: Graph.ValueID, _ shape: Shape, channelLast: Bool
+  ) -> Graph.ValueID {
+    let (s, b) = (shape.sequence, shape.batch)
+    let (c, h, w) = (shape.channels, shape.height, shape.width)
+    let operation =
+      channelLast
+      ? StridedCopyOperation(
+        kind: "from channels last", sizes: [s, b, c, h, w],
+        strides: [c * h * w, s * c * h * w, 1, w * c, c])
+      : StridedCopyOperation(
+        kind: "sequence first", sizes: [s, b, c * h * w],
+        strides: [c * h * w, s * c * h * w, 1])
+    return add(operation, [value], shape)
+  }
+
+  fileprivate mutating func reshape(
+    from readsChannelLast: Bool, to writesChannelLast: Bool
+  ) throws -> [Graph.ValueID] {
+    let input = inputShapes[0]
+    let output = try outputShape()
+    try require(
+      input.batch == output.batch && input.count == output.count, "targetShape",
+      "\(output.dimensions) does not have as many elements as \(input.dimensions)")
+    let keepsOrder =
+      (!readsChannelLast || input.channels == 1 || input.area == 1)
+      && (!writesChannelLast || output.channels == 1 || output.area == 1)
+    if keepsOrder, input.sequence == output.sequence || input.batch == 1 {
+      return [add(ViewOperation(), inputs, output)]
+    }
+    let rows = try unrolled(inputs[0], channelLast: readsChannelLast)
+    let isRow = output.sequence == 1 && (!writesChannelLast || output.channels == 1 || output.area == 1)
+    if isRow { return [add(ViewOperation(), [rows], output)] }
+    return [rolled(rows, output, channelLast: writesChannelLast)]
+  }
+}
+
+extension Reshape: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    try layer.reshape(from: mode == .channelLast, to: mode == .channelLast)
+  }
+}
+
+extension Flatten: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let input = layer.inputShapes[0]
+    let output = try layer.outputShape()
+    if mode == .channelLast, output.sequence == input.sequence, output.area == 1 {
+      // Each item on its own.
+      let operation = StridedCopyOperation(
+        kind: "flatten, channels last",
+        sizes: [input.images, input.height, input.width, input.channels],
+        strides: [input.itemCount, input.width, 1, input.area])
+      if input.area > 1, input.channels > 1 { return [layer.add(operation, layer.inputs, output)] }
+    }
+    return try layer.reshape(from: mode == .channelLast, to: false)
+  }
+}
+
+extension Permute: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let input = layer.inputShapes[0]
+    let output = try layer.outputShape()
+    let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
+    try layer.require(
+      axes.sorted() == [0, 1, 2, 3], "axis", "\(axes) is not a permutation of 0, 1, 2, 3")
+    if axes == [0, 1, 2, 3] { return layer.inputs }
+    // Of [Seq, C, H, W]; the batch stands between Seq and C.
+    let steps = [input.batch * input.itemCount, input.area, input.width, 1]
+    let sizes = [output.sequence, output.channels, output.height, output.width]
+    let operation = StridedCopyOperation(
+      kind: "permute", sizes: [sizes[0], output.batch] + sizes[1...],
+      strides: [steps[axes[0]], input.itemCount] + axes[1...].map { steps[$0] })
+    return [layer.add(operation, layer.inputs, output)]
+  }
+}

@@ -1,0 +1,139 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// Where an output's row or column lies between two of the input's.
+struct ResamplingPoint: Sendable, Equatable {
+  var lower: Int
+  var upper: Int
+  /// The share of the upper one.
+  var fraction: Float
+
+  /// - Parameter position: held inside of `0 ..< size`.
+  init(_ position: Double, size: Int) {
+    let held = min(max(position, 0), Double(size - 1))
+    lower = Int(held)
+    upper = min(lower + 1, size - 1)
+    fraction = Float(held - Double(lower))
+  }
+}
+
+/// Bilinear interpolation between rows and columns given once for all planes.
+struct ResampleOperation: Operation {
+  var rows: [ResamplingPoint]
+  var columns: [ResamplingPoint]
+
+  var kind: String { "bilinear" }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.followingFirstInput() }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let from = input.layout
+    let to = output.layout
+    let (rows, columns) = (rows, columns)
+    let bands = max(1, min(to.shape.height, context.threadCount * 4 / to.planes))
+    return { run in
+      let source = UnsafePointer(run.pointer(input))
+      let target = run.pointer(output)
+      run.parallel(to.planes * bands, writing: output) { unit in
+        let plane = unit / bands
+        let origin = source + from.planeOffset(plane)
+        for y in ThreadPool.share(of: rows.count, unit % bands, bands) {
+          interpolateRow(
+            origin + rows[y].lower * from.rowStride, origin + rows[y].upper * from.rowStride,
+            rows[y].fraction, columns, target + to.planeOffset(plane) + y * to.rowStride,
+            block: to.block)
+        }
+      }
+    }
+  }
+}
+
+/// One row of the output between two of the input.
+func interpolateRow(
+  _ top: UnsafePointer<Float>, _ bottom: UnsafePointer<Float>, _ fraction: Float,
+  _ columns: [ResamplingPoint], _ target: UnsafeMutablePointer<Float>, block: Int
+) {
+  for (x, column) in columns.enumerated() {
+    let left = column.lower &* block
+    let right = column.upper &* block
+    let share = column.fraction
+    for lane in 0..<block {
+      let upper =
+        top[left &+ lane] * (1 - share) + top[right &+ lane] * share
+      let lower =
+        bottom[left &+ lane] * (1 - share) + bottom[right &+ lane] * share
+      target[x &* block &+ lane] = upper * (1 - fraction) + lower * fraction
+    }
+  }
+}
+
+extension Upsample: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let input = layer.inputShapes[0]
+    let output = try layer.outputShape()
+    if mode == .nearest {
+      func sources(_ size: Int, _ count: Int) -> [Int] { (0..<count).map { $0 * size / count } }
+      let operation = PlaneGatherOperation(
+        kind: "nearest", rows: sources(input.height, output.height),
+        columns: sources(input.width, output.width))
+      return [layer.add(operation, layer.inputs, output)]
+    }
+    let operation = ResampleOperation(
+      rows: points(input.height, output.height), columns: points(input.width, output.width))
+    return [layer.add(operation, layer.inputs, output)]
+  }
+
+  /// The formulas of `LinearUpsampleMode` in the specification; `default` is i · in / out.
+  private func points(_ size: Int, _ count: Int) -> [ResamplingPoint] {
+    let ratio = Double(size) / Double(count)
+    return (0..<count).map { index in
+      let i = Double(index)
+      let position =
+        switch linearUpsampleMode {
+        case .default: i * ratio
+        case .alignCornersTrue: count == 1 ? 0 : i * Double(size - 1) / Double(count - 1)
+        case .alignCornersFalse: i * ratio + 0.5 * ratio - 0.5
+        }
+      return ResamplingPoint(position, size: size)
+    }
+  }
+}
+
+extension ResizeBilinear: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let input = layer.inputShapes[0]
+    let output = try layer.outputShape()
+    let method = mode ?? .strictAlignEndpoints
+    func points(_ size: Int, _ count: Int) -> [ResamplingPoint] {
+      method.positions(from: 0, to: Double(size - 1), count: count).map {
+        ResamplingPoint($0, size: size)
+      }
+    }
+    let operation = ResampleOperation(
+      rows: points(input.height, output.height), columns: points(input.width, output.width))
+    return [layer.add(operation, layer.inputs, output)]
+  }
+}
+
+extension SamplingMethod {
+  /// `count` points between `start` and `end`: the formulas of the specification's `SamplingMode`,
+  /// whose interval [0, X − 1] is moved to `start`.
+  func positions(from start: Double, to end: Double, count: Int) -> [Double] {
+    let extent = end - start
+    let n = Double(count)
+    return (0..<count).map { index in
+      let i = Double(index)
+      let point =
+        switch self {
+        case .strictAlignEndpoints: count == 1 ? 0 : i * extent / (n - 1)
+        case .alignEndpoints: count == 1 ? extent / 2 : i * extent / (n - 1)
+        case .upsample: i * (extent + 1) / n
+        case .roiAlign: (i + 0.5) * max(1, extent) / n
+        }
+      return start + min(extent, point)
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+extension Unary: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let factor = scale == 0 ? 1 : scale
+    let guardTerm = epsilon == 0 ? 1e-6 : epsilon
+    var function =
+      switch type {
+      case .sqrt: ElementFunction(.sqrt)
+      case .rsqrt: ElementFunction(.rsqrt, alpha: guardTerm)
+      case .inverse: ElementFunction(.inverse, alpha: guardTerm)
+      case .power: ElementFunction(.power, alpha: alpha)
+      case .exp: ElementFunction(.exp)
+      case .log: ElementFunction(.log)
+      case .abs: ElementFunction(.abs)
+      case .threshold: ElementFunction(.threshold, alpha: alpha)
+      }
+    function.scale = factor
+    function.shift = shift
+    let shape = try layer.outputShape()
+    return [layer.add(ElementwiseOperation(function: function), layer.inputs, shape)]
+  }
+}

@@ -1,0 +1,250 @@
+import CoreMLModel
+import CustomLayers
+import TensorCore
+
+/// Turns the document's layers into a graph: checks names, resolves custom layers, infers shapes.
+struct GraphBuilder {
+  struct Interface {
+    var inputs: [NetworkFeature] = []
+    var outputs: [NetworkFeature] = []
+    var kept: [NetworkFeature] = []
+  }
+
+  let model: Model
+  let network: NeuralNetwork
+  let options: CompileOptions
+  private(set) var graph = Graph()
+  /// Blobs that have been produced so far.
+  private var blobs: [String: Graph.ValueID] = [:]
+
+  init(model: Model, options: CompileOptions) throws {
+    guard let network = model.neuralNetwork else {
+      throw ModelError(.unsupported, "the model is not a neural network and cannot be run")
+    }
+    guard network.layers.count <= Limits.layers else {
+      throw ModelError(
+        .limitExceeded, "\(network.layers.count) layers, more than the limit of \(Limits.layers)")
+    }
+    self.model = model
+    self.network = network
+    self.options = options
+  }
+
+  mutating func build() throws -> (Graph, Interface) {
+    try checkSupport()
+    let implementations = try customImplementations()
+    var interface = Interface()
+    try addInputs(&interface)
+    for (index, layer) in network.layers.enumerated() {
+      do {
+        try add(layer, implementations[index])
+      } catch let error as ModelError {
+        throw error.inLayer(layer.name, class: layer.parameters?.engineTypeName)
+      }
+    }
+    try exposeOutputs(&interface)
+    try exposeKept(&interface)
+    return (graph, interface)
+  }
+
+  /// One error for all layers that the engine cannot run.
+  private func checkSupport() throws {
+    var unsupported: [String] = []
+    for layer in network.layers {
+      guard let parameters = layer.parameters else {
+        unsupported.append("'\(layer.name)' (no type)")
+        continue
+      }
+      if !(parameters is any EngineLayer) {
+        unsupported.append("'\(layer.name)' (\(parameters.engineTypeName))")
+      }
+    }
+    guard !unsupported.isEmpty else { return }
+    throw ModelError(
+      .unsupported,
+      unsupported.count == 1
+        ? "the engine cannot run the layer \(unsupported[0])"
+        : "the engine cannot run \(unsupported.count) layers: \(unsupported.joined(separator: ", "))"
+    )
+  }
+
+  private mutating func add(_ layer: NeuralNetworkLayer, _ custom: (any CustomLayer)?) throws {
+    guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
+    try Self.check(layer.input.count, in: type(of: parameters).inputCount, "inputs")
+    try Self.check(layer.output.count, in: type(of: parameters).outputCount, "outputs")
+    let inputs = try layer.input.map { name in
+      guard let value = blobs[name] else {
+        throw ModelError(
+          .malformed, "no input and no earlier layer provides the blob '\(name)'", field: "input")
+      }
+      return value
+    }
+    // The graph moves into the lowering and back, so that it is never copied.
+    var moved = Graph()
+    swap(&moved, &graph)
+    var lowering = LayerLowering(
+      layer: layer, inputs: inputs, graph: consume moved, customLayer: custom,
+      hooks: options.hooks)
+    let outputs = try parameters.lower(&lowering)
+    graph = (consume lowering).graph
+    guard outputs.count == layer.output.count else {
+      throw ModelError(
+        .malformed, "\(layer.output.count) outputs are named, the layer has \(outputs.count)",
+        field: "output")
+    }
+    for (name, value) in zip(layer.output, outputs) {
+      guard blobs[name] == nil else {
+        throw ModelError(.malformed, "the blob '\(name)' is written a second time", field: "output")
+      }
+      blobs[name] = value
+      if graph.values[value].name.isEmpty { graph.values[value].name = name }
+    }
+  }
+
+  private static func check(_ count: Int, in range: ClosedRange<Int>, _ what: String) throws {
+    if range.contains(count) { return }
+    let allowed =
+      range.lowerBound == range.upperBound
+      ? "\(range.lowerBound)"
+      : range.upperBound == .max
+        ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+    throw ModelError(.malformed, "\(count) \(what), where \(allowed) are needed", field: what)
+  }
+}
+
+extension LayerParameters {
+  /// The type's name in the specification, of a carried-through layer its field's.
+  var engineTypeName: String {
+    if let opaque = self as? OpaqueLayer, let message = opaque.message {
+      return message.name ?? "type \(message.field)"
+    }
+    return typeName
+  }
+}
+
+// MARK: - Interface
+
+extension GraphBuilder {
+  private mutating func addInputs(_ interface: inout Interface) throws {
+    guard let description = model.description else {
+      throw ModelError(.malformed, "the model has no description of its inputs and outputs")
+    }
+    for name in options.inputShapes.keys.sorted()
+    where !description.input.contains(where: { $0.name == name }) {
+      throw ModelError(.mismatch, "the model has no input '\(name)' whose shape could be set")
+    }
+    let used = Set(network.layers.flatMap(\.input)).union(description.output.map(\.name))
+    for feature in description.input {
+      let isUsed = used.contains(feature.name)
+      if !isUsed, feature.type?.isOptional == true { continue }
+      let resolved = try InputFeature(feature, override: options.inputShapes[feature.name], network)
+      guard blobs[feature.name] == nil else {
+        throw ModelError(.malformed, "two inputs are named '\(feature.name)'")
+      }
+      let value = graph.addValue(feature.name, resolved.shape)
+      blobs[feature.name] = value
+      graph.inputs.append(
+        Graph.Input(
+          name: feature.name, value: value,
+          preprocessing: try resolved.preprocessing(network, in: description)))
+      interface.inputs.append(
+        NetworkFeature(
+          name: feature.name, kind: resolved.kind, shape: resolved.shape.dimensions))
+    }
+  }
+
+  private mutating func exposeOutputs(_ interface: inout Interface) throws {
+    guard let description = model.description else { return }
+    for feature in description.output {
+      var kind = NetworkFeature.Kind.array
+      var blob = feature.name
+      switch feature.type?.kind {
+      case .image(let image): kind = .image(image.colorSpace)
+      case .dictionary:
+        kind = .probabilities
+        if case .neuralNetworkClassifier(let classifier) = model.type,
+          !classifier.labelProbabilityLayerName.isEmpty
+        {
+          blob = classifier.labelProbabilityLayerName
+        } else if blobs[blob] == nil {
+          blob = network.layers.last?.output.first ?? blob
+        }
+      case .int64 where feature.name == description.predictedFeatureName: continue
+      case .string: continue
+      default: break
+      }
+      guard let value = blobs[blob] else {
+        throw ModelError(
+          .malformed, "no layer provides the output '\(blob)'", field: "description.output")
+      }
+      if case .image(let space) = kind, graph.shape(value).channels != space.channelCount {
+        throw ModelError(
+          .malformed,
+          "the image output '\(feature.name)' has \(graph.shape(value).channels) channels, its "
+            + "colour space \(space.channelCount)", field: "description.output")
+      }
+      graph.exposed.append((feature.name, value))
+      interface.outputs.append(
+        NetworkFeature(name: feature.name, kind: kind, shape: graph.shape(value).dimensions))
+    }
+    guard !interface.outputs.isEmpty else {
+      throw ModelError(.malformed, "the model declares no output", field: "description.output")
+    }
+  }
+
+  private mutating func exposeKept(_ interface: inout Interface) throws {
+    var names: [String]
+    switch options.keep {
+    case .all: names = network.layers.flatMap(\.output)
+    case .named(let wanted):
+      for name in wanted.sorted() where blobs[name] == nil {
+        throw ModelError(.mismatch, "the network has no blob '\(name)'")
+      }
+      names = network.layers.flatMap(\.output).filter(wanted.contains)
+      names += interface.inputs.map(\.name).filter(wanted.contains)
+    }
+    let known = Set(interface.outputs.map(\.name))
+    names.removeAll(where: known.contains)
+    for name in names {
+      guard let value = blobs[name] else { continue }
+      graph.exposed.append((name, value))
+      interface.kept.append(
+        NetworkFeature(name: name, kind: .array, shape: graph.shape(value).dimensions))
+    }
+  }
+}
+
+// MARK: - Custom layers
+
+extension GraphBuilder {
+  /// The implementations of all custom layers, by the layer's position. One error names every class
+  /// that nobody provides.
+  private func customImplementations() throws -> [Int: any CustomLayer] {
+    var missing: [String: [String]] = [:]
+    var found: [(index: Int, custom: Custom, type: any CustomLayer.Type)] = []
+    for (index, layer) in network.layers.enumerated() {
+      guard let custom = layer.parameters as? Custom else { continue }
+      guard !custom.className.isEmpty else {
+        throw ModelError(
+          .malformed, "the class name of a custom layer is empty", layer: layer.name,
+          layerClass: "custom", field: "className")
+      }
+      if let type = options.customLayers[custom.className] {
+        found.append((index, custom, type))
+      } else {
+        missing[custom.className, default: []].append(layer.name)
+      }
+    }
+    if !missing.isEmpty { throw options.customLayers.notFound(missing) }
+    var implementations: [Int: any CustomLayer] = [:]
+    for (index, custom, type) in found {
+      let layer = network.layers[index].name
+      do {
+        implementations[index] = try custom.instantiate(type, layer: layer, hooks: options.hooks)
+      } catch {
+        throw customLayerError(error, layer: layer, className: custom.className)
+      }
+    }
+    return implementations
+  }
+}

@@ -1,0 +1,163 @@
+import CoreMLModel
+import TensorCore
+
+/// The shape that an input feature has inside the network.
+struct InputFeature {
+  let name: String
+  let kind: NetworkFeature.Kind
+  let shape: Shape
+
+  /// - Parameter override: the five axes to use instead of the declared shape. Sequence and batch
+  ///   are free; C, H and W must be ones that the feature allows.
+  init(_ feature: FeatureDescription, override: [Int]?, _ network: NeuralNetwork) throws {
+    name = feature.name
+    do {
+      switch feature.type?.kind {
+      case .image(let image):
+        kind = .image(image.colorSpace)
+        shape = try Self.shape(of: image, override)
+      case .multiArray(let array):
+        kind = .array
+        shape = try Self.shape(of: array, override, network.arrayInputShapeMapping)
+      case .int64, .double:
+        kind = .array
+        shape = try Shape(override ?? [1, 1, 1, 1, 1])
+      default:
+        throw ModelError(.unsupported, "the type of the feature is not one that a network takes")
+      }
+    } catch var error as ModelError {
+      error.field = error.field ?? "input '\(feature.name)'"
+      throw error
+    }
+  }
+
+  private static func shape(of image: ImageFeatureType, _ override: [Int]?) throws -> Shape {
+    let channels = image.colorSpace.channelCount
+    guard channels > 0 else { throw ModelError(.malformed, "the image's colour space is not set") }
+    guard let override else { return try Shape([1, 1, channels, image.height, image.width]) }
+    let wanted = try Shape(override)
+    var isAllowed = wanted.height == image.height && wanted.width == image.width
+    switch image.flexibility {
+    case .enumerated(let sizes):
+      isAllowed =
+        isAllowed || sizes.contains { $0.height == wanted.height && $0.width == wanted.width }
+    case .range(let width, let height):
+      isAllowed =
+        isAllowed
+        || ((height?.allows(wanted.height) ?? (wanted.height == image.height))
+          && (width?.allows(wanted.width) ?? (wanted.width == image.width)))
+    case nil: break
+    }
+    guard wanted.channels == channels, isAllowed else {
+      throw ModelError(
+        .mismatch,
+        "an image of \(wanted.width)×\(wanted.height) with \(wanted.channels) channels is not one "
+          + "that the model takes (\(image.width)×\(image.height), \(channels) channels)")
+    }
+    return wanted
+  }
+
+  private static func shape(
+    of array: ArrayFeatureType, _ override: [Int]?,
+    _ mapping: NeuralNetwork.ArrayInputShapeMapping
+  ) throws -> Shape {
+    let declared = array.shape
+    guard mapping == .rank5 else {
+      guard let five = fiveAxes(exact: declared) else {
+        throw ModelError(.unsupported, "an array of rank \(declared.count) with exact mapping")
+      }
+      return try Shape(override ?? five)
+    }
+    if declared.isEmpty, let override { return try Shape(override) }
+    let item: [Int]
+    switch declared.count {
+    case 1: item = [declared[0], 1, 1]
+    case 3: item = declared
+    case 5: item = Array(declared[2...])
+    default:
+      throw ModelError(
+        .malformed, "an array of shape \(declared); [C] or [C, H, W] is needed")
+    }
+    guard let override else {
+      return try Shape(declared.count == 5 ? declared : [1, 1] + item)
+    }
+    let wanted = try Shape(override)
+    let wantedItem = [wanted.channels, wanted.height, wanted.width]
+    guard wantedItem == item || array.allows(wantedItem) else {
+      throw ModelError(.mismatch, "shape \(override) is not one that the model takes (\(declared))")
+    }
+    return wanted
+  }
+
+  /// The five axes of an array that is used as it is.
+  private static func fiveAxes(exact shape: [Int]) -> [Int]? {
+    switch shape.count {
+    case 1: [1, 1] + shape + [1, 1]
+    case 2: [1] + shape + [1, 1]
+    case 3: [1, 1] + shape
+    case 4: [1] + shape
+    case 5: shape
+    default: nil
+    }
+  }
+
+  /// Scaler or mean image of the feature.
+  func preprocessing(
+    _ network: NeuralNetwork, in description: ModelDescription
+  ) throws -> Preprocessing? {
+    let firstImage = description.input.first {
+      if case .image = $0.type?.kind { true } else { false }
+    }?.name
+    let own = network.preprocessing.filter {
+      ($0.featureName.isEmpty ? firstImage : $0.featureName) == name
+    }
+    guard let preprocessor = own.first?.preprocessor else { return nil }
+    guard case .image(let space) = kind else {
+      throw ModelError(
+        .malformed, "the input '\(name)' is not an image", field: "preprocessing")
+    }
+    switch preprocessor {
+    case .scaler(let scaler):
+      let bias: [Float] =
+        switch space {
+        case .bgr: [scaler.blueBias, scaler.greenBias, scaler.redBias]
+        case .rgb: [scaler.redBias, scaler.greenBias, scaler.blueBias]
+        default: [scaler.grayBias]
+        }
+      if scaler.channelScale == 1, bias.allSatisfy({ $0 == 0 }) { return nil }
+      return Preprocessing(scale: scaler.channelScale, bias: bias, mean: [])
+    case .meanImage(let mean):
+      guard mean.meanImage.count == shape.itemCount else {
+        throw ModelError(
+          .malformed,
+          "the mean image has \(mean.meanImage.count) values, the image \(shape.itemCount)",
+          field: "preprocessing")
+      }
+      let bias = [Float](repeating: 0, count: shape.channels)
+      return Preprocessing(scale: 1, bias: bias, mean: mean.meanImage)
+    }
+  }
+}
+
+extension SizeRange {
+  fileprivate func allows(_ size: Int) -> Bool {
+    size >= lowerBound && (upperBound < 0 || size <= upperBound)
+  }
+}
+
+extension ArrayFeatureType {
+  /// Whether the flexibility admits C, H and W.
+  fileprivate func allows(_ item: [Int]) -> Bool {
+    switch flexibility {
+    case .enumerated(let shapes):
+      shapes.contains { $0 == item || ($0.count == 1 && item == [$0[0], 1, 1]) }
+    case .range(let ranges):
+      switch ranges.count {
+      case 1: ranges[0].allows(item[0]) && item[1] == 1 && item[2] == 1
+      case 3, 5: zip(ranges.suffix(3), item).allSatisfy { $0.allows($1) }
+      default: false
+      }
+    case nil: false
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import CoreMLModel
+import CustomLayers
+import TensorCore
+
+/// A type of layer that the engine runs.
+protocol EngineLayer {
+  /// Adds the layer's operations to the graph and returns the values of its outputs.
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID]
+}
+
+/// What a layer sees while it is turned into operations.
+struct LayerLowering {
+  let layer: NeuralNetworkLayer
+  let inputs: [Graph.ValueID]
+  var graph: Graph
+  let customLayer: (any CustomLayer)?
+  let hooks: EngineHooks
+
+  var inputShapes: [Shape] { inputs.map { graph.shape($0) } }
+
+  /// The output shapes that the document's rules give.
+  func outputShapes() throws -> [Shape] {
+    guard let parameters = layer.parameters else { return [] }
+    let shapes = inputShapes.map(\.dimensions)
+    do {
+      return try parameters.outputShapes(shapes).map { try Shape($0) }
+    } catch let error as ModelError where error.message.contains("is not known yet") {
+      return try interimOutputShapes(parameters, shapes).map { try Shape($0) }
+    }
+  }
+
+  /// The only output's shape.
+  func outputShape() throws -> Shape {
+    guard let shape = try outputShapes().first else {
+      throw ModelError(.malformed, "the layer has no output", field: "output")
+    }
+    return shape
+  }
+
+  /// Appends a node with one output.
+  mutating func add(
+    _ operation: any Operation, _ inputs: [Graph.ValueID], _ shape: Shape
+  ) -> Graph.ValueID {
+    add(operation, inputs, [shape])[0]
+  }
+
+  /// Appends a node; its outputs are named when the layer's are.
+  mutating func add(
+    _ operation: any Operation, _ inputs: [Graph.ValueID], _ shapes: [Shape]
+  ) -> [Graph.ValueID] {
+    let outputs = shapes.map { graph.addValue("", $0) }
+    graph.nodes.append(
+      Graph.Node(
+        name: layer.name, layerType: layer.parameters?.engineTypeName ?? "", operation: operation,
+        inputs: inputs, outputs: outputs))
+    return outputs
+  }
+
+  /// Adds a value that is known now.
+  mutating func constant(_ elements: [Float], _ shape: Shape) throws -> Graph.ValueID {
+    graph.addValue("", shape, constant: try Constant(elements))
+  }
+
+  /// Checks that `condition` holds.
+  func require(_ condition: Bool, _ field: String, _ message: @autoclosure () -> String) throws {
+    if !condition { throw ModelError(.malformed, message(), field: field) }
+  }
+}

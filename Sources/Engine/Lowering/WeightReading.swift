@@ -1,0 +1,39 @@
+import CoreMLModel
+import TensorCore
+
+extension LayerLowering {
+  /// The values of a weight, in file order.
+  ///
+  /// - Throws: `ModelError` where it is absent or does not hold `shape`'s product of values.
+  func values(_ weights: Weights?, _ shape: [Int], _ field: String) throws -> FloatValues {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    guard let weights else {
+      throw ModelError(.malformed, "no values, where \(count) are needed", field: field)
+    }
+    do {
+      return try weights.values(shape: shape)
+    } catch var error as ModelError {
+      error.field = error.field ?? field
+      throw error
+    }
+  }
+
+  /// One value a channel, or a single one for all.
+  func perChannel(_ weights: Weights?, _ channels: Int, _ field: String) throws -> [Float] {
+    if let weights, weights.holds(1), channels != 1 {
+      return try values(weights, [1], field).array()
+    }
+    return try values(weights, [channels], field).array()
+  }
+}
+
+extension Weights {
+  /// Whether the storage has room for exactly `count` values.
+  func holds(_ count: Int) -> Bool {
+    if floatValue.count > 0 { return floatValue.count == count }
+    if float16Value.count > 0 { return float16Value.count == count * 2 }
+    if int8RawValue.count > 0 { return int8RawValue.count == count }
+    let bits = count * (quantization?.numberOfBits ?? 0)
+    return rawValue.count == (bits + 7) / 8
+  }
+}

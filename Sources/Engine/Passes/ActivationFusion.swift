@@ -1,0 +1,32 @@
+/// Lets the convolution or dense layer before compute an activation while its results are still in
+/// registers.
+enum ActivationFusion: Pass {
+  static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
+    try fuse(&graph) { producer, node, _ in
+      guard let elementwise = node.operation as? ElementwiseOperation,
+        let function = FusedFunction(elementwise.function)
+      else { return nil }
+      switch producer.operation {
+      case var convolution as ConvolutionOperation
+      where convolution.weights.canFuse(function, context):
+        convolution.weights.activation = function
+        return convolution
+      case var transposed as TransposedConvolutionOperation
+      where transposed.weights.canFuse(function, context):
+        transposed.weights.activation = function
+        return transposed
+      case var dense as DenseOperation where dense.activation == .none:
+        dense.activation = function
+        return dense
+      default: return nil
+      }
+    }
+  }
+}
+
+extension ConvolutionWeights {
+  fileprivate func canFuse(_ function: FusedFunction, _ context: PassContext) -> Bool {
+    activation == .none && path(block: context.channelBlock).hasEpilogue
+      && (function.keepsZero || outputs % context.channelBlock == 0)
+  }
+}

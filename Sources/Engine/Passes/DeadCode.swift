@@ -1,0 +1,19 @@
+/// Drops nodes of whose outputs nobody reads any.
+///
+/// Custom layers stay: they may be there for what they do besides.
+enum DeadCode: Pass {
+  static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
+    var needed = graph.exposedValues
+    var dead: Set<Int> = []
+    for index in graph.nodes.indices.reversed() {
+      let node = graph.nodes[index]
+      if node.outputs.contains(where: needed.contains) || node.operation is CustomOperation {
+        needed.formUnion(node.inputs)
+      } else {
+        dead.insert(index)
+      }
+    }
+    graph.removeNodes(dead)
+    return !dead.isEmpty
+  }
+}

@@ -1,0 +1,57 @@
+/// Makes one function of two where the kernels have it: min(max(x, a), b) from a threshold between
+/// two changes of sign, as converters write a bounded rectifier.
+enum ElementwiseChaining: Pass {
+  static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
+    var changed = false
+    while try fuse(&graph, { producer, node, _ in
+      guard let first = (producer.operation as? ElementwiseOperation)?.function,
+        let second = (node.operation as? ElementwiseOperation)?.function
+      else { return nil }
+      return chained(first, second).map { ElementwiseOperation(function: $0) }
+    }) { changed = true }
+    return changed
+  }
+
+  /// second ∘ first, where it is one function.
+  private static func chained(
+    _ first: ElementFunction, _ second: ElementFunction
+  ) -> ElementFunction? {
+    switch (first.bounds, second.bounds) {
+    case (let inner?, let outer?):
+      let lower = max(outer.lower, min(outer.upper, inner.lower))
+      let upper = max(outer.lower, min(outer.upper, inner.upper))
+      if lower == 0, upper == .infinity { return ElementFunction(.relu) }
+      return ElementFunction(.clip, alpha: lower, beta: upper)
+    default: break
+    }
+    // −max(−x, a) = min(x, −a): the change of sign before becomes part of the threshold.
+    if first.isNegation, second.function == .threshold, second.scale == 1, second.shift == 0 {
+      var function = second
+      function.scale = -1
+      return function
+    }
+    if first.function == .threshold, first.scale == -1, first.shift == 0, second.isNegation,
+      case .scalar(let bound) = first.alpha
+    {
+      return ElementFunction(.clip, alpha: -.infinity, beta: -bound)
+    }
+    return nil
+  }
+}
+
+extension ElementFunction {
+  fileprivate var isNegation: Bool {
+    function == .linear && alpha.isAlways(-1) && beta.isAlways(0) && scale == 1 && shift == 0
+  }
+
+  /// The bounds to which the function limits its argument, if that is what it does.
+  fileprivate var bounds: (lower: Float, upper: Float)? {
+    guard scale == 1, shift == 0 else { return nil }
+    switch (function, alpha, beta) {
+    case (.relu, _, _): return (0, .infinity)
+    case (.threshold, .scalar(let lower), _): return (lower, .infinity)
+    case (.clip, .scalar(let lower), .scalar(let upper)): return (lower, upper)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/// Drops nodes whose output is their input, element for element in the same order and shape.
+enum IdentityElimination: Pass {
+  static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
+    var removed: Set<Int> = []
+    // What stands for each value; a node's inputs are replaced before the node is looked at.
+    var standIns: [Graph.ValueID: Graph.ValueID] = [:]
+    for index in graph.nodes.indices {
+      for position in graph.nodes[index].inputs.indices {
+        if let other = standIns[graph.nodes[index].inputs[position]] {
+          graph.nodes[index].inputs[position] = other
+        }
+      }
+      let node = graph.nodes[index]
+      guard node.inputs.count == 1, node.outputs.count == 1,
+        graph.shape(node.inputs[0]) == graph.shape(node.outputs[0]), isIdentity(node.operation)
+      else { continue }
+      standIns[node.outputs[0]] = node.inputs[0]
+      removed.insert(index)
+    }
+    for index in graph.exposed.indices {
+      if let other = standIns[graph.exposed[index].value] { graph.exposed[index].value = other }
+    }
+    graph.removeNodes(removed)
+    return !removed.isEmpty
+  }
+
+  private static func isIdentity(_ operation: any Operation) -> Bool {
+    if operation.isView { return true }
+    if let elementwise = operation as? ElementwiseOperation { return elementwise.function.isIdentity }
+    return false
+  }
+}

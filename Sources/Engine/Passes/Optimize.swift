@@ -1,0 +1,32 @@
+import Kernels
+
+/// A rewrite of the graph that leaves every exposed value as it is.
+protocol Pass: SendableMetatype {
+  /// Whether anything has changed.
+  static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool
+}
+
+struct PassContext {
+  let pool: ThreadPool
+  let kernels: KernelTable
+
+  var channelBlock: Int { kernels.channelBlock }
+}
+
+/// All passes, in the order in which they run.
+let passes: [any Pass.Type] = [
+  IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
+  AffineFusion.self, ElementwiseChaining.self, ResidualFusion.self, ActivationFusion.self, DeadCode.self,
+]
+
+/// The graph after all passes, repeated until none finds anything more to do.
+func optimize(_ graph: Graph, pool: ThreadPool, kernels: KernelTable) throws -> Graph {
+  var graph = graph
+  let context = PassContext(pool: pool, kernels: kernels)
+  var changed = true
+  while changed {
+    changed = false
+    for pass in passes where try pass.run(&graph, context) { changed = true }
+  }
+  return graph
+}

@@ -1,0 +1,39 @@
+/// Lets a convolution add the other operand of the sum that alone reads its result.
+enum ResidualFusion: Pass {
+  static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
+    let uses = graph.useCounts()
+    var producers = graph.producers()
+    var removed: Set<Int> = []
+    for index in graph.nodes.indices {
+      let sum = graph.nodes[index]
+      guard (sum.operation as? CombineOperation)?.function == .add, sum.inputs.count == 2,
+        sum.inputs[0] != sum.inputs[1],
+        sum.inputs.allSatisfy({ graph.shape($0) == graph.shape(sum.outputs[0]) })
+      else { continue }
+      // The later of two: the other operand has to be there already when it runs.
+      let candidates = sum.inputs.compactMap { input in
+        producers[input].flatMap { uses[input] == 1 && canAdd($0, graph, context) ? $0 : nil }
+      }
+      guard let producer = candidates.max() else { continue }
+      var node = graph.nodes[producer]
+      guard var convolution = node.operation as? ConvolutionOperation else { continue }
+      convolution.hasResidual = true
+      node.operation = convolution
+      node.inputs.append(sum.inputs[0] == node.outputs[0] ? sum.inputs[1] : sum.inputs[0])
+      node.outputs = sum.outputs
+      graph.nodes[index] = node
+      producers[sum.outputs[0]] = index
+      removed.insert(producer)
+    }
+    graph.removeNodes(removed)
+    return !removed.isEmpty
+  }
+
+  private static func canAdd(_ producer: Int, _ graph: Graph, _ context: PassContext) -> Bool {
+    guard let convolution = graph.nodes[producer].operation as? ConvolutionOperation else {
+      return false
+    }
+    return convolution.weights.activation == .none && !convolution.hasResidual
+      && convolution.weights.path(block: context.channelBlock).hasEpilogue
+  }
+}
