@@ -107,7 +107,7 @@ let package = Package(
     tests("CoreMLModel"),
     tests("CustomLayers"),
     tests("ModelTransforms"),
-    tests("Engine"),
+    tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("KerasImport"),
     tests("Imaging"),
     tests("Verification"),
