@@ -165,7 +165,7 @@ z = 2 * x + 0.25
 case("unary", input=x, sqrt=np.sqrt(z), rsqrt=1 / np.sqrt(z + 0.5), inverse=1 / (z + 0.5), power=z ** 1.5,
      exp=np.exp(z), log=np.log(z), abs=np.abs(-2 * x + 0.25), threshold=np.maximum(1.5, z),
      inverse_defaults=1 / (x + 1e-6))
-a, b, c = normal(2, 2, 3, 2, 4), normal(1, 2, 3, 1, 1), normal(1, 1, 1, 2, 4)
+a, b, c = normal(2, 2, 3, 2, 4), normal(2, 2, 3, 1, 1), normal(1, 1, 1, 2, 4)
 case("elementwise", a=a, b=b, c=c, add=a + b + c, multiply=a * b * c, average=(a + b + c) / 3,
      max=np.maximum(np.maximum(a, b), c), min=np.minimum(np.minimum(a, b), c))
 a, b = normal(2, 2, 5, 1, 1), normal(2, 2, 5, 1, 1)

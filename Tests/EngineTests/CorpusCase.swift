@@ -102,6 +102,7 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
     case (_, 4):
       let planes = array.transposed([0, 3, 1, 2])
       return planes.reshaped([1] + planes.shape)
+    case (.caffe, 5): return array
     case (_, 5): return array.transposed([1, 0, 4, 2, 3])
     default:
       throw ModelError(.unsupported, "an array of shape \(shape)", file: folder)

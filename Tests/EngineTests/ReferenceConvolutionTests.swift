@@ -18,9 +18,9 @@ import Testing
     layer.nGroups = groups
     layer.padding = padding
     layer.kernel = try golden.weights("weights")
-    if let bias = try? golden.weights("bias") {
+    if golden.has("bias") {
       layer.hasBias = true
-      layer.bias = bias
+      layer.bias = try golden.weights("bias")
     }
     return layer
   }

@@ -21,6 +21,8 @@ struct Goldens {
     try #require(try Self.arrays.get()["\(name)/\(key)"], "no golden \(name)/\(key)").tensor
   }
 
+  func has(_ key: String) -> Bool { (try? Self.arrays.get()["\(name)/\(key)"]) != nil }
+
   /// `[Seq, Batch, C, H, W]`
   func tensor(_ key: String) throws -> ReferenceTensor { ReferenceTensor(try array(key)) }
 
