@@ -110,7 +110,7 @@ let package = Package(
     tests("ModelTransforms"),
     tests("ImportSupport", ["CoreMLModel", "TensorCore"]),
     tests("KerasImport", ["ImportSupport", "HDF5Library", "CoreMLModel", "TensorCore"]),
-    tests("Engine", ["ByteFormats"]),
+    tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("Imaging"),
     tests("Verification"),
     tests("Assay"),

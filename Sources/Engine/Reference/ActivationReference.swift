@@ -39,10 +39,10 @@ extension Activation: ReferenceLayer {
   private func channelValues(
     _ weights: Weights?, _ channels: Int, _ field: String
   ) throws -> [Double] {
-    if let single = try? weights.values(1, field) {
+    if let single = try? weights.values([1], field) {
       return [Double](repeating: Double(single[0]), count: channels)
     }
-    return try weights.values(channels, field).map(Double.init)
+    return try weights.values([channels], field).map(Double.init)
   }
 }
 

@@ -7,11 +7,11 @@ extension Batchnorm: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let factors = try gamma.values(channels, "gamma")
-    let offsets = try beta.values(channels, "beta")
-    let means = computeMeanVar ? [] : try mean.values(channels, "mean")
-    let variances = computeMeanVar ? [] : try variance.values(channels, "variance")
-    let stabiliser = epsilon == 0 ? 1e-5 : Double(epsilon)
+    let factors = try gamma.values([channels], "gamma")
+    let offsets = try beta.values([channels], "beta")
+    let means = computeMeanVar ? [] : try mean.values([channels], "mean")
+    let variances = computeMeanVar ? [] : try variance.values([channels], "variance")
+    let stabiliser = Double(effectiveEpsilon)
     // Of each item and channel, or of each channel over all items.
     var computed: [Moments] = []
     if computeMeanVar {

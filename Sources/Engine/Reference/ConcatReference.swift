@@ -86,7 +86,7 @@ extension Slice: ReferenceLayer {
     let input = inputs[0]
     let size = [input.channels, input.height, input.width][axis.rawValue]
     let start = startIndex < 0 ? startIndex + size : startIndex
-    let step = max(stride, 1)
+    let step = effectiveStride
     return [
       ReferenceTensor(shape: shape) { p in
         var place = p

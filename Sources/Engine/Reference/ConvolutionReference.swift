@@ -7,25 +7,18 @@ extension Convolution: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let kernelHeight = kernelSize.count == 2 ? kernelSize[0] : 3
-    let kernelWidth = kernelSize.count == 2 ? kernelSize[1] : 3
-    let strideY = stride.count == 2 ? stride[0] : 1
-    let strideX = stride.count == 2 ? stride[1] : 1
-    let groups = nGroups == 0 ? 1 : nGroups
+    let (kernel, strides, dilations) = try effectiveSizes()
+    let (kernelHeight, kernelWidth) = (kernel[0], kernel[1])
+    let (strideY, strideX) = (strides[0], strides[1])
+    let (dilationY, dilationX) = isDeconvolution ? (1, 1) : (dilations[0], dilations[1])
+    let groups = effectiveGroups
     let groupOutputs = outputChannels / groups
-    let weightCount =
-      try checkedProduct(
-        [
-          isDeconvolution ? groupOutputs : outputChannels, kernelChannels, kernelHeight,
-          kernelWidth,
-        ])
-    let weights = try kernel.values(weightCount, "weights")
+    let filters =
+      isDeconvolution ? [kernelChannels, groupOutputs] : [outputChannels, kernelChannels]
+    let weights = try self.kernel.values(filters + kernel, "weights")
     let offsets =
       hasBias
-      ? try bias.values(outputChannels, "bias") : [Float](repeating: 0, count: outputChannels)
-    let dilates = dilationFactor.count == 2 && !isDeconvolution
-    let dilationY = dilates ? dilationFactor[0] : 1
-    let dilationX = dilates ? dilationFactor[1] : 1
+      ? try bias.values([outputChannels], "bias") : [Float](repeating: 0, count: outputChannels)
     let (top, left) = leadingPadding(
       input: (input.height, input.width), output: (shape[3], shape[4]),
       kernel: ((kernelHeight - 1) * dilationY + 1, (kernelWidth - 1) * dilationX + 1),

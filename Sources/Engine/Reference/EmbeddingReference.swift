@@ -7,10 +7,10 @@ extension Embedding: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let table = try matrix.values(try checkedProduct([inputDim, outputChannels]), "weights")
+    let table = try matrix.values([outputChannels, inputDim], "weights")
     let offsets =
       hasBias
-      ? try bias.values(outputChannels, "bias") : [Float](repeating: 0, count: outputChannels)
+      ? try bias.values([outputChannels], "bias") : [Float](repeating: 0, count: outputChannels)
     return [
       try ReferenceTensor(shape: shape) { p in
         let value = input[p.sequence, p.batch, 0, 0, 0]

@@ -7,11 +7,10 @@ extension InnerProduct: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let rows = try matrix.values(
-      try checkedProduct([inputChannels, outputChannels]), "weights")
+    let rows = try matrix.values([outputChannels, inputChannels], "weights")
     let offsets =
       hasBias
-      ? try bias.values(outputChannels, "bias") : [Float](repeating: 0, count: outputChannels)
+      ? try bias.values([outputChannels], "bias") : [Float](repeating: 0, count: outputChannels)
     return [
       ReferenceTensor(shape: shape) { p in
         let item = (p.sequence * input.batch + p.batch) * inputChannels

@@ -92,7 +92,7 @@ private struct LSTMCell {
       hasBias ? weights.outputGateBiasVector : nil, "outputGate", inputs, outputs)
     let zeros = [Double](repeating: 0, count: outputs)
     func peephole(_ weights: Weights?, _ field: String) throws -> [Double] {
-      parameters.hasPeepholeVectors ? try weights.values(outputs, field).map(Double.init) : zeros
+      parameters.hasPeepholeVectors ? try weights.values([outputs], field).map(Double.init) : zeros
     }
     peepholes = [
       try peephole(weights.inputGatePeepholeVector, "inputGatePeepholeVector"),
@@ -116,7 +116,7 @@ private struct LSTMCell {
     _ x: [Double], _ y: [Double], _ c: [Double]
   ) -> (h: [Double], c: [Double]) {
     let threshold =
-      parameters.cellClipThreshold == 0 ? 50 : Double(parameters.cellClipThreshold.magnitude)
+      Double(parameters.effectiveCellClipThreshold.magnitude)
     func gate(_ gate: RecurrentGate, _ c: [Double], _ peephole: [Double], _ offset: Double)
       -> [Double]
     {

@@ -14,7 +14,7 @@ extension MeanVarianceNormalize: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let stabiliser = epsilon == 0 ? 1e-6 : Double(epsilon)
+    let stabiliser = Double(effectiveEpsilon)
     var moments: [Moments] = []
     for item in 0..<input.sequence * input.batch {
       for channel in 0..<input.channels {
@@ -39,7 +39,7 @@ extension L2Normalize: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let stabiliser = epsilon == 0 ? 1e-6 : Double(epsilon)
+    let stabiliser = Double(effectiveEpsilon)
     let norms = (0..<input.sequence * input.batch).map { item in
       (input.item(item).reduce(0) { $0 + $1 * $1 } + stabiliser).squareRoot()
     }
@@ -73,7 +73,7 @@ extension LRN: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let constant = k == 0 ? 1 : Double(k)
+    let constant = Double(effectiveK)
     return [
       ReferenceTensor(shape: shape) { p in
         let first = p.channel - (localSize - 1) / 2

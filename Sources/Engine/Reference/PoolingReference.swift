@@ -7,8 +7,8 @@ extension Pooling: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let rows = windows(axis: 0, input: input.height, output: shape[3])
-    let columns = windows(axis: 1, input: input.width, output: shape[4])
+    let rows = try windows(axis: 0, input: input.height, output: shape[3])
+    let columns = try windows(axis: 1, input: input.width, output: shape[4])
     let output = ReferenceTensor(shape: shape) { p in
       var values: [Double] = []
       for y in rows[p.y].real {
@@ -40,10 +40,10 @@ extension Pooling: ReferenceLayer {
   ///
   /// As in Caffe, from which `includeLastPixel` comes, a window that reaches beyond the trailing
   /// padding is cut there before an average is taken.
-  private func windows(axis: Int, input: Int, output: Int) -> [Window] {
+  private func windows(axis: Int, input: Int, output: Int) throws -> [Window] {
     if globalPooling { return [Window(real: 0..<input, padded: 0..<input)] }
-    let size = kernelSize.count == 2 ? kernelSize[axis] : 3
-    let step = stride.count == 2 ? stride[axis] : 1
+    let sizes = try effectiveSizes()
+    let (size, step) = (sizes.kernel[axis], sizes.strides[axis])
     var leading = 0
     var trailing = 0
     switch padding {

@@ -106,12 +106,10 @@ struct RecurrentGate {
     _ weights: Weights?, _ recursion: Weights?, _ bias: Weights?, _ name: String, _ inputs: Int,
     _ outputs: Int
   ) throws {
-    self.weights = try weights.values(
-      try checkedProduct([inputs, outputs]), name + "WeightMatrix")
-    self.recursion = try recursion.values(
-      try checkedProduct([outputs, outputs]), name + "RecursionMatrix")
+    self.weights = try weights.values([outputs, inputs], name + "WeightMatrix")
+    self.recursion = try recursion.values([outputs, outputs], name + "RecursionMatrix")
     self.bias =
-      try bias.map { try Optional($0).values(outputs, name + "BiasVector") }
+      try bias.map { try Optional($0).values([outputs], name + "BiasVector") }
       ?? [Float](repeating: 0, count: outputs)
   }
 

@@ -29,7 +29,7 @@ extension Reduce: ReferenceLayer {
   }
 
   private func reduced(_ values: [Double]) -> Double {
-    let stabiliser = epsilon == 0 ? 1e-6 : Double(epsilon)
+    let stabiliser = Double(effectiveEpsilon)
     switch mode {
     case .sum: return values.reduce(0, +)
     case .avg: return values.reduce(0, +) / Double(values.count)

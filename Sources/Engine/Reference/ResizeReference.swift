@@ -42,7 +42,7 @@ extension ResizeBilinear: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let method = mode ?? .strictAlignEndpoints
+    let method = effectiveMode
     let rows = method.grid(from: 0, to: Double(input.height - 1), count: shape[3])
     let columns = method.grid(from: 0, to: Double(input.width - 1), count: shape[4])
     return [
@@ -62,7 +62,7 @@ extension CropResize: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let (image, boxes) = (inputs[0], inputs[1])
-    let method = mode ?? .strictAlignEndpoints
+    let method = effectiveMode
     let names = boxes.channels == 5
     var items: [Int] = []
     var grids: [(rows: [Double], columns: [Double])] = []
@@ -95,10 +95,10 @@ extension CropResize: ReferenceLayer {
     guard c.allSatisfy(\.isFinite) else {
       throw ModelError(.mismatch, "box \(box) has a coordinate that is not a finite number")
     }
-    let scale = spatialScale == 0 ? 1 : Double(spatialScale)
+    let scale = Double(effectiveSpatialScale)
     let y = scale * (normalizedCoordinates ? Double(image.height - 1) : 1)
     let x = scale * (normalizedCoordinates ? Double(image.width - 1) : 1)
-    return switch boxIndicesMode ?? .cornersHeightFirst {
+    return switch effectiveBoxMode {
     case .cornersHeightFirst: (y * c[0], x * c[1], y * c[2], x * c[3])
     case .cornersWidthFirst: (y * c[1], x * c[0], y * c[3], x * c[2])
     case .centerSizeHeightFirst:

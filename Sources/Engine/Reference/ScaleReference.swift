@@ -31,7 +31,7 @@ extension LoadConstant: ReferenceLayer {
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
     let outputShape = try outputShape(inputs)
-    let values = try data.values(outputShape.reduce(1, *), "data")
+    let values = try data.values(outputShape, "data")
     return [ReferenceTensor(shape: outputShape, values.map(Double.init))]
   }
 }
@@ -40,7 +40,7 @@ extension LoadConstant: ReferenceLayer {
 private func constant(_ weights: Weights?, _ shape: [Int], _ field: String) throws
   -> ReferenceTensor
 {
-  let values = try weights.values(try checkedProduct(shape), field).map(Double.init)
+  let values = try weights.values(shape, field).map(Double.init)
   let sizes = shape.count == 3 ? shape : [values.count, 1, 1]
   return ReferenceTensor(shape: [1, 1] + sizes, values)
 }

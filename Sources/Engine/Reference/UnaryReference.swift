@@ -12,9 +12,9 @@ extension Unary: ReferenceLayer {
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
     _ = try outputShape(inputs)
-    let factor = scale == 0 ? 1 : Double(scale)
+    let factor = Double(effectiveScale)
     let offset = Double(shift)
-    let stabiliser = epsilon == 0 ? 1e-6 : Double(epsilon)
+    let stabiliser = Double(effectiveEpsilon)
     let parameter = Double(alpha)
     let output = inputs[0].mapped { x in
       let z = factor * x + offset

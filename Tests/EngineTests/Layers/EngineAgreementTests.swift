@@ -1,0 +1,154 @@
+import CoreMLModel
+import CustomLayers
+import Kernels
+import TensorCore
+import Testing
+
+@testable import Engine
+
+/// The engine against the double-precision twins, for every type of layer, with every instruction
+/// set of this machine and one to three threads.
+@Suite struct EngineAgreementTests {
+  @Test(arguments: testedLayerTypes.map(\.typeName))
+  func agreesWithReference(typeName: String) throws {
+    let type = try #require(testedLayerTypes.first { $0.typeName == typeName })
+    var random = RandomNumbers(seed: 7)
+    let trials = try type.trials(&random)
+    #expect(!trials.isEmpty)
+    for trial in trials {
+      do {
+        try check(trial, model(of: trial), &random)
+        if let surrounded = try surroundedModel(of: trial, &random) {
+          try check(trial, surrounded, &random)
+        }
+      } catch {
+        Issue.record("\(typeName): \(trial.label): \(error)")
+      }
+    }
+  }
+
+  private func check(
+    _ trial: LayerTrial, _ model: Model, _ random: inout RandomNumbers
+  ) throws {
+    var inputs: [String: Tensor] = [:]
+    for (index, shape) in trial.inputs.enumerated() {
+      let count = shape.reduce(1, *)
+      let elements = trial.values[index] ?? random.values(count, in: trial.range)
+      inputs["in\(index)"] = Tensor(shape: shape, elements)
+    }
+    let expected = try ReferenceNetwork(model: model, customLayers: customLayers)
+      .predict(inputs.mapValues(ReferenceTensor.init))
+    for set in InstructionSet.allCases where set.isAvailable {
+      var first: [String: Tensor]?
+      for threads in 1...3 {
+        var options = CompileOptions()
+        options.instructionSet = set
+        options.threads = threads
+        options.customLayers = customLayers
+        for (name, tensor) in inputs { options.inputShapes[name] = tensor.shape }
+        let actual = try CompiledNetwork(model: model, options: options).predict(inputs)
+        if let first {
+          for (name, tensor) in actual {
+            #expect(
+              first[name].map { hasSameBits($0, tensor) } == true,
+              "\(trial.label): \(name) changes with the number of threads, \(threads), \(set)")
+          }
+        } else {
+          first = actual
+          compare(actual, expected, "\(trial.label), \(set)")
+        }
+      }
+    }
+  }
+
+  private var customLayers: CustomLayerRegistry {
+    var registry = CustomLayerRegistry()
+    registry.register(TwiceAndNegated.self)
+    return registry
+  }
+
+  /// |a − b| ≤ 1e-5 · |b| + 1e-5 · max |b|
+  private func compare(
+    _ actual: [String: Tensor], _ expected: [String: ReferenceTensor], _ label: String
+  ) {
+    #expect(Set(actual.keys) == Set(expected.keys), "\(label)")
+    for (name, b) in expected {
+      guard let a = actual[name] else { continue }
+      #expect(a.shape == b.shape, "\(label): \(name)")
+      guard a.shape == b.shape else { continue }
+      let largest = b.elements.reduce(0) { max($0, $1.isFinite ? abs($1) : 0) }
+      let elements = a.elements
+      let wrong = b.elements.indices.first {
+        let (x, y) = (Double(elements[$0]), b.elements[$0])
+        return !(abs(x - y) <= 1e-5 * abs(y) + 1e-5 * max(largest, 1e-3)) && x != y
+          && !(x.isNaN && y.isNaN)
+      }
+      #expect(
+        wrong == nil,
+        "\(label): \(name)[\(wrong ?? 0)] is \(elements[wrong ?? 0]), not \(b.elements[wrong ?? 0])"
+      )
+    }
+  }
+
+  private func hasSameBits(_ a: Tensor, _ b: Tensor) -> Bool {
+    a.elements.map(\.bitPattern) == b.elements.map(\.bitPattern)
+  }
+
+  private func model(of trial: LayerTrial) throws -> Model {
+    let outputs = try trial.layer.outputShapes(trial.inputs).indices.map { "out\($0)" }
+    let layer = NeuralNetworkLayer(
+      "layer", trial.layer, input: trial.inputs.indices.map { "in\($0)" }, output: outputs)
+    return self.model([layer], trial.inputs, outputs)
+  }
+
+  /// The layer between two 1 × 1 convolutions, so that it works on the kernels' own layout; nil for
+  /// layers that do not work on planes.
+  private func surroundedModel(
+    of trial: LayerTrial, _ random: inout RandomNumbers
+  ) throws -> Model? {
+    guard let input = trial.inputs.first, trial.values[0] == nil, trial.range.lowerBound < 0 else {
+      return nil
+    }
+    let outputs = try trial.layer.outputShapes(trial.inputs)
+    func convolution(_ channels: Int) -> Convolution {
+      var layer = Convolution()
+      layer.outputChannels = channels
+      layer.kernelChannels = channels
+      layer.kernelSize = [1, 1]
+      layer.kernel = random.weights(channels * channels)
+      return layer
+    }
+    guard input[2] <= 64, outputs[0][2] <= 64 else { return nil }
+    let before = NeuralNetworkLayer(
+      "before", convolution(input[2]), input: ["in0"], output: ["mixed"])
+    let names = outputs.indices.map { "blob\($0)" }
+    let layer = NeuralNetworkLayer(
+      "layer", trial.layer,
+      input: ["mixed"] + trial.inputs.indices.dropFirst().map { "in\($0)" }, output: names)
+    let after = NeuralNetworkLayer(
+      "after", convolution(outputs[0][2]), input: ["blob0"], output: ["out0"])
+    return model([before, layer, after], trial.inputs, ["out0"])
+  }
+
+  private func model(
+    _ layers: [NeuralNetworkLayer], _ inputs: [[Int]], _ outputs: [String]
+  ) -> Model {
+    var network = NeuralNetwork()
+    network.layers = layers
+    var description = ModelDescription()
+    description.input = inputs.enumerated().map { index, shape in
+      FeatureDescription(
+        name: "in\(index)",
+        kind: .multiArray(ArrayFeatureType(shape: Array(shape[2...]), dataType: .double)))
+    }
+    description.output = outputs.map {
+      FeatureDescription(
+        name: $0, kind: .multiArray(ArrayFeatureType(shape: [], dataType: .double)))
+    }
+    var model = Model()
+    model.specificationVersion = 3
+    model.description = description
+    model.type = .neuralNetwork(network)
+    return model
+  }
+}

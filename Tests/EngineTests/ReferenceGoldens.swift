@@ -1,0 +1,58 @@
+import ByteFormats
+import CoreMLModel
+import TensorCore
+import Testing
+
+@testable import Engine
+
+/// Arrays that `Fixtures/reference/make.py` computed with numpy and scipy.
+struct Goldens {
+  private static let arrays = Result { try ArraySet.read(Self.path) }
+
+  private static let path =
+    #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    .joined(separator: "/") + "/Fixtures/reference/goldens.npz"
+
+  let name: String
+
+  init(_ name: String) { self.name = name }
+
+  private func array(_ key: String) throws -> Tensor {
+    try #require(try Self.arrays.get()["\(name)/\(key)"], "no golden \(name)/\(key)").tensor
+  }
+
+  func has(_ key: String) -> Bool { (try? Self.arrays.get()["\(name)/\(key)"]) != nil }
+
+  /// `[Seq, Batch, C, H, W]`
+  func tensor(_ key: String) throws -> ReferenceTensor { ReferenceTensor(try array(key)) }
+
+  func values(_ key: String) throws -> [Float] { try array(key).elements }
+
+  func weights(_ key: String) throws -> Weights { Weights(try values(key)) }
+
+  /// The layer's outputs for the arrays `inputs` are the arrays `outputs`, within single precision:
+  /// |a − b| ≤ 1e-6 · max |b| + 2e-6 · |b|, as the goldens are rounded and so are their inputs.
+  func check(
+    _ layer: any ReferenceLayer, _ inputs: [String] = ["input"], _ outputs: [String] = ["output"],
+    settings: ReferenceSettings = ReferenceSettings(),
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let actual = try layer.referenceOutputs(try inputs.map(tensor), settings)
+    #expect(actual.count >= outputs.count, sourceLocation: sourceLocation)
+    for (key, a) in zip(outputs, actual) {
+      let b = try tensor(key)
+      #expect(a.shape == b.shape, "\(name)/\(key)", sourceLocation: sourceLocation)
+      guard a.shape == b.shape else { continue }
+      let largest = b.elements.reduce(0) { max($0, abs($1)) }
+      let wrong = b.elements.indices.first {
+        let difference = abs(a.elements[$0] - b.elements[$0])
+        return !(difference <= 1e-6 * largest + 2e-6 * abs(b.elements[$0]))
+          && a.elements[$0] != b.elements[$0]
+      }
+      #expect(
+        wrong == nil,
+        "\(name)/\(key): \(a.elements[wrong ?? 0]), expected \(b.elements[wrong ?? 0])",
+        sourceLocation: sourceLocation)
+    }
+  }
+}

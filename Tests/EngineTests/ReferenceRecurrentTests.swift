@@ -1,0 +1,146 @@
+import CoreMLModel
+import TensorCore
+import Testing
+
+@testable import Engine
+
+@Suite struct ReferenceRecurrentTests {
+  private let golden = Goldens("lstm")
+
+  /// The four gates of `W`, `R` and `b` in the order i, f, z, o, and the three peepholes of `p`.
+  private func weights(_ suffix: String = "") throws -> LSTMWeights {
+    func parts(_ key: String, _ count: Int) throws -> [Weights] {
+      let values = try golden.values(key)
+      let size = values.count / count
+      return (0..<count).map { Weights(Array(values[$0 * size..<($0 + 1) * size])) }
+    }
+    let (w, r) = (try parts("W" + suffix, 4), try parts("R" + suffix, 4))
+    let b = try parts(suffix.isEmpty ? "b" : "bb", 4)
+    let p = try parts(suffix.isEmpty ? "p" : "pb", 3)
+    var weights = LSTMWeights()
+    weights.inputGateWeightMatrix = w[0]
+    weights.forgetGateWeightMatrix = w[1]
+    weights.blockInputWeightMatrix = w[2]
+    weights.outputGateWeightMatrix = w[3]
+    weights.inputGateRecursionMatrix = r[0]
+    weights.forgetGateRecursionMatrix = r[1]
+    weights.blockInputRecursionMatrix = r[2]
+    weights.outputGateRecursionMatrix = r[3]
+    weights.inputGateBiasVector = b[0]
+    weights.forgetGateBiasVector = b[1]
+    weights.blockInputBiasVector = b[2]
+    weights.outputGateBiasVector = b[3]
+    weights.inputGatePeepholeVector = p[0]
+    weights.forgetGatePeepholeVector = p[1]
+    weights.outputGatePeepholeVector = p[2]
+    return weights
+  }
+
+  private func lstm() throws -> UniDirectionalLSTM {
+    var layer = UniDirectionalLSTM()
+    layer.inputVectorSize = 3
+    layer.outputVectorSize = 4
+    layer.activations = [Activation(.sigmoid), Activation(.tanh), Activation(.tanh)]
+    layer.weightParams = try weights()
+    var parameters = LSTMParameters()
+    parameters.hasBiasVectors = true
+    parameters.sequenceOutput = true
+    layer.params = parameters
+    return layer
+  }
+
+  @Test func plainLSTM() throws {
+    var layer = try lstm()
+    try golden.check(layer, ["input"], ["plain"])
+    try golden.check(layer, ["far"], ["clipped"])
+    layer.params?.forgetBias = true
+    try golden.check(layer, ["input"], ["plain"])
+    try golden.check(
+      layer, ["input"], ["forget"], settings: ReferenceSettings(addsForgetBias: true))
+    layer.params?.sequenceOutput = false
+    layer.params?.forgetBias = false
+    try golden.check(layer, ["input"], ["last"])
+  }
+
+  @Test func fullLSTM() throws {
+    var layer = try lstm()
+    layer.params?.hasPeepholeVectors = true
+    layer.params?.cellClipThreshold = 0.25
+    try golden.check(layer, ["input", "h", "c"], ["full", "full_h", "full_c"])
+    layer.params?.cellClipThreshold = 0
+    layer.params?.coupledInputAndForgetGate = true
+    layer.params?.hasBiasVectors = false
+    layer.reverseInput = true
+    try golden.check(layer, ["input", "h", "c"], ["coupled"])
+  }
+
+  @Test func bidirectionalLSTM() throws {
+    var layer = BiDirectionalLSTM()
+    layer.inputVectorSize = 3
+    layer.outputVectorSize = 4
+    layer.activationsForwardLSTM = [
+      Activation(.sigmoid), Activation(.tanh), Activation(.tanh),
+    ]
+    layer.activationsBackwardLSTM = layer.activationsForwardLSTM
+    layer.weightParams = [try weights(), try weights("b")]
+    var parameters = LSTMParameters()
+    parameters.hasBiasVectors = true
+    parameters.hasPeepholeVectors = true
+    parameters.sequenceOutput = true
+    layer.params = parameters
+    let inputs = ["input", "h", "c", "c", "h"]
+    try golden.check(
+      layer, inputs, ["both", "both_h", "both_c", "both_hr", "both_cr"])
+    layer.params?.sequenceOutput = false
+    try golden.check(layer, inputs, ["both_last"])
+  }
+
+  /// The gates of one matrix, `count` of them.
+  private func gates(_ golden: Goldens, _ key: String, _ count: Int) throws -> [Weights] {
+    let values = try golden.values(key)
+    let size = values.count / count
+    return (0..<count).map { Weights(Array(values[$0 * size..<($0 + 1) * size])) }
+  }
+
+  @Test func gru() throws {
+    let golden = Goldens("gru")
+    var layer = GRU()
+    layer.inputVectorSize = 3
+    layer.outputVectorSize = 4
+    // Without numbers: 0.2x + 0.5, as the reference converter writes it.
+    layer.activations = [Activation(.sigmoidHard(alpha: 0, beta: 0)), Activation(.tanh)]
+    layer.hasBiasVectors = true
+    layer.sequenceOutput = true
+    let (w, r) = (try gates(golden, "W", 3), try gates(golden, "R", 3))
+    let b = try gates(golden, "b", 3)
+    layer.updateGateWeightMatrix = w[0]
+    layer.resetGateWeightMatrix = w[1]
+    layer.outputGateWeightMatrix = w[2]
+    layer.updateGateRecursionMatrix = r[0]
+    layer.resetGateRecursionMatrix = r[1]
+    layer.outputGateRecursionMatrix = r[2]
+    layer.updateGateBiasVector = b[0]
+    layer.resetGateBiasVector = b[1]
+    layer.outputGateBiasVector = b[2]
+    try golden.check(layer, ["input", "h"], ["output", "last"])
+    layer.sequenceOutput = false
+    try golden.check(layer, ["input", "h"], ["last", "last"])
+  }
+
+  @Test func simpleRecurrent() throws {
+    let golden = Goldens("simpleRecurrent")
+    var layer = SimpleRecurrent()
+    layer.inputVectorSize = 3
+    layer.outputVectorSize = 4
+    layer.activation = Activation(.relu)
+    layer.sequenceOutput = true
+    layer.reverseInput = true
+    layer.hasBiasVector = true
+    layer.weightMatrix = try golden.weights("W")
+    layer.recursionMatrix = try golden.weights("R")
+    layer.biasVector = try golden.weights("b")
+    try golden.check(layer, ["input"], ["reversed", "last"])
+    layer.sequenceOutput = false
+    try golden.check(layer, ["input"], ["last"])
+  }
+}
