@@ -113,6 +113,6 @@ let package = Package(
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("Imaging"),
     tests("Verification"),
-    tests("Assay"),
+    .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
   ]
 )

@@ -1,7 +1,47 @@
 import ArgumentParser
+import Assay
+import TensorCore
 
-@main struct AssayCommand: ParsableCommand {
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+struct AssayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "assay",
-    abstract: "Converts Keras networks to Core ML, runs them, and shows that nothing was lost.")
+    abstract: "Converts Keras networks to Core ML, runs them, and shows that nothing was lost.",
+    discussion: """
+      Exit codes: 0 done; 1 diff found a difference; 2 the input is invalid or not supported, or the
+      options do not fit the model; 64 wrong usage; 66 a file is missing; 70 a fault of assay;
+      73 and 74 cannot create, cannot write; 75 out of memory.
+      """,
+    version: "assay \(assayVersion)",
+    subcommands: [
+      ConvertCommand.self, RunCommand.self, DiffCommand.self, InspectCommand.self,
+      BenchCommand.self,
+    ])
+}
+
+@main
+enum Main {
+  static func main() {
+    do {
+      var command = try AssayCommand.parseAsRoot()
+      try command.run()
+    } catch let error as ModelError {
+      Console.report(error)
+      exit(error.code.exitCode)
+    } catch let code as ExitCode {
+      exit(code.rawValue)
+    } catch {
+      let code = AssayCommand.exitCode(for: error)
+      guard code == .validationFailure || code == .failure else {
+        AssayCommand.exit(withError: error)
+      }
+      Console.reportUsage(AssayCommand.fullMessage(for: error))
+      exit(ModelError.Code.usage.exitCode)
+    }
+  }
 }

@@ -7,7 +7,7 @@ extension Custom: ReferenceLayer {
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
-    guard let layerClass = settings.customLayers.first(where: { $0.className == className }) else {
+    guard let layerClass = settings.customLayers[className] else {
       throw ModelError(.unsupported, "implementation named '\(className)' was not found")
     }
     var values: [String: CustomLayerParameter] = ["engineName": .string(className)]

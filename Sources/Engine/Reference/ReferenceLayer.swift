@@ -19,7 +19,7 @@ struct ReferenceSettings {
   /// where it is ignored.
   var addsForgetBias = false
   /// The classes that implement custom layers.
-  var customLayers: [any CustomLayer.Type] = []
+  var customLayers = CustomLayerRegistry()
 }
 
 /// Every type of layer that has a reference twin, in the specification's order.

@@ -13,7 +13,7 @@ public struct ReferenceNetwork {
   /// - Throws: `ModelError` where the model is not a neural network, or has a layer of a later
   ///   specification version.
   public init(
-    model: Model, customLayers: [any CustomLayer.Type] = [], addsForgetBias: Bool = false
+    model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry(), addsForgetBias: Bool = false
   ) throws {
     guard let network = model.neuralNetwork else {
       throw ModelError(.unsupported, "the model is not a neural network")

@@ -1,0 +1,134 @@
+import ByteFormats
+import CoreMLModel
+import Engine
+import TensorCore
+import Verification
+
+/// Predictions of a model, or arrays, compared with what was expected.
+public struct Comparison: Sendable {
+  public struct Options: Sendable {
+    public var tolerances = Tolerances()
+    /// How many best classes to compare; nil for none.
+    public var top: Int?
+    public var layout = ArrayLayout.source
+    /// A file with expected blobs of the network's inside.
+    public var layers: String?
+    /// Run the double-precision engine, too.
+    public var reference = false
+    public var engine = CompileOptions()
+
+    public init() {}
+  }
+
+  /// In the order of the expected arrays.
+  public let outputs: [OutputComparison]
+  /// Outputs that nothing was expected of.
+  public let unexpected: [String]
+  /// The blobs inside, where they were asked for.
+  public let blobs: BlobComparison?
+  /// Where each differing output's difference comes from, where that was asked for.
+  public let verdicts: [String: ReferenceVerdict]
+
+  public var matches: Bool {
+    outputs.allSatisfy(\.agrees) && (blobs?.blobs.allSatisfy(\.agrees) ?? true)
+  }
+
+  /// Runs `model` on the inputs that `words` name and compares its outputs with those in the file
+  /// `expected`.
+  public static func compare(
+    _ model: Model, inputs words: [String], expected path: String, options: Options
+  ) throws -> Comparison {
+    let expected = try ExpectedArrays.read(path)
+    let sources = try InputSource.resolve(words, for: model) { [] }
+    guard let source = sources.first, sources.count == 1 else {
+      throw ModelError(
+        .mismatch, "diff takes the inputs of one prediction, not of \(sources.count)")
+    }
+    let values = try source.read(for: model)
+    var predictorOptions = Predictor.Options()
+    predictorOptions.layout = options.layout
+    predictorOptions.engine = options.engine
+    if options.layers != nil { predictorOptions.keep = .all }
+    let predictor = try Predictor(model: model, options: predictorOptions)
+    let prediction = try predictor.predict(values)
+    let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
+    let (pairs, unexpected) = try pair(
+      outputs.map { ($0.name, $0.value) }, with: expected, file: path)
+    let comparisons = pairs.map { pair in
+      OutputComparison(
+        pair.name, actual: pair.actual, expected: pair.expected,
+        tolerance: options.tolerances[pair.name], top: options.top)
+    }
+    var verdicts: [String: ReferenceVerdict] = [:]
+    if options.reference {
+      let references = try predictor.referencePrediction(values)
+      for pair in pairs where pair.actual.count == pair.expected.count {
+        guard let reference = references.outputs.first(where: { $0.name == pair.name }) else {
+          continue
+        }
+        verdicts[pair.name] = ReferenceVerdict(
+          actual: pair.actual, expected: pair.expected, reference: reference.value,
+          tolerance: options.tolerances[pair.name])
+      }
+    }
+    return Comparison(
+      outputs: comparisons, unexpected: unexpected,
+      blobs: try options.layers.map {
+        try compareBlobs(prediction, model, expected: $0, options: options)
+      }, verdicts: verdicts)
+  }
+
+  /// Compares the arrays of two files; `b` is what was expected.
+  public static func compare(
+    arrays a: String, with b: String, options: Options
+  ) throws -> Comparison {
+    let actual = try ExpectedArrays.read(a)
+    let (pairs, unexpected) = try pair(
+      actual.arrays.enumerated().map { ($1.name ?? "array \($0)", $1.tensor) },
+      with: try ExpectedArrays.read(b), file: b)
+    return Comparison(
+      outputs: pairs.map {
+        OutputComparison(
+          $0.name, actual: $0.actual, expected: $0.expected,
+          tolerance: options.tolerances[$0.name], top: options.top)
+      }, unexpected: unexpected, blobs: nil, verdicts: [:])
+  }
+
+  private static func pair(
+    _ actual: [(name: String, value: Tensor)], with expected: ArraySet, file: String
+  ) throws -> (pairs: [(name: String, actual: Tensor, expected: Tensor)], unexpected: [String]) {
+    let pairing = ArrayPairing(actual: actual.map(\.name), expected: expected.arrays.map(\.name))
+    guard pairing.unpairedExpected.isEmpty, !pairing.pairs.isEmpty else {
+      let names = pairing.unpairedExpected.map { expected.arrays[$0].name ?? "array \($0)" }
+      throw ModelError(
+        .mismatch, "nothing to compare with \(names.joined(separator: ", "))", file: file,
+        hint: "there is \(actual.map(\.name).joined(separator: ", "))")
+    }
+    return (
+      pairing.pairs.map {
+        (actual[$0.actual].name, actual[$0.actual].value, expected.arrays[$0.expected].tensor)
+      }, pairing.unpairedActual.map { actual[$0].name }
+    )
+  }
+
+  /// Expected blobs are named by a blob or by a layer; a layer with an activation of its own means
+  /// the activation's output, as in the source.
+  private static func compareBlobs(
+    _ prediction: Prediction, _ model: Model, expected path: String, options: Options
+  ) throws -> BlobComparison {
+    let layers = model.neuralNetwork?.layers ?? []
+    var values: [String: Tensor] = [:]
+    for output in prediction.outputs { values[output.name] = output.value }
+    var expected: [String: Tensor] = [:]
+    for (index, array) in try ExpectedArrays.read(path).arrays.enumerated() {
+      let name = array.name ?? "array \(index)"
+      let layer =
+        layers.last { $0.name == name + "__activation__" } ?? layers.last { $0.name == name }
+      let blob = values[name] != nil ? name : layer?.output.first ?? name
+      expected[blob] = array.tensor
+    }
+    return BlobComparison(
+      order: layers.flatMap(\.output), actual: values, expected: expected,
+      tolerances: options.tolerances)
+  }
+}

@@ -1,0 +1,156 @@
+import CoreMLModel
+import CustomLayers
+import TensorCore
+
+/// What `inspect` shows of a network: every layer with its shapes and sizes, and their sums.
+public struct Inspection: Sendable {
+  public struct Layer: Sendable {
+    public let name: String
+    /// The type in the specification; of a custom layer, its class.
+    public let type: String
+    /// `[Seq, Batch, C, H, W]`; nil where a custom layer's class or a free size leaves it open.
+    public let inputShapes: [[Int]?]
+    public let outputShapes: [[Int]?]
+    public let parameterCount: Int
+    public let multiplyAdds: Int
+  }
+
+  public struct CustomClass: Sendable {
+    public let layer: String
+    public let className: String
+    public let description: String
+    public let parameters: [(name: String, value: String)]
+    public let weightCounts: [Int]
+    /// Whether this program brings an implementation.
+    public let isProvided: Bool
+  }
+
+  public let layers: [Layer]
+  public let customClasses: [CustomClass]
+  /// Storages of the weights, such as `float32`, in ascending order.
+  public let weightTypes: [String]
+  /// Parameters that training changed, where the source said so.
+  public let trainableCount: Int?
+
+  public var parameterCount: Int { layers.reduce(0) { $0 + $1.parameterCount } }
+  public var multiplyAdds: Int { layers.reduce(0) { $0 + $1.multiplyAdds } }
+
+  public init(_ model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry()) {
+    var shapes = Self.inputShapes(model)
+    var layers: [Layer] = []
+    var customClasses: [CustomClass] = []
+    var weightTypes: Set<String> = []
+    for layer in model.neuralNetwork?.layers ?? [] {
+      let inputs = layer.input.map { shapes[$0] ?? nil }
+      let outputs = Self.outputShapes(of: layer, inputs: inputs, customLayers: customLayers)
+      for (blob, shape) in zip(layer.output, outputs) { shapes[blob] = shape }
+      let weights = layer.parameters?.weights ?? []
+      for weight in weights {
+        if let type = weight.values.storageName { weightTypes.insert(type) }
+      }
+      if let custom = layer.parameters as? Custom {
+        customClasses.append(Self.customClass(custom, layer: layer.name, customLayers))
+      }
+      let custom = layer.parameters as? Custom
+      layers.append(
+        Layer(
+          name: layer.name, type: custom?.className ?? layer.parameters?.typeName ?? "unknown",
+          inputShapes: inputs, outputShapes: outputs,
+          parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) },
+          multiplyAdds: layer.parameters?.multiplyAdds(outputs: outputs) ?? 0))
+    }
+    self.layers = layers
+    self.customClasses = customClasses
+    self.weightTypes = weightTypes.sorted()
+    trainableCount = model.description?.metadata?.userDefined["assay.trainable"].flatMap { Int($0) }
+  }
+
+  private static func inputShapes(_ model: Model) -> [String: [Int]?] {
+    var shapes: [String: [Int]?] = [:]
+    for feature in model.description?.input ?? [] {
+      switch feature.type?.kind {
+      case .image(let image):
+        shapes[feature.name] = [1, 1, image.colorSpace.channelCount, image.height, image.width]
+      case .multiArray(let array): shapes[feature.name] = array.canonicalShape
+      default: break
+      }
+    }
+    return shapes
+  }
+
+  private static func outputShapes(
+    of layer: NeuralNetworkLayer, inputs: [[Int]?], customLayers: CustomLayerRegistry
+  ) -> [[Int]?] {
+    let unknown = [[Int]?](repeating: nil, count: layer.output.count)
+    let known = inputs.compactMap { $0 }
+    guard known.count == inputs.count, let parameters = layer.parameters else { return unknown }
+    let shapes: [[Int]]?
+    if let custom = parameters as? Custom {
+      shapes = try? customLayers.implementation(of: custom)?.outputShapes(forInputShapes: known)
+    } else {
+      shapes = try? parameters.outputShapes(known)
+    }
+    guard let shapes, shapes.count >= layer.output.count else { return unknown }
+    return Array(shapes.prefix(layer.output.count))
+  }
+
+  private static func customClass(
+    _ custom: Custom, layer: String, _ customLayers: CustomLayerRegistry
+  ) -> CustomClass {
+    CustomClass(
+      layer: layer, className: custom.className, description: custom.classDescription,
+      parameters: custom.parameters.sorted { $0.key < $1.key }
+        .map { ($0.key, $0.value.map(Self.text) ?? "unset") },
+      weightCounts: custom.weights.map { $0.shape.reduce(1, *) },
+      isProvided: customLayers[custom.className] != nil)
+  }
+
+  private static func text(_ value: Custom.Value) -> String {
+    switch value {
+    case .double(let value): "\(value) (double)"
+    case .string(let value): "\"\(value)\" (string)"
+    case .int(let value): "\(value) (int)"
+    case .long(let value): "\(value) (long)"
+    case .bool(let value): "\(value) (bool)"
+    }
+  }
+}
+
+extension Weights {
+  /// The name of the storage that holds the values.
+  public var storageName: String? {
+    if floatValue.count > 0 { return "float32" }
+    if float16Value.count > 0 { return "float16" }
+    if rawValue.count > 0 { return "\(quantization?.numberOfBits ?? 0) bits" }
+    if int8RawValue.count > 0 { return "int8" }
+    return nil
+  }
+}
+
+extension LayerParameters {
+  /// Multiplications with a weight, for one prediction.
+  func multiplyAdds(outputs: [[Int]?]) -> Int {
+    guard let output = outputs.first ?? nil else { return 0 }
+    let elements = output.reduce(1, *)
+    switch self {
+    case let layer as Convolution:
+      let kernel = layer.kernelSize.isEmpty ? 9 : layer.kernelSize.reduce(1, *)
+      // A deconvolution spends its weights on the elements of its input.
+      if layer.isDeconvolution {
+        let stride = layer.stride.isEmpty ? 1 : layer.stride.reduce(1, *)
+        return elements / max(1, stride) * layer.kernelChannels * kernel
+          / max(1, layer.nGroups)
+      }
+      return elements * layer.kernelChannels * kernel
+    case let layer as InnerProduct: return elements * layer.inputChannels
+    default: return 0
+    }
+  }
+}
+
+extension CustomLayerRegistry {
+  /// An implementation of `layer` with its parameters and weights, to ask it for shapes.
+  func implementation(of layer: Custom) throws -> (any CustomLayer)? {
+    try self[layer.className].map { try layer.instantiate($0) }
+  }
+}

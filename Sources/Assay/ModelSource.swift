@@ -1,0 +1,47 @@
+import CoreMLModel
+import ImportSupport
+import KerasImport
+import TensorCore
+
+/// A file that holds a network, told by its content.
+public enum ModelSource: Sendable {
+  case coreML(Model)
+  case keras(KerasSource)
+
+  /// Reads the file at `path`; `weights` belongs to an architecture without.
+  public init(contentsOf path: String, weights: String? = nil) throws {
+    let bytes = try MappedFile.read(path)
+    let start = bytes[0..<min(bytes.count, 64)].array(of: UInt8.self)
+    let first = start.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+    let isHDF5 = start.starts(with: [0x89, 0x48, 0x44, 0x46])
+    guard isHDF5 || first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
+      if start.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
+        throw ModelError(
+          .unsupported, "is a zip archive; .keras archives are not supported yet", file: path,
+          hint: "save the network as .h5")
+      }
+      self = .coreML(try Model(contentsOf: path))
+      return
+    }
+    self = .keras(try KerasImporter.load(path, weights: weights))
+  }
+
+  /// Converts a source network.
+  public func convert(_ options: ConversionOptions) throws -> ConversionResult {
+    switch self {
+    case .coreML:
+      throw ModelError(
+        .unsupported, "is a Core ML model already", hint: "`assay run` and `assay inspect` take it")
+    case .keras(let source):
+      return try KerasImporter.convert(source, options: options)
+    }
+  }
+
+  /// The document to look at: a source network as it converts with every unknown layer custom.
+  public func inspectedModel() throws -> Model {
+    if case .coreML(let model) = self { return model }
+    var options = ConversionOptions()
+    options.customLayers = .allow
+    return try convert(options).model
+  }
+}

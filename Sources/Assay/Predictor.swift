@@ -1,0 +1,229 @@
+import CoreMLModel
+import CustomLayers
+import Engine
+import TensorCore
+
+/// A loaded model that answers in the terms of a user: pictures and arrays in, arrays, pictures and
+/// classes out.
+public final class Predictor {
+  public struct Options: Sendable {
+    public var layout = ArrayLayout.source
+    /// Blobs to answer beside the outputs.
+    public var keep = CompileOptions.Keep.named([])
+    public var engine = CompileOptions()
+
+    public init() {}
+  }
+
+  public let model: Model
+  public let inputs: [FeatureDescription]
+  let options: Options
+  private let features: [String: Feature]
+  private let outputs: [Feature]
+  private var compiled: (shapes: [String: [Int]], network: CompiledNetwork)?
+
+  /// - Throws: `ModelError` where the model is no neural network, is not valid, or needs a layer
+  ///   that nobody implements.
+  public init(model: Model, options: Options = Options()) throws {
+    self.model = model
+    self.options = options
+    guard model.neuralNetwork != nil else {
+      throw ModelError(
+        .unsupported, "a model of type \(model.typeName) cannot be run",
+        hint: "only neural networks run here; `assay inspect` shows the others")
+    }
+    let description = model.description ?? ModelDescription()
+    inputs = description.input
+    features = Dictionary(
+      inputs.map { ($0.name, Feature($0, in: model, layout: options.layout)) },
+      uniquingKeysWith: { first, _ in first })
+    outputs = description.output.map { Feature($0, in: model, layout: options.layout) }
+  }
+
+  /// Predicts for every item of the batch that the inputs hold.
+  public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
+    let blobs = try blobs(values)
+    let count = blobs.values.map { $0.shape[1] }.max() ?? 1
+    var items: [[String: Tensor]] = []
+    for index in 0..<max(count, 1) {
+      let item = try blobs.mapValues { blob in
+        guard blob.shape[1] == count || blob.shape[1] == 1 else {
+          throw ModelError(.mismatch, "the inputs have batches of different length")
+        }
+        return blob.shape[1] == 1 ? blob : blob.batchItem(index)
+      }
+      items.append(try network(for: item).predict(item))
+    }
+    return assembled(items)
+  }
+
+  /// `[Seq, Batch, C, H, W]` of each value; every required input must have one.
+  public func blobs(_ values: [String: FeatureValue]) throws -> [String: Tensor] {
+    var blobs: [String: Tensor] = [:]
+    for (name, value) in values {
+      guard let feature = features[name] else {
+        throw ModelError(
+          .mismatch, "the model has no input '\(name)'",
+          hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
+      }
+      blobs[name] = try feature.blob(value)
+    }
+    let missing = inputs.filter { $0.type?.isOptional != true && blobs[$0.name] == nil }
+    guard missing.isEmpty else {
+      throw ModelError(
+        .mismatch, "no value for input \(missing.map(\.name).joined(separator: ", "))",
+        hint: "give NAME=FILE for each input")
+    }
+    return blobs
+  }
+
+  /// Values for every required input, equally distributed over 0...255 for a picture and over
+  /// −1...1 for an array, the same for the same seed.
+  public func randomBlobs(seed: UInt64) throws -> [String: Tensor] {
+    var generator = SplitMix64(seed: seed)
+    var blobs: [String: Tensor] = [:]
+    for input in inputs where input.type?.isOptional != true {
+      let shape: [Int]?
+      let range: ClosedRange<Float>
+      switch input.type?.kind {
+      case .image(let image):
+        shape = [1, 1, image.colorSpace.channelCount, image.height, image.width]
+        range = 0...255
+      case .multiArray(let array):
+        shape = array.canonicalShape
+        range = -1...1
+      default: (shape, range) = (nil, -1...1)
+      }
+      guard let shape else {
+        throw ModelError(
+          .unsupported, "no random values for an input of this type", field: input.name)
+      }
+      let count = try checkedProduct(shape, limit: Limits.tensorElements)
+      blobs[input.name] = Tensor(
+        shape: shape, (0..<count).map { _ in Float.random(in: range, using: &generator) })
+    }
+    return blobs
+  }
+
+  /// The network, compiled for inputs of the shapes of `blobs`.
+  public func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
+    let shapes = blobs.mapValues(\.shape)
+    if let compiled, compiled.shapes == shapes { return compiled.network }
+    var engineOptions = options.engine
+    engineOptions.inputShapes = shapes
+    if case .named(var names) = options.keep {
+      if let blob = model.probabilitiesBlob { names.insert(blob) }
+      engineOptions.keep = .named(names)
+    } else {
+      engineOptions.keep = .all
+    }
+    let network = try CompiledNetwork(model: model, options: engineOptions)
+    compiled = (shapes, network)
+    return network
+  }
+
+  func assembled(_ items: [[String: Tensor]]) -> Prediction {
+    func blob(_ name: String) -> Tensor? {
+      let parts = items.compactMap { $0[name] }
+      return parts.count == items.count ? Tensor.batch(parts) : nil
+    }
+    var prediction = Prediction()
+    let description = model.description ?? ModelDescription()
+    for feature in outputs {
+      if feature.name == description.predictedFeatureName, model.classLabels != nil { continue }
+      if case .dictionary = feature.type.kind, let name = model.probabilitiesBlob,
+        let probabilities = blob(name)
+      {
+        let value = feature.value(probabilities)
+        prediction.outputs.append(PredictedOutput(name: feature.name, kind: .classes, value: value))
+      } else if let found = blob(feature.name) {
+        let kind: PredictedOutput.Kind =
+          if case .image = feature.type.kind { .image } else { .array }
+        prediction.outputs.append(
+          PredictedOutput(name: feature.name, kind: kind, value: feature.value(found)))
+      }
+    }
+    let kept = compiled?.network.keptBlobs.map(\.name) ?? []
+    for name in kept where !prediction.outputs.contains(where: { $0.name == name }) {
+      if isWanted(name), let found = blob(name) {
+        prediction.outputs.append(
+          PredictedOutput(name: name, kind: .blob, value: intermediate(found)))
+      }
+    }
+    return prediction
+  }
+
+  private func isWanted(_ blob: String) -> Bool {
+    switch options.keep {
+    case .all: true
+    case .named(let names): names.contains(blob)
+    }
+  }
+
+  /// A blob inside the network, channels last where the source had them last.
+  private func intermediate(_ blob: Tensor) -> Tensor {
+    guard options.layout == .source, blob.shape.count == 5,
+      outputs.contains(where: { $0.sourceLayout?.axes.last == .channels })
+        || features.values.contains(where: { $0.sourceLayout?.axes.last == .channels })
+    else { return CoreMLLayout.array(blob, rank: nil) }
+    let letters =
+      blob.shape[0] > 1 ? "NTC" : blob.shape[3] == 1 && blob.shape[4] == 1 ? "NC" : "NHWC"
+    return SourceLayout(letters)?.source(blob) ?? blob
+  }
+}
+
+/// The outputs of a prediction, in the model's order, then the kept blobs.
+public struct Prediction: Sendable {
+  public var outputs: [PredictedOutput] = []
+
+  public init() {}
+}
+
+public struct PredictedOutput: Sendable {
+  public enum Kind: Sendable {
+    case array
+    /// `[H, W, C]` in RGB, neither rounded nor clamped.
+    case image
+    /// A classifier's probabilities in the order of the labels.
+    case classes
+    /// Not an output of the model: a blob inside.
+    case blob
+  }
+
+  public let name: String
+  public let kind: Kind
+  public let value: Tensor
+
+  public init(name: String, kind: Kind, value: Tensor) {
+    self.name = name
+    self.kind = kind
+    self.value = value
+  }
+}
+
+extension Model {
+  /// The blob that holds a classifier's probabilities.
+  public var probabilitiesBlob: String? {
+    guard case .neuralNetworkClassifier(let classifier) = type else { return nil }
+    let named = classifier.labelProbabilityLayerName
+    guard !named.isEmpty else { return classifier.network.layers.last?.output.first }
+    // The field's name says "layer"; writers put the blob's name there.
+    let layers = classifier.network.layers
+    if layers.contains(where: { $0.output.contains(named) }) { return named }
+    return layers.last { $0.name == named }?.output.first ?? named
+  }
+
+  /// The name of the model's type in the specification.
+  public var typeName: String {
+    switch type {
+    case .neuralNetwork: "neuralNetwork"
+    case .neuralNetworkClassifier: "neuralNetworkClassifier"
+    case .neuralNetworkRegressor: "neuralNetworkRegressor"
+    case .pipeline: "pipeline"
+    case .pipelineClassifier: "pipelineClassifier"
+    case .pipelineRegressor: "pipelineRegressor"
+    case .opaque(let message): message.name ?? "number \(message.field)"
+    case nil: "unknown"
+    }
+  }
+}

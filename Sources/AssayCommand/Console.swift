@@ -1,0 +1,106 @@
+import Assay
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The two streams of the process. Results go to standard output, all else to standard error.
+enum Console {
+  /// Bytes of a result, as they are.
+  static func write(_ text: String) { write(text, to: STDOUT_FILENO) }
+
+  /// A line of a result.
+  static func print(_ line: String) { write(line + "\n") }
+
+  /// A line beside the result.
+  static func note(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+
+  /// Replaces the terminal's current line.
+  static func overwriteLine(_ text: String) { write("\r\u{1B}[K" + text, to: STDERR_FILENO) }
+
+  static func report(_ error: ModelError) {
+    write(styled("error:", .red) + " " + escaped(error.description) + "\n", to: STDERR_FILENO)
+    if let hint = error.hint {
+      for line in hint.split(separator: "\n", omittingEmptySubsequences: false) {
+        write(styled("hint:", .cyan) + " " + escaped(String(line)) + "\n", to: STDERR_FILENO)
+      }
+    }
+  }
+
+  static func warn(_ message: String) {
+    write(styled("warning:", .yellow) + " " + escaped(message) + "\n", to: STDERR_FILENO)
+  }
+
+  /// The argument parser's message, with our own first word.
+  static func reportUsage(_ message: String) {
+    var text = message
+    if text.hasPrefix("Error: ") { text = "error: " + text.dropFirst("Error: ".count) }
+    write(text + (text.hasSuffix("\n") ? "" : "\n"), to: STDERR_FILENO)
+  }
+
+  /// Text from a file with its control characters made visible, so that it cannot steer a terminal.
+  static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x0A, 0x09: result.unicodeScalars.append(scalar)
+      case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069:
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  enum Style: String {
+    case red = "31"
+    case yellow = "33"
+    case cyan = "36"
+    case bold = "1"
+    case dim = "2"
+  }
+
+  nonisolated(unsafe) static var colorOutput = ColorOutput.auto
+
+  static func styled(_ text: String, _ style: Style) -> String {
+    guard colorOutput.applies(to: STDERR_FILENO) else { return text }
+    return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    var text = text
+    text.withUTF8 { bytes in
+      var rest = UnsafeRawBufferPointer(bytes)
+      while let base = rest.baseAddress, rest.count > 0 {
+        let written = systemWrite(descriptor, base, rest.count)
+        if written <= 0 { return }
+        rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+      }
+    }
+  }
+}
+
+private func systemWrite(_ descriptor: Int32, _ base: UnsafeRawPointer, _ count: Int) -> Int {
+  write(descriptor, base, count)
+}
+
+/// `--color-output`; `NO_COLOR` and a dumb terminal turn colours off.
+enum ColorOutput: String, CaseIterable {
+  case auto
+  case always
+  case never
+
+  func applies(to descriptor: Int32) -> Bool {
+    switch self {
+    case .always: return true
+    case .never: return false
+    case .auto:
+      if let value = getenv("NO_COLOR"), value.pointee != 0 { return false }
+      if let terminal = getenv("TERM"), String(cString: terminal) == "dumb" { return false }
+      return isatty(descriptor) == 1
+    }
+  }
+}

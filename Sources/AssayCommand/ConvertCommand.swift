@@ -1,0 +1,134 @@
+import ArgumentParser
+import Assay
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+struct ConvertCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "convert", abstract: "Converts a Keras network to an .mlmodel.",
+    discussion: """
+      MODEL is told by its content: a Keras .h5, or an architecture .json with WEIGHTS. Layers that
+      cannot be converted are listed all at once, before anything is written.
+      """)
+
+  @Argument(help: "The network.", completion: .file())
+  var model: String
+
+  @Argument(help: "Weights of an architecture .json.", completion: .file())
+  var weights: String?
+
+  @Option(
+    name: .customShort("o"), help: ArgumentHelp("The .mlmodel to write.", valueName: "OUT.mlmodel"),
+    completion: .file(extensions: ["mlmodel"]))
+  var destination: String?
+
+  @OptionGroup(title: "Interface") var interface: InterfaceArguments
+  @OptionGroup(title: "Images") var images: ImageArguments
+  @OptionGroup(title: "Classifier") var classifier: ClassifierArguments
+  @OptionGroup(title: "Metadata") var metadata: MetadataArguments
+
+  @Option(
+    help: ArgumentHelp(
+      "How unknown layers become custom layers: a JSON file of rules, or allow.",
+      valueName: "FILE.json|allow"),
+    completion: .file(extensions: ["json"]))
+  var customLayers: String?
+
+  @Option(help: "Precision of the weights.")
+  var weightsPrecision = Precision.float32
+
+  enum Precision: String, ExpressibleByArgument, CaseIterable {
+    case float32
+    case float16
+  }
+
+  @Flag(help: "Trainable layers become updatable.")
+  var respectTrainable = false
+
+  @Option(
+    name: .customLong("check"),
+    help: ArgumentHelp("Run the result on this input and compare.", valueName: "INPUT"),
+    completion: .file())
+  var checkInputs: [String] = []
+
+  @Option(
+    help: ArgumentHelp("What the source framework answered, for --check.", valueName: "FILE"),
+    completion: .file())
+  var expected: String?
+
+  @Flag(help: "Print the plan only: every layer, and what it becomes.")
+  var dryRun = false
+
+  @Flag(help: "A line a layer as it is visited.")
+  var verbose = false
+
+  @OptionGroup var global: GlobalOptions
+
+  func validate() throws {
+    if destination == nil && !dryRun { throw ValidationError("give -o OUT.mlmodel, or --dry-run") }
+    if checkInputs.isEmpty != (expected == nil) {
+      throw ValidationError("--check INPUT and --expected FILE belong together")
+    }
+  }
+
+  func run() throws {
+    global.apply()
+    try inFile(model) { try convert() }
+  }
+
+  private func convert() throws {
+    var options = try conversionOptions()
+    if verbose { options.onVisit = { Console.note(Console.escaped($0)) } }
+    let source = try ModelSource(contentsOf: model, weights: weights)
+    let result = try source.convert(options)
+    for note in result.notes where !global.quiet { Console.warn(note) }
+    if dryRun {
+      Console.write(Self.planText(result.plan))
+      return
+    }
+    guard let destination else { return }
+    if let expected {
+      let report = try Comparison.compare(
+        result.model, inputs: checkInputs, expected: expected, options: Comparison.Options())
+      guard report.matches else {
+        Console.write(ComparisonText(report).text())
+        throw ModelError(
+          .mismatch, "the converted network does not answer what \(expected) expects",
+          hint: "nothing was written; without --check the model is written all the same")
+      }
+    }
+    try inFile(destination) { try result.model.write(to: destination) }
+  }
+
+  private static func planText(_ plan: [PlanEntry]) -> String {
+    let nameWidth = min(40, plan.map { Console.escaped($0.layer).count }.max() ?? 0)
+    let classWidth = min(28, plan.map { Console.escaped($0.layerClass).count }.max() ?? 0)
+    return plan.map { entry in
+      let target = entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", ")
+      return Console.escaped(entry.layer).padded(to: nameWidth) + "  "
+        + Console.escaped(entry.layerClass).padded(to: classWidth) + "  → "
+        + Console.escaped(target) + "\n"
+    }.joined()
+  }
+
+  private func conversionOptions() throws -> ConversionOptions {
+    var options = ConversionOptions()
+    options.inputNames = interface.inputNames
+    options.outputNames = interface.outputNames
+    for shape in interface.inputShapes { options.inputShapes[shape.name] = shape.sizes }
+    options.arrayType = interface.arrayType == .double ? .double : .float32
+    options.imageInputs = images.imageInputs
+    options.imageOutputs = images.imageOutputs
+    options.preprocessing = images.preprocessing
+    options.classifier = try classifier.options()
+    options.metadata = metadata.options
+    options.respectTrainable = respectTrainable
+    switch customLayers {
+    case nil: break
+    case "allow": options.customLayers = .allow
+    case let path?: options.customLayers = try CustomLayerRules(contentsOf: path)
+    }
+    return options
+  }
+}

@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// `value` with `digits` significant digits, as C's `%.*g` writes it.
+func numberText(_ value: Double, digits: Int = 9) -> String {
+  if value.isNaN { return "NaN" }
+  if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
+  return withVaList([Int32(digits), value]) { arguments in
+    var buffer = [CChar](repeating: 0, count: 64)
+    vsnprintf(&buffer, buffer.count, "%.*g", arguments)
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
+
+/// `value` with `decimals` digits after the point.
+func fixedText(_ value: Double, decimals: Int) -> String {
+  if !value.isFinite { return numberText(value) }
+  return withVaList([Int32(decimals), value]) { arguments in
+    var buffer = [CChar](repeating: 0, count: 400)
+    vsnprintf(&buffer, buffer.count, "%.*f", arguments)
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
+
+/// 138357544 as 138,357,544.
+func groupedText(_ value: Int) -> String {
+  var digits = Array(String(value.magnitude))
+  var position = digits.count - 3
+  while position > 0 {
+    digits.insert(",", at: position)
+    position -= 3
+  }
+  return (value < 0 ? "-" : "") + String(digits)
+}
+
+extension String {
+  func padded(to width: Int) -> String {
+    count >= width ? self : self + String(repeating: " ", count: width - count)
+  }
+
+  func leftPadded(to width: Int) -> String {
+    count >= width ? self : String(repeating: " ", count: width - count) + self
+  }
+}

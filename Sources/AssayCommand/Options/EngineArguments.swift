@@ -1,0 +1,49 @@
+import ArgumentParser
+import Assay
+import Engine
+
+/// How the engine works.
+struct EngineArguments: ParsableArguments {
+  @Option(help: "Threads; one a core by default. The result does not depend on it.")
+  var threads: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Refuse to take more memory than this, such as 500M or 2G.", valueName: "SIZE"))
+  var maxMemory: ByteCount?
+
+  func validate() throws {
+    if let threads, !(1...1024).contains(threads) {
+      throw ValidationError("--threads takes a number from 1 to 1024")
+    }
+  }
+
+  var compileOptions: CompileOptions {
+    var options = CompileOptions()
+    options.threads = threads
+    options.maxMemory = maxMemory?.bytes
+    return options
+  }
+}
+
+/// A number of bytes: `1000`, `64K`, `500M`, `2G`.
+struct ByteCount: ExpressibleByArgument {
+  let bytes: Int
+
+  init?(argument: String) {
+    let units: [Character: Int] = ["k": 10, "m": 20, "g": 30]
+    var digits = argument.lowercased()
+    if digits.hasSuffix("b") { digits.removeLast() }
+    var shift = 0
+    if let unit = digits.last.flatMap({ units[$0] }) {
+      shift = unit
+      digits.removeLast()
+    }
+    guard let count = Int(digits), count > 0 else { return nil }
+    let (bytes, overflow) = count.multipliedReportingOverflow(by: 1 << shift)
+    guard !overflow else { return nil }
+    self.bytes = bytes
+  }
+}
+
+extension ArrayLayout: ExpressibleByArgument {}

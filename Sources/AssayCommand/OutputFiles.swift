@@ -1,0 +1,53 @@
+import Assay
+import ByteFormats
+import Imaging
+import TensorCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Predictions as files.
+enum OutputFiles {
+  /// Writes `outputs` in the format that the extension of `path` names.
+  static func write(_ outputs: [PredictedOutput], to path: String) throws {
+    guard path.lowercased().hasSuffix(".png") else {
+      let arrays = outputs.map { NamedArray($0.value, name: $0.name) }
+      return try ArraySet(arrays).write(to: path)
+    }
+    let images = outputs.filter { if case .image = $0.kind { true } else { false } }
+    guard images.count == 1, let image = images.first, image.value.shape.count == 3 else {
+      throw ModelError(
+        .mismatch, "a .png takes one image output, and the model gives \(images.count)",
+        file: path, hint: "choose one with --output NAME, or write .npy or .npz")
+    }
+    let order: ChannelOrder = image.value.shape[2] == 1 ? .grayscale : .rgb
+    try Image(image.value, order, channels: .last).writePNG(to: path)
+  }
+
+  /// The file for one of several inputs in the folder `folder`, which is made if need be: the
+  /// input's name with `.png` for a single image, `.npz` otherwise.
+  static func path(
+    in folder: String, for input: String, outputs: [PredictedOutput]
+  ) throws -> String {
+    var isDirectory = false
+    if FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) {
+      guard isDirectory else {
+        throw ModelError(
+          .cannotCreate, "is a file; several inputs need a folder", file: folder)
+      }
+    } else {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: folder, withIntermediateDirectories: true)
+      } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: folder) }
+    }
+    var isImage = false
+    if outputs.count == 1, case .image = outputs[0].kind { isImage = true }
+    let file = input.split(separator: "/").last.map(String.init) ?? "output"
+    let stem = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
+    return folder + "/" + (stem.isEmpty ? file : stem) + (isImage ? ".png" : ".npz")
+  }
+}

@@ -1,0 +1,112 @@
+import Assay
+import TensorCore
+
+/// A prediction as text or as JSON.
+struct PredictionText {
+  /// Arrays of more elements than this are summed up.
+  private static let wholeArray = 64
+
+  let outputs: [PredictedOutput]
+  let labels: [String]?
+  let top: Int
+
+  init(_ outputs: [PredictedOutput], labels: [String]?, top: Int) {
+    self.outputs = outputs
+    self.labels = labels
+    self.top = top
+  }
+
+  func text() throws -> String {
+    var text = ""
+    for output in outputs {
+      let shape = output.value.shape.map(String.init).joined(separator: "×")
+      text += "\(Console.escaped(output.name))  \(shape)\n"
+      if let labels, isClassified(output) {
+        for classes in try best(output, labels: labels) { text += Self.bars(classes) }
+      } else {
+        text += Self.numbers(output.value)
+      }
+    }
+    return text
+  }
+
+  func json(input: String) throws -> JSONText {
+    var values: [(String, JSONText)] = []
+    var classes: JSONText?
+    for output in outputs {
+      values.append((output.name, .floats(output.value.elements)))
+      if let labels, isClassified(output), classes == nil {
+        let lists = try best(output, labels: labels).map { list in
+          JSONText.array(
+            list.map {
+              .object([
+                ("label", .string($0.label)), ("probability", .floatNumber($0.probability)),
+              ])
+            })
+        }
+        classes = lists.count == 1 ? lists[0] : .array(lists)
+      }
+    }
+    var object: [(String, JSONText)] = [("input", .string(input)), ("outputs", .object(values))]
+    if let classes { object.append(("classes", classes)) }
+    return .object(object)
+  }
+
+  /// The classifier's own output, or the only output where labels came from the command line.
+  private func isClassified(_ output: PredictedOutput) -> Bool {
+    if case .classes = output.kind { return true }
+    return outputs.count == 1
+      && !outputs.contains { if case .classes = $0.kind { true } else { false } }
+  }
+
+  private func best(
+    _ output: PredictedOutput, labels: [String]
+  ) throws -> [[ClassProbability]] {
+    let elements = output.value.elements
+    let items = output.value.shape.count > 1 ? max(1, output.value.shape[0]) : 1
+    let size = elements.count / items
+    return try (0..<items).map { item in
+      try bestClasses(top, of: elements[(item * size)..<((item + 1) * size)], labels: labels)
+    }
+  }
+
+  private static func bars(_ classes: [ClassProbability]) -> String {
+    let width = min(40, classes.map(\.label.count).max() ?? 0)
+    return classes.map { item in
+      let percent = fixedText(Double(item.probability) * 100, decimals: 2).leftPadded(to: 7)
+      let length = Int(
+        (max(0, min(1, item.probability.isNaN ? 0 : item.probability)) * 30).rounded())
+      let bar = String(repeating: "█", count: length)
+      return "  \(Console.escaped(item.label).padded(to: width))  \(percent) %  \(bar)"
+        .trimmedRight() + "\n"
+    }.joined()
+  }
+
+  private static func numbers(_ value: Tensor) -> String {
+    let elements = value.elements
+    if elements.count <= wholeArray {
+      return elements.map { "  \(numberText(Double($0)))\n" }.joined()
+    }
+    var (low, high, sum) = (Double.infinity, -Double.infinity, 0.0)
+    for element in elements {
+      low = min(low, Double(element))
+      high = max(high, Double(element))
+      sum += Double(element)
+    }
+    let mean = sum / Double(elements.count)
+    return "  min \(numberText(low, digits: 6))  max \(numberText(high, digits: 6))"
+      + "  mean \(numberText(mean, digits: 6))  (-o FILE writes all \(groupedText(elements.count)))\n"
+  }
+}
+
+extension JSONText {
+  static func floatNumber(_ value: Float) -> JSONText { .literal(numberText(Double(value))) }
+}
+
+extension String {
+  func trimmedRight() -> String {
+    var text = self
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,3 @@
+import CoreMLModel
+func oldestSystem(forSpecification v: Int) -> String { "?" }
+extension Model { var descriptionText: String { "" } }
