@@ -84,10 +84,12 @@ public struct ProtobufSplice {
     let block = try buffer ?? AlignedBuffer(checkedByteCount: blockElementCount * 4)
     buffer = block
     let target = block.pointer.bindMemory(to: Float.self, capacity: blockElementCount)
-    for begin in stride(from: 0, to: values.count, by: blockElementCount) {
-      let end = min(begin + blockElementCount, values.count)
-      values.copy(begin..<end, to: target)
-      try send(UnsafeRawBufferPointer(start: target, count: (end - begin) * 4))
+    try withExtendedLifetime(block) {
+      for begin in stride(from: 0, to: values.count, by: blockElementCount) {
+        let end = min(begin + blockElementCount, values.count)
+        values.copy(begin..<end, to: target)
+        try send(UnsafeRawBufferPointer(start: target, count: (end - begin) * 4))
+      }
     }
   }
 

@@ -54,7 +54,8 @@ public protocol LayerParameters: SpecificationMessage {
   /// How many inputs and outputs the type allows.
   static var inputCount: ClosedRange<Int> { get }
   static var outputCount: ClosedRange<Int> { get }
-  /// Shapes `[Seq, Batch, C, H, W]` of the outputs for such shapes of the inputs.
+  /// Shapes `[Seq, Batch, C, H, W]` of the outputs for such shapes of the inputs, as many as the
+  /// type can have; a layer may name fewer.
   /// Throws where they do not fit the parameters.
   func outputShapes(_ inputs: [[Int]]) throws -> [[Int]]
   /// Weights in field order, with the field's name and the shape that the other fields imply.
@@ -80,6 +81,15 @@ extension LayerParameters {
   public static var outputCount: ClosedRange<Int> { 1...1 }
   public var weights: [NamedWeights] { [] }
   public var typeName: String { Self.typeName }
+
+  /// Those of the fields that are there, with the shape that `shape` gives for a name.
+  func named(
+    _ fields: (String, Weights?)..., shape: (String) -> [Int]
+  ) -> [NamedWeights] {
+    fields.compactMap { name, values in
+      values.map { NamedWeights(name, shape(name), $0) }
+    }
+  }
 
   func isEqual(to other: any LayerParameters) -> Bool { (other as? Self) == self }
 }

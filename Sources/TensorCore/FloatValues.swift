@@ -61,38 +61,8 @@ public struct FloatValues: Sendable {
       if isContiguous {
         UnsafeMutableRawPointer(target).copyMemory(
           from: base + range.lowerBound * 4, byteCount: range.count * 4)
-        return
-      }
-      var index = [Int](repeating: 0, count: shape.count)
-      var rest = range.lowerBound
-      var offset = 0
-      for axis in shape.indices.reversed() {
-        index[axis] = rest % shape[axis]
-        rest /= shape[axis]
-        offset += index[axis] * strides[axis]
-      }
-      let inner = shape.count - 1
-      let step = strides[inner]
-      var position = 0
-      while position < range.count {
-        let run = min(shape[inner] - index[inner], range.count - position)
-        for element in 0..<run {
-          target[position + element] = base.loadUnaligned(
-            fromByteOffset: (offset + element * step) * 4, as: Float.self)
-        }
-        position += run
-        offset += run * step
-        index[inner] += run
-        var axis = inner
-        while axis >= 0, index[axis] == shape[axis] {
-          offset -= strides[axis] * shape[axis]
-          index[axis] = 0
-          axis -= 1
-          if axis >= 0 {
-            index[axis] += 1
-            offset += strides[axis]
-          }
-        }
+      } else {
+        StridedReader(base: base, shape: shape, strides: strides).copy(range, to: target)
       }
     }
   }
@@ -108,7 +78,21 @@ public struct FloatValues: Sendable {
 extension FloatValues: Equatable {
   /// Equal bits in reading order; the shape that names them does not count.
   public static func == (a: FloatValues, b: FloatValues) -> Bool {
-    a.count == b.count
-      && zip(a.array(), b.array()).allSatisfy { $0.bitPattern == $1.bitPattern }
+    if a.count != b.count { return false }
+    if let x = a.contiguousBytes, let y = b.contiguousBytes {
+      return x[0..<a.count * 4] == y[0..<a.count * 4]
+    }
+    let block = 1 << 16
+    let buffers = [AlignedBuffer(byteCount: 4 * block), AlignedBuffer(byteCount: 4 * block)]
+    let x = buffers[0].pointer.bindMemory(to: Float.self, capacity: block)
+    let y = buffers[1].pointer.bindMemory(to: Float.self, capacity: block)
+    return withExtendedLifetime(buffers) {
+      stride(from: 0, to: a.count, by: block).allSatisfy { begin in
+        let range = begin..<min(begin + block, a.count)
+        a.copy(range, to: x)
+        b.copy(range, to: y)
+        return (0..<range.count).allSatisfy { x[$0].bitPattern == y[$0].bitPattern }
+      }
+    }
   }
 }

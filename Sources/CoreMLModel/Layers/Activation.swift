@@ -82,3 +82,21 @@ extension Activation: EncodedMessage {
       ])
   ]
 }
+
+extension Activation {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+
+  /// Their shapes are what the file holds: one value, or one a channel.
+  public var weights: [NamedWeights] {
+    switch function {
+    case .prelu(let alpha): named("PReLU.alpha", alpha)
+    case .parametricSoftplus(let alpha, let beta):
+      named("parametricSoftplus.alpha", alpha) + named("parametricSoftplus.beta", beta)
+    default: []
+    }
+  }
+
+  private func named(_ name: String, _ values: Weights?) -> [NamedWeights] {
+    values.map { [NamedWeights(name, [$0.storedCount], $0)] } ?? []
+  }
+}

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// y = gamma · (x − mean) / √(variance + epsilon) + beta, one of each a channel.
 public struct Batchnorm: LayerParameters {
   public static let typeName = "batchnorm"
@@ -27,4 +29,20 @@ extension Batchnorm: EncodedMessage {
     .message("mean", \.mean),
     .message("variance", \.variance),
   ]
+}
+
+extension Batchnorm {
+  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-5 : epsilon }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try input(inputs)
+    try shape.requireChannels(channels, "channels")
+    return [try shape.checked]
+  }
+
+  public var weights: [NamedWeights] {
+    named(("gamma", gamma), ("beta", beta), ("mean", mean), ("variance", variance)) { _ in
+      [channels]
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// The inputs one after the other along the channels, or along the sequence.
 public struct Concat: LayerParameters {
   public static let typeName = "concat"
@@ -100,4 +102,119 @@ extension Slice: EncodedMessage {
     .int("stride", \.stride),
     .value("axis", \.axis),
   ]
+}
+
+extension Concat {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var result = try input(inputs)
+    for shape in inputs.dropFirst() {
+      var next = try BlobShape(shape)
+      if sequenceConcat {
+        result.sequence = try checkedSum([result.sequence, next.sequence], limit: Limits.dimension)
+        next.sequence = result.sequence
+      } else {
+        result.channels = try checkedSum([result.channels, next.channels], limit: Limits.dimension)
+        next.channels = result.channels
+      }
+      guard next.array == result.array else {
+        throw ModelError(
+          .malformed, "shapes \(inputs) differ in more than the axis that grows", field: "input")
+      }
+    }
+    return [try result.checked]
+  }
+}
+
+extension Split {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    guard nOutputs > 0, shape.channels % nOutputs == 0 else {
+      throw ModelError(
+        .malformed, "\(shape.channels) channels cannot be split into \(nOutputs) equal parts",
+        field: "nOutputs")
+    }
+    shape.channels /= nOutputs
+    return Array(repeating: try shape.checked, count: nOutputs)
+  }
+}
+
+extension SequenceRepeat {
+  public var effectiveRepetitions: Int { nRepetitions == 0 ? 1 : nRepetitions }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    shape.sequence = try checkedProduct(
+      [shape.sequence, effectiveRepetitions], limit: Limits.dimension)
+    return [try shape.checked]
+  }
+}
+
+extension ReorganizeData {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    guard blockSize > 1 else {
+      throw ModelError(.malformed, "\(blockSize), 2 or more is needed", field: "blockSize")
+    }
+    let area = try checkedProduct([blockSize, blockSize], limit: Limits.tensorElements)
+    switch mode {
+    case .spaceToDepth:
+      guard shape.height % blockSize == 0, shape.width % blockSize == 0 else {
+        throw ModelError(
+          .malformed, "\(shape.height) × \(shape.width) is no multiple of blocks of \(blockSize)",
+          field: "blockSize")
+      }
+      shape.channels = try checkedProduct([shape.channels, area], limit: Limits.dimension)
+      shape.height /= blockSize
+      shape.width /= blockSize
+    case .depthToSpace, .pixelShuffle:
+      guard shape.channels % area == 0 else {
+        throw ModelError(
+          .malformed, "\(shape.channels) channels are no multiple of \(area)", field: "blockSize")
+      }
+      shape.channels /= area
+      shape.height = try checkedProduct([shape.height, blockSize], limit: Limits.dimension)
+      shape.width = try checkedProduct([shape.width, blockSize], limit: Limits.dimension)
+    }
+    return [try shape.checked]
+  }
+}
+
+extension Slice {
+  public var effectiveStride: Int { stride == 0 ? 1 : stride }
+
+  /// The range of an axis of `extent` elements; negative indices count from its end.
+  public func range(extent: Int) throws -> Range<Int> {
+    func resolve(_ index: Int, _ field: String) throws -> Int {
+      let position = index < 0 ? index.addingReportingOverflow(extent).partialValue : index
+      guard position >= 0, position <= extent else {
+        throw ModelError(
+          .malformed, "\(index) lies outside an axis of \(extent)", field: field)
+      }
+      return position
+    }
+    let start = try resolve(startIndex, "startIndex")
+    let end = try resolve(endIndex, "endIndex")
+    guard start < end else {
+      throw ModelError(
+        .malformed, "\(startIndex) to \(endIndex) is empty on an axis of \(extent)",
+        field: "endIndex")
+    }
+    return start..<end
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    guard effectiveStride > 0 else {
+      throw ModelError(.malformed, "\(stride) is no stride", field: "stride")
+    }
+    func length(_ extent: Int) throws -> Int {
+      (try range(extent: extent).count - 1) / effectiveStride + 1
+    }
+    switch axis {
+    case .channel: shape.channels = try length(shape.channels)
+    case .height: shape.height = try length(shape.height)
+    case .width: shape.width = try length(shape.width)
+    }
+    return [try shape.checked]
+  }
 }

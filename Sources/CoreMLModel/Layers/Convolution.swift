@@ -1,3 +1,5 @@
+import TensorCore
+
 /// out[o, y, x] = bias[o] + Σ weights[o, i, r, s] · in[i, y·stride + r·dilation − top, …], or its
 /// transpose.
 ///
@@ -50,4 +52,120 @@ extension Convolution: EncodedMessage {
     .message("bias", \.bias),
     .ints("outputShape", \.outputShape),
   ]
+}
+
+extension Convolution {
+  public static let inputCount = 1...2
+
+  public var effectiveGroups: Int { nGroups == 0 ? 1 : nGroups }
+
+  /// Kernel, strides and dilations `[h, w]`; a deconvolution has no dilation.
+  public func effectiveSizes() throws -> (kernel: [Int], strides: [Int], dilations: [Int]) {
+    (
+      try sizePair(kernelSize, 3, "kernelSize"), try sizePair(stride, 1, "stride"),
+      isDeconvolution ? [1, 1] : try sizePair(dilationFactor, 1, "dilationFactor")
+    )
+  }
+
+  /// Channels of the input.
+  public var inputChannels: Int {
+    get throws {
+      isDeconvolution
+        ? kernelChannels
+        : try checkedProduct([kernelChannels, effectiveGroups], limit: Limits.dimension)
+    }
+  }
+
+  public var kernelShape: [Int] {
+    let sizes = kernelSize.count == 2 ? kernelSize : [3, 3]
+    return isDeconvolution
+      ? [kernelChannels, outputChannels / max(1, effectiveGroups)] + sizes
+      : [outputChannels, kernelChannels] + sizes
+  }
+
+  /// The extents of the output for those `[h, w]` of an input.
+  public func outputSize(_ size: [Int]) throws -> [Int] {
+    let (kernel, strides, dilations) = try effectiveSizes()
+    if isDeconvolution, !outputShape.isEmpty {
+      let result = try sizePair(outputShape, 1, "outputShape")
+      return result
+    }
+    let amounts = try validAmounts()
+    return try (0..<2).map { axis in
+      let extent = try checkedSum(
+        [checkedProduct([kernel[axis] - 1, dilations[axis]], limit: Limits.dimension), 1])
+      if case .same = padding {
+        return isDeconvolution
+          ? try checkedProduct([size[axis], strides[axis]], limit: Limits.dimension)
+          : (size[axis] + strides[axis] - 1) / strides[axis]
+      }
+      let added = axis == 0 ? amounts.top + amounts.bottom : amounts.left + amounts.right
+      if isDeconvolution {
+        let full = try checkedSum(
+          [checkedProduct([size[axis] - 1, strides[axis]], limit: Limits.dimension), extent])
+        return full - added
+      }
+      guard size[axis] + added >= extent else {
+        throw ModelError(
+          .malformed,
+          "a kernel that spans \(extent) does not fit the input's \(size[axis]) and padding of \(added)",
+          field: "kernelSize")
+      }
+      return (size[axis] + added - extent) / strides[axis] + 1
+    }
+  }
+
+  /// The padding around an input of `[h, w]`; of a deconvolution what is cut off its full result,
+  /// (in − 1) · stride + kernel, at each side.
+  public func explicitPadding(_ size: [Int]) throws -> ExplicitPadding {
+    let (kernel, strides, dilations) = try effectiveSizes()
+    let output = try outputSize(size)
+    func total(_ axis: Int) throws -> Int {
+      let reach = try checkedSum([
+        checkedProduct([(isDeconvolution ? size : output)[axis] - 1, strides[axis]]),
+        checkedProduct([kernel[axis] - 1, dilations[axis]]), 1,
+      ])
+      return reach - (isDeconvolution ? output : size)[axis]
+    }
+    if case .same(let same) = padding {
+      return try same.split(height: total(0), width: total(1))
+    }
+    if isDeconvolution, !outputShape.isEmpty {
+      return try SamePadding().split(height: total(0), width: total(1))
+    }
+    return try validAmounts()
+  }
+
+  private func validAmounts() throws -> ExplicitPadding {
+    guard case .valid(let valid) = padding, let amounts = valid.paddingAmounts else {
+      return ExplicitPadding()
+    }
+    return try amounts.resolved("valid.paddingAmounts")
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    let groups = effectiveGroups
+    guard groups > 0, outputChannels % groups == 0, !isDeconvolution || kernelChannels % groups == 0
+    else {
+      throw ModelError(
+        .malformed, "\(outputChannels) output channels cannot be split into \(groups) groups",
+        field: "nGroups")
+    }
+    let expected = try inputChannels
+    guard shape.channels == expected else {
+      throw ModelError(
+        .malformed, "the input has \(shape.channels) channels, the kernel takes \(expected)",
+        field: "kernelChannels")
+    }
+    let size = try outputSize([shape.height, shape.width])
+    shape.channels = outputChannels
+    shape.height = size[0]
+    shape.width = size[1]
+    return [try shape.checked]
+  }
+
+  public var weights: [NamedWeights] {
+    named(("weights", kernel), ("bias", bias)) { $0 == "bias" ? [outputChannels] : kernelShape }
+  }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// Cuts the borders off; with two inputs, cuts the first to the size of the second.
 public struct Crop: LayerParameters {
   public static let typeName = "crop"
@@ -16,4 +18,36 @@ extension Crop: EncodedMessage {
     .message("cropAmounts", \.cropAmounts),
     .ints("offset", \.offset),
   ]
+}
+
+extension Crop {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    if inputs.count == 2 {
+      let target = try BlobShape(inputs[1])
+      let start = offset.isEmpty ? [0, 0] : offset
+      guard start.count == 2, start.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }) else {
+        throw ModelError(.malformed, "\(offset), two offsets are needed", field: "offset")
+      }
+      guard start[0] + target.height <= shape.height, start[1] + target.width <= shape.width else {
+        throw ModelError(
+          .malformed,
+          "\(target.height) × \(target.width) at \(start) lies outside "
+            + "\(shape.height) × \(shape.width)", field: "offset")
+      }
+      shape.height = target.height
+      shape.width = target.width
+      return [try shape.checked]
+    }
+    let amounts = try (cropAmounts ?? BorderAmounts()).resolved("cropAmounts")
+    let height = shape.height - amounts.top - amounts.bottom
+    let width = shape.width - amounts.left - amounts.right
+    guard height > 0, width > 0 else {
+      throw ModelError(
+        .malformed, "nothing is left of \(shape.height) × \(shape.width)", field: "cropAmounts")
+    }
+    shape.height = height
+    shape.width = width
+    return [try shape.checked]
+  }
 }

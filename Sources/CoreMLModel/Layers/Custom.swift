@@ -1,3 +1,5 @@
+import TensorCore
+
 /// A layer that Core ML does not know: the class that implements it, its parameters and weights.
 public struct Custom: LayerParameters {
   public enum Value: Sendable, Equatable {
@@ -74,4 +76,17 @@ extension Custom: EncodedMessage {
       { if case .bool(let value) = $0 { value } else { nil } },
       { try $0.set("boolValue", $1 ? 1 : 0) }),
   ]
+}
+
+extension Custom {
+  /// Always throws: only the layer's implementation knows.
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    throw ModelError(
+      .unsupported, "the output shapes of class '\(className)' come from its implementation")
+  }
+
+  /// Their shapes are what the file holds.
+  public var weights: [NamedWeights] {
+    blobs.enumerated().map { NamedWeights("weights[\($0)]", [$1.storedCount], $1) }
+  }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// out[o] = weights[o, in] + bias[o]; the input holds whole numbers.
 public struct Embedding: LayerParameters {
   public static let typeName = "embedding"
@@ -21,4 +23,23 @@ extension Embedding: EncodedMessage {
     .message("weights", \.matrix),
     .message("bias", \.bias),
   ]
+}
+
+extension Embedding {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    guard [shape.channels, shape.height, shape.width] == [1, 1, 1] else {
+      throw ModelError(
+        .malformed, "the input has \(try shape.itemCount) values an item, one index is needed",
+        field: "input")
+    }
+    shape.channels = outputChannels
+    return [try shape.checked]
+  }
+
+  public var weights: [NamedWeights] {
+    named(("weights", matrix), ("bias", bias)) {
+      $0 == "bias" ? [outputChannels] : [outputChannels, inputDim]
+    }
+  }
 }

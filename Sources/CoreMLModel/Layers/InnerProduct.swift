@@ -1,3 +1,5 @@
+import TensorCore
+
 /// out[o] = bias[o] + Σ weights[o, i] · in[i], over the flattened C, H, W of each item.
 public struct InnerProduct: LayerParameters {
   public static let typeName = "innerProduct"
@@ -23,4 +25,27 @@ extension InnerProduct: EncodedMessage {
     .message("bias", \.bias),
     .bool("int8DynamicQuantize", \.int8DynamicQuantize),
   ]
+}
+
+extension InnerProduct {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    let count = try shape.itemCount
+    guard count == inputChannels else {
+      throw ModelError(
+        .malformed,
+        "the input has \(count) values an item (\(shape.channels) × \(shape.height) × "
+          + "\(shape.width)), not \(inputChannels)", field: "inputChannels")
+    }
+    shape.channels = outputChannels
+    shape.height = 1
+    shape.width = 1
+    return [try shape.checked]
+  }
+
+  public var weights: [NamedWeights] {
+    named(("weights", matrix), ("bias", bias)) {
+      $0 == "bias" ? [outputChannels] : [outputChannels, inputChannels]
+    }
+  }
 }

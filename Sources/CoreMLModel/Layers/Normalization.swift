@@ -71,3 +71,25 @@ extension LRN: EncodedMessage {
     .float("k", \.k),
   ]
 }
+
+extension MeanVarianceNormalize {
+  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+}
+
+extension L2Normalize {
+  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+}
+
+extension Softmax {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+}
+
+extension LRN {
+  public var effectiveK: Float { k == 0 ? 1 : k }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+}

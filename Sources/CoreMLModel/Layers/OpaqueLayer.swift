@@ -1,3 +1,5 @@
+import TensorCore
+
 /// A layer of a later specification version, carried through untouched.
 public struct OpaqueLayer: LayerParameters {
   public static let typeName = "opaque"
@@ -10,4 +12,13 @@ public struct OpaqueLayer: LayerParameters {
   public init() {}
 
   public init(_ message: OpaqueMessage) { self.message = message }
+}
+
+extension OpaqueLayer {
+  /// Always throws: the layer is not read.
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    throw ModelError(
+      .unsupported, "layers of type '\(message?.name ?? "unknown")' are not supported",
+      hint: "they belong to specification 4 or later")
+  }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// Adds borders.
 public struct Padding: LayerParameters {
   public enum Kind: Sendable, Equatable {
@@ -30,4 +32,27 @@ extension Padding: EncodedMessage {
       ]),
     .message("paddingAmounts", \.paddingAmounts),
   ]
+}
+
+extension Padding {
+  public func explicitPadding() throws -> ExplicitPadding {
+    try (paddingAmounts ?? BorderAmounts()).resolved("paddingAmounts")
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    let amounts = try explicitPadding()
+    if kind == .reflection,
+      max(amounts.top, amounts.bottom) >= shape.height
+        || max(amounts.left, amounts.right) >= shape.width
+    {
+      throw ModelError(
+        .malformed,
+        "a reflection of \(amounts.top), \(amounts.bottom), \(amounts.left), \(amounts.right) "
+          + "needs a larger input than \(shape.height) × \(shape.width)", field: "paddingAmounts")
+    }
+    shape.height += amounts.top + amounts.bottom
+    shape.width += amounts.left + amounts.right
+    return [try shape.checked]
+  }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// Maximum, average or L2 norm over windows.
 public struct Pooling: LayerParameters {
   public enum PoolingType: Int, Sendable, CaseIterable {
@@ -58,4 +60,72 @@ extension ValidCompletePadding: EncodedMessage {
   static let fields: [Field<Self>] = [
     .ints("paddingAmounts", \.paddingAmounts)
   ]
+}
+
+extension Pooling {
+  /// Kernel and strides `[h, w]`.
+  public func effectiveSizes() throws -> (kernel: [Int], strides: [Int]) {
+    (try sizePair(kernelSize, 3, "kernelSize"), try sizePair(stride, 1, "stride"))
+  }
+
+  /// The padding around an input of `[h, w]`. With `includeLastPixel` the last windows may reach
+  /// beyond it; what they cover there does not exist.
+  public func explicitPadding(_ size: [Int]) throws -> ExplicitPadding {
+    if globalPooling { return ExplicitPadding() }
+    let (kernel, strides) = try effectiveSizes()
+    switch padding {
+    case .valid(let valid):
+      return try (valid.paddingAmounts ?? BorderAmounts()).resolved("valid.paddingAmounts")
+    case .includeLastPixel(let complete):
+      let amounts = complete.paddingAmounts.isEmpty ? [0, 0] : complete.paddingAmounts
+      guard amounts.count == 2, amounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }) else {
+        throw ModelError(
+          .malformed, "\(amounts), two amounts are needed",
+          field: "includeLastPixel.paddingAmounts")
+      }
+      return ExplicitPadding(
+        top: amounts[0], bottom: amounts[0], left: amounts[1], right: amounts[1])
+    case .same(let same):
+      func total(_ axis: Int) throws -> Int {
+        let output = (size[axis] + strides[axis] - 1) / strides[axis]
+        return try checkedSum([
+          checkedProduct([output - 1, strides[axis]]), kernel[axis], -size[axis],
+        ])
+      }
+      return try same.split(height: total(0), width: total(1))
+    case nil: return ExplicitPadding()
+    }
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    if globalPooling {
+      shape.height = 1
+      shape.width = 1
+      return [try shape.checked]
+    }
+    let (kernel, strides) = try effectiveSizes()
+    let size = [shape.height, shape.width]
+    let border = try explicitPadding(size)
+    let starts = [border.top, border.left]
+    let added = [border.top + border.bottom, border.left + border.right]
+    let result = try (0..<2).map { axis in
+      if case .same = padding { return (size[axis] + strides[axis] - 1) / strides[axis] }
+      let rest = size[axis] + added[axis] - kernel[axis]
+      guard rest >= 0 else {
+        throw ModelError(
+          .malformed,
+          "a window of \(kernel[axis]) does not fit the input's \(size[axis]) and padding of "
+            + "\(added[axis])", field: "kernelSize")
+      }
+      guard case .includeLastPixel = padding else { return rest / strides[axis] + 1 }
+      let count = (rest + strides[axis] - 1) / strides[axis] + 1
+      // Where there is padding, no window begins in it behind the image.
+      let begin = try checkedProduct([count - 1, strides[axis]])
+      return starts != [0, 0] && begin >= size[axis] + starts[axis] ? count - 1 : count
+    }
+    shape.height = result[0]
+    shape.width = result[1]
+    return [try shape.checked]
+  }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// h = f(W·x + R·h + b)
 public struct SimpleRecurrent: LayerParameters {
   public static let typeName = "simpleRecurrent"
@@ -198,4 +200,135 @@ extension LSTMWeights: EncodedMessage {
     .message("forgetGatePeepholeVector", \.forgetGatePeepholeVector),
     .message("outputGatePeepholeVector", \.outputGatePeepholeVector),
   ]
+}
+
+extension SimpleRecurrent {
+  /// Of the output and of the state.
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    try recurrentShapes(
+      inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
+  }
+
+  public var weights: [NamedWeights] {
+    named(
+      ("weightMatrix", weightMatrix), ("recursionMatrix", recursionMatrix),
+      ("biasVector", biasVector)
+    ) { recurrentWeightShape($0, inputVectorSize, outputVectorSize) }
+  }
+}
+
+extension GRU {
+  /// Of the output and of the state.
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    try recurrentShapes(
+      inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
+  }
+
+  public var weights: [NamedWeights] {
+    named(
+      ("updateGateWeightMatrix", updateGateWeightMatrix),
+      ("resetGateWeightMatrix", resetGateWeightMatrix),
+      ("outputGateWeightMatrix", outputGateWeightMatrix),
+      ("updateGateRecursionMatrix", updateGateRecursionMatrix),
+      ("resetGateRecursionMatrix", resetGateRecursionMatrix),
+      ("outputGateRecursionMatrix", outputGateRecursionMatrix),
+      ("updateGateBiasVector", updateGateBiasVector),
+      ("resetGateBiasVector", resetGateBiasVector),
+      ("outputGateBiasVector", outputGateBiasVector)
+    ) { recurrentWeightShape($0, inputVectorSize, outputVectorSize) }
+  }
+}
+
+extension UniDirectionalLSTM {
+  /// Of the output, of the hidden state and of the cell state.
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    try recurrentShapes(
+      inputs, inputVectorSize, outputVectorSize, states: 2,
+      sequenceOutput: params?.sequenceOutput ?? false)
+  }
+
+  public var weights: [NamedWeights] {
+    weightParams?.named("weightParams", inputVectorSize, outputVectorSize) ?? []
+  }
+}
+
+extension BiDirectionalLSTM {
+  /// Of the output, twice as wide, and of hidden and cell state forward and backward.
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shapes = try recurrentShapes(
+      inputs, inputVectorSize, outputVectorSize, states: 4,
+      sequenceOutput: params?.sequenceOutput ?? false)
+    shapes[0][2] = try checkedProduct([outputVectorSize, 2], limit: Limits.dimension)
+    shapes[0] = try BlobShape(shapes[0]).checked
+    return shapes
+  }
+
+  public var weights: [NamedWeights] {
+    weightParams.enumerated().flatMap {
+      $1.named("weightParams[\($0)]", inputVectorSize, outputVectorSize)
+    }
+  }
+}
+
+extension LSTMWeights {
+  fileprivate func named(_ path: String, _ inputs: Int, _ outputs: Int) -> [NamedWeights] {
+    let fields: [(String, Weights?)] = [
+      ("inputGateWeightMatrix", inputGateWeightMatrix),
+      ("forgetGateWeightMatrix", forgetGateWeightMatrix),
+      ("blockInputWeightMatrix", blockInputWeightMatrix),
+      ("outputGateWeightMatrix", outputGateWeightMatrix),
+      ("inputGateRecursionMatrix", inputGateRecursionMatrix),
+      ("forgetGateRecursionMatrix", forgetGateRecursionMatrix),
+      ("blockInputRecursionMatrix", blockInputRecursionMatrix),
+      ("outputGateRecursionMatrix", outputGateRecursionMatrix),
+      ("inputGateBiasVector", inputGateBiasVector),
+      ("forgetGateBiasVector", forgetGateBiasVector),
+      ("blockInputBiasVector", blockInputBiasVector),
+      ("outputGateBiasVector", outputGateBiasVector),
+      ("inputGatePeepholeVector", inputGatePeepholeVector),
+      ("forgetGatePeepholeVector", forgetGatePeepholeVector),
+      ("outputGatePeepholeVector", outputGatePeepholeVector),
+    ]
+    return fields.compactMap { name, values in
+      values.map {
+        NamedWeights("\(path).\(name)", recurrentWeightShape(name, inputs, outputs), $0)
+      }
+    }
+  }
+}
+
+extension LSTMParameters {
+  public var effectiveCellClipThreshold: Float { cellClipThreshold == 0 ? 50 : cellClipThreshold }
+}
+
+/// The name of a recurrent layer's weight says what it joins.
+private func recurrentWeightShape(_ name: String, _ inputs: Int, _ outputs: Int) -> [Int] {
+  let lowered = name.lowercased()
+  if lowered.hasSuffix("vector") { return [outputs] }
+  return lowered.contains("recursion") ? [outputs, outputs] : [outputs, inputs]
+}
+
+extension LayerParameters {
+  /// `[Seq or 1, Batch, size, 1, 1]` of the output, then that with one step of each state.
+  fileprivate func recurrentShapes(
+    _ inputs: [[Int]], _ inputSize: Int, _ outputSize: Int, states: Int, sequenceOutput: Bool
+  ) throws -> [[Int]] {
+    let shape = try input(inputs)
+    guard [1, states + 1].contains(inputs.count) else {
+      throw ModelError(
+        .malformed, "\(inputs.count) inputs, where 1 or \(states + 1) are needed", field: "input")
+    }
+    guard try shape.itemCount == inputSize else {
+      throw ModelError(
+        .malformed, "the input has \(try shape.itemCount) values an item, not \(inputSize)",
+        field: "inputVectorSize")
+    }
+    let state = try BlobShape([1, shape.batch, outputSize, 1, 1]).checked
+    for input in inputs.dropFirst() where input != state {
+      throw ModelError(.malformed, "a state has the shape \(input), not \(state)", field: "input")
+    }
+    var output = state
+    if sequenceOutput { output[0] = shape.sequence }
+    return [try BlobShape(output).checked] + Array(repeating: state, count: states)
+  }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// A reduction over one axis or over H·W or C·H·W.
 public struct Reduce: LayerParameters {
   public enum Operation: Int, Sendable, CaseIterable {
@@ -39,4 +41,19 @@ extension Reduce: EncodedMessage {
     .float("epsilon", \.epsilon),
     .value("axis", \.axis),
   ]
+}
+
+extension Reduce {
+  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    guard mode != .argmax || ![.chw, .hw].contains(axis) else {
+      throw ModelError(.malformed, "argmax needs one axis, C, H or W", field: "axis")
+    }
+    if [.chw, .c].contains(axis) { shape.channels = 1 }
+    if [.chw, .hw, .h].contains(axis) { shape.height = 1 }
+    if [.chw, .hw, .w].contains(axis) { shape.width = 1 }
+    return [try shape.checked]
+  }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// Another shape for the same elements.
 public struct Reshape: LayerParameters {
   public enum Order: Int, Sendable, CaseIterable {
@@ -59,4 +61,45 @@ extension Permute: EncodedMessage {
   static let fields: [Field<Self>] = [
     .ints("axis", \.axis)
   ]
+}
+
+extension Reshape {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try input(inputs)
+    guard [3, 4].contains(targetShape.count) else {
+      throw ModelError(
+        .malformed, "\(targetShape), three or four sizes are needed", field: "targetShape")
+    }
+    let sizes = (targetShape.count == 3 ? [shape.sequence] : []) + targetShape
+    let count = try checkedProduct([shape.sequence, shape.itemCount], limit: Limits.tensorElements)
+    guard try checkedProduct(sizes, limit: Limits.tensorElements) == count else {
+      throw ModelError(
+        .malformed,
+        "\(targetShape) does not hold the input's \(shape.channels) × \(shape.height) × "
+          + "\(shape.width)", field: "targetShape")
+    }
+    return [try BlobShape([sizes[0], shape.batch] + sizes.dropFirst()).checked]
+  }
+}
+
+extension Flatten {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try input(inputs)
+    return [
+      try BlobShape([shape.sequence, shape.batch, try shape.itemCount, 1, 1]).checked
+    ]
+  }
+}
+
+extension Permute {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try input(inputs)
+    guard axis.sorted() == [0, 1, 2, 3] else {
+      throw ModelError(
+        .malformed, "\(axis) is no order of the axes 0 to 3", field: "axis")
+    }
+    let sizes = [shape.sequence, shape.channels, shape.height, shape.width]
+    let moved = axis.map { sizes[$0] }
+    return [try BlobShape([moved[0], shape.batch] + moved.dropFirst()).checked]
+  }
 }

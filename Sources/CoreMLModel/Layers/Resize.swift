@@ -1,3 +1,5 @@
+import TensorCore
+
 /// Enlarges H and W by whole (or, since specification 5, fractional) factors.
 public struct Upsample: LayerParameters {
   public enum InterpolationMode: Int, Sendable, CaseIterable {
@@ -90,4 +92,72 @@ extension CropResize: EncodedMessage {
     .value("boxIndicesMode", in: "boxMode", \.boxIndicesMode),
     .float("spatialScale", \.spatialScale),
   ]
+}
+
+extension Upsample {
+  /// The factors `[h, w]`, whole or fractional.
+  public func effectiveFactors() throws -> [Float] {
+    if fractionalScalingFactor.isEmpty {
+      return try sizePair(scalingFactor, 1, "scalingFactor").map { Float($0) }
+    }
+    guard fractionalScalingFactor.count == 2,
+      fractionalScalingFactor.allSatisfy({ $0 > 0 && $0 <= Float(1 << 24) })
+    else {
+      throw ModelError(
+        .malformed, "\(fractionalScalingFactor), two positive factors are needed",
+        field: "fractionalScalingFactor")
+    }
+    return fractionalScalingFactor
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    let factors = try effectiveFactors()
+    func scaled(_ size: Int, _ factor: Float) throws -> Int {
+      let result = (Double(size) * Double(factor)).rounded(.down)
+      guard result <= Double(Limits.dimension) else {
+        throw ModelError(.limitExceeded, "\(size) × \(factor) is too large")
+      }
+      return Int(result)
+    }
+    shape.height = try scaled(shape.height, factors[0])
+    shape.width = try scaled(shape.width, factors[1])
+    return [try shape.checked]
+  }
+}
+
+extension ResizeBilinear {
+  public var effectiveMode: SamplingMethod { mode ?? .strictAlignEndpoints }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    let size = try sizePair(targetSize, 1, "targetSize")
+    shape.height = size[0]
+    shape.width = size[1]
+    return [try shape.checked]
+  }
+}
+
+extension CropResize {
+  public var effectiveMode: SamplingMethod { mode ?? .strictAlignEndpoints }
+  public var effectiveBoxMode: BoxCoordinates { boxIndicesMode ?? .cornersHeightFirst }
+  public var effectiveSpatialScale: Float { spatialScale == 0 ? 1 : spatialScale }
+
+  /// `[boxes, Batch, C, h, w]`, of boxes that name their batch index `[boxes, 1, C, h, w]`.
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try input(inputs)
+    let boxes = try BlobShape(inputs[1])
+    guard shape.sequence == 1, boxes.batch == 1, [4, 5].contains(try boxes.itemCount) else {
+      throw ModelError(
+        .malformed,
+        "image and boxes of shapes \(inputs), [1, B, C, H, W] and [N, 1, 4 or 5, 1, 1] "
+          + "are needed", field: "input")
+    }
+    let size = try sizePair(targetSize, 1, "targetSize")
+    shape.sequence = boxes.sequence
+    if try boxes.itemCount == 5 { shape.batch = 1 }
+    shape.height = size[0]
+    shape.width = size[1]
+    return [try shape.checked]
+  }
 }

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// scale · x + bias; the shapes are `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`.
 public struct Scale: LayerParameters {
   public static let typeName = "scale"
@@ -57,4 +59,57 @@ extension LoadConstant: EncodedMessage {
     .ints("shape", \.shape),
     .message("data", \.data),
   ]
+}
+
+extension Scale {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try input(inputs)
+    try shape.requireStretched(shapeScale, "shapeScale")
+    if hasBias { try shape.requireStretched(shapeBias, "shapeBias") }
+    return [try shape.checked]
+  }
+
+  public var weights: [NamedWeights] {
+    named(("scale", scale), ("bias", bias)) { $0 == "bias" ? shapeBias : shapeScale }
+  }
+}
+
+extension Bias {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try input(inputs)
+    try shape.requireStretched(self.shape, "shape")
+    return [try shape.checked]
+  }
+
+  public var weights: [NamedWeights] { named(("bias", bias)) { _ in shape } }
+}
+
+extension LoadConstant {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    try requireInputs(inputs, atLeast: 0)
+    guard shape.count == 3 else {
+      throw ModelError(.malformed, "\(shape), three sizes are needed", field: "shape")
+    }
+    return [try BlobShape([1, 1] + shape).checked]
+  }
+
+  public var weights: [NamedWeights] { named(("data", data)) { _ in shape } }
+}
+
+extension BlobShape {
+  /// Throws where a constant of `sizes` does not stretch to C, H, W.
+  fileprivate func requireStretched(_ sizes: [Int], _ field: String) throws {
+    let own = [channels, height, width]
+    let fits =
+      switch sizes.count {
+      case 1: sizes[0] == 1 || sizes[0] == channels
+      case 3: zip(sizes, own).allSatisfy { $0 == 1 || $0 == $1 }
+      default: false
+      }
+    guard fits else {
+      throw ModelError(
+        .malformed, "\(sizes) does not stretch to the input's \(own)", field: field,
+        hint: "[1], [C], [1, H, W] and [C, H, W] do")
+    }
+  }
 }

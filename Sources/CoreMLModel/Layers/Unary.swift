@@ -39,3 +39,10 @@ extension Unary: EncodedMessage {
     .float("scale", \.scale),
   ]
 }
+
+extension Unary {
+  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
+  public var effectiveScale: Float { scale == 0 ? 1 : scale }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+}

@@ -1,0 +1,128 @@
+import TensorCore
+
+/// A shape `[Seq, Batch, C, H, W]` by the names of its axes.
+struct BlobShape {
+  var sequence: Int
+  var batch: Int
+  var channels: Int
+  var height: Int
+  var width: Int
+
+  init(_ shape: [Int]) throws {
+    guard shape.count == 5 else {
+      throw ModelError(
+        .malformed, "an input has the shape \(shape), a rank of 5 is needed", field: "input")
+    }
+    sequence = shape[0]
+    batch = shape[1]
+    channels = shape[2]
+    height = shape[3]
+    width = shape[4]
+  }
+
+  var array: [Int] { [sequence, batch, channels, height, width] }
+
+  /// C · H · W
+  var itemCount: Int {
+    get throws { try checkedProduct([channels, height, width], limit: Limits.tensorElements) }
+  }
+
+  /// The shape as a result, where every size is possible.
+  var checked: [Int] {
+    get throws {
+      guard array.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
+        throw ModelError(
+          array.contains { $0 > Limits.dimension } ? .limitExceeded : .malformed,
+          "the output would have the shape \(array)")
+      }
+      _ = try checkedProduct(array, limit: Limits.tensorElements)
+      return array
+    }
+  }
+
+  /// Throws where the input has other channels than the parameters say.
+  func requireChannels(_ expected: Int, _ field: String) throws {
+    guard channels == expected else {
+      throw ModelError(
+        .malformed, "the input has \(channels) channels, not \(expected)", field: field)
+    }
+  }
+}
+
+extension LayerParameters {
+  /// The only input, or the first one.
+  func input(_ inputs: [[Int]]) throws -> BlobShape {
+    try requireInputs(inputs)
+    return try BlobShape(inputs.first ?? [])
+  }
+
+  func requireInputs(_ inputs: [[Int]], atLeast count: Int = 1) throws {
+    let range = Self.inputCount
+    guard range.contains(inputs.count), inputs.count >= count else {
+      let needed =
+        range.upperBound == .max
+        ? "\(max(count, range.lowerBound)) or more"
+        : range.lowerBound == range.upperBound
+          ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+      throw ModelError(
+        .malformed, "\(inputs.count) inputs, where \(needed) are needed", field: "input")
+    }
+  }
+
+  /// Outputs of the input's shape.
+  func unchanged(_ inputs: [[Int]]) throws -> [[Int]] { [try input(inputs).checked] }
+}
+
+/// A pair of sizes for H and W, with the specification's defaults.
+///
+/// - Throws: where there are not two, or one is not positive.
+func sizePair(_ values: [Int], _ standard: Int, _ field: String) throws -> [Int] {
+  if values.isEmpty { return [standard, standard] }
+  guard values.count == 2, values.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
+    throw ModelError(.malformed, "\(values), two positive sizes are needed", field: field)
+  }
+  return values
+}
+
+extension BorderAmounts {
+  /// The amounts, all of them checked; none where there are none.
+  func resolved(_ field: String) throws -> ExplicitPadding {
+    let amounts = [top, bottom, left, right]
+    guard [0, 2].contains(borderAmounts.count),
+      amounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension })
+    else {
+      throw ModelError(
+        .malformed, "\(borderAmounts.count) pairs of amounts \(amounts), two are needed",
+        field: field)
+    }
+    return ExplicitPadding(top: top, bottom: bottom, left: left, right: right)
+  }
+}
+
+/// Rows and columns around an image.
+public struct ExplicitPadding: Sendable, Equatable {
+  public var top = 0
+  public var bottom = 0
+  public var left = 0
+  public var right = 0
+
+  public init(top: Int = 0, bottom: Int = 0, left: Int = 0, right: Int = 0) {
+    self.top = top
+    self.bottom = bottom
+    self.left = left
+    self.right = right
+  }
+}
+
+extension SamePadding {
+  /// Splits the totals of H and W; the odd one goes where `asymmetryMode` says.
+  func split(height: Int, width: Int) -> ExplicitPadding {
+    func parts(_ total: Int) -> (Int, Int) {
+      let start = asymmetryMode == .bottomRightHeavy ? total / 2 : total - total / 2
+      return (start, total - start)
+    }
+    let (top, bottom) = parts(max(0, height))
+    let (left, right) = parts(max(0, width))
+    return ExplicitPadding(top: top, bottom: bottom, left: left, right: right)
+  }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import TensorCore
+
+struct FloatValuesTests {
+  /// Transposed values, one by one, from their definition.
+  static func expected(_ shape: [Int], _ axes: [Int]) -> [Float] {
+    var strides = [Int](repeating: 1, count: shape.count)
+    for axis in shape.indices.dropLast().reversed() {
+      strides[axis] = strides[axis + 1] * shape[axis + 1]
+    }
+    let resultShape = axes.map { shape[$0] }
+    return (0..<shape.reduce(1, *)).map { position in
+      var rest = position
+      var offset = 0
+      for axis in axes.indices.reversed() {
+        offset += rest % resultShape[axis] * strides[axes[axis]]
+        rest /= resultShape[axis]
+      }
+      return Float(offset)
+    }
+  }
+
+  @Test(arguments: [
+    ([37, 53], [1, 0]), ([16, 16], [1, 0]), ([3, 3, 20, 33], [3, 2, 0, 1]),
+    ([1, 1, 17, 40], [3, 2, 0, 1]), ([2, 3, 4, 5, 6], [4, 0, 3, 1, 2]), ([6, 1, 7], [1, 2, 0]),
+    ([5, 4, 3], [0, 2, 1]), ([5, 4, 3], [1, 0, 2]), ([3, 3, 18, 1], [2, 3, 0, 1]),
+  ])
+  func readsTransposed(_ shape: [Int], _ axes: [Int]) {
+    let count = shape.reduce(1, *)
+    let values = FloatValues((0..<count).map { Float($0) }).shaped(shape).transposed(axes)
+    let expected = Self.expected(shape, axes)
+    #expect(values.array() == expected)
+    // Every way to cut the values into two pieces.
+    for cut in stride(from: 0, through: count, by: max(1, count / 61)) {
+      var pieces = [Float](repeating: -1, count: count)
+      pieces.withUnsafeMutableBufferPointer { target in
+        values.copy(0..<cut, to: target.baseAddress!)
+        values.copy(cut..<count, to: target.baseAddress! + cut)
+      }
+      #expect(pieces == expected, "cut at \(cut)")
+    }
+  }
+
+  @Test func equalityIgnoresTheWayOfStoring() {
+    let values = FloatValues((0..<200_000).map { Float($0) }).shaped([400, 500])
+    let turned = values.transposed([1, 0])
+    #expect(turned == FloatValues(turned.array()))
+    #expect(turned != values)
+    #expect(FloatValues([.nan]) == FloatValues([.nan]))
+    #expect(FloatValues([0.0]) != FloatValues([-0.0]))
+  }
+}
