@@ -84,13 +84,14 @@ let package = Package(
     library("CustomLayers", ["TensorCore", "Kernels"]),
     library("ModelTransforms", ["CoreMLModel", "TensorCore"]),
     library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "TensorCore"]),
-    library("KerasImport", ["CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore"]),
+    library("ImportSupport", ["CoreMLModel", "ByteFormats", "TensorCore"]),
+    library("KerasImport", ["ImportSupport", "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore"]),
     library("Imaging", ["TensorCore", "CCodecs"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "Assay",
       [
-        "Verification", "Imaging", "KerasImport", "Engine", "ModelTransforms", "CustomLayers",
+        "Verification", "Imaging", "KerasImport", "ImportSupport", "Engine", "ModelTransforms", "CustomLayers",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
       ]),
     .executableTarget(
@@ -108,7 +109,8 @@ let package = Package(
     tests("CustomLayers"),
     tests("ModelTransforms"),
     tests("Engine"),
-    tests("KerasImport"),
+    tests("ImportSupport", ["CoreMLModel", "TensorCore"]),
+    tests("KerasImport", ["ImportSupport", "HDF5Library", "CoreMLModel", "TensorCore"]),
     tests("Imaging"),
     tests("Verification"),
     tests("Assay"),

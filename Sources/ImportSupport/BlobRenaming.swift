@@ -1,0 +1,56 @@
+import CoreMLModel
+import TensorCore
+
+extension ImportedNetwork {
+  /// Gives features their new names, in order. An inner blob that stands in the way moves aside.
+  /// - Throws: `.mismatch` where there are more names than features, or one of them twice.
+  public mutating func rename(inputs inputNames: [String], outputs outputNames: [String]) throws {
+    try Self.checkCount(inputNames, of: inputs, kind: "input")
+    try Self.checkCount(outputNames, of: outputs, kind: "output")
+    var names: [String: String] = [:]
+    for (feature, name) in zip(inputs, inputNames) { names[feature.name] = name }
+    for (feature, name) in zip(outputs, outputNames) { names[feature.name] = name }
+    names = names.filter { $0.key != $0.value }
+    let features = (inputs + outputs).map { names[$0.name] ?? $0.name }
+    try Self.checkUnique(features)
+    if names.isEmpty { return }
+    let kept = Set((inputs + outputs).map(\.name))
+    var taken = Set(layers.flatMap(\.output)).union(features)
+    for blob in Set(layers.flatMap(\.output)).subtracting(kept).intersection(features) {
+      var moved = blob + "_inner"
+      while !taken.insert(moved).inserted { moved += "_" }
+      names[blob] = moved
+    }
+    func renamed(_ blobs: [String]) -> [String] { blobs.map { names[$0] ?? $0 } }
+    for index in layers.indices {
+      layers[index].input = renamed(layers[index].input)
+      layers[index].output = renamed(layers[index].output)
+    }
+    for index in inputs.indices {
+      inputs[index].name = names[inputs[index].name] ?? inputs[index].name
+    }
+    for index in outputs.indices {
+      outputs[index].name = names[outputs[index].name] ?? outputs[index].name
+    }
+  }
+
+  private static func checkCount(
+    _ names: [String], of features: [ImportedFeature], kind: String
+  ) throws {
+    guard names.count <= features.count else {
+      throw ModelError(
+        .mismatch, "\(names.count) \(kind) names for \(features.count) \(kind)s",
+        hint: "the \(kind)s are \(features.map { "'\($0.name)'" }.joined(separator: ", "))")
+    }
+  }
+
+  private static func checkUnique(_ names: [String]) throws {
+    var seen: Set<String> = []
+    for name in names {
+      guard !name.isEmpty else { throw ModelError(.mismatch, "a feature's name is empty") }
+      guard seen.insert(name).inserted else {
+        throw ModelError(.mismatch, "two features would be named '\(name)'")
+      }
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import CoreMLModel
+import TensorCore
+
+/// One rule of a custom-layer file.
+public struct CustomLayerRule: Sendable {
+  public enum Parameter: Sendable, Equatable {
+    case value(Custom.Value)
+    /// A field of the layer's own configuration; names inside it are joined by points.
+    case configuration(field: String)
+  }
+
+  public enum Weight: Sendable, Equatable {
+    /// One of the layer's own.
+    case named(String)
+    case given(FloatValues)
+    /// An `.npy` file.
+    case file(String)
+  }
+
+  public var layerClass: String?
+  /// `*` stands for any characters.
+  public var name: String?
+  public var function: String?
+  public var activation: String?
+  public var className: String
+  public var description = ""
+  public var parameters: [(name: String, value: Parameter)] = []
+  public var weights: [Weight] = []
+
+  private static let fields = [
+    "class", "name", "function", "activation", "className", "description", "parameters", "weights",
+  ]
+
+  init(_ json: JSONValue, folder: String) throws {
+    guard let object = json.object else { throw ModelError(.malformed, "not a JSON object") }
+    for field in object.names where !Self.fields.contains(field) {
+      throw ModelError(
+        .malformed, "unknown field '\(field)'",
+        hint: "a rule has " + Self.fields.joined(separator: ", "))
+    }
+    func text(_ field: String) throws -> String? {
+      guard let value = object[field], !value.isNull else { return nil }
+      guard let string = value.string else {
+        throw ModelError(.malformed, "'\(field)' is not a string")
+      }
+      return string
+    }
+    layerClass = try text("class")
+    name = try text("name")
+    function = try text("function")
+    activation = try text("activation")
+    guard layerClass != nil || name != nil || function != nil || activation != nil else {
+      throw ModelError(
+        .malformed, "it matches nothing",
+        hint: "give it 'class', 'name', 'function' or 'activation'")
+    }
+    guard let className = try text("className"), !className.isEmpty else {
+      throw ModelError(
+        .malformed, "'className' is empty",
+        hint: "it names the Swift class that implements the layer")
+    }
+    self.className = className
+    description = try text("description") ?? ""
+    parameters = try Self.parameters(object["parameters"] ?? .null)
+    weights = try Self.weights(object["weights"] ?? .null, folder: folder)
+  }
+
+  func matches(_ subject: CustomLayerSubject) -> Bool {
+    if let activation {
+      guard subject.activation == activation else { return false }
+    } else if subject.activation != nil {
+      // A rule for a layer is not one for the functions inside it, except by the layer's name.
+      guard let name, name.hasSuffix("__activation__") else { return false }
+    }
+    if let layerClass, layerClass != subject.layerClass { return false }
+    if let name, !Self.glob(Array(name.unicodeScalars), Array(subject.layer.unicodeScalars)) {
+      return false
+    }
+    if let function, function != subject.function { return false }
+    return true
+  }
+
+  /// Whether `text` fits `pattern`, in time that is at most their product.
+  private static func glob(_ pattern: [UnicodeScalar], _ text: [UnicodeScalar]) -> Bool {
+    var (p, t) = (0, 0)
+    var star: (pattern: Int, text: Int)?
+    while t < text.count {
+      if p < pattern.count, pattern[p] == "*" {
+        star = (p, t)
+        p += 1
+      } else if p < pattern.count, pattern[p] == text[t] {
+        p += 1
+        t += 1
+      } else if let last = star {
+        star = (last.pattern, last.text + 1)
+        p = last.pattern + 1
+        t = last.text + 1
+      } else {
+        return false
+      }
+    }
+    return pattern[p...].allSatisfy { $0 == "*" }
+  }
+}
+
+extension CustomLayerRule {
+  private static func parameters(
+    _ json: JSONValue
+  ) throws -> [(name: String, value: Parameter)] {
+    if json.isNull { return [] }
+    guard let object = json.object else {
+      throw ModelError(.malformed, "'parameters' is not an object")
+    }
+    return try object.members.map { ($0.name, try parameter($0.value, name: $0.name)) }
+  }
+
+  private static func parameter(_ json: JSONValue, name: String) throws -> Parameter {
+    let prefix = "$config."
+    switch json {
+    case .string(let text) where text.hasPrefix(prefix):
+      return .configuration(field: String(text.dropFirst(prefix.count)))
+    case .object(let object):
+      guard object.members.count == 1, let (type, value) = object.members.first,
+        let typed = Custom.Value(json: value, type: type)
+      else {
+        throw ModelError(
+          .malformed, "parameter '\(name)': \(json.text) is no value of a fixed type",
+          hint:
+            #"write {"int": 100}, {"long": 100}, {"double": 1}, {"string": "a"} or {"bool": true}"#)
+      }
+      return .value(typed)
+    default:
+      guard let value = Custom.Value(json: json) else {
+        throw ModelError(
+          .malformed, "parameter '\(name)': \(json.text) is neither number, string nor boolean")
+      }
+      return .value(value)
+    }
+  }
+
+  private static func weights(_ json: JSONValue, folder: String) throws -> [Weight] {
+    if json.isNull { return [] }
+    guard let elements = json.array else {
+      throw ModelError(.malformed, "'weights' is not an array")
+    }
+    return try elements.map { element in
+      if let name = element.string { return .named(name) }
+      if let values = element["values"]?.array {
+        let numbers = values.compactMap(\.double)
+        guard numbers.count == values.count else {
+          throw ModelError(.malformed, "a weight's 'values' are not all numbers")
+        }
+        return .given(FloatValues(numbers.map { Float($0) }))
+      }
+      if let file = element["file"]?.string {
+        return .file(file.hasPrefix("/") ? file : folder + "/" + file)
+      }
+      throw ModelError(
+        .malformed, "\(element.text) is no weight",
+        hint: #"write the name of one, {"values": […]} or {"file": "w.npy"}"#)
+    }
+  }
+}
+
+extension Custom.Value {
+  /// A number with a point or an exponent is a double, one without is an int, or a long where it
+  /// needs more than 32 bits.
+  public init?(json: JSONValue) {
+    switch json {
+    case .bool(let value): self = .bool(value)
+    case .string(let value): self = .string(value)
+    case .int(let value): self = Int32(exactly: value).map { .int($0) } ?? .long(Int64(value))
+    case .double(let value): self = .double(value)
+    case .null, .array, .object: return nil
+    }
+  }
+
+  init?(json: JSONValue, type: String) {
+    switch type {
+    case "int":
+      guard let value = json.int.flatMap({ Int32(exactly: $0) }) else { return nil }
+      self = .int(value)
+    case "long":
+      guard let value = json.int else { return nil }
+      self = .long(Int64(value))
+    case "double":
+      guard let value = json.double else { return nil }
+      self = .double(value)
+    case "string":
+      guard let value = json.string else { return nil }
+      self = .string(value)
+    case "bool":
+      guard let value = json.bool else { return nil }
+      self = .bool(value)
+    default: return nil
+    }
+  }
+}

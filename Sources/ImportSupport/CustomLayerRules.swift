@@ -1,0 +1,77 @@
+import TensorCore
+
+/// How layers that Core ML does not know become custom layers.
+public struct CustomLayerRules: Sendable {
+  /// The first that matches wins.
+  public var rules: [CustomLayerRule] = []
+  /// Whether an unknown layer without a rule becomes a custom layer named after its class.
+  public var allowsAll = false
+
+  public init() {}
+
+  /// Every unknown layer becomes a custom layer named after its class, with its configuration and
+  /// weights.
+  public static var allow: CustomLayerRules {
+    var rules = CustomLayerRules()
+    rules.allowsAll = true
+    return rules
+  }
+
+  /// Rules from a JSON file; `file` of a weight is relative to its folder.
+  public init(contentsOf path: String) throws {
+    self = try inFile(path) {
+      let bytes = try MappedFile.read(path, limit: Limits.jsonBytes).array(of: UInt8.self)
+      let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+      return try CustomLayerRules(JSONValue(parsing: bytes), folder: folder)
+    }
+  }
+
+  public init(_ json: JSONValue, folder: String) throws {
+    guard let elements = json.array else {
+      throw ModelError(
+        .malformed, "custom-layer rules are a JSON array",
+        hint: #"for instance [{"class": "Lambda", "function": "swish", "className": "Swish"}]"#)
+    }
+    for (index, element) in elements.enumerated() {
+      do {
+        rules.append(try CustomLayerRule(element, folder: folder))
+      } catch var error as ModelError {
+        error.message = "rule \(index + 1): \(error.message)"
+        throw error
+      }
+    }
+  }
+
+  /// The first rule that matches a layer.
+  public func rule(for subject: CustomLayerSubject) -> CustomLayerRule? {
+    rules.first { $0.matches(subject) }
+  }
+}
+
+/// What rules match: a layer, or an activation function inside one.
+public struct CustomLayerSubject: Sendable {
+  public var layer: String
+  public var layerClass: String
+  /// The Python function of a Lambda.
+  public var function: String?
+  /// Set where the subject is an activation function.
+  public var activation: String?
+
+  public init(layer: String, layerClass: String, function: String? = nil, activation: String? = nil)
+  {
+    self.layer = layer
+    self.layerClass = layerClass
+    self.function = function
+    self.activation = activation
+  }
+
+  /// A rule for this subject, to be pasted into a rules file.
+  public var suggestedRule: String {
+    if let activation {
+      return #"[{"activation": \#(JSONValue.string(activation).text), "className": "YourClass"}]"#
+    }
+    let function = function.map { #""function": \#(JSONValue.string($0).text), "# } ?? ""
+    return
+      #"[{"class": \#(JSONValue.string(layerClass).text), \#(function)"className": "YourClass"}]"#
+  }
+}

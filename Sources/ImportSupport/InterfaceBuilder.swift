@@ -1,0 +1,141 @@
+import CoreMLModel
+import TensorCore
+
+/// Makes a model of an imported network and the user's options: names, types of features, image
+/// preprocessing, class labels, metadata.
+public enum InterfaceBuilder {
+  /// - Parameter notes: receives options that have no effect.
+  /// - Throws: `.mismatch` where an option names a feature that does not exist or does not fit it.
+  public static func model(
+    _ imported: ImportedNetwork, options: ConversionOptions, notes: inout [String]
+  ) throws -> Model {
+    var imported = imported
+    try imported.rename(inputs: options.inputNames, outputs: options.outputNames)
+    try check(options, imported)
+    var network = NeuralNetwork()
+    network.layers = imported.layers
+    var description = ModelDescription()
+    for feature in imported.inputs {
+      let isImage = options.imageInputs.contains(feature.name)
+      var declared = FeatureDescription(
+        name: feature.name,
+        kind: isImage
+          ? .image(try image(feature, options)) : .multiArray(array(feature, options)),
+        isOptional: feature.isOptional)
+      declared.shortDescription = options.metadata.inputDescriptions[feature.name] ?? ""
+      description.input.append(declared)
+      if case .image(let type) = declared.type?.kind {
+        try ImageScaler(options.preprocessing, name: feature.name, type: type).add(to: &network)
+      }
+    }
+    if options.imageInputs.isEmpty, options.preprocessing.isUsed {
+      notes.append("no input is an image: scale, biases, means and colours have no effect")
+    }
+    for feature in imported.outputs {
+      let isImage = options.imageOutputs.contains(feature.name)
+      var declared = FeatureDescription(
+        name: feature.name,
+        kind: isImage
+          ? .image(try image(feature, options)) : .multiArray(array(feature, options)),
+        isOptional: feature.isOptional)
+      declared.shortDescription = options.metadata.outputDescriptions[feature.name] ?? ""
+      description.output.append(declared)
+    }
+    description.metadata = metadata(imported, options)
+    var model = Model()
+    if let classifier = options.classifier {
+      model.type = .neuralNetworkClassifier(
+        try ClassifierBuilder(classifier, imported).classifier(network, &description))
+    } else {
+      model.type = .neuralNetwork(network)
+    }
+    model.description = description
+    model.specificationVersion = network.layers.reduce(1) {
+      guard let parameters = $1.parameters else { return $0 }
+      return max($0, type(of: parameters).specificationVersion)
+    }
+    return model
+  }
+
+  /// Every name in the options must be a feature.
+  private static func check(_ options: ConversionOptions, _ network: ImportedNetwork) throws {
+    let inputs = network.inputs.map(\.name)
+    let outputs = network.outputs.map(\.name)
+    func check(_ names: some Sequence<String>, _ option: String, among features: [String]) throws {
+      for name in names where !features.contains(name) {
+        throw ModelError(
+          .mismatch, "\(option) names '\(name)', which is no feature of the model",
+          hint: "it has " + features.map { "'\($0)'" }.joined(separator: ", "))
+      }
+    }
+    let images = options.preprocessing
+    try check(options.imageInputs, "--image-input", among: inputs)
+    try check(options.imageOutputs, "--image-output", among: outputs)
+    try check(images.color.named.keys.sorted(), "--color", among: inputs + outputs)
+    try check(images.scale.named.keys.sorted(), "--image-scale", among: inputs)
+    try check(images.redBias.named.keys.sorted(), "--red-bias", among: inputs)
+    try check(images.greenBias.named.keys.sorted(), "--green-bias", among: inputs)
+    try check(images.blueBias.named.keys.sorted(), "--blue-bias", among: inputs)
+    try check(images.grayBias.named.keys.sorted(), "--gray-bias", among: inputs)
+    try check(images.mean.named.keys.sorted(), "--image-mean", among: inputs)
+    try check(images.std.named.keys.sorted(), "--image-std", among: inputs)
+    try check(
+      options.metadata.inputDescriptions.keys.sorted(), "--input-description", among: inputs)
+    try check(
+      options.metadata.outputDescriptions.keys.sorted(), "--output-description", among: outputs)
+    try check(options.inputShapes.keys.sorted(), "--input-shape", among: inputs)
+  }
+
+  private static func array(
+    _ feature: ImportedFeature, _ options: ConversionOptions
+  ) -> ArrayFeatureType {
+    ArrayFeatureType(
+      shape: feature.shape, dataType: feature.isOptional ? .double : options.arrayType)
+  }
+
+  private static func image(
+    _ feature: ImportedFeature, _ options: ConversionOptions
+  ) throws -> ImageFeatureType {
+    guard feature.shape.count == 3, feature.shape[0] == 1 || feature.shape[0] == 3 else {
+      throw ModelError(
+        .mismatch,
+        "'\(feature.name)' cannot be an image: its shape (C, H, W) is \(feature.shape)",
+        hint: "an image has 1 or 3 channels")
+    }
+    let natural: ImageFeatureType.ColorSpace = feature.shape[0] == 1 ? .grayscale : .rgb
+    let preset: ImageFeatureType.ColorSpace? =
+      natural == .rgb ? options.preprocessing.preset?.colorSpace : nil
+    let named = options.preprocessing.color.named[feature.name]
+    // One colour for all concerns those that have as many channels.
+    let common = options.preprocessing.color.all.flatMap {
+      $0.channelCount == natural.channelCount ? $0 : nil
+    }
+    let color = named ?? common ?? preset ?? natural
+    guard color.channelCount == feature.shape[0] else {
+      throw ModelError(
+        .mismatch,
+        "'\(feature.name)' has \(feature.shape[0]) channels, its colour space \(color.channelCount)"
+      )
+    }
+    return ImageFeatureType(width: feature.shape[2], height: feature.shape[1], colorSpace: color)
+  }
+
+  private static func metadata(
+    _ network: ImportedNetwork, _ options: ConversionOptions
+  ) -> Metadata {
+    var metadata = Metadata()
+    metadata.author = options.metadata.author
+    metadata.license = options.metadata.license
+    metadata.shortDescription = options.metadata.shortDescription
+    metadata.versionString = options.metadata.versionString
+    metadata.userDefined = options.metadata.userDefined
+    metadata.userDefined["assay.source"] = network.source
+    if let count = network.trainableParameterCount {
+      metadata.userDefined["assay.trainable"] = String(count)
+    }
+    for feature in network.inputs + network.outputs {
+      metadata.userDefined["assay.layout.\(feature.name)"] = feature.layout
+    }
+    return metadata
+  }
+}
