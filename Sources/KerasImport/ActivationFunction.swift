@@ -1,0 +1,105 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// The value of an `activation` field.
+enum ActivationFunction: Sendable, Equatable {
+  case linear
+  case named(String)
+  /// A layer that is used as a function.
+  case layer(className: String, fields: JSONObject)
+
+  init(_ configuration: LayerConfiguration, _ field: String = "activation") throws {
+    guard let (_, value) = configuration.field(field) else {
+      self = .linear
+      return
+    }
+    if let name = value.string {
+      self = name == "linear" ? .linear : .named(name)
+      return
+    }
+    guard let className = value["class_name"]?.string else {
+      throw configuration.bad(field, value, "the name of a function")
+    }
+    if let name = value["config"]?.string {
+      self = name == "linear" ? .linear : .named(name)
+    } else if className == "function" || className == "Function" {
+      throw configuration.bad(field, value, "the name of a function")
+    } else {
+      self = .layer(className: className, fields: value["config"]?.object ?? JSONObject())
+    }
+  }
+
+  /// `function` for what Keras writes as `module>function` or `module.function`.
+  static func plainName(_ name: String) -> String {
+    guard let cut = name.lastIndex(where: { $0 == ">" || $0 == "." }) else { return name }
+    return String(name[name.index(after: cut)...])
+  }
+}
+
+extension NetworkWriter {
+  /// The function that a layer applies to its result: a layer of its own, `NAME__activation__`.
+  mutating func activate(
+    _ function: ActivationFunction, _ tensor: KerasTensor, _ call: LayerCall
+  ) throws -> KerasTensor {
+    if function == .linear { return tensor }
+    let name = call.name + "__activation__"
+    visit(name, "Activation")
+    return try apply(function, tensor, name: name, call)
+  }
+
+  /// Adds the layers of a function; `name` is that of the last one, or of the first where Core ML's
+  /// converters have it so.
+  mutating func apply(
+    _ function: ActivationFunction, _ tensor: KerasTensor, name: String, _ call: LayerCall
+  ) throws -> KerasTensor {
+    var result = tensor
+    switch function {
+    case .linear:
+      result.blob = add(name, Activation(.linear(alpha: 1, beta: 0)), [tensor.blob])
+    case .layer(let className, let fields):
+      return try applyLayer(className, fields, tensor, name: name, call)
+    case .named(let stored):
+      let plain = ActivationFunction.plainName(stored)
+      let subject = CustomLayerSubject(
+        layer: name, layerClass: call.className, activation: plain)
+      if let rule = rules.rule(for: subject) {
+        let builder = CustomLayerBuilder(configuration: JSONObject(), weights: [])
+        result.blob = add(name, try builder.layer(rule), [tensor.blob])
+      } else if let formula = ActivationFormula(plain, version: version) {
+        return formula.add(to: &self, tensor, name: name)
+      } else if rules.allowsAll {
+        var custom = Custom()
+        custom.className = plain
+        result.blob = add(name, custom, [tensor.blob])
+      } else {
+        throw call.unsupported(
+          "activation '\(plain)' is not one that \(version.description) defines and Core ML's "
+            + "layers express",
+          hint: "a rule makes it a custom layer: --custom-layers with \(subject.suggestedRule)")
+      }
+    }
+    return result
+  }
+
+  private mutating func applyLayer(
+    _ className: String, _ fields: JSONObject, _ tensor: KerasTensor, name: String,
+    _ call: LayerCall
+  ) throws -> KerasTensor {
+    let configuration = LayerConfiguration(
+      name: name, className: className, fields: fields, version: version)
+    guard let type = KerasLayerRegistry.type(named: className) else {
+      throw call.unsupported("activation '\(className)' is not supported")
+    }
+    let layer = try type.init(configuration)
+    guard layer.weights.isEmpty else {
+      throw call.unsupported("activation '\(className)' has weights of its own")
+    }
+    let inner = LayerCall(
+      name: name, className: className, inputs: [tensor], version: version, weights: [],
+      preferredImage: call.preferredImage)
+    let outputs = try layer.convert(inner, into: &self)
+    guard outputs.count == 1 else { throw call.unsupported("activation '\(className)'") }
+    return outputs[0]
+  }
+}

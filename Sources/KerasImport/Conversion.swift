@@ -1,0 +1,244 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// One run of the conversion: every node of the graph in turn.
+struct Conversion {
+  private let source: KerasSource
+  private let options: ConversionOptions
+  private let graph: KerasGraph
+  private let formats: [LayerConfiguration.DataFormat]
+  private var handlers: [Handler?] = []
+  private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
+  /// Outputs of each node; nil where it has not been converted.
+  private var tensors: [[KerasTensor]?]
+  private var problems: [ModelError] = []
+  var network: NetworkWriter
+
+  /// What converts a node.
+  private enum Handler {
+    case known(any KerasLayer)
+    case custom(CustomConversion)
+
+    var slots: [WeightSlot]? {
+      if case .known(let layer) = self { layer.weights } else { nil }
+    }
+  }
+
+  init(_ source: KerasSource, _ options: ConversionOptions) throws {
+    self.source = source
+    self.options = options
+    graph = try KerasGraph(source.definition)
+    formats = DataFormats(graph).preferred
+    tensors = [[KerasTensor]?](repeating: nil, count: graph.nodes.count)
+    network = NetworkWriter(
+      version: source.version, rules: options.customLayers, onVisit: options.onVisit)
+  }
+
+  mutating func run() throws -> ImportedNetwork {
+    chooseHandlers()
+    try assignWeights()
+    var imported = ImportedNetwork(source: source.version.description)
+    imported.inputs = try addInputs()
+    for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
+    if let error = UnsupportedLayers.error(problems) { throw error }
+    imported.outputs = try addOutputs()
+    imported.layers = network.layers
+    imported.trainableParameterCount = trainableParameters
+    try imported.rename(
+      inputs: [], outputs: imported.outputs.indices.map { "output\($0 + 1)" })
+    return imported
+  }
+
+  // MARK: Layers
+
+  private mutating func chooseHandlers() {
+    var known: [Int: Handler] = [:]
+    var failed: Set<Int> = []
+    for node in graph.nodes {
+      let layer = node.layer
+      let subject = CustomLayerSubject(
+        layer: node.name, layerClass: layer.className,
+        function: layer.className == "Lambda" ? LambdaFunction.name(in: layer.fields) : nil)
+      if !layer.isInput, let rule = rule(subject, layer) {
+        handlers.append(.custom(CustomConversion(layer: layer, subject: subject, rule: rule)))
+        continue
+      }
+      if let handler = known[node.layerIndex] {
+        handlers.append(handler)
+        continue
+      }
+      guard !failed.contains(node.layerIndex) else {
+        handlers.append(nil)
+        continue
+      }
+      do {
+        let handler = try handler(layer, subject)
+        if let handler { known[node.layerIndex] = handler } else { failed.insert(node.layerIndex) }
+        handlers.append(handler)
+      } catch {
+        problems.append(
+          (error as? ModelError ?? ModelError(.internal, "\(error)")).inLayer(node.name))
+        failed.insert(node.layerIndex)
+        handlers.append(nil)
+      }
+    }
+  }
+
+  private func rule(_ subject: CustomLayerSubject, _ layer: ModelDefinition.Layer)
+    -> CustomLayerRule?
+  {
+    if let rule = options.customLayers.rule(for: subject) { return rule }
+    guard layer.name != subject.layer else { return nil }
+    var unprefixed = subject
+    unprefixed.layer = layer.name
+    return options.customLayers.rule(for: unprefixed)
+  }
+
+  private func handler(
+    _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject
+  ) throws -> Handler? {
+    if let type = KerasLayerRegistry.type(named: layer.className) {
+      let configuration = LayerConfiguration(
+        name: subject.layer, className: layer.className, fields: layer.fields,
+        version: source.version)
+      return .known(try type.init(configuration))
+    }
+    guard options.customLayers.allowsAll else {
+      throw UnsupportedLayers.error(for: subject)
+    }
+    return .custom(CustomConversion(layer: layer, subject: subject, rule: nil))
+  }
+
+  private mutating func assignWeights() throws {
+    guard let weightSource = source.weights else {
+      throw ModelError(
+        .mismatch, "the architecture has no weights with it",
+        hint: "give the .h5 file of the weights after it")
+    }
+    var slots: [ObjectIdentifier: [WeightSlot]?] = [:]
+    for (node, handler) in zip(graph.nodes, handlers) {
+      let key = ObjectIdentifier(node.layer)
+      if slots[key] == nil { slots[key] = .some(handler?.slots) }
+    }
+    // The layers that are not supported are named before anything that follows from them.
+    do {
+      weights = try WeightAssignment(source.definition, weightSource) {
+        slots[ObjectIdentifier($0)] ?? nil
+      }.weights
+    } catch {
+      if let first = UnsupportedLayers.error(problems) { throw first }
+      throw error
+    }
+  }
+
+  private mutating func convert(_ index: Int) {
+    let node = graph.nodes[index]
+    guard let handler = handlers[index] else { return }
+    var inputs: [KerasTensor] = []
+    for input in node.inputs {
+      guard let outputs = tensors[input.node] else { return }
+      guard input.tensor < outputs.count else {
+        problems.append(
+          ModelError(
+            .malformed,
+            "it takes output \(input.tensor) of '\(graph.nodes[input.node].name)', which has \(outputs.count)",
+            layer: node.name, layerClass: node.layer.className))
+        return
+      }
+      inputs.append(outputs[input.tensor])
+    }
+    let call = LayerCall(
+      name: node.name, className: node.layer.className, inputs: inputs, version: source.version,
+      weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index])
+    do {
+      switch handler {
+      case .known(let layer):
+        if !type(of: layer).vanishes { network.visit(node.name, node.layer.className) }
+        tensors[index] = try layer.convert(call, into: &network)
+      case .custom(let custom):
+        network.visit(node.name, node.layer.className)
+        tensors[index] = try custom.convert(
+          call, outputCount: node.outputCount, into: &network)
+      }
+      network.finish(node.name, node.layer.className)
+    } catch {
+      network.abandon()
+      problems.append(
+        (error as? ModelError ?? ModelError(.internal, "\(error)"))
+          .inLayer(node.name, class: node.layer.className))
+    }
+  }
+
+  // MARK: Interface
+
+  private mutating func addInputs() throws -> [ImportedFeature] {
+    guard !graph.inputs.isEmpty else {
+      throw ModelError(.malformed, "the model has no inputs")
+    }
+    return try graph.inputs.enumerated().map { position, index in
+      let node = graph.nodes[index]
+      let name =
+        position < options.inputNames.count
+        ? options.inputNames[position] : "input\(position + 1)"
+      let shape = try InputShape(
+        declared: node.layer.declaredShape, requested: options.inputShapes[name], name: name,
+        layer: node.name)
+      let layout = try shape.layout(formats[index])
+      let blob = network.reserve("input\(position + 1)")
+      let tensor = KerasTensor(blob: blob, shape: shape.sizes, layout: layout)
+      tensors[index] = [tensor]
+      network.visit(node.name, node.layer.className)
+      network.finish(node.name, node.layer.className)
+      return ImportedFeature(
+        name: blob, shape: try FeatureShape.input(tensor, name: name, layer: node.name),
+        layout: layout.letters(isImage: shape.sizes.count >= 4))
+    }
+  }
+
+  private mutating func addOutputs() throws -> [ImportedFeature] {
+    var taken = Set(graph.inputs.compactMap { tensors[$0]?.first?.blob })
+    return try graph.outputs.enumerated().map { position, reference in
+      let node = graph.nodes[reference.node]
+      guard let outputs = tensors[reference.node], reference.tensor < outputs.count else {
+        throw ModelError(
+          .malformed, "output \(position + 1) of the model comes from nowhere", layer: node.name,
+          layerClass: node.layer.className)
+      }
+      var tensor = outputs[reference.tensor]
+      if tensor.layout == .steps {
+        tensor = network.relaid(tensor, to: .sequence, for: "output\(position + 1)")
+      }
+      if !taken.insert(tensor.blob).inserted {
+        // A blob is either an input or one output: this one needs a copy.
+        tensor.blob = network.add(
+          "\(node.name)_copy\(position + 1)", Activation(.linear(alpha: 1, beta: 0)),
+          [tensor.blob])
+        taken.insert(tensor.blob)
+        network.finish(node.name, node.layer.className)
+      }
+      if tensor.isGuess {
+        network.notes.append(
+          "the shape of output \(position + 1) follows from a custom layer, which is taken to keep "
+            + "its input's: \(tensor.shapeText)")
+      }
+      return ImportedFeature(
+        name: tensor.blob, shape: FeatureShape.output(tensor),
+        layout: tensor.layout.letters(isImage: tensor.rank >= 4))
+    }
+  }
+
+  private var trainableParameters: Int {
+    var count = 0
+    for layer in graph.layers where layer.isTrainable {
+      let stored = weights[ObjectIdentifier(layer)] ?? []
+      guard let node = graph.nodes.firstIndex(where: { $0.layer === layer }) else { continue }
+      let slots = handlers[node]?.slots
+      for (position, weight) in stored.enumerated()
+      where slots.map({ position < $0.count && $0[position].isTrainable }) ?? true {
+        count += weight.shape.reduce(1, *)
+      }
+    }
+    return count
+  }
+}

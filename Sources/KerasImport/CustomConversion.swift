@@ -1,0 +1,69 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// A layer that becomes a custom layer, by a rule or because all may.
+struct CustomConversion {
+  let layer: ModelDefinition.Layer
+  let subject: CustomLayerSubject
+  /// Nil where `--custom-layers allow` says so.
+  let rule: CustomLayerRule?
+
+  /// Fields that say how the layer is stored, not what it does.
+  private static let bookkeeping: Set<String> = [
+    "name", "trainable", "dtype", "function", "function_type", "module", "output_shape",
+    "output_shape_type", "output_shape_module", "batch_input_shape", "input_dtype",
+  ]
+
+  func convert(
+    _ call: LayerCall, outputCount: Int, into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    guard !call.inputs.isEmpty else { throw call.error("it has no inputs") }
+    var inputs: [KerasTensor] = []
+    for input in call.inputs {
+      inputs.append(
+        input.layout == .steps ? network.relaid(input, to: .sequence, for: call.name) : input)
+    }
+    let builder = CustomLayerBuilder(
+      configuration: layer.fields,
+      weights: try call.weights.map {
+        (StoredWeight.shortName($0.storedName, layer: layer.name), try $0.values())
+      })
+    var custom: Custom
+    if let rule {
+      custom = try builder.layer(rule)
+    } else {
+      custom = builder.layer(className: layer.className, leavingOut: Self.bookkeeping)
+      if let function = subject.function { custom.parameters["function"] = .string(function) }
+    }
+    let names =
+      outputCount == 1
+      ? [call.name + "_output"] : (0..<outputCount).map { "\(call.name)_output_\($0)" }
+    let blobs = network.add(call.name, custom, inputs.map(\.blob), outputs: names)
+    let result = guess(inputs)
+    return blobs.map { blob in
+      var tensor = result
+      tensor.blob = blob
+      return tensor
+    }
+  }
+
+  /// What the layer's output is taken to be: the shape that a Lambda states, or its first input's.
+  private func guess(_ inputs: [KerasTensor]) -> KerasTensor {
+    var tensor = inputs.first { input in inputs.allSatisfy { $0.rank <= input.rank } } ?? inputs[0]
+    tensor.isGuess = true
+    if let stated = ModelDefinition.Layer.shape(layer.fields["output_shape"]) {
+      let shape = [tensor.shape[0]] + stated
+      if shape.count != tensor.rank {
+        switch shape.count {
+        case 2: tensor.layout = .vector
+        case 3: tensor.layout = .sequence
+        case 4: tensor.layout = .image
+        default: return tensor
+        }
+      }
+      tensor.shape = shape
+    }
+    return tensor
+  }
+}

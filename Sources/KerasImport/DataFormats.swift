@@ -1,0 +1,35 @@
+import TensorCore
+
+/// For each node, the data format that the layers after it work in.
+struct DataFormats {
+  let preferred: [LayerConfiguration.DataFormat]
+
+  init(_ graph: KerasGraph) {
+    var own = graph.nodes.map { Self.format(of: $0.layer) }
+    let first = own.compactMap { $0 }.first
+    var downstream = [LayerConfiguration.DataFormat?](repeating: nil, count: own.count)
+    for index in graph.nodes.indices.reversed() {
+      let node = graph.nodes[index]
+      let wanted = own[index] ?? (Self.changesAxes(node.layer) ? nil : downstream[index])
+      for input in node.inputs where downstream[input.node] == nil {
+        downstream[input.node] = wanted
+      }
+    }
+    // What follows a reshape says what its output is; of other layers their own format counts.
+    for index in own.indices where own[index] == nil { own[index] = downstream[index] }
+    preferred = own.map { $0 ?? first ?? .channelsLast }
+  }
+
+  private static func changesAxes(_ layer: ModelDefinition.Layer) -> Bool {
+    ["Flatten", "Dense", "Reshape", "Permute", "RepeatVector"].contains(layer.className)
+  }
+
+  private static func format(of layer: ModelDefinition.Layer) -> LayerConfiguration.DataFormat? {
+    guard layer.className != "Flatten" else { return nil }
+    switch (layer.fields["data_format"] ?? layer.fields["dim_ordering"])?.string {
+    case "channels_first", "th": return .channelsFirst
+    case "channels_last", "tf": return .channelsLast
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import TensorCore
+
+/// The shape of a model's input: what the file declares, with the sizes that the user fixes.
+struct InputShape {
+  let sizes: [Int?]
+  private let layer: String
+
+  init(declared: [Int?]?, requested: [Int?]?, name: String, layer: String) throws {
+    self.layer = layer
+    guard let declared else {
+      guard let requested else {
+        throw ModelError(
+          .mismatch, "the file does not say what shape input '\(name)' has", layer: layer,
+          hint: "say it with --input-shape \(name)=?,…, in Keras' layout, batch first")
+      }
+      sizes = [nil] + requested.dropFirst()
+      return
+    }
+    var sizes = declared
+    if let requested {
+      guard requested.count == declared.count else {
+        throw ModelError(
+          .mismatch,
+          "--input-shape \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
+            + KerasTensor.text(declared))
+      }
+      for (axis, size) in requested.enumerated() {
+        guard let size else { continue }
+        guard axis == 0 || declared[axis] == nil || declared[axis] == size else {
+          throw ModelError(
+            .mismatch,
+            "--input-shape \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
+              + KerasTensor.text(declared),
+            hint: "only unknown sizes can be fixed")
+        }
+        sizes[axis] = size
+      }
+    }
+    sizes[0] = nil
+    self.sizes = sizes
+  }
+
+  func layout(_ format: LayerConfiguration.DataFormat) throws -> TensorLayout {
+    switch sizes.count {
+    case 1, 2: .vector
+    case 3: .sequence
+    case 4: format.layout
+    case 5: format == .channelsLast ? .imageSequence : .imageSequenceChannelsFirst
+    default:
+      throw ModelError(
+        .unsupported, "an input of \(sizes.count) axes \(KerasTensor.text(sizes))", layer: layer)
+    }
+  }
+}
+
+/// Shapes of features as Core ML declares them: `(C)` or `(C, H, W)`.
+enum FeatureShape {
+  static func input(_ tensor: KerasTensor, name: String, layer: String) throws -> [Int] {
+    if tensor.rank == 1 { return [1] }
+    var shape: [Int] = []
+    for place in places(tensor) {
+      guard let size = tensor.size(of: place) else {
+        if tensor.rank == 2 { return [1] }
+        throw ModelError(
+          .mismatch, "input '\(name)' has an unknown size: \(tensor.shapeText)", layer: layer,
+          hint: "fix it with --input-shape \(name)="
+            + tensor.shape.map { $0.map(String.init) ?? "?" }.joined(separator: ",")
+            + ", a number for each ? but the first")
+      }
+      shape.append(size)
+    }
+    return shape
+  }
+
+  /// An unknown size, which only a custom layer can leave, is left out with all the others.
+  static func output(_ tensor: KerasTensor) -> [Int] {
+    if tensor.rank == 1 { return [1] }
+    let sizes = places(tensor).map { tensor.size(of: $0) }
+    return sizes.contains(nil) ? [] : sizes.compactMap { $0 }
+  }
+
+  private static func places(_ tensor: KerasTensor) -> [BlobAxis] {
+    tensor.layout.axes.contains(.height) ? [.channel, .height, .width] : [.channel]
+  }
+}

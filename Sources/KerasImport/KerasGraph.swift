@@ -1,0 +1,177 @@
+import ImportSupport
+import TensorCore
+
+/// The model with all nested models unfolded and every call of a shared layer on its own, in an
+/// order in which every node follows its inputs.
+struct KerasGraph: Sendable {
+  struct Reference: Sendable, Equatable {
+    var node: Int
+    var tensor: Int
+  }
+
+  struct Node: Sendable {
+    /// Name of the Core ML layer.
+    var name: String
+    var layer: ModelDefinition.Layer
+    /// Identifies the layer among all calls of it.
+    var layerIndex: Int
+    var inputs: [Reference]
+    /// Tensors that others take from it.
+    var outputCount = 1
+  }
+
+  var nodes: [Node] = []
+  /// Nodes of the model's inputs.
+  var inputs: [Int] = []
+  var outputs: [Reference] = []
+  /// Every layer once, in the order of the configuration.
+  var layers: [ModelDefinition.Layer] = []
+
+  init(_ definition: ModelDefinition) throws {
+    var builder = Builder()
+    let outputs = try builder.expand(definition, prefix: "", arguments: nil)
+    self = builder.graph
+    self.outputs = outputs
+    for output in outputs {
+      nodes[output.node].outputCount = max(nodes[output.node].outputCount, output.tensor + 1)
+    }
+    for node in nodes {
+      for input in node.inputs where input.tensor >= nodes[input.node].outputCount {
+        nodes[input.node].outputCount = input.tensor + 1
+      }
+    }
+  }
+
+  private init() {}
+
+  private struct Builder {
+    var graph = KerasGraph()
+    private var indices: [ObjectIdentifier: Int] = [:]
+    private var names: Set<String> = []
+
+    init() {}
+
+    private struct Call: Hashable {
+      var layer: Int
+      var call: Int
+    }
+
+    /// Adds the nodes of a model.
+    ///
+    /// - Parameter arguments: what a nested model's inputs are; nil for the outermost one.
+    /// - Returns: the model's outputs.
+    mutating func expand(
+      _ model: ModelDefinition, prefix: String, arguments: [Reference]?
+    ) throws -> [Reference] {
+      var results: [Call: [Reference]] = [:]
+      var position: [Call: Int] = [:]
+      for (index, input) in model.inputs.enumerated() {
+        position[Call(layer: input.layer, call: input.call)] = index
+      }
+      if let arguments, arguments.count != model.inputs.count {
+        throw ModelError(
+          .malformed,
+          "the model '\(model.name)' has \(model.inputs.count) inputs and is given "
+            + "\(arguments.count)")
+      }
+      for (index, layer) in model.layers.enumerated() {
+        for call in 0..<max(layer.calls.count, 1) {
+          try visit(Call(layer: index, call: call))
+        }
+      }
+      if arguments == nil {
+        graph.inputs = try model.inputs.map { input in
+          guard let node = results[Call(layer: input.layer, call: input.call)]?.first?.node else {
+            throw ModelError(.malformed, "an input of the model is no layer of it")
+          }
+          return node
+        }
+      }
+      return try model.outputs.map { try resolve($0) }
+
+      func resolve(_ reference: ModelDefinition.Reference) throws -> Reference {
+        let layer = model.layers[reference.layer]
+        guard let found = results[Call(layer: reference.layer, call: reference.call)] else {
+          throw ModelError(
+            .malformed, "call \(reference.call) of it does not exist", layer: layer.name,
+            layerClass: layer.className)
+        }
+        if layer.nested == nil {
+          return Reference(node: found[0].node, tensor: found[0].tensor + reference.tensor)
+        }
+        guard reference.tensor < found.count else {
+          throw ModelError(
+            .malformed, "output \(reference.tensor) of it does not exist", layer: layer.name,
+            layerClass: layer.className)
+        }
+        return found[reference.tensor]
+      }
+
+      /// Depth first with a stack of its own: a file may chain as many layers as it likes.
+      func visit(_ start: Call) throws {
+        var stack = [(call: start, isReady: false)]
+        // Calls whose inputs are being visited.
+        var open: Set<Call> = []
+        while let (call, isReady) = stack.popLast() {
+          if results[call] != nil { continue }
+          let layer = model.layers[call.layer]
+          let inputs = layer.calls.isEmpty ? [] : layer.calls[call.call]
+          if isReady {
+            results[call] = try emit(call, layer, inputs)
+            open.remove(call)
+            continue
+          }
+          guard open.insert(call).inserted else {
+            throw ModelError(
+              .malformed, "it depends on itself", layer: layer.name, layerClass: layer.className)
+          }
+          stack.append((call, true))
+          for input in inputs.reversed() {
+            let source = model.layers[input.layer]
+            guard input.call >= 0, input.call < max(source.calls.count, 1) else {
+              throw ModelError(
+                .malformed, "it takes call \(input.call) of '\(source.name)', which does not exist",
+                layer: layer.name, layerClass: layer.className)
+            }
+            let needed = Call(layer: input.layer, call: input.call)
+            if results[needed] == nil { stack.append((needed, false)) }
+          }
+        }
+      }
+
+      func emit(
+        _ call: Call, _ layer: ModelDefinition.Layer, _ inputs: [ModelDefinition.Reference]
+      ) throws -> [Reference] {
+        if let arguments, let index = position[call] { return [arguments[index]] }
+        var name = prefix + layer.name
+        if layer.calls.count > 1 { name += "_\(call.call)" }
+        let inputs = try inputs.map { try resolve($0) }
+        if let nested = layer.nested {
+          return try expand(nested, prefix: name + "_", arguments: inputs)
+        }
+        return [Reference(node: try add(layer, name: name, inputs: inputs), tensor: 0)]
+      }
+    }
+
+    private mutating func add(
+      _ layer: ModelDefinition.Layer, name: String, inputs: [Reference]
+    ) throws -> Int {
+      guard graph.nodes.count < Limits.layers else {
+        throw ModelError(.limitExceeded, "more than \(Limits.layers) layers, shared ones unfolded")
+      }
+      var unique = name
+      while !names.insert(unique).inserted { unique += "_" }
+      let index: Int
+      if let known = indices[ObjectIdentifier(layer)] {
+        index = known
+      } else {
+        index = graph.layers.count
+        indices[ObjectIdentifier(layer)] = index
+        graph.layers.append(layer)
+      }
+      graph.nodes.append(
+        Node(name: unique, layer: layer, layerIndex: index, inputs: inputs))
+      return graph.nodes.count - 1
+    }
+  }
+}

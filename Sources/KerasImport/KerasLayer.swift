@@ -1,0 +1,80 @@
+import CoreMLModel
+import TensorCore
+
+/// One class of Keras layers: its settings, its weights and what it becomes.
+protocol KerasLayer: Sendable {
+  /// Names in all versions of Keras, the present one first.
+  static var classNames: [String] { get }
+  /// Whether the layer does nothing when a network is run and is left out.
+  static var vanishes: Bool { get }
+  init(_ configuration: LayerConfiguration) throws
+  /// Names of its weights in the order in which Keras stores them.
+  var weights: [WeightSlot] { get }
+  /// Adds the Core ML layers to the network.
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor]
+}
+
+extension KerasLayer {
+  static var vanishes: Bool { false }
+  var weights: [WeightSlot] { [] }
+}
+
+struct WeightSlot: Sendable, Equatable {
+  var name: String
+  var isTrainable: Bool
+
+  init(_ name: String, isTrainable: Bool = true) {
+    self.name = name
+    self.isTrainable = isTrainable
+  }
+}
+
+/// One use of a layer.
+struct LayerCall: Sendable {
+  /// Name of the Core ML layer.
+  let name: String
+  let className: String
+  let inputs: [KerasTensor]
+  let version: KerasVersion
+  /// The layer's weights in Keras' order.
+  let weights: [StoredWeight]
+  /// Layout that the layers downstream want of an image, where the layer has the choice.
+  let preferredImage: LayerConfiguration.DataFormat
+
+  /// The only input.
+  var input: KerasTensor {
+    get throws {
+      guard inputs.count == 1 else {
+        throw error("it takes one input, not \(inputs.count)")
+      }
+      return inputs[0]
+    }
+  }
+
+  /// The weight `name`, of the given shape; nil stands for any size.
+  func weight(_ name: String, _ shape: [Int?]) throws -> FloatValues {
+    guard let weight = weights.first(where: { $0.name == name }) else {
+      throw error("the file has no weight '\(name)' for it")
+    }
+    let values = try weight.values()
+    let fits =
+      values.shape.count == shape.count
+      && zip(values.shape, shape).allSatisfy { $1 == nil || $0 == $1 }
+    guard fits else {
+      throw error(
+        "weight '\(weight.storedName)' has the shape \(KerasTensor.text(values.shape)), "
+          + "the configuration implies \(KerasTensor.text(shape))")
+    }
+    return values
+  }
+
+  func error(_ message: String, code: ModelError.Code = .malformed, hint: String? = nil)
+    -> ModelError
+  {
+    ModelError(code, message, layer: name, layerClass: className, hint: hint)
+  }
+
+  func unsupported(_ message: String, hint: String? = nil) -> ModelError {
+    error(message, code: .unsupported, hint: hint)
+  }
+}

@@ -1,0 +1,143 @@
+import ImportSupport
+import TensorCore
+
+/// A layer's `config`, read field by field. Keras 1's names stand beside those of Keras 2.
+struct LayerConfiguration: Sendable {
+  enum DataFormat: Sendable {
+    case channelsLast
+    case channelsFirst
+
+    var layout: TensorLayout { self == .channelsLast ? .image : .imageChannelsFirst }
+  }
+
+  let name: String
+  let className: String
+  let fields: JSONObject
+  let version: KerasVersion
+
+  /// The first of the fields that is there and not null.
+  func field(_ names: String...) -> (name: String, value: JSONValue)? { field(names) }
+
+  func field(_ names: [String]) -> (name: String, value: JSONValue)? {
+    for name in names {
+      if let value = fields[name], !value.isNull { return (name, value) }
+    }
+    return nil
+  }
+
+  func int(_ names: String..., default standard: Int? = nil, atLeast minimum: Int = 1) throws -> Int
+  {
+    guard let (name, value) = field(names) else {
+      guard let standard else { throw missing(names) }
+      return standard
+    }
+    guard let number = value.int, number >= minimum, number <= Limits.dimension else {
+      throw bad(name, value, "a whole number of at least \(minimum)")
+    }
+    return number
+  }
+
+  func double(_ names: String..., default standard: Double? = nil) throws -> Double {
+    guard let (name, value) = field(names) else {
+      guard let standard else { throw missing(names) }
+      return standard
+    }
+    // Some versions store numbers as arrays: {"class_name": "__numpy__", "value": 0.3}.
+    guard let number = value.double ?? value["value"]?.double else {
+      throw bad(name, value, "a number")
+    }
+    return number
+  }
+
+  func bool(_ names: String..., default standard: Bool) throws -> Bool {
+    guard let (name, value) = field(names) else { return standard }
+    if let int = value.int, int == 0 || int == 1 { return int == 1 }
+    guard let result = value.bool else { throw bad(name, value, "true or false") }
+    return result
+  }
+
+  func string(_ names: String..., default standard: String? = nil) throws -> String {
+    guard let (name, value) = field(names) else {
+      guard let standard else { throw missing(names) }
+      return standard
+    }
+    guard let text = value.string else { throw bad(name, value, "a string") }
+    return text
+  }
+
+  func ints(_ names: String...) throws -> [Int]? {
+    guard let (name, value) = field(names) else { return nil }
+    return try ints(name, value)
+  }
+
+  /// A whole number, or a list of them.
+  func ints(_ name: String, _ value: JSONValue) throws -> [Int] {
+    if let single = value.int { return [single] }
+    let elements = value.array ?? value["items"]?.array
+    guard let elements else { throw bad(name, value, "whole numbers") }
+    let numbers = elements.compactMap(\.int)
+    guard numbers.count == elements.count, numbers.allSatisfy({ abs($0) <= Limits.dimension })
+    else { throw bad(name, value, "whole numbers") }
+    return numbers
+  }
+
+  /// Height and width; one number stands for both.
+  func pair(_ names: String..., default standard: [Int]? = nil, atLeast minimum: Int = 1) throws
+    -> [Int]
+  {
+    guard let (name, value) = field(names) else {
+      guard let standard else { throw missing(names) }
+      return standard
+    }
+    var numbers = try ints(name, value)
+    if numbers.count == 1 { numbers.append(numbers[0]) }
+    guard numbers.count == 2, numbers.allSatisfy({ $0 >= minimum }) else {
+      throw bad(name, value, "two whole numbers of at least \(minimum)")
+    }
+    return numbers
+  }
+
+  /// `data_format` or Keras 1's `dim_ordering`; nil where the layer has neither.
+  var dataFormat: DataFormat? {
+    get throws {
+      guard let (name, value) = field("data_format", "dim_ordering") else { return nil }
+      switch value.string {
+      case "channels_last", "tf", "default": return .channelsLast
+      case "channels_first", "th": return .channelsFirst
+      default: throw bad(name, value, "'channels_last' or 'channels_first'")
+      }
+    }
+  }
+
+  /// `padding` or Keras 1's `border_mode`.
+  enum Border: String, Sendable {
+    case valid, same, full, causal
+  }
+
+  func border(allowing allowed: [Border] = [.valid, .same]) throws -> Border {
+    guard let (name, value) = field("padding", "border_mode") else { return .valid }
+    guard let border = value.string.flatMap({ Border(rawValue: $0.lowercased()) }),
+      allowed.contains(border)
+    else { throw bad(name, value, allowed.map { "'\($0.rawValue)'" }.joined(separator: " or ")) }
+    return border
+  }
+
+  func missing(_ names: [String]) -> ModelError {
+    error(.malformed, field: names.first, "the configuration has not this field")
+  }
+
+  func bad(_ name: String, _ value: JSONValue, _ wanted: String) -> ModelError {
+    error(.malformed, field: name, "\(String(value.text.prefix(100))) is not \(wanted)")
+  }
+
+  func unsupported(_ field: String?, _ message: String, hint: String? = nil) -> ModelError {
+    error(.unsupported, field: field, message, hint: hint)
+  }
+
+  private func error(
+    _ code: ModelError.Code, field: String?, _ message: String, hint: String? = nil
+  ) -> ModelError {
+    ModelError(
+      code, message, layer: name, layerClass: className, field: field, hint: hint)
+  }
+}

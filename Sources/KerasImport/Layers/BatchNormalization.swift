@@ -1,0 +1,74 @@
+import CoreMLModel
+import TensorCore
+
+/// gamma · (x − mean) / √(variance + epsilon) + beta along one axis.
+///
+/// Written with the mean and the variance folded into gamma and beta, in double precision, as the
+/// reference does: gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0,
+/// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
+struct BatchNormalization: KerasLayer {
+  static let classNames = ["BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2"]
+
+  private let axis: Int
+  private let epsilon: Double
+  private let hasScale: Bool
+  private let hasCenter: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    let axes = try configuration.ints("axis") ?? [-1]
+    guard axes.count == 1 else {
+      throw configuration.unsupported("axis", "normalisation along the axes \(axes) at once")
+    }
+    axis = axes[0]
+    epsilon = try configuration.double("epsilon", default: 1e-3)
+    hasScale = try configuration.bool("scale", default: true)
+    hasCenter = try configuration.bool("center", default: true)
+    let mode = try configuration.int("mode", default: 0, atLeast: 0)
+    guard mode == 0 else {
+      throw configuration.unsupported(
+        "mode", "\(mode): normalisation by the statistics of each batch is not supported")
+    }
+    guard try !configuration.bool("renorm", default: false) else {
+      throw configuration.unsupported("renorm", "batch renormalisation is not supported")
+    }
+  }
+
+  var weights: [WeightSlot] {
+    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
+      + [
+        WeightSlot("moving_mean", isTrainable: false),
+        WeightSlot("moving_variance", isTrainable: false),
+      ]
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let tensor = try call.input
+    let axis = try call.axis(axis, of: tensor)
+    let count: [Int?] = [tensor.isGuess ? nil : tensor.shape[axis]]
+    let mean = try call.weight("moving_mean", count).array()
+    let variance = try call.weight("moving_variance", [mean.count]).array()
+    let gamma = hasScale ? try call.weight("gamma", [mean.count]).array() : nil
+    let beta = hasCenter ? try call.weight("beta", [mean.count]).array() : nil
+    var foldedGamma: [Float] = []
+    var foldedBeta: [Float] = []
+    for index in mean.indices {
+      let factor = Double(gamma?[index] ?? 1) / (Double(variance[index]) + epsilon).squareRoot()
+      foldedGamma.append(Float(factor))
+      foldedBeta.append(Float(Double(beta?[index] ?? 0) - factor * Double(mean[index])))
+    }
+    var batchnorm = Batchnorm()
+    batchnorm.channels = mean.count
+    batchnorm.epsilon = 1e-5
+    batchnorm.gamma = Weights(foldedGamma)
+    batchnorm.beta = Weights(foldedBeta)
+    batchnorm.mean = Weights([Float](repeating: 0, count: mean.count))
+    batchnorm.variance = Weights([Float](repeating: 1 - 1e-5, count: mean.count))
+    return [
+      network.withChannelAxis(axis, of: [tensor], for: call.name) { network, tensors in
+        var result = tensors[0]
+        result.blob = network.add(call.name, batchnorm, [result.blob])
+        return result
+      }
+    ]
+  }
+}

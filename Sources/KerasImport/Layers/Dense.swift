@@ -1,0 +1,66 @@
+import CoreMLModel
+
+/// y = activation(x · kernel + bias) over the last axis.
+struct Dense: KerasLayer {
+  static let classNames = ["Dense"]
+
+  private let units: Int
+  private let hasBias: Bool
+  private let activation: ActivationFunction
+
+  init(_ configuration: LayerConfiguration) throws {
+    units = try configuration.int("units", "output_dim")
+    hasBias = try configuration.bool("use_bias", "bias", default: true)
+    activation = try ActivationFunction(configuration)
+  }
+
+  var weights: [WeightSlot] {
+    [WeightSlot("kernel")] + (hasBias ? [WeightSlot("bias")] : [])
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var input = try call.input
+    let channels = input.isGuess ? nil : input.channels
+    let kernel = try call.weight("kernel", [channels, units])
+    let bias = hasBias ? Weights(try call.weight("bias", [units])) : nil
+    if input.layout.axes.last != .channel {
+      input = network.relaid(input, to: Self.channelsLast(input.layout), for: call.name)
+    }
+    var output = input
+    output.shape[input.rank - 1] = units
+    if input.layout.axes.contains(.height) || input.layout.axes.contains(.width) {
+      // Core ML's inner product would flatten the image: a 1 × 1 convolution does not.
+      var convolution = Convolution()
+      convolution.outputChannels = units
+      convolution.kernelChannels = kernel.shape[0]
+      convolution.nGroups = 1
+      convolution.kernelSize = [1, 1]
+      convolution.stride = [1, 1]
+      convolution.dilationFactor = [1, 1]
+      convolution.padding = .valid(.none)
+      convolution.hasBias = hasBias
+      convolution.kernel = Weights(kernel.transposed([1, 0]))
+      convolution.bias = bias
+      output.blob = network.add(call.name, convolution, [input.blob])
+    } else {
+      var product = InnerProduct()
+      product.inputChannels = kernel.shape[0]
+      product.outputChannels = units
+      product.hasBias = hasBias
+      product.matrix = Weights(kernel.transposed([1, 0]))
+      product.bias = bias
+      output.blob = network.add(call.name, product, [input.blob])
+    }
+    return [try network.activate(activation, output, call)]
+  }
+
+  /// The layout whose last axis lies in the channels.
+  private static func channelsLast(_ layout: TensorLayout) -> TensorLayout {
+    switch layout.axes.count {
+    case 1: .vector
+    case 2: .sequence
+    case 3: .image
+    default: .imageSequence
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import CoreMLModel
+import TensorCore
+
+/// All axes but the batch as one, in Keras' order.
+struct FlattenLayer: KerasLayer {
+  static let classNames = ["Flatten"]
+
+  /// Whether a channels-first image is first brought to channels last, as `data_format` asks.
+  private let swapsChannels: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    swapsChannels = try configuration.dataFormat == .channelsFirst
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var input = try call.input
+    var flatten = Flatten()
+    switch input.layout {
+    case .vector: flatten.mode = .channelFirst
+    case .imageChannelsFirst: flatten.mode = swapsChannels ? .channelLast : .channelFirst
+    case .image: flatten.mode = .channelLast
+    default:
+      guard input.layout.axes.count <= 3 else {
+        throw call.unsupported("flattening of a sequence of images is not supported")
+      }
+      if input.layout.axes.count == 2 {
+        if input.layout != .sequence {
+          input = network.relaid(input, to: .sequence, for: call.name)
+        }
+        // T to H, so that H, W, C is Keras' order.
+        var permute = Permute()
+        permute.axis = [2, 1, 0, 3]
+        input.blob = network.add(
+          call.name + "__permute__", permute, [input.blob], to: call.name + "_output__permute__")
+      } else {
+        input = network.relaid(input, to: .image, for: call.name)
+      }
+      flatten.mode = .channelLast
+    }
+    var output = input
+    output.shape = [input.shape[0], input.itemCount]
+    output.layout = .vector
+    output.blob = network.add(call.name, flatten, [input.blob])
+    return [output]
+  }
+}

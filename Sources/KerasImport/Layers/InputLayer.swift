@@ -1,0 +1,11 @@
+/// An input of the model; inside a nested model it is only a name for what the model is given.
+struct InputLayer: KerasLayer {
+  static let classNames = ["InputLayer"]
+  static let vanishes = true
+
+  init(_ configuration: LayerConfiguration) throws {}
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    [try call.input]
+  }
+}

@@ -1,0 +1,19 @@
+/// Every class of Keras layers that is read; this is the one list of this stage.
+enum KerasLayerRegistry {
+  static let types: [any KerasLayer.Type] = [
+    InputLayer.self, Conv2D.self, DepthwiseConv2D.self, SeparableConv2D.self,
+    Conv2DTranspose.self, Dense.self, ActivationLayer.self, LeakyReLU.self, PReLU.self, ELU.self,
+    ReLU.self, SoftmaxLayer.self, ThresholdedReLU.self, BatchNormalization.self,
+    MaxPooling2D.self, AveragePooling2D.self, GlobalMaxPooling2D.self,
+    GlobalAveragePooling2D.self, ZeroPadding2D.self, Cropping2D.self, UpSampling2D.self,
+    FlattenLayer.self, ReshapeLayer.self, Dropout.self, AddLayer.self, SubtractLayer.self,
+    MultiplyLayer.self, AverageLayer.self, MaximumLayer.self, MinimumLayer.self,
+    ConcatenateLayer.self, MergeLayer.self,
+  ]
+
+  private static let byName: [String: any KerasLayer.Type] = Dictionary(
+    types.flatMap { type in type.classNames.map { ($0, type) } },
+    uniquingKeysWith: { first, _ in first })
+
+  static func type(named className: String) -> (any KerasLayer.Type)? { byName[className] }
+}

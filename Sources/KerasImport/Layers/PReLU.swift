@@ -1,0 +1,98 @@
+import CoreMLModel
+import TensorCore
+
+/// x > 0 ? x : alpha · x, with an alpha for each element, or one along each of `shared_axes`.
+struct PReLU: KerasLayer {
+  static let classNames = ["PReLU"]
+
+  private let sharedAxes: [Int]
+
+  init(_ configuration: LayerConfiguration) throws {
+    sharedAxes = try configuration.ints("shared_axes") ?? []
+  }
+
+  var weights: [WeightSlot] { [WeightSlot("alpha")] }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let tensor = try call.input
+    let shape: [Int?] = (1..<tensor.rank).map { axis in
+      sharedAxes.contains(axis) ? 1 : tensor.isGuess ? nil : tensor.shape[axis]
+    }
+    let alpha = try call.weight("alpha", shape)
+    guard let channel = tensor.index(of: .channel) else {
+      throw call.unsupported("its input \(tensor.shapeText) has no channels")
+    }
+    let others = alpha.shape.indices.filter { $0 != channel - 1 }
+    var result = tensor
+    if others.allSatisfy({ alpha.shape[$0] == 1 }) {
+      result.blob = network.add(
+        call.name, Activation(.prelu(alpha: Weights(alpha.shaped([alpha.count])))), [tensor.blob])
+      return [result]
+    }
+    return [try elementwise(tensor, alpha, call, &network)]
+  }
+
+  /// max(0, x) − alpha · max(0, −x), where alpha differs within a channel.
+  private func elementwise(
+    _ tensor: KerasTensor, _ alpha: FloatValues, _ call: LayerCall,
+    _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    var input = tensor
+    if let sequence = tensor.layout.axes.firstIndex(of: .sequence), alpha.shape[sequence] != 1 {
+      // The constants of a layer have no sequence axis.
+      guard let free = [BlobAxis.height, .width].first(where: { !tensor.layout.axes.contains($0) })
+      else { throw call.unsupported("an alpha for each step of a sequence of images") }
+      var layout = tensor.layout
+      layout.axes[sequence] = free
+      input = network.relaid(tensor, to: layout, for: call.name)
+    }
+    let positive = network.add(call.name, Activation(.relu), [input.blob])
+    let negated = network.add(
+      call.name + "__neg__", Activation(.linear(alpha: -1, beta: 0)), [input.blob])
+    let negative = network.add(call.name + "__negrelu__", Activation(.relu), [negated])
+    var scale = Scale()
+    let factors = try blobOrder(alpha, input, call)
+    scale.shapeScale = factors.shape
+    scale.scale = Weights(factors.values.map { -$0 })
+    let scaled = network.add(call.name + "__alpha__", scale, [negative])
+    var result = input
+    result.blob = network.add(call.name + "__sum__", Add(), [positive, scaled])
+    return network.relaid(result, to: tensor.layout, for: call.name + "_back")
+  }
+
+  /// alpha as `[C, H, W]`, repeated where an axis is shared.
+  private func blobOrder(
+    _ alpha: FloatValues, _ input: KerasTensor, _ call: LayerCall
+  ) throws -> (shape: [Int], values: [Float]) {
+    let places: [BlobAxis] = [.channel, .height, .width]
+    var shape: [Int] = []
+    var steps: [Int] = []
+    var strides = [Int](repeating: 1, count: alpha.shape.count)
+    for axis in alpha.shape.indices.dropLast().reversed() {
+      strides[axis] = strides[axis + 1] * alpha.shape[axis + 1]
+    }
+    for place in places {
+      guard let axis = input.layout.axes.firstIndex(of: place) else {
+        shape.append(1)
+        steps.append(0)
+        continue
+      }
+      guard let size = input.shape[axis + 1] else {
+        throw call.error(
+          "its input \(input.shapeText) has an unknown size", code: .mismatch,
+          hint: "fix it with --input-shape")
+      }
+      shape.append(size)
+      steps.append(alpha.shape[axis] == 1 ? 0 : strides[axis])
+    }
+    _ = try checkedProduct(shape, limit: Limits.tensorElements)
+    let source = alpha.array()
+    var values: [Float] = []
+    for c in 0..<shape[0] {
+      for y in 0..<shape[1] {
+        for x in 0..<shape[2] { values.append(source[c * steps[0] + y * steps[1] + x * steps[2]]) }
+      }
+    }
+    return (shape, values)
+  }
+}

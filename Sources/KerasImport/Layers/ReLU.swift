@@ -1,0 +1,46 @@
+import CoreMLModel
+
+/// min(x, max_value) from the threshold on, negative_slope · (x − threshold) below it.
+struct ReLU: KerasLayer {
+  static let classNames = ["ReLU"]
+
+  private let maximum: Double?
+  private let slope: Double
+  private let threshold: Double
+
+  init(_ configuration: LayerConfiguration) throws {
+    maximum =
+      configuration.field("max_value") == nil ? nil : try configuration.double("max_value")
+    slope = try configuration.double("negative_slope", default: 0)
+    threshold = try configuration.double("threshold", default: 0)
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var tensor = try call.input
+    let x = tensor.blob
+    if slope != 0, maximum == nil, threshold == 0 {
+      tensor.blob = network.add(call.name, Activation(.leakyReLU(alpha: Float(slope))), [x])
+      return [tensor]
+    }
+    let rectifier = Activation(
+      threshold == 0 ? .relu : .thresholdedReLU(alpha: Float(threshold)))
+    let isLast = maximum == nil && slope == 0
+    var positive = network.add(
+      call.name, rectifier, [x], to: call.name + (isLast ? "_output" : "_output_relu"))
+    if let maximum {
+      positive = network.addUpperLimit(Float(maximum), positive, name: call.name)
+    }
+    if slope != 0 {
+      // max_value cuts the part above only.
+      let below = network.add(
+        call.name + "__below__", Activation(.linear(alpha: -1, beta: Float(threshold))), [x])
+      let rectified = network.add(call.name + "__belowrelu__", Activation(.relu), [below])
+      let scaled = network.add(
+        call.name + "__slope__", Activation(.linear(alpha: Float(-slope), beta: 0)), [rectified])
+      positive = network.add(
+        call.name + "__sum__", Add(), [positive, scaled], to: call.name + "_output")
+    }
+    tensor.blob = positive
+    return [tensor]
+  }
+}

@@ -1,0 +1,264 @@
+import ImportSupport
+import TensorCore
+
+/// A model as its configuration tells it: layers, their calls, and which of them are inputs and
+/// outputs. A Sequential is written out as a chain.
+struct ModelDefinition: Sendable {
+  /// One output of one call of a layer.
+  struct Reference: Sendable, Equatable {
+    var layer: Int
+    var call: Int
+    var tensor: Int
+  }
+
+  final class Layer: Sendable {
+    let name: String
+    let className: String
+    let fields: JSONObject
+    /// The inputs of each call.
+    let calls: [[Reference]]
+    /// Set where the layer is a model itself.
+    let nested: ModelDefinition?
+
+    init(
+      name: String, className: String, fields: JSONObject, calls: [[Reference]],
+      nested: ModelDefinition? = nil
+    ) {
+      self.name = name
+      self.className = className
+      self.fields = fields
+      self.calls = calls
+      self.nested = nested
+    }
+
+    var isInput: Bool { className == "InputLayer" }
+
+    /// Batch first; nil where the layer does not say.
+    var declaredShape: [Int?]? {
+      for name in ["batch_input_shape", "batch_shape"] {
+        if let shape = Self.shape(fields[name]) { return shape }
+      }
+      if let shape = Self.shape(fields["input_shape"]) { return [nil] + shape }
+      if let size = fields["input_dim"]?.int {
+        if let length = fields["input_length"], !length.isNull { return nil }
+        return [nil, size]
+      }
+      return nil
+    }
+
+    static func shape(_ json: JSONValue?) -> [Int?]? {
+      guard let elements = json?.array ?? json?["items"]?.array else { return nil }
+      guard (1...Limits.rank).contains(elements.count) else { return nil }
+      var shape: [Int?] = []
+      for element in elements {
+        if element.isNull {
+          shape.append(nil)
+        } else {
+          guard let size = element.int, size > 0, size <= Limits.dimension else { return nil }
+          shape.append(size)
+        }
+      }
+      return shape
+    }
+  }
+
+  var name: String
+  var layers: [Layer] = []
+  var inputs: [Reference] = []
+  var outputs: [Reference] = []
+
+  static let modelClasses: Set<String> = [
+    "Model", "Functional", "Sequential", "Container", "Network",
+  ]
+}
+
+/// Reads model configurations.
+struct ModelDefinitionParser {
+  let version: KerasVersion
+  /// Numbers unnamed Sequentials as Keras 1 does.
+  private var sequentialCount = 0
+  private var layerCount = 0
+
+  init(version: KerasVersion) { self.version = version }
+
+  mutating func model(_ json: JSONValue, name fallback: String? = nil) throws -> ModelDefinition {
+    guard let className = json["class_name"]?.string, let config = json["config"] else {
+      throw ModelError(
+        .malformed, "the model's configuration has no 'class_name' and 'config'",
+        hint: "an architecture is what model.to_json() writes")
+    }
+    switch className {
+    case "Sequential": return try sequential(config, name: fallback)
+    case "Model", "Functional", "Container", "Network":
+      return try functional(config, name: fallback)
+    default:
+      throw ModelError(
+        .unsupported, "the model is of the class '\(className)', which only its own code can build",
+        hint: "Sequential and functional models are read: save the model as one of these")
+    }
+  }
+
+  // MARK: Functional
+
+  private mutating func functional(_ config: JSONValue, name: String?) throws -> ModelDefinition {
+    guard let elements = config["layers"]?.array else {
+      throw ModelError(
+        .unsupported, "the model's configuration lists no layers",
+        hint: "a subclassed model is built by its own code: save it as a functional one")
+    }
+    var indices: [String: Int] = [:]
+    for (index, element) in elements.enumerated() {
+      guard let name = element["name"]?.string ?? element["config"]?["name"]?.string else {
+        throw ModelError(.malformed, "layer \(index + 1) has no name")
+      }
+      guard indices.updateValue(index, forKey: name) == nil else {
+        throw ModelError(.malformed, "two layers are named '\(name)'")
+      }
+    }
+    var definition = ModelDefinition(name: config["name"]?.string ?? name ?? "model")
+    var nested = [ModelDefinition?](repeating: nil, count: elements.count)
+    var usesFirstCall = Set<Int>()
+    let reader = ReferenceReader(indices: indices)
+    let inbound = try elements.map { try reader.calls($0["inbound_nodes"] ?? .null) }
+    let inputs = try reader.references(config["input_layers"] ?? .null)
+    let outputs = try reader.references(config["output_layers"] ?? .null)
+    for reference in inbound.joined().joined() + inputs + outputs where reference.call == 0 {
+      usesFirstCall.insert(reference.layer)
+    }
+    for (index, element) in elements.enumerated() {
+      let layerName = element["name"]?.string ?? element["config"]?["name"]?.string ?? ""
+      if let className = element["class_name"]?.string,
+        ModelDefinition.modelClasses.contains(className)
+      {
+        nested[index] = try model(element, name: layerName)
+      }
+    }
+    // A nested model's own construction was its call 0, unless that is what the others refer to.
+    func adjusted(_ reference: ModelDefinition.Reference) throws -> ModelDefinition.Reference {
+      var reference = reference
+      if nested[reference.layer] != nil, !usesFirstCall.contains(reference.layer) {
+        reference.call -= 1
+      }
+      guard reference.call < inbound[reference.layer].count || inbound[reference.layer].isEmpty
+      else {
+        throw ModelError(
+          .malformed, "call \(reference.call) of a layer that has \(inbound[reference.layer].count)"
+        )
+      }
+      return reference
+    }
+    for (index, element) in elements.enumerated() {
+      definition.layers.append(
+        try layer(
+          element, calls: try inbound[index].map { try $0.map(adjusted) }, nested: nested[index]))
+    }
+    definition.inputs = try inputs.map(adjusted)
+    definition.outputs = try outputs.map(adjusted)
+    guard !definition.outputs.isEmpty else {
+      throw ModelError(.malformed, "the model '\(definition.name)' has no outputs")
+    }
+    return definition
+  }
+
+  private mutating func layer(
+    _ json: JSONValue, calls: [[ModelDefinition.Reference]], nested: ModelDefinition?
+  ) throws -> ModelDefinition.Layer {
+    layerCount += 1
+    guard layerCount <= Limits.layers else {
+      throw ModelError(.limitExceeded, "more than \(Limits.layers) layers")
+    }
+    guard let className = json["class_name"]?.string else {
+      throw ModelError(.malformed, "a layer without 'class_name'")
+    }
+    var fields = json["config"]?.object ?? JSONObject()
+    let name = json["name"]?.string ?? fields["name"]?.string ?? nested?.name ?? className
+    guard name.utf8.count <= Limits.nameBytes else {
+      throw ModelError(.limitExceeded, "a layer's name of \(name.utf8.count) bytes")
+    }
+    // Keras 3 writes the shape beside the configuration, too.
+    if fields["batch_shape"] == nil, let build = json["build_config"]?["input_shape"] {
+      fields["build_input_shape"] = build
+    }
+    return ModelDefinition.Layer(
+      name: name, className: className, fields: fields, calls: calls, nested: nested)
+  }
+
+  // MARK: Sequential
+
+  private mutating func sequential(_ config: JSONValue, name: String?) throws -> ModelDefinition {
+    sequentialCount += 1
+    let name = config["name"]?.string ?? name ?? "sequential_\(sequentialCount)"
+    guard let elements = config.array ?? config["layers"]?.array, !elements.isEmpty else {
+      throw ModelError(.malformed, "the Sequential '\(name)' lists no layers")
+    }
+    var definition = ModelDefinition(name: name)
+    var previous: [ModelDefinition.Reference] = []
+    let fallback = config["batch_input_shape"] ?? config["build_input_shape"]
+    for (index, element) in elements.enumerated() {
+      let className = element["class_name"]?.string ?? ""
+      if index == 0, className == "Merge", let branches = element["config"]?["layers"]?.array {
+        for branch in branches { previous.append(try add(branch: branch, to: &definition)) }
+      } else if index == 0, className != "InputLayer" {
+        let nested =
+          ModelDefinition.modelClasses.contains(className) ? try model(element) : nil
+        let first = try layer(element, calls: [], nested: nested)
+        let shape =
+          first.declaredShape ?? nested?.inputShape ?? ModelDefinition.Layer.shape(fallback)
+        previous = [definition.addInput(named: first.name + "_input", shape: shape)]
+        previous = [
+          definition.add(
+            ModelDefinition.Layer(
+              name: first.name, className: first.className, fields: first.fields,
+              calls: [previous], nested: nested))
+        ]
+        continue
+      }
+      let nested = ModelDefinition.modelClasses.contains(className) ? try model(element) : nil
+      let next = try layer(element, calls: previous.isEmpty ? [] : [previous], nested: nested)
+      previous = [definition.add(next)]
+      if next.isInput { definition.inputs.append(previous[0]) }
+    }
+    definition.outputs = previous
+    return definition
+  }
+
+  /// A branch of Keras 1's Merge at the head of a Sequential: a model with inputs of its own.
+  private mutating func add(
+    branch json: JSONValue, to definition: inout ModelDefinition
+  ) throws -> ModelDefinition.Reference {
+    let nested = try model(json)
+    let arguments = nested.inputs.map { input in
+      let inner = nested.layers[input.layer]
+      return definition.addInput(
+        named: "\(nested.name)_\(inner.name)", shape: inner.declaredShape)
+    }
+    return definition.add(
+      ModelDefinition.Layer(
+        name: nested.name, className: "Sequential", fields: JSONObject(), calls: [arguments],
+        nested: nested))
+  }
+}
+
+extension ModelDefinition {
+  /// Shape of the only input.
+  var inputShape: [Int?]? {
+    guard inputs.count == 1 else { return nil }
+    let input = layers[inputs[0].layer]
+    return input.declaredShape ?? input.nested?.inputShape
+  }
+
+  fileprivate mutating func add(_ layer: Layer) -> Reference {
+    layers.append(layer)
+    return Reference(layer: layers.count - 1, call: 0, tensor: 0)
+  }
+
+  fileprivate mutating func addInput(named name: String, shape: [Int?]?) -> Reference {
+    var fields = JSONObject()
+    if let shape {
+      fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null })
+    }
+    let reference = add(Layer(name: name, className: "InputLayer", fields: fields, calls: []))
+    inputs.append(reference)
+    return reference
+  }
+}

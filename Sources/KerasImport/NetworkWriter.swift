@@ -1,0 +1,106 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// Collects the Core ML layers that Keras layers become.
+struct NetworkWriter {
+  private(set) var layers: [NeuralNetworkLayer] = []
+  private(set) var plan: [PlanEntry] = []
+  var notes: [String] = []
+  let version: KerasVersion
+  let rules: CustomLayerRules
+  private let onVisit: (@Sendable (String) -> Void)?
+  private var visited = 0
+  private var blobs: Set<String> = []
+  private var firstLayerOfEntry = 0
+
+  init(
+    version: KerasVersion, rules: CustomLayerRules, onVisit: (@Sendable (String) -> Void)?
+  ) {
+    self.version = version
+    self.rules = rules
+    self.onVisit = onVisit
+  }
+
+  /// Tells of a layer of the source.
+  mutating func visit(_ name: String, _ className: String) {
+    onVisit?("\(visited) : \(name), \(className)")
+    visited += 1
+  }
+
+  /// Notes in the plan what was added since the last entry.
+  mutating func finish(_ name: String, _ className: String) {
+    let added = layers[firstLayerOfEntry...].map {
+      "\($0.parameters.map { type(of: $0).typeName } ?? "?") '\($0.name)'"
+    }
+    plan.append(PlanEntry(layer: name, layerClass: className, becomes: Array(added)))
+    firstLayerOfEntry = layers.count
+  }
+
+  /// Forgets the layers of an attempt that failed.
+  mutating func abandon() { layers.removeSubrange(firstLayerOfEntry...) }
+
+  /// Adds a layer with one output.
+  @discardableResult
+  mutating func add(
+    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], to output: String? = nil
+  ) -> String {
+    let output = unique(output ?? name + "_output")
+    layers.append(NeuralNetworkLayer(name, parameters, input: inputs, output: [output]))
+    return output
+  }
+
+  /// Adds a layer with several outputs.
+  mutating func add(
+    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], outputs: [String]
+  ) -> [String] {
+    let outputs = outputs.map { unique($0) }
+    layers.append(NeuralNetworkLayer(name, parameters, input: inputs, output: outputs))
+    return outputs
+  }
+
+  private mutating func unique(_ blob: String) -> String {
+    var blob = blob
+    while !blobs.insert(blob).inserted { blob += "_" }
+    return blob
+  }
+
+  /// Reserves the name of an input's blob.
+  mutating func reserve(_ blob: String) -> String { unique(blob) }
+
+  /// The same tensor in another layout, through a permute layer where the two differ.
+  mutating func relaid(
+    _ tensor: KerasTensor, to layout: TensorLayout, for name: String
+  ) -> KerasTensor {
+    if tensor.layout == layout { return tensor }
+    var result = tensor
+    result.layout = layout
+    let axes = tensor.layout.permutation(to: layout)
+    if axes == [0, 1, 2, 3] { return result }
+    let moved = (0..<4).filter { axes[$0] != $0 }
+    // Where all the axes that move have one element, nothing moves.
+    let sizes = BlobAxis.allCases.map { axis in
+      tensor.index(of: axis).map { tensor.shape[$0] } ?? 1
+    }
+    if !tensor.isGuess, moved.allSatisfy({ sizes[$0] == 1 }) { return result }
+    var permute = Permute()
+    permute.axis = axes
+    result.blob = add("\(tensor.blob)_permute_\(name)", permute, [tensor.blob])
+    return result
+  }
+
+  /// Puts `axis` (Keras' index, batch 0) into Core ML's channels for `body`, and back afterwards.
+  mutating func withChannelAxis(
+    _ axis: Int, of inputs: [KerasTensor], for name: String,
+    _ body: (inout NetworkWriter, [KerasTensor]) throws -> KerasTensor
+  ) rethrows -> KerasTensor {
+    let layout = inputs[0].layout
+    let place = layout.axes[axis - 1]
+    if place == .channel { return try body(&self, inputs) }
+    var swapped = layout
+    if let channel = layout.axes.firstIndex(of: .channel) { swapped.axes[channel] = place }
+    swapped.axes[axis - 1] = .channel
+    let moved = inputs.map { relaid($0, to: swapped, for: name) }
+    return relaid(try body(&self, moved), to: layout, for: name + "_back")
+  }
+}

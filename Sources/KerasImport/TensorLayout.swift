@@ -1,0 +1,91 @@
+import TensorCore
+
+/// An axis of Core ML's `[Seq, C, H, W]`.
+enum BlobAxis: Int, CaseIterable, Sendable {
+  case sequence = 0
+  case channel = 1
+  case height = 2
+  case width = 3
+}
+
+/// Where each of Keras' axes, the batch left out, lies in a Core ML blob.
+struct TensorLayout: Equatable, Sendable {
+  var axes: [BlobAxis]
+
+  static let vector = TensorLayout(axes: [.channel])
+  /// Indices for an embedding.
+  static let indices = TensorLayout(axes: [.sequence])
+  static let sequence = TensorLayout(axes: [.sequence, .channel])
+  /// A sequence in the domain of the one-dimensional layers, which run along W.
+  static let steps = TensorLayout(axes: [.width, .channel])
+  static let image = TensorLayout(axes: [.height, .width, .channel])
+  static let imageChannelsFirst = TensorLayout(axes: [.channel, .height, .width])
+  static let imageSequence = TensorLayout(axes: [.sequence, .height, .width, .channel])
+  static let imageSequenceChannelsFirst = TensorLayout(
+    axes: [.sequence, .channel, .height, .width])
+
+  /// The permutation, in Core ML's terms (axis `i` of the output is axis `result[i]` of the input),
+  /// that takes this layout to `other`; axes that neither uses stay where they can.
+  func permutation(to other: TensorLayout) -> [Int] {
+    precondition(axes.count == other.axes.count)
+    var source = [Int?](repeating: nil, count: 4)
+    for (from, to) in zip(axes, other.axes) { source[to.rawValue] = from.rawValue }
+    var free = Set(0..<4).subtracting(source.compactMap { $0 })
+    for axis in 0..<4 where source[axis] == nil && free.contains(axis) {
+      source[axis] = axis
+      free.remove(axis)
+    }
+    var rest = free.sorted()
+    return source.map { $0 ?? rest.removeFirst() }
+  }
+
+  /// Letters of the axes with the batch, such as `NHWC`.
+  func letters(isImage: Bool) -> String {
+    "N"
+      + axes.map { axis in
+        switch axis {
+        case .sequence: "T"
+        case .channel: "C"
+        case .height: "H"
+        case .width: isImage ? "W" : "T"
+        }
+      }.joined()
+  }
+}
+
+/// A tensor as Keras sees it, and the blob that holds it.
+struct KerasTensor: Sendable {
+  var blob: String
+  /// With the batch; nil where a size is unknown.
+  var shape: [Int?]
+  var layout: TensorLayout
+  /// Whether the shape is only what a custom layer's is taken to be.
+  var isGuess = false
+
+  var rank: Int { shape.count }
+  /// The last size.
+  var channels: Int? { shape.last ?? nil }
+
+  /// Keras' index of the axis that lies in `axis`.
+  func index(of axis: BlobAxis) -> Int? { layout.axes.firstIndex(of: axis).map { $0 + 1 } }
+
+  func size(of axis: BlobAxis) -> Int? { index(of: axis).flatMap { shape[$0] } }
+
+  /// The number of elements of one item, where it is known.
+  var itemCount: Int? {
+    var product = 1
+    for size in shape.dropFirst() {
+      guard let size else { return nil }
+      let (next, overflow) = product.multipliedReportingOverflow(by: size)
+      guard !overflow else { return nil }
+      product = next
+    }
+    return product
+  }
+
+  var shapeText: String { Self.text(shape) }
+
+  static func text(_ shape: [Int?]) -> String {
+    "(" + shape.map { $0.map(String.init) ?? "None" }.joined(separator: ", ") + ")"
+  }
+}

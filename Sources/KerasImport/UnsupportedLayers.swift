@@ -1,0 +1,54 @@
+import ImportSupport
+import TensorCore
+
+/// Errors of several layers as one.
+enum UnsupportedLayers {
+  /// A layer of an unknown class; the hint shows a rule to paste.
+  static func error(for subject: CustomLayerSubject) -> ModelError {
+    var message = "this class of layers is not supported"
+    if subject.layerClass == "Lambda" {
+      message =
+        subject.function.map { "its Python function '\($0)' is not known here and is never run" }
+        ?? "its Python function cannot be read and is never run"
+    }
+    return ModelError(
+      .unsupported, message, layer: subject.layer, layerClass: subject.layerClass,
+      hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
+        + subject.suggestedRule)
+  }
+
+  /// Nil where there are no problems; the problem itself where there is one.
+  static func error(_ problems: [ModelError]) -> ModelError? {
+    guard problems.count > 1, let first = problems.first else { return problems.first }
+    var hints: [String] = []
+    let lines = problems.map { problem -> String in
+      if let hint = problem.hint, !hints.contains(hint) { hints.append(hint) }
+      return "\n  \(problem.description)"
+    }
+    let isUnsupported = problems.contains { $0.code == .unsupported }
+    return ModelError(
+      isUnsupported ? .unsupported : first.code,
+      "\(problems.count) layers cannot be converted:" + lines.joined(),
+      hint: hints.isEmpty ? nil : combined(hints))
+  }
+
+  /// Hints that show rules become one that shows them all.
+  private static func combined(_ hints: [String]) -> String {
+    var rules: [String] = []
+    var others: [String] = []
+    for hint in hints {
+      if let start = hint.firstIndex(of: "["), hint.hasSuffix("]"), hint.contains("className") {
+        let rule = String(hint[hint.index(after: start)...].dropLast())
+        if !rules.contains(rule) { rules.append(rule) }
+      } else {
+        others.append(hint)
+      }
+    }
+    if !rules.isEmpty {
+      others.append(
+        "rules make them custom layers: --custom-layers FILE.json with ["
+          + rules.joined(separator: ", ") + "]")
+    }
+    return others.joined(separator: "; ")
+  }
+}

@@ -1,0 +1,171 @@
+import TensorCore
+
+/// Which stored weights belong to which layer.
+///
+/// Keras stores the weights of each outermost layer in a group of its name, those of a nested model
+/// all in one: the trainable ones of its layers in order, then the others. As Keras does, weights
+/// are told apart by their order, not by their names.
+struct WeightAssignment {
+  private(set) var weights: [ObjectIdentifier: [StoredWeight]] = [:]
+  private var used: Set<String> = []
+  private var problems: [ModelError] = []
+  private let source: any WeightSource
+  private let slots: (ModelDefinition.Layer) -> [WeightSlot]?
+  /// Group of each outermost layer.
+  private var groups: [String: String] = [:]
+
+  /// - Parameter slots: the weights that a layer has by its configuration; nil where only the file
+  ///   can tell, as for a custom layer.
+  init(
+    _ definition: ModelDefinition, _ source: any WeightSource,
+    slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?
+  ) throws {
+    self.source = source
+    self.slots = slots
+    groups = try pairGroups(definition)
+    try assign(definition)
+    let unused = try source.layerNames.filter {
+      try !used.contains($0) && !source.weights(of: $0).isEmpty
+    }
+    if !unused.isEmpty {
+      problems.append(
+        ModelError(
+          .mismatch,
+          "weights are left over: of "
+            + unused.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
+            + (unused.count > 8 ? " and \(unused.count - 8) more" : ""),
+          hint: "the weights must come from a model of the same architecture"))
+    }
+    if let first = problems.first { throw first }
+  }
+
+  /// Layers that own a group: the outermost ones; inside a model without a group of its own, as in
+  /// Keras 1, that model's layers.
+  private func owners(_ definition: ModelDefinition, _ known: Set<String>) -> [ModelDefinition
+    .Layer]
+  {
+    definition.layers.flatMap { layer -> [ModelDefinition.Layer] in
+      guard let nested = layer.nested, !known.contains(layer.name) else { return [layer] }
+      return owners(nested, known)
+    }
+  }
+
+  /// By name; where names are missing and the counts agree, in order, as Keras' `load_weights`.
+  private func pairGroups(_ definition: ModelDefinition) throws -> [String: String] {
+    let known = Set(source.layerNames)
+    let owners = owners(definition, known)
+    let byName = Dictionary(
+      owners.filter { known.contains($0.name) }.map { ($0.name, $0.name) },
+      uniquingKeysWith: { first, _ in first })
+    let needy = owners.filter { owner in
+      leaves(owner).contains { !(slots($0) ?? []).isEmpty }
+    }
+    if needy.allSatisfy({ byName[$0.name] != nil }) { return byName }
+    let full = try source.layerNames.filter { try !source.weights(of: $0).isEmpty }
+    guard full.count == needy.count else {
+      let missing = needy.filter { byName[$0.name] == nil }.map(\.name)
+      throw ModelError(
+        .mismatch,
+        "the file has no weights for "
+          + missing.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
+          + (missing.count > 8 ? " and \(missing.count - 8) more" : "")
+          + ": \(needy.count) layers have weights, the file has those of \(full.count)",
+        hint: full.isEmpty
+          ? nil
+          : "it holds " + full.prefix(8).joined(separator: ", ")
+            + (full.count > 8 ? " and \(full.count - 8) more" : ""))
+    }
+    return Dictionary(
+      zip(needy.map(\.name), full).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  private func leaves(_ layer: ModelDefinition.Layer) -> [ModelDefinition.Layer] {
+    layer.nested.map { $0.layers.flatMap(leaves) } ?? [layer]
+  }
+
+  private mutating func assign(_ definition: ModelDefinition) throws {
+    for layer in owners(definition, Set(source.layerNames)) {
+      var stored: [StoredWeight] = []
+      if let group = groups[layer.name] {
+        used.insert(group)
+        stored = try source.weights(of: group)
+      }
+      if layer.nested == nil {
+        assign(stored, to: layer)
+      } else {
+        assign(stored, toLayersOf: layer)
+      }
+    }
+  }
+
+  private mutating func assign(_ stored: [StoredWeight], to layer: ModelDefinition.Layer) {
+    guard let slots = slots(layer) else {
+      weights[ObjectIdentifier(layer)] = stored
+      return
+    }
+    guard slots.count == stored.count else {
+      problems.append(
+        ModelError(
+          .mismatch,
+          "the configuration implies \(Self.list(slots.map(\.name))), the file has "
+            + Self.list(stored.map { "\($0.storedName) \(KerasTensor.text($0.shape))" }),
+          layer: layer.name, layerClass: layer.className))
+      return
+    }
+    weights[ObjectIdentifier(layer)] = zip(slots, stored).map { slot, weight in
+      var weight = weight
+      weight.name = slot.name
+      return weight
+    }
+  }
+
+  private mutating func assign(_ stored: [StoredWeight], toLayersOf model: ModelDefinition.Layer) {
+    let leaves = leaves(model)
+    let known = leaves.map { slots($0) }
+    if known.contains(where: { $0 == nil }) {
+      // A custom layer has as many as bear its name.
+      for leaf in leaves {
+        let own = stored.filter {
+          $0.storedName.split(separator: "/").dropLast().contains { $0 == leaf.name }
+        }.map { weight in
+          var weight = weight
+          weight.name = StoredWeight.shortName(weight.storedName, layer: leaf.name)
+          return weight
+        }
+        assign(own, to: leaf)
+      }
+      return
+    }
+    var order: [(leaf: Int, slot: Int)] = []
+    for isTrainable in [true, false] {
+      for (index, slots) in known.enumerated() {
+        for (position, slot) in (slots ?? []).enumerated()
+        where (slot.isTrainable && leaves[index].isTrainable) == isTrainable {
+          order.append((index, position))
+        }
+      }
+    }
+    guard order.count == stored.count else {
+      problems.append(
+        ModelError(
+          .mismatch,
+          "its layers have \(order.count) weights by the configuration, the file has "
+            + "\(stored.count)",
+          layer: model.name, layerClass: model.className))
+      return
+    }
+    var sorted = leaves.map { _ in [(slot: Int, weight: StoredWeight)]() }
+    for ((leaf, slot), weight) in zip(order, stored) { sorted[leaf].append((slot, weight)) }
+    for (leaf, own) in zip(leaves, sorted) {
+      assign(own.sorted { $0.slot < $1.slot }.map(\.weight), to: leaf)
+    }
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.isEmpty ? "no weights" : "\(names.count) weights (\(names.joined(separator: ", ")))"
+  }
+}
+
+extension ModelDefinition.Layer {
+  var isTrainable: Bool { fields["trainable"]?.bool ?? true }
+}
