@@ -19,11 +19,12 @@ CoreMLModel: ByteFormats TensorCore CSpec CProtobufC
 CustomLayers: Kernels KernelInterface TensorCore
 ModelTransforms: CoreMLModel TensorCore
 Engine: CoreMLModel CustomLayers Kernels KernelInterface TensorCore
-KerasImport: ModelTransforms CoreMLModel HDF5Reader ByteFormats TensorCore
+ImportSupport: CoreMLModel ByteFormats TensorCore
+KerasImport: ImportSupport ModelTransforms CoreMLModel HDF5Reader ByteFormats TensorCore
 Imaging: TensorCore CPNG CJPEG CCodecs
 Verification: Engine CoreMLModel ByteFormats TensorCore
-Assay: Verification Imaging KerasImport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
-AssayCommand: Assay Verification Imaging KerasImport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+Assay: Verification Imaging KerasImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+AssayCommand: Assay Verification Imaging KerasImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
 '
 outside='Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization ArgumentParser'
 status=0
