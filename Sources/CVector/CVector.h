@@ -52,10 +52,13 @@ VECTOR_OPERATION vector_float vector_from_half(vector_half x) {
   return __builtin_convertvector((native)x, vector_float);
 #else
   vector_int h = __builtin_convertvector(x, vector_int);
-  // The exponent's bias is off by 112: the product puts it right and normalises subnormal values.
-  vector_float scaled = (vector_float)((h & 0x7fff) << 13) * 0x1p112f;
-  vector_int special = (h & 0x7c00) == 0x7c00;
-  return (vector_float)((vector_int)scaled | (special & 0x7f800000) | ((h & 0x8000) << 16));
+  vector_int magnitude = (h & 0x7fff) << 13;
+  // A subnormal value as the difference of two normal ones, since subnormal products are slow.
+  vector_float subnormal =
+      (vector_float)(magnitude + 0x38800000) - (vector_float)((vector_int)0x38800000);
+  vector_int normal = magnitude + 0x38000000 + ((magnitude >= 0x7c00 << 13) & 0x38000000);
+  vector_int value = magnitude < 0x400 << 13 ? (vector_int)subnormal : normal;
+  return (vector_float)(value | (h & 0x8000) << 16);
 #endif
 }
 

@@ -34,6 +34,9 @@ public struct ConvolutionArguments: @unchecked Sendable {
   public var dilationX: Int
 
   public var output: UnsafeMutablePointer<Float>
+  /// Floats between horizontally adjacent output pixels; nil is `channelBlock`. A wider one leaves
+  /// pixels out, for the phases of a transposed convolution.
+  public var outputPixelStride: Int?
   public var outputRowStride: Int
   public var outputBlockStride: Int
   public var outputRows: Int
@@ -53,8 +56,8 @@ public struct ConvolutionArguments: @unchecked Sendable {
     weights: UnsafePointer<Float>, packedBlocks: Int,
     kernelHeight: Int = 1, kernelWidth: Int = 1, strideY: Int = 1, strideX: Int = 1,
     dilationY: Int = 1, dilationX: Int = 1,
-    output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputBlockStride: Int,
-    outputRows: Int, outputWidth: Int, outputBlocks: Int,
+    output: UnsafeMutablePointer<Float>, outputPixelStride: Int? = nil, outputRowStride: Int,
+    outputBlockStride: Int, outputRows: Int, outputWidth: Int, outputBlocks: Int,
     bias: UnsafePointer<Float>? = nil, accumulates: Bool = false, epilogue: Epilogue = Epilogue()
   ) {
     self.input = input
@@ -73,6 +76,7 @@ public struct ConvolutionArguments: @unchecked Sendable {
     self.dilationY = dilationY
     self.dilationX = dilationX
     self.output = output
+    self.outputPixelStride = outputPixelStride
     self.outputRowStride = outputRowStride
     self.outputBlockStride = outputBlockStride
     self.outputRows = outputRows

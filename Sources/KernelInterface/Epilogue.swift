@@ -19,8 +19,8 @@ public struct Epilogue: @unchecked Sendable {
   public var upper: Float
   /// For `prelu`: one a channel of the output, padded to whole blocks.
   public var slopes: UnsafePointer<Float>?
-  /// Blocked values to add before the activation, laid out like the output but with own strides
-  /// (in floats); nil adds nothing.
+  /// Blocked values to add before the activation, laid out like the output (its pixel stride
+  /// included) but with own row and block strides, in floats; nil adds nothing.
   public var residual: UnsafePointer<Float>?
   public var residualBlockStride: Int
   public var residualRowStride: Int

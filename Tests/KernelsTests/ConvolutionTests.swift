@@ -298,4 +298,53 @@ func expectClose(
     }
     #expect(packed.values == expected.values)
   }
+
+  /// Output and residual with pixels between those that are computed, as a transposed convolution
+  /// writes its phases.
+  @Test(arguments: availableSets) func outputWithGaps(_ set: InstructionSet) {
+    let block = set.kernels.channelBlock
+    let plain = PlainConvolution(
+      inputChannels: 5, outputChannels: 2 * block + 1, rows: 4, width: 19, padding: 0)
+    let (x, w, b) = Self.data(plain, seed: 3)
+    let run = Run(kernels: set.kernels, plain: plain, edge: .end)
+    let packed = run.pack(w, blockChannels: block)
+    let source = BlockedPlanes(channels: 5, rows: 4, width: 19, halo: 0, block: block)
+    let target = BlockedPlanes(
+      channels: plain.outputChannels, rows: plain.outputRows * 2, width: plain.outputWidth * 3,
+      halo: 0, block: block)
+    let input = GuardedBuffer(source.blocked(x), at: .end)
+    let bias = GuardedBuffer(
+      b + [Float](repeating: 0, count: target.blocks * block - b.count), at: .end)
+    let residual = GuardedBuffer((0..<target.count).map { Float($0 % 11) - 5 }, at: .end)
+    let output = GuardedBuffer([Float](repeating: 77, count: target.count), at: .end)
+    let phase = target.rowStride + 2 * block
+    set.kernels.convolution(
+      ConvolutionArguments(
+        input: input.constant, inputPixelStride: block, inputRowStride: source.rowStride,
+        inputBlockStride: source.blockStride, inputBlocks: source.blocks, blockChannels: block,
+        weights: packed.constant, packedBlocks: source.blocks, kernelHeight: 3, kernelWidth: 3,
+        output: output.pointer + phase, outputPixelStride: 3 * block,
+        outputRowStride: 2 * target.rowStride, outputBlockStride: target.blockStride,
+        outputRows: plain.outputRows, outputWidth: plain.outputWidth, outputBlocks: target.blocks,
+        bias: bias.constant,
+        epilogue: Epilogue(
+          residual: residual.constant + phase, residualBlockStride: target.blockStride,
+          residualRowStride: 2 * target.rowStride)))
+    let found = target.planar(output.values)
+    let addends = target.planar(residual.values)
+    var sums: [Float] = []
+    var exact = plain.compute(x, w, b)
+    for (index, value) in found.enumerated() {
+      let column = index % target.width
+      let row = index / target.width % target.rows
+      if row % 2 == 1 && column % 3 == 2 {
+        exact[sums.count].0 += Double(addends[index])
+        exact[sums.count].1 += abs(Double(addends[index]))
+        sums.append(value)
+      } else {
+        #expect(value == 77)
+      }
+    }
+    expectClose(sums, exact, "\(set)")
+  }
 }

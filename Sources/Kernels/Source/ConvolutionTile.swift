@@ -92,7 +92,7 @@ func computeTile<let rows: Int, let columns: Int>(
     for r in 0..<rows {
       for c in 0..<columns {
         tile[r][c] +=
-          load(residual + (r &* channelBlock &+ c &* target.residualVectorStride))
+          load(residual + (r &* target.pixelStride &+ c &* target.residualVectorStride))
       }
     }
   }

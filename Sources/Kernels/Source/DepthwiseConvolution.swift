@@ -30,6 +30,12 @@ func depthwiseConvolution(_ a: DepthwiseConvolutionArguments) {
   }
 }
 
+#if KERNELS_AVX512 || arch(arm64)
+  private typealias DepthwisePixels = Count<8>
+#else
+  private typealias DepthwisePixels = Count<6>
+#endif
+
 @inline(__always)
 private func depthwiseRow(
   _ a: DepthwiseConvolutionArguments, input: UnsafePointer<Float>,
@@ -38,12 +44,12 @@ private func depthwiseRow(
 ) {
   let step = a.strideX &* channelBlock
   var x = 0
-  while x &+ 4 <= a.outputWidth {
+  while x &+ DepthwisePixels.value <= a.outputWidth {
     depthwiseTile(
-      Count<4>(), a, input: input + x &* step, weights: weights,
+      DepthwisePixels(), a, input: input + x &* step, weights: weights,
       output: output + x &* channelBlock, residual: residual.map { $0 + x &* channelBlock },
       channel: channel)
-    x &+= 4
+    x &+= DepthwisePixels.value
   }
   while x < a.outputWidth {
     depthwiseTile(

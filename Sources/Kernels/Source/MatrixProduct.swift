@@ -76,29 +76,7 @@ private func multiplyStrip(
     let c = a.c + (row &* a.cStride &+ column)
     let output = whole ? c : strip
     let outputStride = whole ? a.cStride : width
-    var r = 0
-    while r < rows {
-      var x = 0
-      if depth == 0 {
-        while x < columns {
-          output[r &* outputStride &+ x] =
-            (a.rowBias?[row &+ r] ?? 0) + (a.columnBias?[column &+ x] ?? 0)
-          x &+= 1
-        }
-      } else if !whole {
-        while x < columns {
-          output[r &* outputStride &+ x] = c[r &* a.cStride &+ x]
-          x &+= 1
-        }
-      }
-      if !whole {
-        while x < width {
-          output[r &* outputStride &+ x] = 0
-          x &+= 1
-        }
-      }
-      r &+= 1
-    }
+    prepare(a, row: row, rows: rows, column: column, columns: columns, depth: depth, strip: strip)
     computeTile(
       pixels: rows, vectors: panelVectors, input: a.a + (row &* a.aStride &+ depth), source: source,
       weights: panel, bias: nil, output: output,
@@ -117,5 +95,35 @@ private func multiplyStrip(
       }
     }
     row &+= rows
+  }
+}
+
+/// Puts what the products are added to where the tile expects it: the biases at first, then what
+/// stands in the result.
+@inline(__always)
+private func prepare(
+  _ a: MatrixProductArguments, row: Int, rows: Int, column: Int, columns: Int, depth: Int,
+  strip: UnsafeMutablePointer<Float>
+) {
+  let width = panelVectors &* lanes
+  var r = 0
+  while r < rows {
+    let c = a.c + ((row &+ r) &* a.cStride &+ column)
+    if columns < width {
+      var x = 0
+      while x < width {
+        let value =
+          depth > 0 ? c[min(x, columns &- 1)] : a.columnBias?[column &+ min(x, columns &- 1)] ?? 0
+        strip[r &* width &+ x] = depth > 0 ? value : (a.rowBias?[row &+ r] ?? 0) + value
+        x &+= 1
+      }
+    } else if depth == 0 {
+      let rowBias = splat(a.rowBias?[row &+ r] ?? 0)
+      for x in 0..<panelVectors {
+        let columnBias = a.columnBias.map { load($0 + (column &+ x &* lanes)) } ?? .zero
+        store(rowBias + columnBias, c + x &* lanes)
+      }
+    }
+    r &+= 1
   }
 }

@@ -136,4 +136,8 @@ func laneSum(_ x: Vector) -> Float {
 }
 
 /// A number of rows or columns that is known to the compiler.
-struct Count<let value: Int> {}
+struct Count<let count: Int> {
+  static var value: Int {
+    @inline(__always) get { count }
+  }
+}
