@@ -135,7 +135,7 @@ extension Batchnorm: EngineLayer {
       channels == shape.channels, "channels", "\(channels) where the input has \(shape.channels)")
     let factors = try layer.values(gamma, [channels], "gamma").array()
     let offsets = try layer.values(beta, [channels], "beta").array()
-    let stabiliser = epsilon == 0 ? 1e-5 : epsilon
+    let stabiliser = effectiveEpsilon
     if computeMeanVar {
       let operation = InstanceNormOperation(
         gamma: factors, beta: offsets, epsilon: stabiliser, isPerItem: instanceNormalization)

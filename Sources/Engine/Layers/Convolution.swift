@@ -200,21 +200,17 @@ extension Convolution: EngineLayer {
     }
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
-    let groups = nGroups == 0 ? 1 : nGroups
+    let groups = effectiveGroups
     try layer.require(
       groups > 0 && outputChannels > 0 && kernelChannels > 0 && outputChannels % groups == 0,
       "nGroups", "\(groups) for \(outputChannels) output channels")
-    let inputs = isDeconvolution ? kernelChannels : kernelChannels.multipliedReportingOverflow(by: groups).partialValue
+    let inputs = try inputChannels
     try layer.require(
       inputs == input.channels && inputs % groups == 0, "kernelChannels",
       "\(kernelChannels) with \(groups) groups for \(input.channels) input channels")
-    let window = try WindowGeometry(self, layer, output: output)
-    let shape =
-      isDeconvolution
-      ? [kernelChannels, outputChannels / groups] + window.kernel
-      : [outputChannels, kernelChannels] + window.kernel
+    let window = try WindowGeometry(self, input: input)
     let weights = ConvolutionWeights(
-      values: try layer.values(kernel, shape, "weights"), groups: groups,
+      values: try layer.values(kernel, kernelShape, "weights"), groups: groups,
       groupInputs: inputs / groups, groupOutputs: outputChannels / groups,
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
     if isDeconvolution {

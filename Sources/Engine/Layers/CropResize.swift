@@ -18,7 +18,7 @@ struct CropResizeOperation: Operation {
     let shape = image.layout.shape
     let result = output.layout.shape
     let boxSize = boxes.layout.shape.itemCount
-    let method = parameters.mode ?? .strictAlignEndpoints
+    let method = parameters.effectiveMode
     let parameters = parameters
     return { run in
       let source = UnsafePointer(run.pointer(image))
@@ -78,10 +78,10 @@ extension CropResize: EngineLayer {
   fileprivate func corners(
     _ c: [Double], _ image: Shape
   ) -> (top: Double, left: Double, bottom: Double, right: Double) {
-    let scale = spatialScale == 0 ? 1 : Double(spatialScale)
+    let scale = Double(effectiveSpatialScale)
     let y = scale * (normalizedCoordinates ? Double(image.height - 1) : 1)
     let x = scale * (normalizedCoordinates ? Double(image.width - 1) : 1)
-    return switch boxIndicesMode ?? .cornersHeightFirst {
+    return switch effectiveBoxMode {
     case .cornersHeightFirst: (y * c[0], x * c[1], y * c[2], x * c[3])
     case .cornersWidthFirst: (y * c[1], x * c[0], y * c[3], x * c[2])
     case .centerSizeHeightFirst:

@@ -163,14 +163,14 @@ extension MeanVarianceNormalize: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let operation = MeanVarianceOperation(
       acrossChannels: acrossChannels, normalizesVariance: normalizeVariance,
-      epsilon: epsilon == 0 ? 1e-6 : epsilon)
+      epsilon: effectiveEpsilon)
     return [layer.add(operation, layer.inputs, try layer.outputShape())]
   }
 }
 
 extension L2Normalize: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    let operation = L2NormalizeOperation(epsilon: epsilon == 0 ? 1e-6 : epsilon)
+    let operation = L2NormalizeOperation(epsilon: effectiveEpsilon)
     return [layer.add(operation, layer.inputs, try layer.outputShape())]
   }
 }
@@ -180,7 +180,7 @@ extension LRN: EngineLayer {
     try layer.require(
       localSize > 0 && localSize <= Limits.dimension, "localSize", "\(localSize) channels")
     let operation = LocalResponseOperation(
-      alpha: alpha, beta: beta, localSize: localSize, k: k == 0 ? 1 : k)
+      alpha: alpha, beta: beta, localSize: localSize, k: effectiveK)
     return [layer.add(operation, layer.inputs, try layer.outputShape())]
   }
 }

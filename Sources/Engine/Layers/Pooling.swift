@@ -122,7 +122,7 @@ extension Pooling: EngineLayer {
         function: function, rows: whole(input.height), columns: whole(input.width))
       return [layer.add(operation, layer.inputs, output)]
     }
-    let window = try WindowGeometry(self, layer)
+    let window = try WindowGeometry(self, input: input)
     func axis(_ index: Int, _ size: Int, _ count: Int) -> PoolingAxis {
       PoolingAxis(
         input: size, output: count, kernel: window.kernel[index], stride: window.stride[index],

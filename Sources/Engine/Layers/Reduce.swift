@@ -89,7 +89,7 @@ extension Reduce: EngineLayer {
     try layer.require(
       mode != .argmax || (axis != .chw && axis != .hw), "axis", "argmax takes one axis")
     let operation = ReduceOperation(
-      mode: mode, axis: axis, epsilon: epsilon == 0 ? 1e-6 : epsilon)
+      mode: mode, axis: axis, epsilon: effectiveEpsilon)
     return [layer.add(operation, layer.inputs, try layer.outputShape())]
   }
 }

@@ -106,7 +106,7 @@ extension ResizeBilinear: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
-    let method = mode ?? .strictAlignEndpoints
+    let method = effectiveMode
     func points(_ size: Int, _ count: Int) -> [ResamplingPoint] {
       method.positions(from: 0, to: Double(size - 1), count: count).map {
         ResamplingPoint($0, size: size)

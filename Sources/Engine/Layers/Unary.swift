@@ -4,8 +4,8 @@ import TensorCore
 
 extension Unary: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    let factor = scale == 0 ? 1 : scale
-    let guardTerm = epsilon == 0 ? 1e-6 : epsilon
+    let factor = effectiveScale
+    let guardTerm = effectiveEpsilon
     var function =
       switch type {
       case .sqrt: ElementFunction(.sqrt)

@@ -21,12 +21,7 @@ struct LayerLowering {
   /// The output shapes that the document's rules give.
   func outputShapes() throws -> [Shape] {
     guard let parameters = layer.parameters else { return [] }
-    let shapes = inputShapes.map(\.dimensions)
-    do {
-      return try parameters.outputShapes(shapes).map { try Shape($0) }
-    } catch let error as ModelError where error.message.contains("is not known yet") {
-      return try interimOutputShapes(parameters, shapes).map { try Shape($0) }
-    }
+    return try parameters.outputShapes(inputShapes.map(\.dimensions)).map { try Shape($0) }
   }
 
   /// The only output's shape.
