@@ -57,8 +57,8 @@ func customLayerError(_ error: any Error, layer: String, className: String) -> M
 
 extension Custom: EngineLayer {
   /// Makes the implementation and hands it its parameters and weights.
-  func instantiate(
-    _ type: any CustomLayer.Type, layer: String, hooks: EngineHooks
+  public func instantiate(
+    _ type: any CustomLayer.Type, layer: String = "", hooks: EngineHooks = EngineHooks()
   ) throws -> any CustomLayer {
     var values: [String: CustomLayerParameter] = [:]
     for (name, value) in parameters {
