@@ -28,6 +28,7 @@ struct Dense: KerasLayer {
     }
     var output = input
     output.shape[input.rank - 1] = units
+    if input.rank == 2 { output.isGuess = false }
     if input.layout.axes.contains(.height) || input.layout.axes.contains(.width) {
       // Core ML's inner product would flatten the image: a 1 × 1 convolution does not.
       var convolution = Convolution()

@@ -1,0 +1,180 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+import Testing
+
+@testable import KerasImport
+
+struct InterfaceTests {
+  private let image = single("GlobalAveragePooling2D", input: "[null, 4, 5, 3]")
+
+  private func converted(_ change: (inout ConversionOptions) -> Void) throws -> Converted {
+    var options = ConversionOptions()
+    change(&options)
+    return try convert(image, options: options)
+  }
+
+  private func scaler(_ converted: Converted) -> NeuralNetworkImageScaler? {
+    guard
+      case .scaler(let scaler)? = converted.result.model.neuralNetwork?.preprocessing.first?
+        .preprocessor
+    else { return nil }
+    return scaler
+  }
+
+  @Test func featuresAreRenamedInOrder() throws {
+    let converted = try converted {
+      $0.inputNames = ["picture"]
+      $0.outputNames = ["means"]
+    }
+    #expect(converted.layers.first?.input == ["picture"])
+    #expect(converted.layers.last?.output == ["means"])
+    #expect(converted.metadata("assay.layout.picture") == "NHWC")
+    #expect(throws: ModelError.self) { try self.converted { $0.inputNames = ["a", "b"] } }
+    #expect(throws: ModelError.self) {
+      try self.converted {
+        $0.inputNames = ["a"]
+        $0.outputNames = ["a"]
+      }
+    }
+  }
+
+  @Test func anImageInputHasAScaler() throws {
+    let converted = try converted {
+      $0.imageInputs = ["input1"]
+      $0.preprocessing.scale = PerFeature(2)
+      $0.preprocessing.redBias = PerFeature(named: ["input1": -1])
+      $0.preprocessing.color = PerFeature(.bgr)
+    }
+    guard case .image(let type)? = converted.result.model.description?.input.first?.type?.kind
+    else {
+      Issue.record("no image")
+      return
+    }
+    #expect(type.width == 5 && type.height == 4 && type.colorSpace == .bgr)
+    #expect(scaler(converted)?.channelScale == 2)
+    #expect(scaler(converted)?.redBias == -1)
+    #expect(scaler(converted)?.greenBias == 0)
+  }
+
+  @Test func meanAndDeviation() throws {
+    // (x − m) / 2 = x/2 − m/2
+    let same = try converted {
+      $0.imageInputs = ["input1"]
+      $0.preprocessing.mean = PerFeature([1, 2, 3])
+      $0.preprocessing.std = PerFeature([2, 2, 2])
+    }
+    #expect(scaler(same)?.channelScale == 0.5)
+    #expect(scaler(same)?.redBias == -0.5 && scaler(same)?.blueBias == -1.5)
+    #expect(same.types == ["pooling"])
+    let different = try converted {
+      $0.imageInputs = ["input1"]
+      $0.preprocessing.mean = PerFeature([1, 2, 3])
+      $0.preprocessing.std = PerFeature([1, 2, 4])
+      $0.preprocessing.color = PerFeature(.bgr)
+    }
+    #expect(scaler(different)?.channelScale == 1 && scaler(different)?.redBias == -1)
+    #expect(different.types == ["scale", "pooling"])
+    // Blue comes first.
+    #expect(
+      (different.layers[0].parameters as? Scale)?.scale?.floatValue.array() == [0.25, 0.5, 1])
+    #expect(different.layers[1].input == different.layers[0].output)
+  }
+
+  @Test func presets() throws {
+    let caffe = try converted {
+      $0.imageInputs = ["input1"]
+      $0.preprocessing.preset = .kerasCaffe
+    }
+    #expect(scaler(caffe)?.redBias == -123.68 && scaler(caffe)?.blueBias == -103.939)
+    let tensorFlow = try converted {
+      $0.imageInputs = ["input1"]
+      $0.preprocessing.preset = .kerasTF
+    }
+    #expect(scaler(tensorFlow)?.channelScale == Float(1 / 127.5))
+    #expect(scaler(tensorFlow)?.greenBias == -1)
+  }
+
+  @Test func namesThatDoNotExistAreRefused() throws {
+    #expect(throws: ModelError.self) { try converted { $0.imageInputs = ["nothing"] } }
+    #expect(throws: ModelError.self) { try converted { $0.imageOutputs = ["output1"] } }
+    #expect(throws: ModelError.self) {
+      try converted { $0.preprocessing.redBias = PerFeature(named: ["nothing": 1]) }
+    }
+    let noImage = try converted { $0.preprocessing.scale = PerFeature(2) }
+    #expect(noImage.result.notes.count == 1)
+  }
+
+  @Test func classifiers() throws {
+    let converted = try converted {
+      $0.classifier = ClassifierOptions(labels: .string(["a", "b", "c"]))
+    }
+    guard case .neuralNetworkClassifier(let classifier)? = converted.result.model.type else {
+      Issue.record("no classifier")
+      return
+    }
+    #expect(classifier.labelProbabilityLayerName == "output1")
+    let description = converted.result.model.description
+    #expect(description?.output.map(\.name) == ["output1", "classLabel"])
+    #expect(description?.output.first?.type?.kind == .dictionary(.string))
+    #expect(description?.output.last?.type?.kind == .string)
+    #expect(description?.predictedFeatureName == "classLabel")
+    #expect(description?.predictedProbabilitiesName == "output1")
+    let error = modelError {
+      try self.converted { $0.classifier = ClassifierOptions(labels: .int64([1, 2])) }
+    }
+    #expect(error?.message == "2 class labels for the 3 values of output 'output1'")
+  }
+
+  @Test func labelFiles() throws {
+    func labels(_ text: String) throws -> NeuralNetworkClassifier.ClassLabels {
+      try NeuralNetworkClassifier.ClassLabels(parsing: Array(text.utf8))
+    }
+    #expect(try labels("cat\r\ndog\n\nrat\n\n") == .string(["cat", "dog", "", "rat"]))
+    #expect(try labels(#"["a", "b"]"#) == .string(["a", "b"]))
+    #expect(try labels(" [1, 2]") == .int64([1, 2]))
+    #expect(throws: ModelError.self) { try labels("[1, \"a\"]") }
+    #expect(throws: ModelError.self) { try labels("\n") }
+  }
+
+  @Test func unknownSizesAreFixedByName() throws {
+    let json = single("GlobalAveragePooling2D", input: "[null, null, null, 3]")
+    let error = modelError { try convert(json) }
+    #expect(error?.hint?.contains("--input-shape input1=?,?,?,3") == true)
+    var options = ConversionOptions()
+    options.inputShapes["input1"] = [nil, 8, 9, 3]
+    #expect(try convert(json, options: options).inputShape() == [3, 8, 9])
+    options.inputShapes["input1"] = [nil, 8, 9, 4]
+    #expect(modelError { try convert(json, options: options) }?.code == .mismatch)
+  }
+
+  @Test func layersAreShownAsTheyAreVisited() throws {
+    final class Lines: @unchecked Sendable { var all: [String] = [] }
+    let lines = Lines()
+    var options = ConversionOptions()
+    options.onVisit = { lines.all.append($0) }
+    _ = try convert(
+      single("Dense", input: "[null, 3]", #""units": 2, "activation": "relu", "use_bias": false"#),
+      ["layer": [.init("kernel:0", [3, 2])]], options: options)
+    #expect(
+      lines.all == [
+        "0 : layer_input, InputLayer", "1 : layer, Dense", "2 : layer__activation__, Activation",
+      ])
+  }
+
+  @Test func thePlanSaysWhatBecomesOfEachLayer() throws {
+    let converted = try convert(
+      #"""
+      {"class_name": "Sequential", "config": [
+        {"class_name": "Dropout", "config": {"name": "d", "batch_input_shape": [null, 3]}},
+        {"class_name": "Activation", "config": {"name": "a", "activation": "selu"}}]}
+      """#)
+    #expect(
+      converted.result.plan == [
+        PlanEntry(layer: "d_input", layerClass: "InputLayer", becomes: []),
+        PlanEntry(layer: "d", layerClass: "Dropout", becomes: []),
+        PlanEntry(
+          layer: "a", layerClass: "Activation", becomes: ["activation 'a__elu__'", "multiply 'a'"]),
+      ])
+  }
+}

@@ -1,0 +1,65 @@
+import CoreMLModel
+import HDF5Library
+import HDF5Reader
+import ImportSupport
+import TensorCore
+import Testing
+
+@testable import KerasImport
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
+struct ReferenceCorpusTests {
+
+  @Test func layersAreNamedAndOrderedAsInTheReference() throws {
+    guard let corpus = Fixture.shared("corpus/keras") else { return }
+    var compared = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: corpus).sorted() {
+      let folder = "\(corpus)/\(name)"
+      guard let meta = try? JSONValue(contentsOf: "\(folder)/meta.json"),
+        meta["convert"]?.string == "ok",
+        meta["reference_agrees_with_source"]?.array?[0] == .string("ok"),
+        let arguments = meta["convert_kwargs"]?.object, arguments["class_labels"] == nil,
+        arguments["respect_trainable"] == nil
+      else { continue }
+      var options = ConversionOptions()
+      options.inputNames = names(arguments["input_names"])
+      options.outputNames = names(arguments["output_names"])
+      options.imageInputs = names(arguments["image_input_names"])
+      for (feature, shape) in arguments["input_name_shape_dict"]?.object?.members ?? [] {
+        options.inputShapes[feature] = shape.array?.map(\.int)
+      }
+      let source = try KerasImporter.load("\(folder)/model.h5", access: .inProcess)
+      guard let ours = try? KerasImporter.convert(source, options: options).model else { continue }
+      let theirs = try Model(contentsOf: "\(folder)/coremltools.mlmodel")
+      func layers(_ model: Model) -> [String] {
+        (model.neuralNetwork?.layers ?? []).map { layer in
+          "\(layer.parameters.map { type(of: $0).typeName } ?? "") \(layer.name)"
+        }
+      }
+      #expect(layers(ours) == layers(theirs), "\(name)")
+      #expect(
+        ours.description?.input.map(\.name) == theirs.description?.input.map(\.name), "\(name)")
+      #expect(
+        ours.description?.input.map(\.type) == theirs.description?.input.map(\.type)
+          || arguments["is_bgr"] != nil || arguments["use_float_arraytype"] != nil, "\(name)")
+      compared += 1
+    }
+    #expect(compared > 100)
+  }
+
+  private func names(_ json: JSONValue?) -> [String] {
+    json?.string.map { [$0] } ?? json?.array?.compactMap(\.string) ?? []
+  }
+}
+
+extension JSONValue {
+  fileprivate init(contentsOf path: String) throws {
+    try self.init(parsing: MappedFile.read(path).array(of: UInt8.self))
+  }
+}
