@@ -161,12 +161,23 @@ struct Conversion {
         tensors[index] = try custom.convert(
           call, outputCount: node.outputCount, into: &network)
       }
+      try checkSizes(tensors[index] ?? [], call)
       network.finish(node.name, node.layer.className)
     } catch {
+      tensors[index] = nil
       network.abandon()
       problems.append(
         (error as? ModelError ?? ModelError(.internal, "\(error)"))
           .inLayer(node.name, class: node.layer.className))
+    }
+  }
+
+  /// Sizes stay where their products can be computed with.
+  private func checkSizes(_ outputs: [KerasTensor], _ call: LayerCall) throws {
+    for tensor in outputs {
+      for size in tensor.shape.compactMap({ $0 }) where !(0...Limits.dimension).contains(size) {
+        throw call.error("its output would be \(tensor.shapeText)", code: .limitExceeded)
+      }
     }
   }
 
@@ -229,13 +240,13 @@ struct Conversion {
   }
 
   private var trainableParameters: Int {
+    var slots: [Int: [WeightSlot]?] = [:]
+    for (node, handler) in zip(graph.nodes, handlers) { slots[node.layerIndex] = handler?.slots }
     var count = 0
-    for layer in graph.layers where layer.isTrainable {
-      let stored = weights[ObjectIdentifier(layer)] ?? []
-      guard let node = graph.nodes.firstIndex(where: { $0.layer === layer }) else { continue }
-      let slots = handlers[node]?.slots
-      for (position, weight) in stored.enumerated()
-      where slots.map({ position < $0.count && $0[position].isTrainable }) ?? true {
+    for (index, layer) in graph.layers.enumerated() where layer.isTrainable {
+      let known = slots[index] ?? nil
+      for (position, weight) in (weights[ObjectIdentifier(layer)] ?? []).enumerated()
+      where known.map({ position < $0.count && $0[position].isTrainable }) ?? true {
         count += weight.shape.reduce(1, *)
       }
     }

@@ -72,12 +72,14 @@ struct LayerConfiguration: Sendable {
 
   /// A whole number, or a list of them.
   func ints(_ name: String, _ value: JSONValue) throws -> [Int] {
-    if let single = value.int { return [single] }
-    let elements = value.array ?? value["items"]?.array
+    let elements =
+      value.int.map { [.int($0)] } ?? value.array ?? value["items"]?.array
     guard let elements else { throw bad(name, value, "whole numbers") }
     let numbers = elements.compactMap(\.int)
-    guard numbers.count == elements.count, numbers.allSatisfy({ abs($0) <= Limits.dimension })
-    else { throw bad(name, value, "whole numbers") }
+    let allowed = -Limits.dimension...Limits.dimension
+    guard numbers.count == elements.count, numbers.allSatisfy(allowed.contains) else {
+      throw bad(name, value, "whole numbers")
+    }
     return numbers
   }
 

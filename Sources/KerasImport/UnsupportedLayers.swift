@@ -21,8 +21,9 @@ enum UnsupportedLayers {
   static func error(_ problems: [ModelError]) -> ModelError? {
     guard problems.count > 1, let first = problems.first else { return problems.first }
     var hints: [String] = []
+    var seen: Set<String> = []
     let lines = problems.map { problem -> String in
-      if let hint = problem.hint, !hints.contains(hint) { hints.append(hint) }
+      if let hint = problem.hint, seen.insert(hint).inserted { hints.append(hint) }
       return "\n  \(problem.description)"
     }
     let isUnsupported = problems.contains { $0.code == .unsupported }
@@ -38,8 +39,7 @@ enum UnsupportedLayers {
     var others: [String] = []
     for hint in hints {
       if let start = hint.firstIndex(of: "["), hint.hasSuffix("]"), hint.contains("className") {
-        let rule = String(hint[hint.index(after: start)...].dropLast())
-        if !rules.contains(rule) { rules.append(rule) }
+        rules.append(String(hint[hint.index(after: start)...].dropLast()))
       } else {
         others.append(hint)
       }

@@ -11,6 +11,9 @@ struct Conv2DTranspose: KerasLayer {
     "Conv2DTranspose", "Deconvolution2D", "Deconv2D", "Convolution2DTranspose",
   ]
 
+  /// Elements of a kernel with its gaps filled.
+  private static let spreadLimit = 1 << 26
+
   private let filters: Int
   private let settings: ConvolutionSettings
   private let outputPadding: [Int]?
@@ -47,7 +50,7 @@ struct Conv2DTranspose: KerasLayer {
       outputChannels: filters, kernelChannels: kernel.shape[0], groups: 1)
     convolution.isDeconvolution = true
     convolution.kernel = Weights(kernel)
-    if settings.dilation != [1, 1] { spread(&convolution, kernel) }
+    if settings.dilation != [1, 1] { try spread(&convolution, kernel) }
     convolution.hasBias = settings.hasBias
     if settings.hasBias { convolution.bias = Weights(try call.weight("bias", [filters])) }
     var output = settings.output(input, channels: filters)
@@ -78,12 +81,13 @@ struct Conv2DTranspose: KerasLayer {
   }
 
   /// Core ML's deconvolution has no gaps in its kernel: zeros fill them.
-  private func spread(_ convolution: inout Convolution, _ kernel: FloatValues) {
+  private func spread(_ convolution: inout Convolution, _ kernel: FloatValues) throws {
     let (outer, size, extents) = (
       kernel.shape[0] * kernel.shape[1], settings.kernelSize, settings.extents
     )
     let source = kernel.array()
-    var target = [Float](repeating: 0, count: outer * extents[0] * extents[1])
+    let count = try checkedProduct([outer] + extents, limit: Self.spreadLimit)
+    var target = [Float](repeating: 0, count: count)
     for plane in 0..<outer {
       for y in 0..<size[0] {
         for x in 0..<size[1] {

@@ -5,6 +5,9 @@ import TensorCore
 struct PReLU: KerasLayer {
   static let classNames = ["PReLU"]
 
+  /// Elements of an alpha that is repeated along its shared axes.
+  private static let elementLimit = 1 << 26
+
   private let sharedAxes: [Int]
 
   init(_ configuration: LayerConfiguration) throws {
@@ -85,7 +88,7 @@ struct PReLU: KerasLayer {
       shape.append(size)
       steps.append(alpha.shape[axis] == 1 ? 0 : strides[axis])
     }
-    _ = try checkedProduct(shape, limit: Limits.tensorElements)
+    _ = try checkedProduct(shape, limit: Self.elementLimit)
     let source = alpha.array()
     var values: [Float] = []
     for c in 0..<shape[0] {
