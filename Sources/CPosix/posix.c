@@ -67,15 +67,16 @@ void assay_bind_to_parent(void) {
 #endif
 }
 
-static void limit(int resource, unsigned long value) {
-  struct rlimit limits = {value, value};
+static void limit(int resource, unsigned long value, unsigned long hard) {
+  struct rlimit limits = {value, hard};
   setrlimit(resource, &limits);
 }
 
 void assay_limit_resources(unsigned long seconds, unsigned long address_space) {
-  limit(RLIMIT_CPU, seconds);
-  limit(RLIMIT_FSIZE, 0);
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_NPROC, 0);
-  if (address_space > 0) limit(RLIMIT_AS, address_space);
+  // Past the first it is SIGXCPU, which tells the reason; past the second SIGKILL.
+  limit(RLIMIT_CPU, seconds, seconds + 1);
+  limit(RLIMIT_FSIZE, 0, 0);
+  limit(RLIMIT_CORE, 0, 0);
+  limit(RLIMIT_NPROC, 0, 0);
+  if (address_space > 0) limit(RLIMIT_AS, address_space, address_space);
 }

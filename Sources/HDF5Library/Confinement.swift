@@ -10,19 +10,22 @@ import CPosix
 enum Confinement {
   /// Address space beyond what the process has when it starts and twice the bytes of file and values.
   private static let freeMemory = 256 << 20
-  private static let freeSeconds = 5
+  private static let freeSeconds = 3
   private static let bytesPerSecond = 32 << 20
 
-  /// - Parameter workBytes: bytes of the file and of the values, which decide the time and the
-  ///   memory.
-  static func enter(workBytes: Int) {
+  /// - Parameters:
+  ///   - file: the only file that can be opened afterwards, where the system can see to that.
+  ///   - workBytes: bytes of the file and of the values, which decide the time and the memory.
+  static func enter(file: Int32, workBytes: Int) {
     assay_bind_to_parent()
     let seconds = freeSeconds + workBytes / bytesPerSecond
     // AddressSanitizer reserves terabytes.
     let isSanitized = assay_is_linked("__asan_init") != 0
     let memory = isSanitized ? 0 : addressSpace().map { $0 + freeMemory + 2 * workBytes } ?? 0
     assay_limit_resources(UInt(seconds), UInt(memory))
-    assay_filter_system_calls()
+    // Where the kernel has neither, the limits and the parent's checks remain.
+    _ = assay_confine_to_file(file)
+    _ = assay_filter_system_calls()
   }
 
   /// Bytes of address space in use, where the system tells.
@@ -34,5 +37,24 @@ enum Confinement {
     let count = read(file, &text, text.count)
     let pages = text.prefix(max(count, 0)).prefix { (48...57).contains($0) }
     return Int(String(decoding: pages, as: UTF8.self)).map { $0 * Int(getpagesize()) }
+  }
+
+  /// What a confined process can still do, as bits: 1 open another file, 2 create one, 4 open a
+  /// socket, 8 start a process.
+  static func leaks() -> Int32 {
+    var leaks: Int32 = 0
+    if open("/etc/passwd", O_RDONLY) >= 0 { leaks |= 1 }
+    var template = Array("/tmp/assay-XXXXXX".utf8CString)
+    if mkstemp(&template) >= 0 { leaks |= 2 }
+    #if os(Linux)
+      let stream = Int32(SOCK_STREAM.rawValue)
+    #else
+      let stream = SOCK_STREAM
+    #endif
+    if socket(AF_INET, stream, 0) >= 0 { leaks |= 4 }
+    var process: pid_t = 0
+    var arguments: [UnsafeMutablePointer<CChar>?] = [nil]
+    if posix_spawn(&process, "/bin/sh", nil, nil, &arguments, nil) == 0 { leaks |= 8 }
+    return leaks
   }
 }

@@ -11,7 +11,7 @@ import TensorCore
 /// The worker's whole life: confined, it reads the file that it inherits and writes
 /// frames; requests and values share memory with its parent. See `WorkerDescriptor`.
 public enum WorkerMain {
-  /// - Parameter verb: `describe` or `read`.
+  /// - Parameter verb: `describe` or `read`; `leaks` for tests of the confinement.
   /// - Returns: the exit status; 64 where the program was started by hand.
   public static func run(verb: String) -> Int32 {
     var status = stat()
@@ -22,13 +22,16 @@ public enum WorkerMain {
     do {
       switch verb {
       case "describe":
-        Confinement.enter(workBytes: size)
+        Confinement.enter(file: WorkerDescriptor.file, workBytes: size)
         try TreeWriter.describe(descriptor: WorkerDescriptor.file, size: size, to: write)
       case "read":
         guard let (requests, values) = mapRegion() else { return 64 }
-        Confinement.enter(workBytes: size + values.count)
+        Confinement.enter(file: WorkerDescriptor.file, workBytes: size + values.count)
         try ValueReader.read(
           requests, descriptor: WorkerDescriptor.file, size: size, into: values, to: write)
+      case "leaks":
+        Confinement.enter(file: WorkerDescriptor.file, workBytes: size)
+        return Confinement.leaks()
       default: return 64
       }
       return 0

@@ -15,7 +15,7 @@ public struct HDF5Access: Sendable {
   /// - Parameters:
   ///   - worker: path of the `assay-hdf5` executable; where nil, see `WorkerLocation`.
   ///   - timeout: seconds of wall-clock time for one pass over the file; where nil, a minute and
-  ///     a second for every 4 MiB of the file. The worker itself stops after five seconds of
+  ///     a second for every 4 MiB of the file. The worker itself stops after three seconds of
   ///     processor time and one more for every 32 MiB.
   public static func isolated(worker: String? = nil, timeout: Double? = nil) -> HDF5Access {
     HDF5Access(backend: WorkerBackend(explicitPath: worker, timeout: timeout))

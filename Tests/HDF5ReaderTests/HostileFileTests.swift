@@ -31,6 +31,23 @@ struct HostileFileTests {
     #expect(try readAll(bytes).count == 6)
   }
 
+  /// Found by mutation: libhdf5 1.10.8 crashes on or never finishes each of them.
+  @Test(arguments: [
+    ("strings-hang.h5", "took too much processor time"), ("strings-segv.h5", "crashed: SIGSEGV"),
+    ("keras-abort.h5", "crashed: SIGABRT"), ("keras-segv.h5", "crashed: SIGSEGV"),
+  ])
+  func pastCrashesAreErrors(name: String, found: String) throws {
+    do {
+      // Another version of the library may read it.
+      _ = try readAll(Fixture.bytes(Fixture.path("damaged/\(name)")), timeout: 60)
+    } catch let error as ModelError {
+      #expect(error.code == .malformed)
+      if error.message.contains("the HDF5 library could not") {
+        #expect(error.message.contains("(\(found))"), "\(error.message)")
+      }
+    }
+  }
+
   @Test(arguments: ["keras.h5", "storage.h5"]) func mutatedFilesDoNoHarm(fixture: String) throws {
     let bytes = Fixture.bytes(Fixture.path(fixture))
     try #require(bytes.count > 10_000)

@@ -28,7 +28,11 @@ void assay_bind_to_parent(void);
 /// processes started, no core dumped.
 void assay_limit_resources(unsigned long seconds, unsigned long address_space);
 
-/// Makes every system call fail or kill that a reader of one open file has no use for: programs,
+/// No file but the one behind `file` can be opened or executed any more, and none created (Linux
+/// with Landlock). Returns whether that is in force.
+int assay_confine_to_file(int file);
+
+/// Makes every system call fail that a reader of one open file has no use for: programs,
 /// processes, sockets, opening for writing, renaming, removing. Linux on x86-64 and arm64 only.
 /// Returns whether the filter is in place.
 int assay_filter_system_calls(void);
