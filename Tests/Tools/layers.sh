@@ -11,10 +11,10 @@ ByteFormats: TensorCore CZlib
 HDF5Reader: TensorCore CPosix
 HDF5Library: HDF5Reader TensorCore CHDF5 CPosix
 HDF5Worker: HDF5Library HDF5Reader TensorCore
-KernelsBaseline: KernelInterface
-KernelsAVX2: KernelInterface
-KernelsAVX512: KernelInterface
-Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CPUFeatures TensorCore
+KernelsBaseline: KernelInterface CVector
+KernelsAVX2: KernelInterface CVector
+KernelsAVX512: KernelInterface CVector
+Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CProcessor CVector TensorCore
 CoreMLModel: ByteFormats TensorCore CSpec CProtobufC
 CustomLayers: Kernels KernelInterface TensorCore
 ModelTransforms: CoreMLModel TensorCore

@@ -34,7 +34,11 @@ var vectorsPerBlock: Int {
 /// `a * b + c`, rounded once where the instruction set can.
 @inline(__always)
 func multiplyAdd(_ a: Vector, _ b: Vector, _ c: Vector) -> Vector {
-  vector_multiply_add(a, b, c)
+  #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
+    c.addingProduct(a, b)
+  #else
+    a * b + c
+  #endif
 }
 
 @inline(__always)
