@@ -9,7 +9,7 @@ import Testing
 /// The engine against the double-precision twins, for every type of layer, with every instruction
 /// set of this machine and one to three threads.
 @Suite struct EngineAgreementTests {
-  @Test(arguments: testedLayerTypes.map(\.typeName))
+  @Test(arguments: testedLayerTypes.map { $0.typeName })
   func agreesWithReference(typeName: String) throws {
     let type = try #require(testedLayerTypes.first { $0.typeName == typeName })
     var random = RandomNumbers(seed: 7)
