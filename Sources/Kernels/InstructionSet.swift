@@ -1,10 +1,9 @@
 import CProcessor
+@_exported import KernelInterface
 import KernelsAVX2
 import KernelsAVX512
 import KernelsBaseline
 import TensorCore
-
-@_exported import KernelInterface
 
 #if canImport(Glibc)
   import Glibc

@@ -15,7 +15,9 @@ struct PlainConvolution {
   var padding = 1
 
   var outputRows: Int { (rows + 2 * padding - dilation.y * (kernel.height - 1) - 1) / stride.y + 1 }
-  var outputWidth: Int { (width + 2 * padding - dilation.x * (kernel.width - 1) - 1) / stride.x + 1 }
+  var outputWidth: Int {
+    (width + 2 * padding - dilation.x * (kernel.width - 1) - 1) / stride.x + 1
+  }
   var weightCount: Int { outputChannels * inputChannels / groups * kernel.height * kernel.width }
 
   /// Sums and, for a bound of the error, the sums of the magnitudes.
@@ -91,7 +93,8 @@ func expectClose(
         let last = min(first + step, source.blocks)
         var outputBlock = 0
         while outputBlock < target.blocks {
-          let count = min(panels.map { $0 * kernels.panelBlocks } ?? target.blocks,
+          let count = min(
+            panels.map { $0 * kernels.panelBlocks } ?? target.blocks,
             target.blocks - outputBlock)
           var epilogue = last == source.blocks ? self.epilogue : Epilogue()
           epilogue.slopes = epilogue.slopes.map { $0 + outputBlock * block }

@@ -17,7 +17,8 @@ import Testing
       }
     }
 
-    func compute(_ kernels: KernelTable, _ function: PoolingFunction, _ planar: [Float]) -> [Float] {
+    func compute(_ kernels: KernelTable, _ function: PoolingFunction, _ planar: [Float]) -> [Float]
+    {
       let block = kernels.channelBlock
       let source = BlockedPlanes(channels: block, rows: rows, width: width, halo: 0, block: block)
       let (y, x) = (windows(rows), windows(width))
@@ -26,8 +27,10 @@ import Testing
       let input = GuardedBuffer(source.blocked(planar), at: .end)
       let output = GuardedBuffer(count: target.count, at: .end)
       let counts = countsPadding ? [Int32](repeating: Int32(size), count: 64) : nil
-      let lists = [y.map(\.lowerBound), y.map(\.upperBound), x.map(\.lowerBound), x.map(\.upperBound)]
-        .map { $0.map { Int32($0) } }
+      let lists = [
+        y.map(\.lowerBound), y.map(\.upperBound), x.map(\.lowerBound), x.map(\.upperBound),
+      ]
+      .map { $0.map { Int32($0) } }
       kernels.pool(
         PoolingArguments(
           function: function, input: input.constant, inputRowStride: source.rowStride,

@@ -31,7 +31,8 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
           ReductionArguments(function: function, input: buffer.constant, count: count))
         let exact = plain(function, x)
         #expect(
-          exact.isInfinite ? Double(y) == exact : abs(Double(y) - exact) <= 1e-6 * Double(count + 1),
+          exact.isInfinite
+            ? Double(y) == exact : abs(Double(y) - exact) <= 1e-6 * Double(count + 1),
           "\(set) \(function) \(count): \(y)")
       }
     }
@@ -65,9 +66,11 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
             function: function, input: input.constant + planes.origin,
             inputRowStride: planes.rowStride, rows: rows, width: width, output: output.pointer))
         for (channel, y) in output.values.enumerated() {
-          let exact = plain(function, Array(x[channel * rows * width..<(channel + 1) * rows * width]))
+          let exact = plain(
+            function, Array(x[channel * rows * width..<(channel + 1) * rows * width]))
           #expect(
-            abs(Double(y) - exact) <= 1e-6 * Double(rows * width + 1), "\(set) \(function) \(channel)")
+            abs(Double(y) - exact) <= 1e-6 * Double(rows * width + 1),
+            "\(set) \(function) \(channel)")
         }
       }
     }

@@ -25,7 +25,8 @@ func ulps(_ value: Float, _ exact: Double) -> Double {
   if value.isNaN || nearest.isNaN { return value.isNaN && nearest.isNaN ? 0 : .infinity }
   if value == nearest { return 0 }
   if value.isInfinite || nearest.isInfinite {
-    return value.magnitude == .greatestFiniteMagnitude || nearest.magnitude == .greatestFiniteMagnitude
+    return value.magnitude == .greatestFiniteMagnitude
+      || nearest.magnitude == .greatestFiniteMagnitude
       ? 1 : .infinity
   }
   return abs(Double(value) - exact) / Double(nearest.ulp)

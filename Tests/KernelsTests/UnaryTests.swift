@@ -111,7 +111,8 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
     for function in UnaryFunction.allCases {
       #expect(value(function, .nan, 2).isNaN, "\(set) \(function)")
     }
-    #expect(value(.power, -2, 3) == -8 && value(.power, -8, 1 / 3).isNaN && value(.power, 0, 0) == 1)
+    #expect(
+      value(.power, -2, 3) == -8 && value(.power, -8, 1 / 3).isNaN && value(.power, 0, 0) == 1)
     #expect(value(.power, 0, -1) == .infinity && value(.power, 2, -0.5) == Float(0.5).squareRoot())
   }
 

@@ -6,13 +6,11 @@ func combine(_ a: CombiningArguments) {
   switch a.function {
   case .add: fold(a) { $0 + $1 }
   case .multiply: fold(a) { $0 * $1 }
-  case .maximum: fold(a) { select($1 .== $1, maximum($0, $1), $1) }
-  case .minimum: fold(a) { select($1 .== $1, minimum($0, $1), $1) }
-  case .average: fold(a) {
-    $0 + $1
-  } finish: {
-    $0 / splat(Float(a.operandCount))
-  }
+  case .maximum: fold(a) { Largest.combine($0, $1) }
+  case .minimum: fold(a) { Smallest.combine($0, $1) }
+  case .average:
+    let count = splat(Float(a.operandCount))
+    fold(a, finish: { $0 / count }, { $0 + $1 })
   case .subtract: fold(a) { $0 - $1 }
   case .divide: fold(a) { $0 / $1 }
   }
@@ -20,8 +18,8 @@ func combine(_ a: CombiningArguments) {
 
 @inline(__always)
 private func fold(
-  _ a: CombiningArguments, _ body: (Vector, Vector) -> Vector,
-  finish: (Vector) -> Vector = { $0 }
+  _ a: CombiningArguments, finish: (Vector) -> Vector = { $0 },
+  _ body: (Vector, Vector) -> Vector
 ) {
   guard a.operandCount > 0 else { return }
   var i = 0

@@ -19,7 +19,8 @@ func convolution(_ a: ConvolutionArguments) {
     blockStride: a.inputBlockStride)
   let whole = vectorsPerBlock > 1
   let target = TileOutput(
-    pixelStride: a.outputPixelStride ?? channelBlock, vectorStride: whole ? lanes : a.outputBlockStride,
+    pixelStride: a.outputPixelStride ?? channelBlock,
+    vectorStride: whole ? lanes : a.outputBlockStride,
     residualVectorStride: whole ? lanes : a.epilogue.residualBlockStride,
     accumulates: a.accumulates)
 
@@ -50,7 +51,8 @@ func convolution(_ a: ConvolutionArguments) {
         let pixels = tile < largeTiles ? smallTile &+ 1 : smallTile
         computeTile(
           pixels: pixels, vectors: blocks &* vectorsPerBlock, input: rowInput + x &* source.step,
-          source: source, weights: weights, bias: a.bias, output: rowOutput + x &* target.pixelStride,
+          source: source, weights: weights, bias: a.bias,
+          output: rowOutput + x &* target.pixelStride,
           target: target, residual: rowResidual.map { $0 + x &* target.pixelStride },
           channel: block &* channelBlock, epilogue: a.epilogue)
         x &+= pixels

@@ -9,7 +9,8 @@ func generalConvolution(_ a: GeneralConvolutionArguments) {
     let group = channel / a.groupOutputChannels
     let firstInput = group &* a.groupInputChannels
     let weights = a.weights + channel &* a.groupInputChannels &* taps &* 4
-    let output = a.output
+    let output =
+      a.output
       + (channel / channelBlock &* a.outputBlockStride &+ channel % channelBlock)
     let start = a.bias?[channel] ?? 0
     var y = 0
@@ -21,7 +22,8 @@ func generalConvolution(_ a: GeneralConvolutionArguments) {
         var w = weights
         var i = firstInput
         while i < firstInput &+ a.groupInputChannels {
-          let plane = a.input
+          let plane =
+            a.input
             + (corner &+ i / channelBlock &* a.inputBlockStride &+ i % channelBlock)
           var ky = 0
           while ky < a.kernelHeight {

@@ -4,33 +4,20 @@ import KernelInterface
 @inline(never)
 func pool(_ a: PoolingArguments) {
   switch a.function {
-  case .maximum:
-    pool(a, start: splat(-.infinity)) {
-      select($1 .== $1, maximum($0, $1), $1)
-    } finish: { value, _, _ in
-      value
-    }
+  case .maximum: pool(a, Largest.self) { value, _, _ in value }
   case .average:
-    pool(a, start: .zero) {
-      $0 + $1
-    } finish: { sum, y, x in
+    pool(a, Sum.self) { sum, y, x in
       let rows = a.rowCounts?[y] ?? a.rowEnds[y] &- a.rowStarts[y]
       let columns = a.columnCounts?[x] ?? a.columnEnds[x] &- a.columnStarts[x]
       return sum / splat(Float(rows &* columns))
     }
-  case .l2:
-    pool(a, start: .zero) {
-      multiplyAdd($1, $1, $0)
-    } finish: { sum, _, _ in
-      squareRoot(sum)
-    }
+  case .l2: pool(a, SumOfSquares.self) { sum, _, _ in squareRoot(sum) }
   }
 }
 
 @inline(__always)
-private func pool(
-  _ a: PoolingArguments, start: Vector, _ body: (Vector, Vector) -> Vector,
-  finish: (Vector, _ y: Int, _ x: Int) -> Vector
+private func pool<F: Fold>(
+  _ a: PoolingArguments, _: F.Type, finish: (Vector, _ y: Int, _ x: Int) -> Vector
 ) {
   var y = 0
   while y < a.outputRows {
@@ -42,14 +29,14 @@ private func pool(
       let columnStart = Int(a.columnStarts[x])
       let columnEnd = Int(a.columnEnds[x])
       let isEmpty = rowStart >= rowEnd || columnStart >= columnEnd
-      var values = InlineArray<2, Vector>(repeating: start)
+      var values = InlineArray<2, Vector>(repeating: splat(F.neutral))
       var row = rowStart
       while row < rowEnd {
         var pixel = a.input + (row &* a.inputRowStride &+ columnStart &* channelBlock)
         var column = columnStart
         while column < columnEnd {
           for half in 0..<vectorsPerBlock {
-            values[half] = body(values[half], load(pixel + half &* lanes))
+            values[half] = F.combine(values[half], F.prepare(load(pixel + half &* lanes)))
           }
           pixel += channelBlock
           column &+= 1

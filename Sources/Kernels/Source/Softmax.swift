@@ -15,7 +15,8 @@ func softmax(_ a: SoftmaxArguments) {
     let tail = exponential(load(a.input + i, count: a.count &- i) - shift)
     store(tail, a.output + i, count: a.count &- i)
   }
-  let sum = reduce(ReductionArguments(function: .sum, input: UnsafePointer(a.output), count: a.count))
+  let sum = reduce(
+    ReductionArguments(function: .sum, input: UnsafePointer(a.output), count: a.count))
   let divisor = splat(sum)
   i = 0
   while i &+ lanes <= a.count {
@@ -40,11 +41,10 @@ func blockedSoftmax(_ a: BlockedSoftmaxArguments) {
     var channel = 0
     while channel < a.channels {
       let x = load(input + offset(channel, a.inputBlockStride))
-      peaks = larger(peaks, fill(x, from: a.channels &- channel, with: -.infinity))
+      peaks = Largest.combine(peaks, fill(x, from: a.channels &- channel, with: -.infinity))
       channel &+= lanes
     }
-    var peak = -Float.infinity
-    for l in 0..<lanes where !(peaks[l] <= peak) { peak = peaks[l] }
+    let peak = Largest.lanes(peaks, count: lanes)
 
     var sums = Vector.zero
     channel = 0
@@ -79,7 +79,7 @@ private func offset(_ channel: Int, _ blockStride: Int) -> Int {
 @inline(__always)
 private func fill(_ x: Vector, from count: Int, with value: Float) -> Vector {
   if count >= lanes { return x }
-  var result = x
-  for l in 0..<lanes where l >= count { result[l] = value }
-  return result
+  var numbers = IntegerVector.zero
+  for l in 0..<lanes { numbers[l] = Int32(l) }
+  return select(numbers .< splat(Int32(count)), x, splat(value))
 }

@@ -1,0 +1,69 @@
+import KernelInterface
+
+/// How values become one: `neutral ∘ prepare(x0) ∘ prepare(x1) ∘ …`
+protocol Fold {
+  static var neutral: Float { get }
+  static func prepare(_ x: Vector) -> Vector
+  static func combine(_ a: Vector, _ b: Vector) -> Vector
+}
+
+extension Fold {
+  @inline(__always)
+  static func prepare(_ x: Vector) -> Vector { x }
+}
+
+enum Sum: Fold {
+  static var neutral: Float { 0 }
+  @inline(__always)
+  static func combine(_ a: Vector, _ b: Vector) -> Vector { a + b }
+}
+
+enum SumOfSquares: Fold {
+  static var neutral: Float { 0 }
+  @inline(__always)
+  static func prepare(_ x: Vector) -> Vector { x * x }
+  @inline(__always)
+  static func combine(_ a: Vector, _ b: Vector) -> Vector { a + b }
+}
+
+enum SumOfMagnitudes: Fold {
+  static var neutral: Float { 0 }
+  @inline(__always)
+  static func prepare(_ x: Vector) -> Vector { magnitude(x) }
+  @inline(__always)
+  static func combine(_ a: Vector, _ b: Vector) -> Vector { a + b }
+}
+
+enum Product: Fold {
+  static var neutral: Float { 1 }
+  @inline(__always)
+  static func combine(_ a: Vector, _ b: Vector) -> Vector { a * b }
+}
+
+/// A NaN wins.
+enum Largest: Fold {
+  static var neutral: Float { -.infinity }
+  @inline(__always)
+  static func combine(_ a: Vector, _ b: Vector) -> Vector {
+    select(b .== b, maximum(a, b), b)
+  }
+}
+
+/// A NaN wins.
+enum Smallest: Fold {
+  static var neutral: Float { .infinity }
+  @inline(__always)
+  static func combine(_ a: Vector, _ b: Vector) -> Vector {
+    select(b .== b, minimum(a, b), b)
+  }
+}
+
+extension Fold {
+  /// The lanes of `x`, from the first to the `count`-th, on top of `start`.
+  @inline(__always)
+  static func lanes(_ x: Vector, count: Int, on start: Float = neutral) -> Float {
+    var result = splat(start)
+    for l in 0..<count { result = combine(result, splat(x[l])) }
+    return result[0]
+  }
+}
