@@ -23,6 +23,14 @@ private func fold(
 ) {
   guard a.operandCount > 0 else { return }
   var i = 0
+  if a.operandCount == 2, a.operands[0].broadcast == .none, a.operands[1].broadcast == .none {
+    let x = a.operands[0].values
+    let y = a.operands[1].values
+    while i &+ lanes <= a.count {
+      store(finish(body(load(x + i), load(y + i))), a.output + i)
+      i &+= lanes
+    }
+  }
   while i &+ lanes <= a.count {
     var value = operand(a.operands[0], at: i)
     var n = 1

@@ -45,7 +45,7 @@ enum Largest: Fold {
   static var neutral: Float { -.infinity }
   @inline(__always)
   static func combine(_ a: Vector, _ b: Vector) -> Vector {
-    select(b .== b, maximum(a, b), b)
+    select(a .== a, maximum(b, a), a)
   }
 }
 
@@ -54,7 +54,7 @@ enum Smallest: Fold {
   static var neutral: Float { .infinity }
   @inline(__always)
   static func combine(_ a: Vector, _ b: Vector) -> Vector {
-    select(b .== b, minimum(a, b), b)
+    select(a .== a, minimum(b, a), a)
   }
 }
 
