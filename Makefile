@@ -28,6 +28,7 @@ test: setup
 	$(SWIFT) build -c release --build-tests
 	$(SWIFT) test -c release --skip-build
 	@$(MAKE) --no-print-directory layers
+	@sh Tests/Tools/kernel-symbols.sh $(BUILD)
 
 demo: build
 	@sh Tests/Tools/demo.sh $(BUILD)/assay
