@@ -187,15 +187,14 @@ struct ConvolutionPlan: Sendable {
       GeneralConvolutionArguments(
         input: window.input, inputRowStride: window.inputLayout.rowStride,
         inputBlockStride: window.inputLayout.planeStride,
-        weights: packed.pointer
-          + first * view.inputChannels * view.kernelHeight * view.kernelWidth,
+        weights: packed.pointer,
         groupInputChannels: view.inputChannels, groupOutputChannels: view.outputChannels,
         kernelHeight: view.kernelHeight, kernelWidth: view.kernelWidth, strideY: stride[0],
         strideX: stride[1], dilationY: dilation[0], dilationX: dilation[1],
         output: window.output, outputRowStride: window.outputRowStride,
         outputBlockStride: window.outputBlockStride, outputRows: window.rows,
         outputWidth: window.width, firstChannel: first, channelCount: count,
-        bias: bias.map { $0.pointer + first }))
+        bias: bias?.pointer))
   }
 }
 

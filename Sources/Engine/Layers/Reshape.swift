@@ -102,7 +102,7 @@ extension Permute: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
-    let axes = axis
+    let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
     try layer.require(
       axes.sorted() == [0, 1, 2, 3], "axis", "\(axes) is not a permutation of 0, 1, 2, 3")
     if axes == [0, 1, 2, 3] { return layer.inputs }

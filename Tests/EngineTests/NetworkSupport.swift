@@ -1,0 +1,109 @@
+import CoreMLModel
+import TensorCore
+
+@testable import Engine
+
+/// Small networks for tests.
+enum TestNetwork {
+  /// A model with one array input `in` of `shape` `[C, H, W]` and the outputs named.
+  static func model(
+    _ shape: [Int], outputs: [String] = ["out"], _ layers: [NeuralNetworkLayer]
+  ) -> Model {
+    var network = NeuralNetwork()
+    network.layers = layers
+    var description = ModelDescription()
+    description.input = [
+      FeatureDescription(
+        name: "in", kind: .multiArray(ArrayFeatureType(shape: shape, dataType: .double)))
+    ]
+    description.output = outputs.map {
+      FeatureDescription(
+        name: $0, kind: .multiArray(ArrayFeatureType(shape: [], dataType: .double)))
+    }
+    var model = Model()
+    model.description = description
+    model.type = .neuralNetwork(network)
+    return model
+  }
+
+  static func layer(
+    _ name: String, _ parameters: some LayerParameters, _ input: String, _ output: String
+  ) -> NeuralNetworkLayer {
+    NeuralNetworkLayer(name, parameters, input: [input], output: [output])
+  }
+
+  static func convolution(
+    _ inputs: Int, _ outputs: Int, kernel: [Int] = [3, 3], seed: UInt64 = 1, groups: Int = 1,
+    change: (inout Convolution) -> Void = { _ in }
+  ) -> Convolution {
+    var random = SeededValues(seed: seed)
+    var layer = Convolution()
+    layer.outputChannels = outputs
+    layer.kernelChannels = inputs / groups
+    layer.nGroups = groups
+    layer.kernelSize = kernel
+    layer.stride = [1, 1]
+    layer.padding = .same(SamePadding())
+    layer.hasBias = true
+    layer.kernel = Weights(random.values(outputs * inputs / groups * kernel[0] * kernel[1]))
+    layer.bias = Weights(random.values(outputs))
+    change(&layer)
+    return layer
+  }
+
+  static func batchnorm(_ channels: Int, seed: UInt64 = 2) -> Batchnorm {
+    var random = SeededValues(seed: seed)
+    var layer = Batchnorm()
+    layer.channels = channels
+    layer.gamma = Weights(random.values(channels))
+    layer.beta = Weights(random.values(channels))
+    layer.mean = Weights(random.values(channels))
+    layer.variance = Weights(random.values(channels).map { abs($0) + 0.1 })
+    return layer
+  }
+
+  static func tensor(_ shape: [Int], seed: UInt64 = 7) -> Tensor {
+    var random = SeededValues(seed: seed)
+    return Tensor(shape: shape, random.values(shape.reduce(1, *)))
+  }
+
+  static func predict(
+    _ model: Model, _ input: Tensor, _ change: (inout CompileOptions) -> Void = { _ in }
+  ) throws -> [String: Tensor] {
+    var options = CompileOptions()
+    options.threads = 2
+    options.inputShapes["in"] = input.shape
+    change(&options)
+    return try CompiledNetwork(model: model, options: options).predict(["in": input])
+  }
+}
+
+/// The same values in −1 ..< 1 for the same seed.
+struct SeededValues {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
+  }
+
+  mutating func values(_ count: Int) -> [Float] {
+    (0..<count).map { _ in Float(next() >> 40) / Float(1 << 23) - 1 }
+  }
+}
+
+/// The largest difference, relative to the largest value expected.
+func relativeError(_ values: Tensor?, _ expected: Tensor?) -> Float {
+  guard let values, let expected, values.shape == expected.shape else { return .infinity }
+  let largest = expected.elements.map { abs($0) }.max() ?? 0
+  var worst: Float = 0
+  for (a, b) in zip(values.elements, expected.elements) {
+    let difference = abs(a - b)
+    worst = difference.isNaN ? .infinity : max(worst, difference)
+  }
+  return worst / max(largest, .leastNormalMagnitude)
+}

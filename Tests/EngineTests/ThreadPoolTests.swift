@@ -1,0 +1,49 @@
+import Synchronization
+import Testing
+
+@testable import Engine
+
+@Suite struct ThreadPoolTests {
+  @Test(arguments: [1, 2, 3, 4])
+  func everyUnitRunsOnceInEveryRound(threads: Int) {
+    let pool = ThreadPool(threadCount: threads)
+    #expect(pool.threadCount == threads)
+    for count in [0, 1, 2, 3, 7, 100] {
+      let runs = (0..<count).map { _ in Counter() }
+      for _ in 0..<50 { pool.forEach(count) { runs[$0].value.add(1, ordering: .relaxed) } }
+      #expect(runs.allSatisfy { $0.value.load(ordering: .relaxed) == 50 })
+    }
+  }
+
+  @Test func sharesAreAdjacentAndComplete() {
+    for count in 0..<40 {
+      for threads in 1...7 {
+        var next = 0
+        for thread in 0..<threads {
+          let share = ThreadPool.share(of: count, thread, threads)
+          #expect(share.lowerBound == next)
+          #expect(share.count - count / threads <= 1)
+          next = share.upperBound
+        }
+        #expect(next == count)
+      }
+    }
+  }
+
+  @Test func workersSleepAndWakeAgain() throws {
+    let pool = ThreadPool(threadCount: 3)
+    let runs = Counter()
+    for _ in 0..<3 {
+      pool.onEveryThread { _, _ in runs.value.add(1, ordering: .relaxed) }
+      // Longer than a worker spins.
+      let clock = ContinuousClock()
+      let end = clock.now + .milliseconds(30)
+      while clock.now < end {}
+    }
+    #expect(runs.value.load(ordering: .relaxed) == 9)
+  }
+
+  private final class Counter: Sendable {
+    let value = Atomic<Int>(0)
+  }
+}
