@@ -67,11 +67,14 @@ public struct NamedWeights: Sendable {
   public var name: String
   public var shape: [Int]
   public var values: Weights
+  /// The axis whose steps may have a quantisation of their own.
+  public var channelAxis: Int
 
-  public init(_ name: String, _ shape: [Int], _ values: Weights) {
+  public init(_ name: String, _ shape: [Int], _ values: Weights, channelAxis: Int = 0) {
     self.name = name
     self.shape = shape
     self.values = values
+    self.channelAxis = channelAxis
   }
 }
 

@@ -1,3 +1,4 @@
+import ByteFormats
 import TensorCore
 
 extension Weights {
@@ -12,23 +13,51 @@ extension Weights {
     return (1...8).contains(bits) ? rawValue.count * 8 / bits : rawValue.count
   }
 
-  /// The values, as many as `shape` has elements, in its row-major order; per-channel quantisation
-  /// goes by its first axis.
-  public func values(shape: [Int]) throws -> FloatValues {
-    let count = try checkedProduct(shape, limit: Limits.tensorElements)
-    let values = try values(count: count, outputChannels: shape.first ?? 1)
-    if values.shape == shape { return values }
-    return (values.isContiguous ? values : FloatValues(values.array())).shaped(shape)
-  }
-
-  /// The `count` values in file order.
+  /// The values, as many as `shape` has elements, in its row-major order.
   ///
   /// Single precision is not copied. Half precision and integers are decoded:
   /// w = scale · q + bias, or w = table[q].
   ///
-  /// - Parameter outputChannels: how many parts of equal size have a scale and bias of their own.
+  /// - Parameter channelAxis: the axis whose steps may have a scale and bias of their own; 1 of a
+  ///   deconvolution's kernel, otherwise 0.
   /// - Throws: `.malformed` where the storage does not hold that many.
+  public func values(shape: [Int], channelAxis: Int = 0) throws -> FloatValues {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    return Self.named(
+      try decoded(storage(shape, channelAxis: channelAxis), count: count), shape)
+  }
+
+  private static func named(_ values: FloatValues, _ shape: [Int]) -> FloatValues {
+    if values.shape == shape || values.count == 0 { return values }
+    return (values.isContiguous ? values : FloatValues(values.array())).shaped(shape)
+  }
+
+  /// The `count` values in file order, of equal parts for each of the output channels.
   public func values(count: Int, outputChannels: Int) throws -> FloatValues {
+    guard outputChannels > 0, count % outputChannels == 0 else {
+      return try values(shape: [count])
+    }
+    return Self.named(
+      try values(shape: [outputChannels, count / outputChannels]), [count])
+  }
+
+  /// Throws what `values` would throw, without decoding anything.
+  public func requireValues(shape: [Int], channelAxis: Int = 0) throws {
+    _ = try storage(shape, channelAxis: channelAxis)
+  }
+
+  /// A storage whose sizes have been checked.
+  private enum Storage {
+    case single
+    case half
+    /// Codes and what each of them stands for.
+    case table(bits: Int, [Float])
+    /// Scales and biases, one of each or one a channel; a channel's run of elements.
+    case linear(bits: Int, isSigned: Bool, scale: [Float], bias: [Float], run: Int)
+  }
+
+  private func storage(_ shape: [Int], channelAxis: Int) throws -> Storage {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let storages = [
       ("floatValue", floatValue.count > 0), ("float16Value", float16Value.count > 0),
       ("rawValue", rawValue.count > 0), ("int8RawValue", int8RawValue.count > 0),
@@ -37,110 +66,101 @@ extension Weights {
       throw ModelError(.malformed, "values in \(storages.joined(separator: " and ")) at once")
     }
     switch storages.first {
-    case "floatValue":
-      try requireCount(floatValue.count, count)
-      return floatValue
     case "float16Value":
-      try requireCount(float16Value.count, count * 2, unit: "bytes of half floats")
-      return try decoded(count) { target in
-        float16Value.withUnsafeBytes { Half.convert($0, to: target) }
-      }
+      try require(float16Value.count, count * 2, "bytes of half floats")
+      return .half
     case "rawValue":
-      return try codes(count, outputChannels)
+      return try codes(shape, count, channelAxis)
     case "int8RawValue":
-      try requireCount(int8RawValue.count, count, unit: "bytes of integers")
-      let (scale, bias) = try linear(count, outputChannels)
-      return try decoded(count) { target in
-        int8RawValue.withUnsafeBytes { bytes in
-          Self.scaled(target, scale, bias) { Float(Int8(bitPattern: bytes[$0])) }
-        }
-      }
+      try require(int8RawValue.count, count, "bytes of integers")
+      return try linear(shape, count, channelAxis, bits: 8, isSigned: true)
     default:
-      try requireCount(0, count)
-      return floatValue
+      try require(floatValue.count, count, "values")
+      return .single
     }
   }
 
-  private func requireCount(_ found: Int, _ expected: Int, unit: String = "values") throws {
+  private func require(_ found: Int, _ expected: Int, _ unit: String) throws {
     guard found == expected else {
       throw ModelError(.malformed, "\(found) \(unit), where \(expected) are needed")
     }
   }
 
-  private func decoded(
-    _ count: Int, _ body: (UnsafeMutableBufferPointer<Float>) -> Void
-  ) throws -> FloatValues {
-    let buffer = try AlignedBuffer(checkedByteCount: count * 4)
-    body(
-      UnsafeMutableBufferPointer(
-        start: buffer.pointer.bindMemory(to: Float.self, capacity: count), count: count))
-    return FloatValues(
-      bytes: Bytes(base: UnsafeRawPointer(buffer.pointer), count: count * 4, owner: buffer))
-  }
-
-  private func linear(_ count: Int, _ outputChannels: Int) throws -> (scale: [Float], bias: [Float])
-  {
-    guard case .linear(let scale, let bias)? = quantization?.kind else {
-      throw ModelError(.malformed, "integers without a scale", field: "quantization")
-    }
-    for (name, values, isNeeded) in [("scale", scale, true), ("bias", bias, false)] {
-      guard values.count == 1 || values.count == outputChannels || values.isEmpty && !isNeeded
-      else {
-        throw ModelError(
-          .malformed, "\(values.count) values, where 1 or \(outputChannels) are needed",
-          field: "quantization.linearQuantization.\(name)")
-      }
-    }
-    guard count % max(scale.count, bias.count) == 0 else {
-      throw ModelError(
-        .malformed, "\(count) values are no multiple of \(max(scale.count, bias.count)) channels",
-        field: "quantization")
-    }
-    return (scale, bias.isEmpty ? [0] : bias)
-  }
-
-  /// target[i] = scale · code(i) + bias
-  private static func scaled(
-    _ target: UnsafeMutableBufferPointer<Float>, _ scale: [Float], _ bias: [Float],
-    _ code: (Int) -> Float
-  ) {
-    let channels = max(scale.count, bias.count)
-    let partCount = target.count / channels
-    for channel in 0..<channels {
-      let factor = scale[scale.count == 1 ? 0 : channel]
-      let offset = bias[bias.count == 1 ? 0 : channel]
-      let begin = channel * partCount
-      for index in begin..<(begin + partCount) { target[index] = factor * code(index) + offset }
-    }
-  }
-
-  private func codes(_ count: Int, _ outputChannels: Int) throws -> FloatValues {
+  private func codes(_ shape: [Int], _ count: Int, _ channelAxis: Int) throws -> Storage {
     guard let quantization, (1...8).contains(quantization.numberOfBits) else {
       throw ModelError(
         .malformed, "raw bytes without a number of bits from 1 to 8", field: "quantization")
     }
     let bits = quantization.numberOfBits
-    let bitCount = try checkedProduct([count, bits])
-    try requireCount(
-      rawValue.count, bitCount / 8 + (bitCount % 8 == 0 ? 0 : 1),
-      unit: "bytes of \(bits)-bit codes")
-    if case .lookupTable(let table)? = quantization.kind {
-      guard table.count == 1 << bits else {
+    try require(rawValue.count, (count * bits + 7) / 8, "bytes of \(bits)-bit codes")
+    guard case .lookupTable(let table)? = quantization.kind else {
+      return try linear(shape, count, channelAxis, bits: bits, isSigned: false)
+    }
+    guard table.count == 1 << bits else {
+      throw ModelError(
+        .malformed, "\(table.count) entries, where \(1 << bits) are needed",
+        field: "quantization.lookupTableQuantization")
+    }
+    return .table(bits: bits, table)
+  }
+
+  private func linear(
+    _ shape: [Int], _ count: Int, _ channelAxis: Int, bits: Int, isSigned: Bool
+  ) throws -> Storage {
+    guard case .linear(let scale, let bias)? = quantization?.kind else {
+      throw ModelError(.malformed, "integers without a scale", field: "quantization")
+    }
+    let channels = shape.indices.contains(channelAxis) ? shape[channelAxis] : 1
+    for (name, values, isNeeded) in [("scale", scale, true), ("bias", bias, false)] {
+      guard values.count == 1 || values.count == channels || values.isEmpty && !isNeeded else {
         throw ModelError(
-          .malformed, "\(table.count) entries, where \(1 << bits) are needed",
-          field: "quantization.lookupTableQuantization")
-      }
-      return try decoded(count) { target in
-        rawValue.withUnsafeBytes { bytes in
-          for index in target.indices { target[index] = table[Self.code(bytes, index, bits)] }
-        }
+          .malformed, "\(values.count) values, where 1 or \(channels) are needed",
+          field: "quantization.linearQuantization.\(name)")
       }
     }
-    let (scale, bias) = try linear(count, outputChannels)
-    return try decoded(count) { target in
+    let run = try checkedProduct(shape.dropFirst(channelAxis + 1))
+    return .linear(
+      bits: bits, isSigned: isSigned, scale: scale, bias: bias.isEmpty ? [0] : bias, run: run)
+  }
+
+  private func decoded(_ storage: Storage, count: Int) throws -> FloatValues {
+    if case .single = storage { return floatValue }
+    let buffer = try AlignedBuffer(checkedByteCount: count * 4)
+    let target = UnsafeMutableBufferPointer(
+      start: buffer.pointer.bindMemory(to: Float.self, capacity: count), count: count)
+    switch storage {
+    case .single: break
+    case .half: float16Value.withUnsafeBytes { Half.convert($0, to: target) }
+    case .table(let bits, let table):
       rawValue.withUnsafeBytes { bytes in
-        Self.scaled(target, scale, bias) { Float(Self.code(bytes, $0, bits)) }
+        for index in target.indices { target[index] = table[Self.code(bytes, index, bits)] }
       }
+    case .linear(_, true, let scale, let bias, let run):
+      int8RawValue.withUnsafeBytes { bytes in
+        Self.scale(target, scale, bias, run) { Float(Int8(bitPattern: bytes[$0])) }
+      }
+    case .linear(let bits, false, let scale, let bias, let run):
+      rawValue.withUnsafeBytes { bytes in
+        Self.scale(target, scale, bias, run) { Float(Self.code(bytes, $0, bits)) }
+      }
+    }
+    return FloatValues(
+      bytes: Bytes(base: UnsafeRawPointer(buffer.pointer), count: count * 4, owner: buffer))
+  }
+
+  /// target[i] = scale · code(i) + bias, the channel changing after every `run` elements.
+  private static func scale(
+    _ target: UnsafeMutableBufferPointer<Float>, _ scale: [Float], _ bias: [Float], _ run: Int,
+    _ code: (Int) -> Float
+  ) {
+    let channels = max(scale.count, bias.count)
+    var channel = 0
+    for begin in stride(from: 0, to: target.count, by: max(1, channels == 1 ? target.count : run)) {
+      let factor = scale[scale.count == 1 ? 0 : channel]
+      let offset = bias[bias.count == 1 ? 0 : channel]
+      let end = channels == 1 ? target.count : min(target.count, begin + run)
+      for index in begin..<end { target[index] = factor * code(index) + offset }
+      channel = channel + 1 == channels ? 0 : channel + 1
     }
   }
 
@@ -158,10 +178,11 @@ extension Weights {
 extension NamedWeights {
   /// The values in the shape that the layer's sizes imply.
   public func decoded() throws -> FloatValues {
-    do { return try values.values(shape: shape) } catch let error as ModelError {
-      var named = error
-      named.field = error.field.map { "\(name).\($0)" } ?? name
-      throw named
-    }
+    try inField(name) { try values.values(shape: shape, channelAxis: channelAxis) }
+  }
+
+  /// Throws what `decoded` would throw, without decoding anything.
+  public func requireValues() throws {
+    try inField(name) { try values.requireValues(shape: shape, channelAxis: channelAxis) }
   }
 }

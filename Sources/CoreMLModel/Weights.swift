@@ -69,3 +69,21 @@ extension Quantization: EncodedMessage {
       ]),
   ]
 }
+
+extension Weights {
+  mutating func editWeights(
+    _ path: String, _ body: (String, inout Weights) throws -> Void
+  ) throws { try body(path, &self) }
+}
+
+extension NeuralNetworkLayer {
+  /// Hands every weight, with the path of its field, to `body`; those in activations excepted.
+  /// Errors name the layer.
+  public mutating func editWeights(_ body: (String, inout Weights) throws -> Void) throws {
+    guard var parameters = parameters as? any LayerParameters & EncodedMessage else { return }
+    do { try parameters.editWeights("", body) } catch let error as ModelError {
+      throw error.inLayer(name, class: parameters.typeName)
+    }
+    self.parameters = parameters
+  }
+}

@@ -2,6 +2,9 @@
 protocol EncodedMessage: SpecificationMessage {
   /// Every field that this program reads. What the table leaves out is carried through.
   static var fields: [Field<Self>] { get }
+  /// Hands every weight, with the path of its field, to `body`; those in activations excepted.
+  mutating func editWeights(
+    _ path: String, _ body: (String, inout Weights) throws -> Void) throws
 }
 
 extension EncodedMessage {
@@ -14,6 +17,12 @@ extension EncodedMessage {
   func write(_ writer: MessageWriter) throws {
     for field in Self.fields { try field.write(self, writer) }
     try writer.finish()
+  }
+
+  mutating func editWeights(
+    _ path: String, _ body: (String, inout Weights) throws -> Void
+  ) throws {
+    for field in Self.fields { try field.editWeights?(&self, path, body) }
   }
 
   static var readNames: Set<String> { Set(fields.flatMap(\.names)) }

@@ -9,12 +9,20 @@ struct Field<Message>: @unchecked Sendable {
   let types: [String: any EncodedMessage.Type]
   let read: (inout Message, MessageReader) throws -> Void
   let write: (Message, MessageWriter) throws -> Void
+  /// Hands the weights in the field to a function; nil where there can be none.
+  let editWeights: EditWeights?
+
+  typealias EditWeights = (
+    inout Message, String, (String, inout Weights) throws -> Void
+  ) throws -> Void
 
   init(
     _ names: [String], types: [String: any EncodedMessage.Type] = [:],
+    editWeights: EditWeights? = nil,
     read: @escaping (inout Message, MessageReader) throws -> Void,
     write: @escaping (Message, MessageWriter) throws -> Void
   ) {
+    self.editWeights = editWeights
     self.names = names
     self.types = types
     self.read = read
@@ -94,7 +102,9 @@ extension Field {
     _ name: String, _ path: WritableKeyPath<Message, Value?>
   ) -> Self {
     Self(
-      [name], types: [name: Value.self], read: { $0[keyPath: path] = try $1.message(name) },
+      [name], types: [name: Value.self],
+      editWeights: { try $0[keyPath: path]?.editWeights($1.isEmpty ? name : "\($1).\(name)", $2) },
+      read: { $0[keyPath: path] = try $1.message(name) },
       write: { try $1.set(name, $0[keyPath: path]) })
   }
 
@@ -102,7 +112,14 @@ extension Field {
     _ name: String, _ path: WritableKeyPath<Message, [Value]>
   ) -> Self {
     Self(
-      [name], types: [name: Value.self], read: { $0[keyPath: path] = try $1.messages(name) },
+      [name], types: [name: Value.self],
+      editWeights: { message, outer, body in
+        for index in message[keyPath: path].indices {
+          let inner = "\(name)[\(index)]"
+          try message[keyPath: path][index].editWeights(
+            outer.isEmpty ? inner : "\(outer).\(inner)", body)
+        }
+      }, read: { $0[keyPath: path] = try $1.messages(name) },
       write: { try $1.set(name, $0[keyPath: path]) })
   }
 

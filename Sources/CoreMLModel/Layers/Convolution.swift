@@ -166,6 +166,8 @@ extension Convolution {
   }
 
   public var weights: [NamedWeights] {
-    named(("weights", kernel), ("bias", bias)) { $0 == "bias" ? [outputChannels] : kernelShape }
+    let axis = isDeconvolution ? 1 : 0
+    return (kernel.map { [NamedWeights("weights", kernelShape, $0, channelAxis: axis)] } ?? [])
+      + (bias.map { [NamedWeights("bias", [outputChannels], $0)] } ?? [])
   }
 }

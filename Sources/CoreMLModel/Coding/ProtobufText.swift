@@ -1,0 +1,166 @@
+import CProtobufC
+import TensorCore
+
+/// Protobuf's text form of an unpacked message, as its Python implementation prints it: a field a
+/// line, two spaces a level, fields in the order of their numbers, maps in the order of their keys.
+struct ProtobufText {
+  private(set) var text = ""
+
+  mutating func append(_ message: UnsafeRawPointer, indent: Int = 0) {
+    guard let descriptor = message.load(as: ProtobufCMessage.self).descriptor else { return }
+    for index in 0..<Int(descriptor.pointee.n_fields) {
+      append(descriptor.pointee.fields + index, of: message, indent: indent)
+    }
+  }
+
+  private mutating func append(
+    _ field: UnsafePointer<ProtobufCFieldDescriptor>, of message: UnsafeRawPointer, indent: Int
+  ) {
+    let address = message + Int(field.pointee.offset)
+    let quantifier = message + Int(field.pointee.quantifier_offset)
+    if field.pointee.label == PROTOBUF_C_LABEL_REPEATED {
+      guard let base = address.load(as: UnsafeRawPointer?.self) else { return }
+      let width = Self.width(field.pointee.type)
+      var elements = (0..<quantifier.load(as: Int.self)).map { base + $0 * width }
+      if field.pointee.messageType?.isMapEntry ?? false {
+        elements.sort { Self.key($0).lexicographicallyPrecedes(Self.key($1)) }
+      }
+      for element in elements { appendValue(field, at: element, indent: indent) }
+    } else if field.pointee.isInChoice {
+      if quantifier.load(as: UInt32.self) == field.pointee.id {
+        appendValue(field, at: address, indent: indent)
+      }
+    } else if !Self.isDefault(field.pointee.type, at: address) {
+      appendValue(field, at: address, indent: indent)
+    }
+  }
+
+  private static func width(_ type: ProtobufCType) -> Int {
+    switch type {
+    case PROTOBUF_C_TYPE_INT64, PROTOBUF_C_TYPE_UINT64, PROTOBUF_C_TYPE_DOUBLE,
+      PROTOBUF_C_TYPE_STRING, PROTOBUF_C_TYPE_MESSAGE:
+      8
+    case PROTOBUF_C_TYPE_BYTES: MemoryLayout<ProtobufCBinaryData>.stride
+    default: 4
+    }
+  }
+
+  private static func isDefault(_ type: ProtobufCType, at address: UnsafeRawPointer) -> Bool {
+    switch type {
+    case PROTOBUF_C_TYPE_STRING: string(at: address).isEmpty
+    case PROTOBUF_C_TYPE_MESSAGE: address.load(as: UnsafeRawPointer?.self) == nil
+    case PROTOBUF_C_TYPE_BYTES: address.load(as: ProtobufCBinaryData.self).len == 0
+    case _ where width(type) == 8: address.load(as: UInt64.self) == 0
+    default: address.load(as: UInt32.self) == 0
+    }
+  }
+
+  private mutating func appendValue(
+    _ field: UnsafePointer<ProtobufCFieldDescriptor>, at address: UnsafeRawPointer, indent: Int
+  ) {
+    let margin = String(repeating: "  ", count: indent)
+    let name = String(cString: field.pointee.name)
+    if field.pointee.type == PROTOBUF_C_TYPE_MESSAGE {
+      text += "\(margin)\(name) {\n"
+      if let inner = address.load(as: UnsafeRawPointer?.self) {
+        append(inner, indent: indent + 1)
+      }
+      text += "\(margin)}\n"
+    } else {
+      text += "\(margin)\(name): \(Self.scalar(field, at: address))\n"
+    }
+  }
+
+  private static func scalar(
+    _ field: UnsafePointer<ProtobufCFieldDescriptor>, at address: UnsafeRawPointer
+  ) -> String {
+    switch field.pointee.type {
+    case PROTOBUF_C_TYPE_INT64: return "\(address.load(as: Int64.self))"
+    case PROTOBUF_C_TYPE_UINT64: return "\(address.load(as: UInt64.self))"
+    case PROTOBUF_C_TYPE_UINT32: return "\(address.load(as: UInt32.self))"
+    case PROTOBUF_C_TYPE_BOOL: return address.load(as: Int32.self) == 0 ? "false" : "true"
+    case PROTOBUF_C_TYPE_DOUBLE: return "\(address.load(as: Double.self))"
+    case PROTOBUF_C_TYPE_FLOAT: return "\(address.load(as: Float.self))"
+    case PROTOBUF_C_TYPE_STRING: return quoted(string(at: address))
+    case PROTOBUF_C_TYPE_BYTES:
+      let data = address.load(as: ProtobufCBinaryData.self)
+      return quoted(UnsafeBufferPointer(start: data.data, count: data.len))
+    case PROTOBUF_C_TYPE_ENUM:
+      let value = address.load(as: Int32.self)
+      let type = field.pointee.descriptor.assumingMemoryBound(to: ProtobufCEnumDescriptor.self)
+      guard let known = protobuf_c_enum_descriptor_get_value(type, value) else {
+        return "\(value)"
+      }
+      return String(cString: known.pointee.name)
+    default: return "\(address.load(as: Int32.self))"
+    }
+  }
+
+  private static func string(at address: UnsafeRawPointer) -> UnsafeBufferPointer<UInt8> {
+    guard let pointer = address.load(as: UnsafePointer<CChar>?.self) else {
+      return UnsafeBufferPointer(start: nil, count: 0)
+    }
+    var count = 0
+    while pointer[count] != 0 { count += 1 }
+    return UnsafeRawBufferPointer(start: pointer, count: count).bindMemory(to: UInt8.self)
+  }
+
+  private static func key(_ element: UnsafeRawPointer) -> UnsafeBufferPointer<UInt8> {
+    guard let entry = element.load(as: UnsafeRawPointer?.self),
+      let descriptor = entry.load(as: ProtobufCMessage.self).descriptor,
+      descriptor.field("key").pointee.type == PROTOBUF_C_TYPE_STRING
+    else { return UnsafeBufferPointer(start: nil, count: 0) }
+    return string(at: entry + Int(descriptor.field("key").pointee.offset))
+  }
+
+  /// Quotes, backslashes and control characters escaped; the rest as it is.
+  private static func quoted(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    var result: [UInt8] = [0x22]
+    for byte in bytes {
+      switch byte {
+      case 0x0A: result += Array("\\n".utf8)
+      case 0x0D: result += Array("\\r".utf8)
+      case 0x09: result += Array("\\t".utf8)
+      case 0x22, 0x27, 0x5C: result += [0x5C, byte]
+      case 0..<0x20, 0x7F:
+        result += [0x5C, 0x30 + byte >> 6, 0x30 + byte >> 3 & 7, 0x30 + byte & 7]
+      default: result.append(byte)
+      }
+    }
+    result.append(0x22)
+    return String(decoding: result, as: UTF8.self)
+  }
+}
+
+extension UnsafePointer<ProtobufCMessageDescriptor> {
+  /// Whether the message is an entry of a map.
+  fileprivate var isMapEntry: Bool {
+    let name = String(cString: pointee.short_name)
+    return name.hasSuffix("Entry") && pointee.n_fields == 2
+  }
+}
+
+extension Model {
+  /// Protobuf's text form of the description: interface and metadata.
+  public var descriptionText: String {
+    get throws {
+      var bare = Model()
+      bare.description = description
+      bare.type = nil
+      let bytes = try bare.encoded()
+      let allocator = UnpackAllocator(budget: 8 * bytes.count + (64 << 20))
+      let text = allocator.withUnpacked(bytes, SpecificationSchema.descriptor) { model in
+        var text = ProtobufText()
+        let field = SpecificationSchema.descriptor.field("description")
+        if let description = (model + Int(field.pointee.offset)).load(as: UnsafeRawPointer?.self) {
+          text.append(description)
+        }
+        return text.text
+      }
+      guard let text else {
+        throw ModelError(.malformed, "the description cannot be printed", field: "description")
+      }
+      return text
+    }
+  }
+}

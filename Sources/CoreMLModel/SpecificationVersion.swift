@@ -1,0 +1,102 @@
+/// What the versions of the format stand for.
+public enum SpecificationVersion {
+  public static let newest = 10
+
+  /// The oldest systems that load a version.
+  public static func oldestSystem(_ version: Int) -> String? {
+    switch version {
+    case 1: "iOS 11, macOS 10.13"
+    case 2: "iOS 11.2, macOS 10.13.2"
+    case 3: "iOS 12, macOS 10.14"
+    case 4: "iOS 13, macOS 10.15"
+    case 5: "iOS 14, macOS 11"
+    case 6: "iOS 15, macOS 12"
+    case 7: "iOS 16, macOS 13"
+    case 8: "iOS 17, macOS 14"
+    case 9: "iOS 18, macOS 15"
+    case 10: "iOS 26, macOS 26"
+    default: nil
+    }
+  }
+
+  /// The types of layers that came with version 5.
+  static let layersOfVersion5: Set<String> = [
+    "oneHot", "cumSum", "clampedReLU", "argSort", "pooling3d", "globalPooling3d", "sliceBySize",
+    "convolution3d",
+  ]
+}
+
+extension Model {
+  /// The smallest version of the format that has everything that the model uses. Of parts that are
+  /// carried through unread, the version that the file declares is taken.
+  public var minimumSpecificationVersion: Int {
+    var version = 1
+    func need(_ needed: Int) { version = max(version, needed) }
+    let features = (description?.input ?? []) + (description?.output ?? [])
+    for feature in features { need(feature.minimumSpecificationVersion) }
+    if isUpdatable || !(description?.trainingInput.isEmpty ?? true) { need(4) }
+    switch type {
+    case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
+      .pipelineRegressor(let pipeline):
+      for model in pipeline.models { need(model.minimumSpecificationVersion) }
+    case .opaque: need(specificationVersion)
+    default: break
+    }
+    if let network = neuralNetwork {
+      if network.arrayInputShapeMapping != .rank5 || network.imageInputShapeMapping != .rank5
+        || network.updateParams != nil
+      {
+        need(4)
+      }
+      for layer in network.layers {
+        need(layer.minimumSpecificationVersion)
+        if layer.parameters is OpaqueLayer { need(specificationVersion) }
+      }
+    }
+    return version
+  }
+}
+
+extension FeatureDescription {
+  var minimumSpecificationVersion: Int {
+    switch type?.kind {
+    case .image(let image):
+      image.colorSpace == .grayscaleFloat16 ? 7 : image.flexibility != nil ? 3 : 1
+    case .multiArray(let array):
+      switch array.dataType {
+      case .int8: 10
+      case .float16: 7
+      default: array.defaultValue != nil ? 5 : array.flexibility != nil ? 3 : 1
+      }
+    // Sequences came with version 3, states with version 9.
+    case .opaque(let message): message.name == "stateType" ? 9 : 3
+    default: 1
+    }
+  }
+}
+
+extension NeuralNetworkLayer {
+  var minimumSpecificationVersion: Int {
+    guard let parameters else { return 1 }
+    var version = type(of: parameters).specificationVersion
+    func need(_ needed: Int) { version = max(version, needed) }
+    switch parameters {
+    case let layer as OpaqueLayer:
+      need(SpecificationVersion.layersOfVersion5.contains(layer.specificationTypeName) ? 5 : 4)
+    case let layer as Upsample:
+      if !layer.fractionalScalingFactor.isEmpty || layer.linearUpsampleMode != .default { need(5) }
+    case let layer as ReorganizeData where layer.mode == .pixelShuffle: need(5)
+    case let layer as InnerProduct where layer.int8DynamicQuantize: need(5)
+    case is Convolution where input.count > 1: need(4)
+    default: break
+    }
+    if isUpdatable { need(4) }
+    for weights in parameters.weights.map(\.values) {
+      if weights.float16Value.count > 0 { need(2) }
+      if weights.rawValue.count > 0, weights.quantization != nil { need(3) }
+      if weights.int8RawValue.count > 0 { need(5) }
+      if weights.isUpdatable { need(4) }
+    }
+    return version
+  }
+}

@@ -1,0 +1,157 @@
+import ByteFormats
+import TensorCore
+
+extension Model {
+  /// Everything that is wrong with the model, in file order; empty for a valid one.
+  public func validate() -> [ModelError] {
+    var faults = Faults()
+    checkVersion(&faults)
+    guard let description else {
+      faults.require(false, "description", "the model has no description")
+      return faults.errors
+    }
+    description.check(&faults)
+    switch type {
+    case nil: faults.require(false, "type", "the model is of no type")
+    case .opaque: break
+    case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
+      .pipelineRegressor(let pipeline):
+      faults.require(!pipeline.models.isEmpty, "pipeline.models", "the pipeline is empty")
+      for (index, model) in pipeline.models.enumerated() {
+        faults.append(model.validate().map { $0.inside("pipeline.models[\(index)]") })
+      }
+    case .neuralNetwork, .neuralNetworkClassifier, .neuralNetworkRegressor:
+      if let network = neuralNetwork { check(network, description, &faults) }
+    }
+    return faults.errors
+  }
+
+  private func checkVersion(_ faults: inout Faults) {
+    let known = 1...SpecificationVersion.newest
+    faults.require(
+      known.contains(specificationVersion), "specificationVersion",
+      "version \(specificationVersion) of the format is not supported",
+      hint: "versions 1 to \(SpecificationVersion.newest) are")
+    let needed = minimumSpecificationVersion
+    faults.require(
+      !known.contains(specificationVersion) || specificationVersion >= needed,
+      "specificationVersion",
+      "the model declares version \(specificationVersion) and uses what version \(needed) has")
+  }
+
+  private func check(
+    _ network: NeuralNetwork, _ description: ModelDescription, _ faults: inout Faults
+  ) {
+    var inputs: [String: [Int]] = [:]
+    for feature in description.input {
+      switch feature.type?.kind {
+      case .image, .multiArray, nil: break
+      default:
+        faults.require(
+          false, "description.input.\(feature.name)", "a network takes images and arrays only")
+      }
+      if case .multiArray(let array)? = feature.type?.kind,
+        network.arrayInputShapeMapping == .rank5
+      {
+        faults.require(
+          [1, 3, 5].contains(array.shape.count), "description.input.\(feature.name)",
+          "the shape \(array.shape) has a rank of \(array.shape.count)",
+          hint: "[C], [C, H, W] and [Seq, Batch, C, H, W] are possible")
+      }
+      inputs[feature.name] = feature.type?.networkShape(network.arrayInputShapeMapping)
+    }
+    network.checkPreprocessing(description.input, &faults)
+    network.checkLayers(description.input.map(\.name), &faults)
+    // An array [C] may come as a sequence of any length: what depends on it cannot be judged.
+    let short = network.inferredShapes(inputs: inputs)
+    let vectors = description.input.filter { feature in
+      if case .multiArray(let array)? = feature.type?.kind { array.shape.count == 1 } else { false }
+    }
+    for feature in vectors { inputs[feature.name]?[0] = 7 }
+    let long = vectors.isEmpty ? short : network.inferredShapes(inputs: inputs)
+    let shapes = short.shapes.filter { $0.value.dropFirst() == long.shapes[$0.key]?.dropFirst() }
+    // Parameters that are wrong by themselves have been named already.
+    let named = Set(faults.errors.compactMap(\.layer))
+    let alsoLong = Set(long.errors.compactMap(\.layer))
+    let layers = Dictionary(
+      network.layers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    faults.append(
+      short.errors.filter { error in
+        guard let layer = layers[error.layer ?? ""], !named.contains(layer.name),
+          alsoLong.contains(layer.name)
+        else { return false }
+        let isAboutSequence = layer.parameters is Reshape || layer.parameters is Concat
+        return layer.input.allSatisfy {
+          shapes[$0] != nil && (!isAboutSequence || short.shapes[$0] == long.shapes[$0])
+        }
+      })
+    checkOutputs(network, description, shapes, &faults)
+  }
+
+  private func checkOutputs(
+    _ network: NeuralNetwork, _ description: ModelDescription, _ shapes: [String: [Int]],
+    _ faults: inout Faults
+  ) {
+    var predicted: Set<String> = []
+    if case .neuralNetworkClassifier(let classifier) = type {
+      predicted = [description.predictedFeatureName, description.predictedProbabilitiesName]
+      classifier.check(description, shapes, &faults)
+    }
+    if network.layers.contains(where: { $0.parameters is OpaqueLayer }) { return }
+    let blobs = Set(network.layers.flatMap(\.output) + description.input.map(\.name))
+    for output in description.output where !predicted.contains(output.name) {
+      faults.require(
+        blobs.contains(output.name), "description.output.\(output.name)",
+        "no layer produces it")
+    }
+  }
+}
+
+extension Faults {
+  mutating func append(_ errors: [ModelError]) {
+    for error in errors { catching { throw error } }
+  }
+}
+
+extension NeuralNetworkClassifier {
+  fileprivate func check(
+    _ description: ModelDescription, _ shapes: [String: [Int]], _ faults: inout Faults
+  ) {
+    let count: Int
+    let isString: Bool
+    switch classLabels {
+    case nil: return faults.require(false, "classLabels", "a classifier needs labels")
+    case .string(let labels): (count, isString) = (labels.count, true)
+    case .int64(let labels): (count, isString) = (labels.count, false)
+    }
+    faults.require(count > 0, "classLabels", "a classifier needs labels")
+    let outputs = Dictionary(
+      description.output.map { ($0.name, $0.type?.kind) }, uniquingKeysWith: { first, _ in first })
+    let label = description.predictedFeatureName
+    faults.require(
+      outputs[label] == (isString ? .string : .int64), "description.predictedFeatureName",
+      "'\(label)' is no output of the labels' type (\(isString ? "string" : "int64"))")
+    let probabilities = description.predictedProbabilitiesName
+    if !probabilities.isEmpty {
+      faults.require(
+        outputs[probabilities] == .dictionary(isString ? .string : .int64),
+        "description.predictedProbabilitiesName",
+        "'\(probabilities)' is no dictionary output with the labels' type as its key")
+    }
+    let blob =
+      labelProbabilityLayerName.isEmpty
+      ? network.layers.last?.output.first : labelProbabilityLayerName
+    if !labelProbabilityLayerName.isEmpty {
+      faults.require(
+        network.layers.contains { $0.output.contains(labelProbabilityLayerName) },
+        "labelProbabilityLayerName", "no layer produces '\(labelProbabilityLayerName)'")
+    }
+    if count > 0, let blob, let shape = shapes[blob],
+      let classes = try? checkedProduct(shape.dropFirst(2))
+    {
+      faults.require(
+        classes == count, "classLabels",
+        "\(count) labels, where '\(blob)' has \(classes) probabilities")
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import TensorCore
+
+extension NeuralNetwork {
+  /// Names, blobs and parameters of the layers.
+  func checkLayers(_ inputs: [String], _ faults: inout Faults) {
+    faults.require(!layers.isEmpty, "layers", "the network has no layers")
+    faults.require(
+      layers.count <= Limits.layers, "layers", "\(layers.count) are more than \(Limits.layers)")
+    var names: Set<String> = []
+    var produced = Set(inputs)
+    // Layers that are not read may hold networks that produce blobs.
+    let isComplete = !layers.contains { $0.parameters is OpaqueLayer }
+    for (index, layer) in layers.enumerated() {
+      var own = Faults()
+      layer.check(&own)
+      own.require(!layer.name.isEmpty, "name", "the layer has no name")
+      own.require(
+        layer.name.isEmpty || names.insert(layer.name).inserted, "name",
+        "another layer has the same name")
+      if isComplete {
+        for blob in layer.input {
+          own.require(produced.contains(blob), "input", "nothing before produces '\(blob)'")
+        }
+        for blob in layer.output {
+          own.require(
+            produced.insert(blob).inserted, "output", "'\(blob)' has been produced before")
+        }
+      }
+      let name = layer.name.isEmpty ? "#\(index)" : layer.name
+      faults.append(
+        own.errors.map { $0.inLayer(name, class: layer.parameters?.specificationTypeName) })
+    }
+  }
+
+  /// Scaling and mean images belong to images.
+  func checkPreprocessing(_ inputs: [FeatureDescription], _ faults: inout Faults) {
+    for (index, step) in preprocessing.enumerated() {
+      let field = "preprocessing[\(index)]"
+      let feature = inputs.first { feature in
+        if !step.featureName.isEmpty { return feature.name == step.featureName }
+        if case .image? = feature.type?.kind { return true }
+        return false
+      }
+      guard let feature, case .image(let image)? = feature.type?.kind else {
+        let name = step.featureName
+        faults.require(
+          false, field,
+          name.isEmpty
+            ? "the model has no image input"
+            : feature == nil ? "there is no input '\(name)'" : "the input '\(name)' is no image")
+        continue
+      }
+      switch step.preprocessor {
+      case nil: faults.require(false, field, "neither a scaler nor a mean image")
+      case .scaler: break
+      case .meanImage(let mean):
+        let sizes = [image.colorSpace.channelCount, image.height, image.width]
+        let count = (try? checkedProduct(sizes, limit: Limits.tensorElements)) ?? 0
+        faults.require(
+          mean.meanImage.count == count, field,
+          "\(mean.meanImage.count) mean values, where the image has \(count)")
+      }
+    }
+  }
+}
+
+extension NeuralNetworkLayer {
+  fileprivate func check(_ faults: inout Faults) {
+    faults.require(
+      name.utf8.count <= Limits.nameBytes, "name", "longer than \(Limits.nameBytes) bytes")
+    guard let parameters else {
+      return faults.require(false, "layer", "the layer is of no type")
+    }
+    if parameters is OpaqueLayer { return }
+    let type = Swift.type(of: parameters)
+    faults.require(
+      type.inputCount.contains(input.count), "input", "\(input.count) inputs are not possible")
+    faults.require(
+      type.outputCount.contains(output.count), "output", "\(output.count) outputs are not possible")
+    let alpha = (parameters as? Add)?.alpha ?? (parameters as? Multiply)?.alpha ?? 0
+    faults.require(
+      alpha == 0 || input.count == 1, "alpha", "\(alpha) with \(input.count) inputs")
+    if let split = parameters as? Split {
+      faults.require(
+        output.count == split.nOutputs, "nOutputs",
+        "\(split.nOutputs), where the layer has \(output.count) outputs")
+    }
+    if let convolution = parameters as? Convolution, input.count == 1 {
+      faults.require(convolution.kernel != nil, "weights", "no values")
+    }
+    faults.append(parameters.parameterFaults)
+  }
+}

@@ -1,0 +1,77 @@
+import CoreMLModel
+import TensorCore
+
+extension Model {
+  /// The model with its single-precision weights rounded to the nearest half, ties to even.
+  ///
+  /// The slopes of activations and the blobs of custom layers keep their precision, as in
+  /// coremltools. The version becomes 2 where it was less.
+  ///
+  /// - Throws: `.unsupported` for a weight of 65504 and more, with the layer and the value.
+  public func withHalfPrecisionWeights() throws -> Model {
+    var model = self
+    if var network = neuralNetwork {
+      for index in network.layers.indices where !(network.layers[index].parameters is Custom) {
+        try network.layers[index].editWeights { field, weights in
+          try weights.roundToHalf(field)
+        }
+      }
+      model.neuralNetwork = network
+      model.specificationVersion = max(2, specificationVersion)
+    }
+    model.type = try model.type?.mapPipeline { try $0.withHalfPrecisionWeights() }
+    if case .pipeline? = model.type {
+      model.specificationVersion = max(2, specificationVersion)
+    }
+    return model
+  }
+}
+
+extension Weights {
+  /// The largest half; coremltools refuses it, too.
+  private static let bound: Float = 65504
+
+  fileprivate mutating func roundToHalf(_ field: String) throws {
+    let count = floatValue.count
+    if count == 0 { return }
+    let result = try AlignedBuffer(checkedByteCount: count * 2)
+    let blockCount = min(count, 1 << 20)
+    let block = try AlignedBuffer(checkedByteCount: blockCount * 4)
+    try withExtendedLifetime(block) {
+      let values = block.pointer.bindMemory(to: Float.self, capacity: blockCount)
+      let halves = result.pointer.bindMemory(to: UInt16.self, capacity: count)
+      for begin in stride(from: 0, to: count, by: blockCount) {
+        let range = begin..<min(begin + blockCount, count)
+        floatValue.copy(range, to: values)
+        let piece = UnsafeBufferPointer(start: values, count: range.count)
+        if let wrong = piece.first(where: { abs($0) >= Self.bound }) {
+          throw ModelError(
+            .unsupported, "the weight \(wrong) has no half-precision value", field: field,
+            hint: "the largest is below 65504; keep single precision")
+        }
+        Half.convert(
+          piece, to: UnsafeMutableBufferPointer(start: halves + begin, count: range.count))
+        for index in range { halves[index] = halves[index].littleEndian }
+      }
+    }
+    floatValue = FloatValues([])
+    float16Value = Bytes(base: UnsafeRawPointer(result.pointer), count: count * 2, owner: result)
+  }
+}
+
+extension ModelType {
+  /// The same type with every model of a pipeline replaced.
+  func mapPipeline(_ transform: (Model) throws -> Model) rethrows -> ModelType {
+    func mapped(_ pipeline: Pipeline) throws -> Pipeline {
+      var pipeline = pipeline
+      pipeline.models = try pipeline.models.map(transform)
+      return pipeline
+    }
+    return switch self {
+    case .pipeline(let pipeline): .pipeline(try mapped(pipeline))
+    case .pipelineClassifier(let pipeline): .pipelineClassifier(try mapped(pipeline))
+    case .pipelineRegressor(let pipeline): .pipelineRegressor(try mapped(pipeline))
+    default: self
+    }
+  }
+}

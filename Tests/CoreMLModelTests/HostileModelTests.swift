@@ -1,0 +1,200 @@
+import Foundation
+import TensorCore
+import Testing
+
+@testable import CoreMLModel
+
+/// Whatever the bytes are, reading ends with a model or an error.
+struct HostileModelTests {
+  /// A small network with a large weight, so that there are payloads outside the skeleton.
+  static let sample: [UInt8] = {
+    var convolution = Convolution()
+    convolution.outputChannels = 20
+    convolution.kernelChannels = 3
+    convolution.kernelSize = [3, 3]
+    convolution.padding = .valid(ValidPadding())
+    convolution.kernel = Weights((0..<540).map { Float($0) })
+    var custom = Custom()
+    custom.className = "Swish"
+    custom.parameters = ["beta": .double(1), "n": .long(3), "none": nil, "s": .string("x")]
+    custom.blobs = [Weights([1, 2, 3])]
+    var activation = Activation(.prelu(alpha: Weights([0.5])))
+    activation.unknownFields.fields = [.init(number: 77, wireType: 0, payload: Bytes([5 as UInt8]))]
+    var network = NeuralNetwork()
+    network.layers = [
+      NeuralNetworkLayer("c", convolution, input: ["image"], output: ["a"]),
+      NeuralNetworkLayer("p", activation, input: ["a"], output: ["b"]),
+      NeuralNetworkLayer("s", custom, input: ["b"], output: ["out"]),
+    ]
+    var classifier = NeuralNetworkClassifier()
+    classifier.network = network
+    classifier.classLabels = .string(["one", "two", "drei"])
+    var model = Model()
+    model.specificationVersion = 2
+    model.description?.input = [
+      FeatureDescription(
+        name: "image", kind: .image(ImageFeatureType(width: 9, height: 9, colorSpace: .rgb)))
+    ]
+    model.description?.output = [
+      FeatureDescription(
+        name: "out", kind: .multiArray(ArrayFeatureType(shape: [20], dataType: .double)))
+    ]
+    model.description?.metadata = Metadata()
+    model.description?.metadata?.userDefined = ["a": "1", "b": "2"]
+    model.type = .neuralNetworkClassifier(classifier)
+    return (try? model.encoded()) ?? []
+  }()
+
+  /// Reads, and does with the result what programs do.
+  private func exercise(_ bytes: [UInt8]) {
+    guard let model = try? Model(bytes: Bytes(bytes)) else { return }
+    _ = model.validate()
+    _ = model.minimumSpecificationVersion
+    _ = try? model.descriptionText
+    _ = try? model.encoded()
+    for layer in model.neuralNetwork?.layers ?? [] {
+      for weights in layer.parameters?.weights ?? [] { _ = try? weights.decoded() }
+    }
+  }
+
+  @Test func everyPrefix() throws {
+    #expect(!Self.sample.isEmpty)
+    _ = try Model(bytes: Bytes(Self.sample))
+    var refused = 0
+    for length in 0..<Self.sample.count {
+      let prefix = Array(Self.sample[..<length])
+      if (try? Model(bytes: Bytes(prefix))) == nil { refused += 1 }
+      exercise(prefix)
+    }
+    // Only a cut between two fields of the outermost message leaves a whole one.
+    #expect(refused >= Self.sample.count - 3)
+  }
+
+  @Test func everyPrefixOfSmallFiles() throws {
+    for path in SharedFiles.models {
+      let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+      if bytes.count > 1500 { continue }
+      for length in 0..<bytes.count { exercise(Array(bytes[..<length])) }
+    }
+  }
+
+  @Test(arguments: 0..<8) func mutations(seed: UInt64) {
+    var random = SplitMix(state: seed)
+    for _ in 0..<2500 {
+      var bytes = Self.sample
+      for _ in 0...random.below(4) {
+        switch random.below(5) {
+        case 0: bytes[random.below(bytes.count)] ^= 1 << UInt8(random.below(8))
+        case 1: bytes[random.below(bytes.count)] = UInt8(random.below(256))
+        case 2: bytes.remove(at: random.below(bytes.count))
+        case 3:
+          bytes.insert(
+            [0, 0x7F, 0x80, 0xFF][random.below(4)], at: random.below(bytes.count))
+        default:
+          let begin = random.below(bytes.count)
+          let piece = bytes[begin..<min(bytes.count, begin + random.below(40))]
+          bytes.insert(contentsOf: piece, at: random.below(bytes.count))
+        }
+        if bytes.isEmpty { break }
+      }
+      exercise(bytes)
+    }
+  }
+
+  /// Field 202 of a model is a pipeline, whose field 1 are models.
+  @Test func deepNesting() {
+    func nested(_ depth: Int) -> [UInt8] {
+      var bytes: [UInt8] = []
+      for _ in 0..<depth {
+        bytes = [0x0A] + varint(bytes.count) + bytes
+        bytes = [0xD2, 0x0C] + varint(bytes.count) + bytes
+      }
+      return bytes
+    }
+    #expect(throws: Never.self) { try Model(bytes: Bytes(nested(20))) }
+    for depth in [33, 100, 3000] {
+      #expect {
+        try Model(bytes: Bytes(nested(depth)))
+      } throws: {
+        ($0 as? ModelError)?.code == .limitExceeded
+      }
+    }
+  }
+
+  /// A model in memory that is nested too deep is refused as well.
+  @Test func deepValues() {
+    var model = Model()
+    for _ in 0..<40 {
+      var pipeline = Pipeline()
+      pipeline.models = [model]
+      var outer = Model()
+      outer.type = .pipeline(pipeline)
+      model = outer
+    }
+    let deep = model
+    #expect(throws: ModelError.self) { try deep.encoded() }
+  }
+
+  /// 20 MB of empty layers would unpack to more than a gigabyte.
+  @Test func amplification() throws {
+    let empty = [UInt8](
+      repeating: 0, count: 20 << 20
+    ).enumerated().map { $0.offset % 2 == 0 ? 0x0A as UInt8 : 0 }
+    let bytes = [0xA2, 0x1F] + varint(empty.count) + empty
+    let clock = ContinuousClock()
+    let time = clock.measure {
+      #expect {
+        try Model(bytes: Bytes(bytes))
+      } throws: {
+        ($0 as? ModelError)?.code == .limitExceeded
+      }
+    }
+    #expect(time < .seconds(10))
+  }
+
+  @Test func errorsNameThePlace() throws {
+    // specificationVersion 1; neuralNetwork (500) with a layer whose name breaks off.
+    let broken: [UInt8] = [0x08, 1, 0xA2, 0x1F, 4, 0x0A, 2, 0x0A, 9]
+    let error = #expect(throws: ModelError.self) { try Model(bytes: Bytes(broken)) }
+    #expect(error?.field == "neuralNetwork.layers")
+    #expect(error?.message.contains("byte 7") ?? false)
+    // A pooling layer, "p", of type 7.
+    let unknown: [UInt8] = [0xA2, 0x1F, 10, 0x0A, 8, 0x0A, 1, 0x70, 0xC2, 0x07, 2, 0x08, 7]
+    let second = #expect(throws: ModelError.self) { try Model(bytes: Bytes(unknown)) }
+    #expect(second?.layer == "p")
+    #expect(second?.layerClass == "pooling")
+    #expect(second?.field == "type")
+    #expect(second?.code == .unsupported)
+  }
+
+  @Test func refusesTheReservedField() {
+    var bytes: [UInt8] = []
+    bytes += [0xF8, 0xFF, 0xFF, 0xFF, 0x0F, 0]
+    #expect(throws: ModelError.self) { try Model(bytes: Bytes(bytes)) }
+  }
+
+  private func varint(_ value: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = value
+    while rest >= 0x80 {
+      bytes.append(UInt8(rest & 0x7F) | 0x80)
+      rest >>= 7
+    }
+    return bytes + [UInt8(rest)]
+  }
+}
+
+/// Steele, Lea and Flood's generator, so that failures can be repeated.
+struct SplitMix {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
+}
