@@ -50,3 +50,12 @@ static inline int assay_object(hid_t object, uint64_t place[2]) {
 #endif
   return (int)info.type;
 }
+
+// Frees the strings of variable length that a read has left in `buffer`.
+static inline void assay_reclaim(hid_t type, hid_t space, void *buffer) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5Treclaim(type, space, H5P_DEFAULT, buffer);
+#else
+  H5Dvlen_reclaim(type, space, H5P_DEFAULT, buffer);
+#endif
+}

@@ -44,13 +44,14 @@ int assay_pipe(int ends[2]) {
 }
 
 int assay_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 34)
   return posix_spawn_file_actions_addclosefrom_np(actions, first);
-#else
+#endif
+#endif
   (void)actions;
   (void)first;
   return 0;
-#endif
 }
 
 const char *assay_image_path(const void *address) {

@@ -36,7 +36,7 @@ struct DatasetDescription {
     let declared = try checkedProduct([count, H5Tget_size(handle.id)], limit: Limits.fileBytes)
     let stored = Int(clamping: H5Dget_storage_size(dataset.id))
     let offset = layout == H5D_CONTIGUOUS ? UInt64(H5Dget_offset(dataset.id)) : UInt64.max
-    H5Eclear2(hid_t(H5E_DEFAULT))
+    H5Eclear2(LibraryError.stack)
     let possible = min(stored, fileSize).multipliedReportingOverflow(by: Limits.expansionRatio)
     guard declared <= HDF5Limits.freeBytes || possible.overflow || declared <= possible.partialValue
     else {

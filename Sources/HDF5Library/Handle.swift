@@ -18,19 +18,22 @@ struct Handle: ~Copyable {
 }
 
 enum LibraryError {
+  /// H5E_DEFAULT, a macro that not every version lets Swift see.
+  static let stack: hid_t = 0
+
   /// The library's innermost complaint about the call that has just failed.
   static func current(_ what: String) -> ModelError {
     var innermost = ""
     withUnsafeMutablePointer(to: &innermost) { target in
       _ = H5Ewalk2(
-        hid_t(H5E_DEFAULT), H5E_WALK_UPWARD,
+        LibraryError.stack, H5E_WALK_UPWARD,
         { position, error, context in
           guard position == 0, let error, let text = error.pointee.desc else { return 0 }
           context?.assumingMemoryBound(to: String.self).pointee = String(cString: text)
           return 0
         }, target)
     }
-    H5Eclear2(hid_t(H5E_DEFAULT))
+    H5Eclear2(LibraryError.stack)
     return ModelError(.malformed, innermost.isEmpty ? what : "\(what) (\(innermost))")
   }
 

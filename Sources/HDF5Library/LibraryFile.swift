@@ -9,7 +9,7 @@ struct LibraryFile: ~Copyable {
 
   /// Opens the file behind an open descriptor.
   init(descriptor: Int32, size: Int) throws {
-    H5Eset_auto2(hid_t(H5E_DEFAULT), nil, nil)
+    H5Eset_auto2(LibraryError.stack, nil, nil)
     // No filter is ever loaded as a plug-in.
     H5PLset_loading_state(0)
     let access = try Handle(

@@ -61,7 +61,7 @@ enum Strings {
     return try pointers.withUnsafeMutableBytes { target in
       guard let base = target.baseAddress else { return [] }
       try LibraryError.check(read(type.id, base), "its strings cannot be read")
-      defer { H5Dvlen_reclaim(type.id, space.id, 0, base) }
+      defer { assay_reclaim(type.id, space.id, base) }
       var total = 0
       return try target.bindMemory(to: UnsafeMutablePointer<CChar>?.self).map { pointer in
         guard let pointer else { return "" }
