@@ -2,6 +2,7 @@ import ArgumentParser
 import Assay
 import CoreMLModel
 import ImportSupport
+import ModelTransforms
 import TensorCore
 
 struct ConvertCommand: ParsableCommand {
@@ -81,8 +82,11 @@ struct ConvertCommand: ParsableCommand {
     var options = try conversionOptions()
     if verbose { options.onVisit = { Console.note(Console.escaped($0)) } }
     let source = try ModelSource(contentsOf: model, weights: weights)
-    let result = try source.convert(options)
+    var result = try source.convert(options)
     for note in result.notes where !global.quiet { Console.warn(note) }
+    if weightsPrecision == .float16 { result.model = try result.model.withHalfPrecisionWeights() }
+    result.model.specificationVersion = result.model.minimumSpecificationVersion
+    if let fault = result.model.validate().first { throw fault }
     if dryRun {
       Console.write(Self.planText(result.plan))
       return

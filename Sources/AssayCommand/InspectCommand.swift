@@ -28,7 +28,7 @@ struct InspectCommand: ParsableCommand {
       try ModelSource(contentsOf: model, weights: weights).inspectedModel()
     }
     if spec {
-      Console.write(document.descriptionText)
+      Console.write(try document.descriptionText)
       return
     }
     let inspection = Inspection(document)

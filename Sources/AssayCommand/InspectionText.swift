@@ -36,10 +36,7 @@ struct InspectionText {
   private func modelRows() -> [(String, String)] {
     var rows = [
       ("type", model.typeName),
-      (
-        "specification version",
-        "\(model.specificationVersion) (\(oldestSystem(forSpecification: model.specificationVersion)))"
-      ),
+      ("specification version", versionText),
     ]
     if model.isUpdatable { rows.append(("updatable", "yes")) }
     if let labels = model.classLabels {
@@ -48,6 +45,12 @@ struct InspectionText {
       rows.append(("class labels", "\(strings.count): \(shown)"))
     }
     return rows
+  }
+
+  private var versionText: String {
+    let version = model.specificationVersion
+    return "\(version)"
+      + (SpecificationVersion.oldestSystem(version).map { " (\($0) and later)" } ?? "")
   }
 
   private func featureRow(_ feature: FeatureDescription) -> (String, String) {

@@ -44,7 +44,9 @@ enum Command {
   }
 
   @discardableResult
-  static func run(_ arguments: [String], input: String? = nil) throws -> Result {
+  static func run(
+    _ arguments: [String], input: String? = nil, environment: [String: String] = [:]
+  ) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -56,6 +58,7 @@ enum Command {
     let process = Process()
     process.executableURL = URL(filePath: binary)
     process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = try file("in", input ?? "")
     process.standardOutput = try file("out")
     process.standardError = try file("err")

@@ -26,7 +26,8 @@ import Testing
     """
 
   static func convert(
-    _ model: [String], rules: String, to folder: String, image: [String] = ["--image-input", "image"]
+    _ model: [String], rules: String, to folder: String,
+    image: [String] = ["--image-input", "image"]
   ) throws -> String {
     try Data(rules.utf8).write(to: URL(filePath: folder + "/rules.json"))
     let path = folder + "/model.mlmodel"

@@ -1,3 +1,0 @@
-import CoreMLModel
-func oldestSystem(forSpecification v: Int) -> String { "?" }
-extension Model { var descriptionText: String { "" } }
