@@ -22,11 +22,23 @@ public struct ImportedFeature: Sendable {
   /// The source framework's axes, such as `NHWC`.
   public var layout: String
   public var isOptional = false
+  /// A recurrent layer's state, whose type the user does not choose.
+  public var isState = false
 
   public init(name: String, shape: [Int], layout: String) {
     self.name = name
     self.shape = shape
     self.layout = layout
+  }
+}
+
+extension ImportedFeature {
+  /// A recurrent layer's state; the model works without it.
+  public static func state(_ name: String, units: Int, isInput: Bool) -> ImportedFeature {
+    var feature = ImportedFeature(name: name, shape: [units], layout: "NC")
+    feature.isState = true
+    feature.isOptional = isInput
+    return feature
   }
 }
 

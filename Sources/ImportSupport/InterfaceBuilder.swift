@@ -90,7 +90,7 @@ public enum InterfaceBuilder {
     _ feature: ImportedFeature, _ options: ConversionOptions
   ) -> ArrayFeatureType {
     ArrayFeatureType(
-      shape: feature.shape, dataType: feature.isOptional ? .double : options.arrayType)
+      shape: feature.shape, dataType: feature.isState ? .double : options.arrayType)
   }
 
   private static func image(

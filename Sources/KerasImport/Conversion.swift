@@ -37,9 +37,14 @@ struct Conversion {
 
   mutating func run() throws -> ImportedNetwork {
     chooseHandlers()
-    try assignWeights()
     var imported = ImportedNetwork(source: source.version.description)
-    imported.inputs = try addInputs()
+    do {
+      try assignWeights()
+      imported.inputs = try addInputs()
+    } catch {
+      // The layers that are not supported are named before anything that follows from them.
+      throw UnsupportedLayers.error(problems) ?? error
+    }
     for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
     if let error = UnsupportedLayers.error(problems) { throw error }
     imported.outputs = try addOutputs()
@@ -47,6 +52,10 @@ struct Conversion {
     imported.trainableParameterCount = trainableParameters
     try imported.rename(
       inputs: [], outputs: imported.outputs.indices.map { "output\($0 + 1)" })
+    imported.inputs += network.stateInputs.map { .state($0.blob, units: $0.units, isInput: true) }
+    imported.outputs += network.stateOutputs.map {
+      .state($0.blob, units: $0.units, isInput: false)
+    }
     return imported
   }
 
@@ -121,15 +130,10 @@ struct Conversion {
       let key = ObjectIdentifier(node.layer)
       if slots[key] == nil { slots[key] = .some(handler?.slots) }
     }
-    // The layers that are not supported are named before anything that follows from them.
-    do {
-      weights = try WeightAssignment(source.definition, weightSource) {
-        slots[ObjectIdentifier($0)] ?? nil
-      }.weights
-    } catch {
-      if let first = UnsupportedLayers.error(problems) { throw first }
-      throw error
-    }
+    weights = try WeightAssignment(source.definition, weightSource) {
+      // Inputs of nested models stand in no node.
+      $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
+    }.weights
   }
 
   private mutating func convert(_ index: Int) {
@@ -187,6 +191,9 @@ struct Conversion {
     guard !graph.inputs.isEmpty else {
       throw ModelError(.malformed, "the model has no inputs")
     }
+    // What is looked up in a table is a sequence of indices.
+    let indices = Set(
+      graph.nodes.filter { $0.layer.className == "Embedding" }.flatMap { $0.inputs.map(\.node) })
     return try graph.inputs.enumerated().map { position, index in
       let node = graph.nodes[index]
       let name =
@@ -195,7 +202,7 @@ struct Conversion {
       let shape = try InputShape(
         declared: node.layer.declaredShape, requested: options.inputShapes[name], name: name,
         layer: node.name)
-      let layout = try shape.layout(formats[index])
+      let layout = try shape.layout(formats[index], isIndices: indices.contains(index))
       let blob = network.reserve("input\(position + 1)")
       let tensor = KerasTensor(blob: blob, shape: shape.sizes, layout: layout)
       tensors[index] = [tensor]
@@ -209,6 +216,7 @@ struct Conversion {
 
   private mutating func addOutputs() throws -> [ImportedFeature] {
     var taken = Set(graph.inputs.compactMap { tensors[$0]?.first?.blob })
+      .union(network.stateOutputs.map(\.blob))
     return try graph.outputs.enumerated().map { position, reference in
       let node = graph.nodes[reference.node]
       guard let outputs = tensors[reference.node], reference.tensor < outputs.count else {
@@ -217,9 +225,7 @@ struct Conversion {
           layerClass: node.layer.className)
       }
       var tensor = outputs[reference.tensor]
-      if tensor.layout == .steps {
-        tensor = network.relaid(tensor, to: .sequence, for: "output\(position + 1)")
-      }
+      tensor = network.standard(tensor, for: "output\(position + 1)")
       if !taken.insert(tensor.blob).inserted {
         // A blob is either an input or one output: this one needs a copy.
         tensor.blob = network.add(

@@ -21,8 +21,7 @@ struct CustomConversion {
     guard !call.inputs.isEmpty else { throw call.error("it has no inputs") }
     var inputs: [KerasTensor] = []
     for input in call.inputs {
-      inputs.append(
-        input.layout == .steps ? network.relaid(input, to: .sequence, for: call.name) : input)
+      inputs.append(network.standard(input, for: call.name))
     }
     let builder = CustomLayerBuilder(
       configuration: layer.fields,

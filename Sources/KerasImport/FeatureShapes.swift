@@ -40,9 +40,10 @@ struct InputShape {
     self.sizes = sizes
   }
 
-  func layout(_ format: LayerConfiguration.DataFormat) throws -> TensorLayout {
+  func layout(_ format: LayerConfiguration.DataFormat, isIndices: Bool) throws -> TensorLayout {
     switch sizes.count {
-    case 1, 2: .vector
+    case 1: .vector
+    case 2: isIndices ? .indices : .vector
     case 3: .sequence
     case 4: format.layout
     case 5: format == .channelsLast ? .imageSequence : .imageSequenceChannelsFirst
@@ -56,7 +57,7 @@ struct InputShape {
 /// Shapes of features as Core ML declares them: `(C)` or `(C, H, W)`.
 enum FeatureShape {
   static func input(_ tensor: KerasTensor, name: String, layer: String) throws -> [Int] {
-    if tensor.rank == 1 { return [1] }
+    if tensor.layout.axes.isEmpty || tensor.layout == .indices { return [1] }
     var shape: [Int] = []
     for place in places(tensor) {
       guard let size = tensor.size(of: place) else {
@@ -74,12 +75,15 @@ enum FeatureShape {
 
   /// An unknown size, which only a custom layer can leave, is left out with all the others.
   static func output(_ tensor: KerasTensor) -> [Int] {
-    if tensor.rank == 1 { return [1] }
+    if tensor.rank == 1 || tensor.layout == .indices { return [1] }
     let sizes = places(tensor).map { tensor.size(of: $0) }
     return sizes.contains(nil) ? [] : sizes.compactMap { $0 }
   }
 
   private static func places(_ tensor: KerasTensor) -> [BlobAxis] {
-    tensor.layout.axes.contains(.height) ? [.channel, .height, .width] : [.channel]
+    let axes = tensor.layout.axes
+    return axes.contains(.height)
+      ? [.channel, .height, .width]
+      : axes.contains(.channel) ? [.channel] : []
   }
 }

@@ -186,12 +186,10 @@ struct ModelDefinitionParser {
   // MARK: Sequential
 
   private mutating func sequential(_ config: JSONValue, name: String?) throws -> ModelDefinition {
-    sequentialCount += 1
-    let name = config["name"]?.string ?? name ?? "sequential_\(sequentialCount)"
     guard let elements = config.array ?? config["layers"]?.array, !elements.isEmpty else {
-      throw ModelError(.malformed, "the Sequential '\(name)' lists no layers")
+      throw ModelError(.malformed, "a Sequential lists no layers")
     }
-    var definition = ModelDefinition(name: name)
+    var definition = ModelDefinition(name: config["name"]?.string ?? name ?? "")
     var previous: [ModelDefinition.Reference] = []
     let fallback = config["batch_input_shape"] ?? config["build_input_shape"]
     for (index, element) in elements.enumerated() {
@@ -219,6 +217,8 @@ struct ModelDefinitionParser {
       if next.isInput { definition.inputs.append(previous[0]) }
     }
     definition.outputs = previous
+    sequentialCount += 1
+    if definition.name.isEmpty { definition.name = "sequential_\(sequentialCount)" }
     return definition
   }
 

@@ -6,6 +6,9 @@ import TensorCore
 struct NetworkWriter {
   private(set) var layers: [NeuralNetworkLayer] = []
   private(set) var plan: [PlanEntry] = []
+  /// States that recurrent layers take from and give to the model's user, with their sizes.
+  private(set) var stateInputs: [(blob: String, units: Int)] = []
+  private(set) var stateOutputs: [(blob: String, units: Int)] = []
   var notes: [String] = []
   let version: KerasVersion
   let rules: CustomLayerRules
@@ -13,6 +16,13 @@ struct NetworkWriter {
   private var visited = 0
   private var blobs: Set<String> = []
   private var firstLayerOfEntry = 0
+  /// Blobs that have been permuted already.
+  private var moves: [Move: String] = [:]
+
+  private struct Move: Hashable {
+    var blob: String
+    var axes: [Int]
+  }
 
   init(
     version: KerasVersion, rules: CustomLayerRules, onVisit: (@Sendable (String) -> Void)?
@@ -38,7 +48,10 @@ struct NetworkWriter {
   }
 
   /// Forgets the layers of an attempt that failed.
-  mutating func abandon() { layers.removeSubrange(firstLayerOfEntry...) }
+  mutating func abandon() {
+    layers.removeSubrange(firstLayerOfEntry...)
+    moves = [:]
+  }
 
   /// Adds a layer with one output.
   @discardableResult
@@ -56,6 +69,24 @@ struct NetworkWriter {
   ) -> [String] {
     let outputs = outputs.map { unique($0) }
     layers.append(NeuralNetworkLayer(name, parameters, input: inputs, output: outputs))
+    return outputs
+  }
+
+  /// An optional input of the model.
+  mutating func addStateInput(_ name: String, units: Int) -> String {
+    let blob = unique(name)
+    stateInputs.append((blob, units))
+    return blob
+  }
+
+  /// Adds a recurrent layer: its output, and states `NAME_SUFFIX` that are outputs of the model.
+  mutating func add(
+    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], states: [String],
+    units: Int
+  ) -> [String] {
+    let outputs = add(
+      name, parameters, inputs, outputs: [name + "_output"] + states.map { "\(name)_\($0)" })
+    stateOutputs += outputs.dropFirst().map { ($0, units) }
     return outputs
   }
 
@@ -83,9 +114,15 @@ struct NetworkWriter {
       tensor.index(of: axis).map { tensor.shape[$0] } ?? 1
     }
     if !tensor.isGuess, moved.allSatisfy({ sizes[$0] == 1 }) { return result }
+    let move = Move(blob: tensor.blob, axes: axes)
+    if let known = moves[move] {
+      result.blob = known
+      return result
+    }
     var permute = Permute()
     permute.axis = axes
     result.blob = add("\(tensor.blob)_permute_\(name)", permute, [tensor.blob])
+    moves[move] = result.blob
     return result
   }
 

@@ -17,6 +17,8 @@ struct Conv2DTranspose: KerasLayer {
   private let filters: Int
   private let settings: ConvolutionSettings
   private let outputPadding: [Int]?
+  /// Keras 1 keeps the kernel of a convolution, [h, w, in, out].
+  private let hasConvolutionKernel: Bool
   /// Keras 1 states the result.
   private let statedShape: [Int?]?
 
@@ -26,6 +28,7 @@ struct Conv2DTranspose: KerasLayer {
     outputPadding =
       configuration.field("output_padding") == nil
       ? nil : try configuration.pair("output_padding", atLeast: 0)
+    hasConvolutionKernel = configuration.field("nb_filter") != nil
     statedShape = ModelDefinition.Layer.shape(configuration.fields["output_shape"])
   }
 
@@ -42,6 +45,9 @@ struct Conv2DTranspose: KerasLayer {
       // [filters, channels, h, w] to [channels, filters, h, w]
       kernel = try call.weight("kernel", [filters, channels, size[0], size[1]])
         .transposed([1, 0, 2, 3])
+    } else if hasConvolutionKernel {
+      let stored = try call.weight("kernel", size.map { $0 } + [channels, filters])
+      kernel = settings.turned(stored).transposed([2, 3, 0, 1])
     } else {
       let stored = try call.weight("kernel", size.map { $0 } + [filters, channels])
       kernel = settings.turned(stored).transposed([3, 2, 0, 1])

@@ -19,7 +19,7 @@ struct Dense: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var input = try call.input
+    var input = network.standard(try call.input, for: call.name)
     let channels = input.isGuess ? nil : input.channels
     let kernel = try call.weight("kernel", [channels, units])
     let bias = hasBias ? Weights(try call.weight("bias", [units])) : nil

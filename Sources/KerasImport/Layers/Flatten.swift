@@ -13,7 +13,7 @@ struct FlattenLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var input = try call.input
+    var input = network.standard(try call.input, for: call.name)
     var flatten = Flatten()
     switch input.layout {
     case .vector: flatten.mode = .channelFirst
@@ -24,9 +24,6 @@ struct FlattenLayer: KerasLayer {
         throw call.unsupported("flattening of a sequence of images is not supported")
       }
       if input.layout.axes.count == 2 {
-        if input.layout != .sequence {
-          input = network.relaid(input, to: .sequence, for: call.name)
-        }
         // T to H, so that H, W, C is Keras' order.
         var permute = Permute()
         permute.axis = [2, 1, 0, 3]

@@ -8,7 +8,11 @@ enum KerasLayerRegistry {
     GlobalAveragePooling2D.self, ZeroPadding2D.self, Cropping2D.self, UpSampling2D.self,
     FlattenLayer.self, ReshapeLayer.self, Dropout.self, AddLayer.self, SubtractLayer.self,
     MultiplyLayer.self, AverageLayer.self, MaximumLayer.self, MinimumLayer.self,
-    ConcatenateLayer.self, MergeLayer.self,
+    ConcatenateLayer.self, DotLayer.self, MergeLayer.self, Conv1D.self, MaxPooling1D.self,
+    AveragePooling1D.self, GlobalMaxPooling1D.self, GlobalAveragePooling1D.self,
+    ZeroPadding1D.self, Cropping1D.self, UpSampling1D.self, PermuteLayer.self, RepeatVector.self,
+    EmbeddingLayer.self, SimpleRNN.self, GRULayer.self, LSTM.self, Bidirectional.self,
+    TimeDistributed.self, TimeDistributedDense.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

@@ -5,10 +5,12 @@ extension NetworkWriter {
   /// The inputs in one layout, with the shape of their element-wise combination. Tensors of fewer
   /// axes get theirs after the batch, as Keras does it.
   mutating func merged(_ call: LayerCall) throws -> (inputs: [KerasTensor], result: KerasTensor) {
-    guard var widest = call.inputs.first else { throw call.error("it has no inputs") }
-    for input in call.inputs where input.rank > widest.rank { widest = input }
+    var standard: [KerasTensor] = []
+    for input in call.inputs { standard.append(self.standard(input, for: call.name)) }
+    guard var widest = standard.first else { throw call.error("it has no inputs") }
+    for input in standard where input.rank > widest.rank { widest = input }
     var inputs: [KerasTensor] = []
-    for var input in call.inputs {
+    for var input in standard {
       // Align the axes at the end.
       let layout = TensorLayout(axes: Array(widest.layout.axes.suffix(input.rank - 1)))
       input = relaid(input, to: layout, for: call.name)
@@ -44,10 +46,12 @@ extension NetworkWriter {
 
   /// Joins the inputs along `axis`.
   mutating func concatenated(axis: Int, _ call: LayerCall) throws -> [KerasTensor] {
-    guard let first = call.inputs.first else { throw call.error("it has no inputs") }
+    var standard: [KerasTensor] = []
+    for input in call.inputs { standard.append(self.standard(input, for: call.name)) }
+    guard let first = standard.first else { throw call.error("it has no inputs") }
     let axis = try call.axis(axis, of: first)
     var inputs: [KerasTensor] = []
-    for input in call.inputs {
+    for input in standard {
       guard input.rank == first.rank else {
         throw call.error(
           "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) have different ranks")
@@ -174,7 +178,7 @@ struct MergeLayer: KerasLayer {
   static let classNames = ["Merge"]
 
   private enum Mode: String {
-    case sum, mul, ave, max, concat
+    case sum, mul, ave, max, concat, cos, dot
   }
 
   private let mode: Mode
@@ -184,7 +188,7 @@ struct MergeLayer: KerasLayer {
     let name = try configuration.string("mode", default: "sum")
     guard let mode = Mode(rawValue: name) else {
       throw configuration.unsupported(
-        "mode", "'\(name)' is not supported", hint: "sum, mul, ave, max and concat are")
+        "mode", "'\(name)' is not supported", hint: "sum, mul, ave, max, concat, cos and dot are")
     }
     self.mode = mode
     axis = try configuration.int("concat_axis", default: -1, atLeast: -Limits.rank)
@@ -197,6 +201,8 @@ struct MergeLayer: KerasLayer {
     case .ave: try network.elementwise(Average(), call)
     case .max: try network.elementwise(Max(), call)
     case .concat: try network.concatenated(axis: axis, call)
+    case .cos: try network.dot(isNormalized: true, call)
+    case .dot: try network.dot(isNormalized: false, call)
     }
   }
 }

@@ -24,7 +24,7 @@ struct ReshapeLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var input = try call.input
+    var input = network.standard(try call.input, for: call.name)
     let sizes = try resolved(input, call)
     var output = input
     output.shape = [input.shape[0]] + sizes.map { $0 == -1 ? nil : $0 }
@@ -42,7 +42,6 @@ struct ReshapeLayer: KerasLayer {
       reshape.targetShape =
         isTargetFirst ? [1] + sizes : [1, sizes[2], sizes[0], sizes[1]]
     }
-    if input.layout == .steps { input = network.relaid(input, to: .sequence, for: call.name) }
     // Channel last reads and writes H, W, C. Where only one side is in that order, the other must
     // be one that both orders agree about.
     let wantsLast = input.layout == .image || output.layout == .image

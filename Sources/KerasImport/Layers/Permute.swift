@@ -1,0 +1,53 @@
+import CoreMLModel
+
+/// Axis `i` of the output is axis `dims[i]` of the input, counted from 1.
+struct PermuteLayer: KerasLayer {
+  static let classNames = ["Permute"]
+
+  private let axes: [Int]
+
+  init(_ configuration: LayerConfiguration) throws {
+    guard let axes = try configuration.ints("dims") else { throw configuration.missing(["dims"]) }
+    guard axes.sorted() == Array(1..<axes.count + 1) else {
+      throw configuration.unsupported("dims", "\(axes) is no order of axes")
+    }
+    self.axes = axes
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = network.standard(try call.input, for: call.name)
+    guard input.rank == axes.count + 1 else {
+      throw call.error("dims \(axes) for an input \(input.shapeText)")
+    }
+    var output = input
+    output.shape = [input.shape[0]] + axes.map { input.shape[$0] }
+    let moved = TensorLayout(axes: axes.map { input.layout.axes[$0 - 1] })
+    // An image keeps the axes of the layout it comes in.
+    output.layout = input.layout
+    var permute = Permute()
+    permute.axis = moved.permutation(to: output.layout)
+    output.blob = network.add(call.name, permute, [input.blob])
+    return [output]
+  }
+}
+
+/// A vector as a sequence of `n` equal steps.
+struct RepeatVector: KerasLayer {
+  static let classNames = ["RepeatVector"]
+
+  private let count: Int
+
+  init(_ configuration: LayerConfiguration) throws { count = try configuration.int("n") }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is no vector") }
+    var output = network.relaid(input, to: .vector, for: call.name)
+    var sequence = SequenceRepeat()
+    sequence.nRepetitions = count
+    output.blob = network.add(call.name, sequence, [output.blob])
+    output.shape = [input.shape[0], count, input.shape[1]]
+    output.layout = .sequence
+    return [output]
+  }
+}

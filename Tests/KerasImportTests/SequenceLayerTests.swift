@@ -1,0 +1,279 @@
+import CoreMLModel
+import TensorCore
+import Testing
+
+@testable import KerasImport
+
+/// Expected values follow from Keras' documentation of each layer.
+struct SequenceLayerTests {
+  @Test func convolutionRunsAlongTheWidth() throws {
+    let converted = try convert(
+      single(
+        "Conv1D", input: "[null, 10, 2]",
+        #""filters": 3, "kernel_size": [3], "strides": [2], "padding": "valid""#),
+      ["layer": [.init("kernel:0", [3, 2, 3]), .init("bias:0", [3])]])
+    #expect(converted.types == ["permute", "convolution", "permute"])
+    #expect((converted.layers[0].parameters as? Permute)?.axis == [3, 1, 2, 0])
+    let convolution = try #require(converted.layer("layer", as: Convolution.self))
+    #expect(convolution.kernelSize == [1, 3] && convolution.stride == [1, 2])
+    // [k, in, out] to [out, in, 1, k]: element [0, 0, 0, x] was at x·6.
+    #expect(Array(convolution.kernel?.floatValue.array().prefix(3) ?? []) == [0, 1.5, 3])
+    #expect(converted.inputShape() == [2] && converted.outputShape() == [3])
+    #expect(converted.metadata("assay.layout.output1") == "NTC")
+  }
+
+  @Test func causalPaddingCountsTheDilation() throws {
+    let converted = try convert(
+      single(
+        "Conv1D", input: "[null, 10, 1]",
+        #""filters": 1, "kernel_size": 3, "dilation_rate": 2, "padding": "causal", "use_bias": false"#
+      ),
+      ["layer": [.init("kernel:0", [3, 1, 1])]])
+    #expect(converted.types == ["permute", "padding", "convolution", "permute"])
+    let padding = try #require(converted.layer("layer__causal_pad__", as: Padding.self))
+    #expect(padding.paddingAmounts?.left == 4 && padding.paddingAmounts?.right == 0)
+  }
+
+  @Test func keras1ConvolutionHasAFourthAxis() throws {
+    let converted = try convert(
+      single(
+        "Convolution1D", input: "[null, 10, 2]",
+        #""nb_filter": 1, "filter_length": 3, "border_mode": "same", "subsample_length": 1, "bias": false"#
+      ),
+      version: "1.2.2", ["layer": [.init("layer_W:0", [3, 1, 2, 1])]])
+    let kernel = try #require(converted.layer("layer", as: Convolution.self)?.kernel)
+    #expect(kernel.floatValue.array() == [0, 0.5, 1, 0.25, 0.75, 1.25])
+  }
+
+  @Test func chainsOfOneDimensionalLayersNeedTwoPermutes() throws {
+    let converted = try convert(
+      #"""
+      {"class_name": "Sequential", "config": [
+        {"class_name": "ZeroPadding1D", "config": {"name": "z", "batch_input_shape": [null, 4, 2], "padding": [1, 2]}},
+        {"class_name": "Activation", "config": {"name": "a", "activation": "relu"}},
+        {"class_name": "MaxPooling1D", "config": {"name": "p", "pool_size": 2, "strides": 2, "padding": "same"}},
+        {"class_name": "UpSampling1D", "config": {"name": "u", "size": 3}},
+        {"class_name": "Cropping1D", "config": {"name": "c", "cropping": [2, 1]}},
+        {"class_name": "Flatten", "config": {"name": "f"}}]}
+      """#)
+    #expect(
+      converted.types == [
+        "permute", "padding", "activation", "pooling", "upsample", "crop", "permute", "permute",
+        "flatten",
+      ])
+    // (4 + 3 + 1) / 2 = 4, · 3 − 3 = 9, · 2 = 18
+    #expect(converted.outputShape() == [18])
+  }
+
+  @Test func globalPooling() throws {
+    let converted = try convert(single("GlobalAveragePooling1D", input: "[null, 7, 3]"))
+    #expect(converted.layer("layer", as: Pooling.self)?.kernelSize == [1, 7])
+    #expect(converted.outputShape() == [3])
+    let unknown = try convert(single("GlobalMaxPooling1D", input: "[null, null, 3]"))
+    #expect(unknown.layer("layer", as: Pooling.self)?.globalPooling == true)
+  }
+
+  @Test func embedding() throws {
+    let converted = try convert(
+      single("Embedding", input: "[null, 5]", #""input_dim": 3, "output_dim": 2"#),
+      ["layer": [.init("embeddings:0", [3, 2])]])
+    let embedding = try #require(converted.only(Embedding.self))
+    #expect(embedding.inputDim == 3 && embedding.outputChannels == 2 && !embedding.hasBias)
+    #expect(embedding.matrix?.floatValue.array() == [0, 0.5, 1, 0.25, 0.75, 1.25])
+    #expect(converted.inputShape() == [1] && converted.outputShape() == [2])
+    #expect(converted.metadata("assay.layout.input1") == "NT")
+    #expect(converted.metadata("assay.layout.output1") == "NTC")
+    let masked = modelError {
+      try convert(
+        single(
+          "Embedding", input: "[null, 5]", #""input_dim": 3, "output_dim": 2, "mask_zero": true"#),
+        ["layer": [.init("embeddings:0", [3, 2])]])
+    }
+    #expect(masked?.field == "mask_zero")
+  }
+
+  @Test(arguments: [
+    ("[null, 2, 3, 4]", "[3, 1, 2]", [0, 3, 1, 2], [3, 4, 2]),
+    ("[null, 2, 3, 4]", "[1, 2, 3]", [0, 1, 2, 3], [4, 2, 3]),
+    ("[null, 2, 3]", "[2, 1]", [1, 0, 2, 3], [2]),
+  ])
+  func permute(_ input: String, _ dims: String, _ axes: [Int], _ shape: [Int]) throws {
+    // (3, 1, 2): out H is in C, out W is in H, out C is in W.
+    let converted = try convert(single("Permute", input: input, #""dims": \#(dims)"#))
+    let expected = dims == "[3, 1, 2]" ? [0, 3, 1, 2] : axes
+    #expect(converted.only(Permute.self)?.axis == expected)
+    #expect(converted.outputShape() == shape)
+  }
+
+  @Test func repeatVector() throws {
+    let converted = try convert(single("RepeatVector", input: "[null, 3]", #""n": 4"#))
+    #expect(converted.only(SequenceRepeat.self)?.nRepetitions == 4)
+    #expect(converted.metadata("assay.layout.output1") == "NTC")
+  }
+
+  @Test func timeDistributedLayersWorkOnEachStep() throws {
+    let converted = try convert(
+      single(
+        "TimeDistributed", input: "[null, 6, 3]",
+        #""layer": {"class_name": "Dense", "config": {"name": "inner", "units": 2, "activation": "relu"}}"#
+      ),
+      ["layer": [.init("kernel:0", [3, 2]), .init("bias:0", [2])]])
+    #expect(converted.names == ["layer", "layer__activation__"])
+    #expect(converted.types == ["innerProduct", "activation"])
+    let image = try convert(
+      single(
+        "TimeDistributed", input: "[null, 6, 4, 4, 3]",
+        #""layer": {"class_name": "Flatten", "config": {"name": "inner"}}"#))
+    #expect(image.only(Flatten.self)?.mode == .channelLast)
+    #expect(image.inputShape() == [3, 4, 4] && image.outputShape() == [48])
+    let unknown = modelError {
+      try convert(
+        single(
+          "TimeDistributed", input: "[null, 6, 3]",
+          #""layer": {"class_name": "Mystery", "config": {}}"#))
+    }
+    #expect(unknown?.message.contains("TimeDistributed(Mystery)") == true)
+  }
+
+  @Test func lstmGatesAreReordered() throws {
+    let converted = try convert(
+      single(
+        "LSTM", input: "[null, 5, 2]",
+        #""units": 1, "activation": "tanh", "recurrent_activation": "hard_sigmoid", "unit_forget_bias": true, "return_sequences": true"#
+      ),
+      [
+        "layer": [
+          .init("kernel:0", [2, 4]), .init("recurrent_kernel:0", [1, 4], from: 10),
+          .init("bias:0", values: [1, 2, 3, 4]),
+        ]
+      ])
+    let layer = try #require(converted.only(UniDirectionalLSTM.self))
+    // Keras keeps i, f, c, o side by side.
+    #expect(layer.weightParams?.inputGateWeightMatrix?.floatValue.array() == [0, 1])
+    #expect(layer.weightParams?.forgetGateWeightMatrix?.floatValue.array() == [0.25, 1.25])
+    #expect(layer.weightParams?.blockInputWeightMatrix?.floatValue.array() == [0.5, 1.5])
+    #expect(layer.weightParams?.outputGateWeightMatrix?.floatValue.array() == [0.75, 1.75])
+    #expect(layer.weightParams?.blockInputRecursionMatrix?.floatValue.array() == [10.5])
+    #expect(layer.weightParams?.outputGateBiasVector?.floatValue.array() == [4])
+    #expect(layer.params?.forgetBias == false && layer.params?.sequenceOutput == true)
+    #expect(
+      layer.activations.map(\.function) == [.sigmoidHard(alpha: 0.2, beta: 0.5), .tanh, .tanh])
+    let description = converted.result.model.description
+    #expect(description?.input.map(\.name) == ["input1", "layer_h_in", "layer_c_in"])
+    #expect(description?.input.map { $0.type?.isOptional } == [false, true, true])
+    #expect(description?.output.map(\.name) == ["output1", "layer_h_out", "layer_c_out"])
+    #expect(converted.inputShape("layer_h_in") == [1])
+  }
+
+  @Test func keras1KeepsEachGateOnItsOwn() throws {
+    let gates = ["i", "c", "f", "o"]
+    var weights: [MemoryWeights.Weight] = []
+    for (index, gate) in gates.enumerated() {
+      let start = Float(10 * index)
+      weights.append(.init("layer_W_\(gate):0", [2, 1], from: start))
+      weights.append(.init("layer_U_\(gate):0", [1, 1], from: start + 1))
+      weights.append(.init("layer_b_\(gate):0", [1], from: start + 2))
+    }
+    let converted = try convert(
+      single(
+        "LSTM", input: "[null, 5, 2]",
+        #""output_dim": 1, "inner_activation": "sigmoid", "consume_less": "cpu""#),
+      version: "1.2.2", ["layer": weights])
+    let layer = try #require(converted.only(UniDirectionalLSTM.self)?.weightParams)
+    #expect(layer.blockInputWeightMatrix?.floatValue.array() == [10, 10.25])
+    #expect(layer.forgetGateRecursionMatrix?.floatValue.array() == [21])
+    #expect(layer.outputGateBiasVector?.floatValue.array() == [32])
+  }
+
+  @Test func gruGates() throws {
+    let json = single("GRU", input: "[null, 5, 1]", #""units": 1, "go_backwards": true"#)
+    let converted = try convert(
+      json,
+      [
+        "layer": [
+          .init("kernel:0", [1, 3]), .init("recurrent_kernel:0", [1, 3], from: 5),
+          .init("bias:0", [3], from: 8),
+        ]
+      ])
+    let layer = try #require(converted.only(GRU.self))
+    #expect(layer.updateGateWeightMatrix?.floatValue.array() == [0])
+    #expect(layer.resetGateRecursionMatrix?.floatValue.array() == [5.25])
+    #expect(layer.outputGateBiasVector?.floatValue.array() == [8.5])
+    #expect(layer.reverseInput && !layer.sequenceOutput)
+    #expect(converted.outputShape() == [1])
+    let resetAfter = modelError {
+      try convert(
+        single("GRU", input: "[null, 5, 1]", #""units": 1, "reset_after": true"#), ["layer": []])
+    }
+    #expect(resetAfter?.description.contains("reset_after") == true)
+  }
+
+  @Test func simpleRNN() throws {
+    let converted = try convert(
+      single(
+        "SimpleRNN", input: "[null, 5, 2]", #""units": 2, "activation": "relu", "use_bias": false"#),
+      ["layer": [.init("kernel:0", [2, 2]), .init("recurrent_kernel:0", [2, 2])]])
+    let layer = try #require(converted.only(SimpleRecurrent.self))
+    #expect(layer.weightMatrix?.floatValue.array() == [0, 0.5, 0.25, 0.75])
+    #expect(layer.activation?.function == .relu && !layer.hasBiasVector && layer.biasVector == nil)
+  }
+
+  @Test(arguments: [
+    ("\"concat\"", ["biDirectionalLSTM"], [4]),
+    ("\"sum\"", ["biDirectionalLSTM", "split", "add"], [2]),
+    ("\"ave\"", ["biDirectionalLSTM", "split", "average"], [2]),
+    ("\"mul\"", ["biDirectionalLSTM", "split", "multiply"], [2]),
+  ])
+  func bidirectional(_ mode: String, _ types: [String], _ shape: [Int]) throws {
+    let converted = try convert(
+      single(
+        "Bidirectional", input: "[null, 5, 1]",
+        #""merge_mode": \#(mode), "layer": {"class_name": "LSTM", "config": {"name": "inner", "units": 2}}"#
+      ),
+      [
+        "layer": [
+          .init("f/kernel:0", [1, 8]), .init("f/recurrent_kernel:0", [2, 8]),
+          .init("f/bias:0", [8]),
+          .init("b/kernel:0", [1, 8], from: 50), .init("b/recurrent_kernel:0", [2, 8]),
+          .init("b/bias:0", [8]),
+        ]
+      ])
+    #expect(converted.types == types)
+    #expect(converted.outputShape() == shape)
+    let layer = try #require(converted.layer("layer", as: BiDirectionalLSTM.self))
+    #expect(layer.weightParams.count == 2)
+    #expect(layer.weightParams[1].inputGateWeightMatrix?.floatValue.array() == [50, 50.25])
+    #expect(converted.result.model.description?.input.count == 5)
+  }
+
+  @Test func initialStatesAreTakenFromTheNetwork() throws {
+    let converted = try convert(
+      #"""
+      {"class_name": "Model", "config": {"name": "m", "layers": [
+        {"name": "x", "class_name": "InputLayer", "config": {"name": "x", "batch_input_shape": [null, 5, 1]}, "inbound_nodes": []},
+        {"name": "h", "class_name": "InputLayer", "config": {"name": "h", "batch_input_shape": [null, 1]}, "inbound_nodes": []},
+        {"name": "r", "class_name": "SimpleRNN", "config": {"name": "r", "units": 1, "return_state": true, "use_bias": false},
+         "inbound_nodes": [[["x", 0, 0, {}], ["h", 0, 0, {}]]]}],
+        "input_layers": [["x", 0, 0], ["h", 0, 0]], "output_layers": [["r", 0, 0], ["r", 0, 1]]}}
+      """#, ["r": [.init("kernel:0", [1, 1]), .init("recurrent_kernel:0", [1, 1])]])
+    #expect(converted.layers.first?.input == ["input1", "input2"])
+    #expect(converted.result.model.description?.input.map(\.name) == ["input1", "input2"])
+    // The state is an output twice: by its own name, and as Keras' second output.
+    #expect(converted.types == ["simpleRecurrent", "activation"])
+    #expect(
+      converted.result.model.description?.output.map(\.name) == ["output1", "output2", "r_h_out"])
+  }
+
+  @Test func dotOfVectors() throws {
+    let converted = try convert(
+      #"""
+      {"class_name": "Model", "config": {"name": "m", "layers": [
+        {"name": "x", "class_name": "InputLayer", "config": {"name": "x", "batch_input_shape": [null, 3]}, "inbound_nodes": []},
+        {"name": "y", "class_name": "InputLayer", "config": {"name": "y", "batch_input_shape": [null, 3]}, "inbound_nodes": []},
+        {"name": "d", "class_name": "Dot", "config": {"name": "d", "axes": -1, "normalize": true}, "inbound_nodes": [[["x", 0, 0, {}], ["y", 0, 0, {}]]]}],
+        "input_layers": [["x", 0, 0], ["y", 0, 0]], "output_layers": [["d", 0, 0]]}}
+      """#)
+    #expect(converted.only(DotProduct.self)?.cosineSimilarity == true)
+    #expect(converted.outputShape() == [1])
+  }
+}
