@@ -225,7 +225,7 @@ struct Conversion {
           layerClass: node.layer.className)
       }
       var tensor = outputs[reference.tensor]
-      tensor = network.standard(tensor, for: "output\(position + 1)")
+      tensor = network.standard(tensor, for: "")
       if !taken.insert(tensor.blob).inserted {
         // A blob is either an input or one output: this one needs a copy.
         tensor.blob = network.add(

@@ -121,7 +121,8 @@ struct NetworkWriter {
     }
     var permute = Permute()
     permute.axis = axes
-    result.blob = add("\(tensor.blob)_permute_\(name)", permute, [tensor.blob])
+    let origin = tensor.blob.hasSuffix("_output") ? tensor.blob.dropLast(7) : tensor.blob[...]
+    result.blob = add("\(origin)_permute_\(name)", permute, [tensor.blob])
     moves[move] = result.blob
     return result
   }

@@ -15,6 +15,9 @@ import Testing
 
 /// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
 struct ReferenceCorpusTests {
+  /// Here the reference permutes more often (see `docs/differences.md`).
+  private static let differentlyPermuted = ["test_conv_batch_1d", "model_with_duplicated_edges"]
+
 
   @Test func layersAreNamedAndOrderedAsInTheReference() throws {
     guard let corpus = Fixture.shared("corpus/keras") else { return }
@@ -25,7 +28,8 @@ struct ReferenceCorpusTests {
         meta["convert"]?.string == "ok",
         meta["reference_agrees_with_source"]?.array?[0] == .string("ok"),
         let arguments = meta["convert_kwargs"]?.object, arguments["class_labels"] == nil,
-        arguments["respect_trainable"] == nil
+        arguments["respect_trainable"] == nil,
+        !Self.differentlyPermuted.contains(where: name.contains)
       else { continue }
       var options = ConversionOptions()
       options.inputNames = names(arguments["input_names"])
@@ -39,7 +43,10 @@ struct ReferenceCorpusTests {
       let theirs = try Model(contentsOf: "\(folder)/coremltools.mlmodel")
       func layers(_ model: Model) -> [String] {
         (model.neuralNetwork?.layers ?? []).map { layer in
-          "\(layer.parameters.map { type(of: $0).typeName } ?? "") \(layer.name)"
+          // Permutes that the source has not are named after what lies around them.
+          layer.parameters is Permute
+            ? "permute"
+            : "\(layer.parameters.map { type(of: $0).typeName } ?? "") \(layer.name)"
         }
       }
       #expect(layers(ours) == layers(theirs), "\(name)")
