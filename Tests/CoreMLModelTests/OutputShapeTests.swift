@@ -205,7 +205,7 @@ struct OutputShapeTests {
       try Multiply().outputShapes([[1, 1, 2, 5, 5], [1, 1, 3, 5, 5]])
     }
     #expect(throws: ModelError.self) {
-      try Max().outputShapes([[1, 1, 2, 5, 5], [1, 1, 1, 5, 5]])
+      try Max().outputShapes([[1, 1, 2, 5, 5], [1, 1, 3, 5, 5]])
     }
     #expect(
       try DotProduct().outputShapes([[1, 1, 9, 1, 1], [1, 1, 9, 1, 1]]) == [[1, 1, 1, 1, 1]])

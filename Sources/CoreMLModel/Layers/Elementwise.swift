@@ -102,15 +102,15 @@ extension Multiply {
 }
 
 extension Average {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try equal(inputs) }
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
 }
 
 extension Max {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try equal(inputs) }
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
 }
 
 extension Min {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try equal(inputs) }
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
 }
 
 extension DotProduct {

@@ -94,6 +94,7 @@ extension Flatten {
 extension Permute {
   public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
+    guard !axis.isEmpty else { return [try shape.checked] }
     guard axis.sorted() == [0, 1, 2, 3] else {
       throw ModelError(
         .malformed, "\(axis) is no order of the axes 0 to 3", field: "axis")
