@@ -95,7 +95,7 @@ import Testing
   }
 
   private func model(of trial: LayerTrial) throws -> Model {
-    let outputs = try trial.layer.outputShapes(trial.inputs).indices.map { "out\($0)" }
+    let outputs = try trial.outputShapes().indices.map { "out\($0)" }
     let layer = NeuralNetworkLayer(
       "layer", trial.layer, input: trial.inputs.indices.map { "in\($0)" }, output: outputs)
     return self.model([layer], trial.inputs, outputs)
@@ -109,7 +109,7 @@ import Testing
     guard let input = trial.inputs.first, trial.values[0] == nil, trial.range.lowerBound < 0 else {
       return nil
     }
-    let outputs = try trial.layer.outputShapes(trial.inputs)
+    let outputs = try trial.outputShapes()
     func convolution(_ channels: Int) -> Convolution {
       var layer = Convolution()
       layer.outputChannels = channels

@@ -16,6 +16,11 @@ struct LayerTrial {
   /// Says in a failure which trial it was.
   var label: String
 
+  /// A custom layer's class has two outputs of the input's shape here.
+  func outputShapes() throws -> [[Int]] {
+    try layer is Custom ? inputs + inputs : layer.outputShapes(inputs)
+  }
+
   init(
     _ label: String, _ layer: any LayerParameters, _ inputs: [[Int]],
     range: ClosedRange<Float> = -2...2, values: [Int: [Float]] = [:]
