@@ -43,6 +43,11 @@ format:
 layers:
 	@sh Tests/Tools/layers.sh
 
+# Writes docs/layers.md from the lists of layers.
+docs: setup
+	$(SWIFT) build -c release --build-tests
+	ASSAY_WRITE_DOCS=1 $(SWIFT) test -c release --skip-build --filter LayerDocumentationTests
+
 # The whole binary on a CPU that has no AVX.
 baseline: build
 	@sh Tests/Tools/baseline.sh $(BUILD)/assay

@@ -1,0 +1,44 @@
+import Engine
+import KerasImport
+
+/// The table of layers in `docs/layers.md`, made from the lists of the stages.
+public enum LayerDocumentation {
+  public static var markdown: String {
+    let layers = LayerSupport.all.map { layer in
+      "| `\(layer.typeName)` | \(layer.specificationVersion) | \(mark(layer.hasEngine))"
+        + " | \(mark(layer.hasReference)) |"
+    }
+    let classes = KerasImporter.supportedClasses.compactMap { names in
+      names.first.map { first in
+        let others = names.dropFirst().map { "`\($0)`" }.joined(separator: ", ")
+        return "| `\(first)` | \(others) |"
+      }
+    }
+    return """
+      # Layers
+
+      `make docs` writes this page.
+
+      ## Core ML
+
+      The types of specification 1 to 3. Every one is read and written; layers of later versions are
+      carried through a file untouched. The engine is the fast one; the reference computes the same in
+      double precision.
+
+      | type | specification | engine | reference |
+      |---|---|---|---|
+      \(layers.joined(separator: "\n"))
+
+      ## Keras
+
+      The classes that `convert` reads. A `Lambda` and any other class can become a custom layer.
+
+      | class | also named |
+      |---|---|
+      \(classes.joined(separator: "\n"))
+
+      """
+  }
+
+  private static func mark(_ value: Bool) -> String { value ? "yes" : "not yet" }
+}

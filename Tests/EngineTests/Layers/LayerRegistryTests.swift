@@ -1,0 +1,30 @@
+import CoreMLModel
+import Testing
+
+@testable import Engine
+
+/// Every type of layer that the document reads has an engine implementation, a twin and trials.
+@Suite struct LayerRegistryTests {
+  @Test func everyTypeHasAReference() {
+    #expect(referenceLayerTypes.map { $0.typeName } == layerTypes.map { $0.typeName })
+  }
+
+  @Test func everyTypeHasAnEngineOrIsDeclaredWithout() {
+    let without = Set(layerTypesWithoutEngine.map { $0.typeName })
+    let wanted = layerTypes.map { $0.typeName }.filter { !without.contains($0) }
+    #expect(engineLayerTypes.map { $0.typeName } == wanted)
+  }
+
+  @Test func everyEngineLayerHasTrials() {
+    #expect(testedLayerTypes.map { $0.typeName } == engineLayerTypes.map { $0.typeName })
+  }
+
+  @Test func supportFollowsTheLists() {
+    let support = LayerSupport.all
+    #expect(support.map(\.typeName) == layerTypes.map { $0.typeName })
+    #expect(support.allSatisfy { $0.hasReference })
+    #expect(
+      support.filter { !$0.hasEngine }.map(\.typeName)
+        == layerTypesWithoutEngine.map { $0.typeName })
+  }
+}
