@@ -66,7 +66,8 @@ enum ProtobufWire {
       position += 1
       if byte < 0x80 { return value }
     }
-    throw malformed(begin, position < end ? "a number is too long" : "the data end within a number")
+    throw malformed(
+      begin, position - begin == longest ? "a number is too long" : "the data end within a number")
   }
 
   static func append(varint value: UInt64, to bytes: inout [UInt8]) {

@@ -85,6 +85,11 @@ extension LayerParameters {
   public var weights: [NamedWeights] { [] }
   public var typeName: String { Self.typeName }
 
+  /// How many numbers the weights hold; nil where the sizes of a file are impossible.
+  public var parameterCount: Int? {
+    try? checkedSum(weights.map { try checkedProduct($0.shape) })
+  }
+
   /// Those of the fields that are there, with the shape that `shape` gives for a name.
   func named(
     _ fields: (String, Weights?)..., shape: (String) -> [Int]

@@ -22,6 +22,20 @@ struct EveryFieldTests {
     #expect(try model.encoded() == bytes)
   }
 
+  /// Damaged ones end in a model or an error, with every kind of layer in turn.
+  @Test(arguments: 0..<160) func damagedOnesDoNotTrap(variant: Int) {
+    let generator = Generator(variant: variant, modelType: "neuralNetwork")
+    let bytes = generator.message(SpecificationSchema.descriptor, depth: 0)
+    var random = SplitMix(state: UInt64(variant))
+    for _ in 0..<25 {
+      var damaged = bytes
+      for _ in 0...random.below(3) {
+        damaged[random.below(damaged.count)] = UInt8(random.below(256))
+      }
+      HostileModelTests.exercise(damaged)
+    }
+  }
+
   /// The 39 types of specifications 1 to 3 are read, not carried.
   @Test func allLayerTypesAreRead() throws {
     var types: Set<String> = []
@@ -37,7 +51,8 @@ struct EveryFieldTests {
   }
 }
 
-private struct Generator {
+/// Makes the encodings.
+struct Generator {
   let variant: Int
   /// The kind of model; nil takes the variant's.
   let modelType: String?

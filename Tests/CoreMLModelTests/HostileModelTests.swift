@@ -46,7 +46,7 @@ struct HostileModelTests {
   }()
 
   /// Reads, and does with the result what programs do.
-  private func exercise(_ bytes: [UInt8]) {
+  static func exercise(_ bytes: [UInt8]) {
     guard let model = try? Model(bytes: Bytes(bytes)) else { return }
     _ = model.validate()
     _ = model.minimumSpecificationVersion
@@ -64,7 +64,7 @@ struct HostileModelTests {
     for length in 0..<Self.sample.count {
       let prefix = Array(Self.sample[..<length])
       if (try? Model(bytes: Bytes(prefix))) == nil { refused += 1 }
-      exercise(prefix)
+      Self.exercise(prefix)
     }
     // Only a cut between two fields of the outermost message leaves a whole one.
     #expect(refused >= Self.sample.count - 3)
@@ -74,7 +74,7 @@ struct HostileModelTests {
     for path in SharedFiles.models {
       let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
       if bytes.count > 1500 { continue }
-      for length in 0..<bytes.count { exercise(Array(bytes[..<length])) }
+      for length in 0..<bytes.count { Self.exercise(Array(bytes[..<length])) }
     }
   }
 
@@ -97,7 +97,7 @@ struct HostileModelTests {
         }
         if bytes.isEmpty { break }
       }
-      exercise(bytes)
+      Self.exercise(bytes)
     }
   }
 

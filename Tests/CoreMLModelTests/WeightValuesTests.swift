@@ -41,6 +41,22 @@ struct WeightValuesTests {
         .values(count: 2, outputChannels: 2).array() == [6, 8])
   }
 
+  /// A deconvolution's kernel has its output channels on axis 1: here 2 × 3 × 2 codes with a scale
+  /// for each of the 3.
+  @Test func deconvolutionsScaleTheSecondAxis() throws {
+    var layer = Convolution()
+    layer.isDeconvolution = true
+    layer.kernelChannels = 2
+    layer.outputChannels = 3
+    layer.kernelSize = [1, 2]
+    layer.kernel = quantized(
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], bits: 8,
+      .linear(scale: [1, 10, 100], bias: []))
+    let decoded = try layer.weights[0].decoded()
+    #expect(decoded.shape == [2, 3, 1, 2])
+    #expect(decoded.array() == [1, 2, 30, 40, 500, 600, 7, 8, 90, 100, 1100, 1200])
+  }
+
   @Test(arguments: 1...8) func everyWidthCountsUp(bits: Int) throws {
     // The codes 0, 1, 2, … one after the other as one long binary number.
     let codes = (0..<29).map { $0 % (1 << bits) }
