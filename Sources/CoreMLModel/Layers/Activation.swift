@@ -100,3 +100,9 @@ extension Activation {
     values.map { [NamedWeights(name, [$0.storedCount], $0)] } ?? []
   }
 }
+
+extension Activation: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(function != nil, "NonlinearityType", "no function")
+  }
+}

@@ -46,3 +46,13 @@ extension Batchnorm {
     }
   }
 }
+
+extension Batchnorm: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(channels > 0, "channels", "0")
+    faults.requireWeights(("gamma", gamma), ("beta", beta))
+    let isGiven = mean != nil && variance != nil
+    faults.require(
+      isGiven || computeMeanVar, "mean", "no mean and variance, nor computeMeanVar")
+  }
+}

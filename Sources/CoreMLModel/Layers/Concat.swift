@@ -218,3 +218,24 @@ extension Slice {
     return [try shape.checked]
   }
 }
+
+extension Split: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(nOutputs > 0, "nOutputs", "0")
+  }
+}
+
+extension ReorganizeData: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(blockSize > 1, "blockSize", "\(blockSize), 2 or more is needed")
+  }
+}
+
+extension Slice: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    let haveOneSign = (startIndex < 0) == (endIndex < 0)
+    faults.require(
+      !haveOneSign || startIndex < endIndex, "endIndex",
+      "\(startIndex) to \(endIndex) is empty")
+  }
+}

@@ -171,3 +171,23 @@ extension Convolution {
       + (bias.map { [NamedWeights("bias", [outputChannels], $0)] } ?? [])
   }
 }
+
+extension Convolution: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(outputChannels > 0, "outputChannels", "0")
+    faults.require(kernelChannels > 0, "kernelChannels", "0")
+    faults.catching { _ = try effectiveSizes() }
+    faults.require(
+      padding != nil || isDeconvolution && !outputShape.isEmpty, "padding", "neither valid nor same"
+    )
+    if case .valid(let valid) = padding, let amounts = valid.paddingAmounts {
+      faults.catching { _ = try amounts.resolved("valid.paddingAmounts") }
+    }
+    faults.require(
+      [0, 2].contains(outputShape.count), "outputShape", "\(outputShape), two sizes are needed")
+    faults.require(
+      outputChannels % max(1, effectiveGroups) == 0, "nGroups",
+      "\(outputChannels) output channels cannot be split into \(effectiveGroups) groups")
+    faults.requireWeights(("bias", bias, hasBias))
+  }
+}

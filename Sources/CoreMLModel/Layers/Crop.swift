@@ -51,3 +51,10 @@ extension Crop {
     return [try shape.checked]
   }
 }
+
+extension Crop: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.catching { _ = try (cropAmounts ?? BorderAmounts()).resolved("cropAmounts") }
+    faults.require([0, 2].contains(offset.count), "offset", "\(offset), two needed")
+  }
+}

@@ -90,3 +90,11 @@ extension Custom {
     blobs.enumerated().map { NamedWeights("weights[\($0)]", [$1.storedCount], $1) }
   }
 }
+
+extension Custom: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(
+      !className.isEmpty, "className", "empty",
+      hint: "name the class that implements the layer")
+  }
+}

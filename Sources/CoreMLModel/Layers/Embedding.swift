@@ -43,3 +43,11 @@ extension Embedding {
     }
   }
 }
+
+extension Embedding: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(inputDim > 0, "inputDim", "0")
+    faults.require(outputChannels > 0, "outputChannels", "0")
+    faults.requireWeights(("weights", matrix), ("bias", bias, hasBias))
+  }
+}

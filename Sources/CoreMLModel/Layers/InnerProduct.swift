@@ -49,3 +49,11 @@ extension InnerProduct {
     }
   }
 }
+
+extension InnerProduct: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(inputChannels > 0, "inputChannels", "0")
+    faults.require(outputChannels > 0, "outputChannels", "0")
+    faults.requireWeights(("weights", matrix), ("bias", bias, hasBias))
+  }
+}

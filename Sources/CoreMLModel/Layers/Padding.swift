@@ -56,3 +56,10 @@ extension Padding {
     return [try shape.checked]
   }
 }
+
+extension Padding: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(kind != nil, "PaddingType", "no kind of padding")
+    faults.catching { _ = try explicitPadding() }
+  }
+}

@@ -129,3 +129,15 @@ extension Pooling {
     return [try shape.checked]
   }
 }
+
+extension Pooling: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    if !globalPooling {
+      faults.catching { _ = try effectiveSizes() }
+      faults.catching { _ = try explicitPadding([1, 1]) }
+    }
+    faults.require(
+      padding != nil || globalPooling, "padding",
+      "neither valid, same nor includeLastPixel")
+  }
+}

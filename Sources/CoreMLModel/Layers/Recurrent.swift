@@ -343,3 +343,73 @@ extension Activation {
     }
   }
 }
+
+extension SimpleRecurrent: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.requireRecurrent(activation.map { [$0] } ?? [], 1)
+    faults.requireWeights(
+      ("weightMatrix", weightMatrix), ("recursionMatrix", recursionMatrix))
+    faults.requireWeights(("biasVector", biasVector, hasBiasVector))
+  }
+}
+
+extension GRU: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.requireRecurrent(activations, 2)
+    faults.requireWeights(
+      ("updateGateWeightMatrix", updateGateWeightMatrix),
+      ("resetGateWeightMatrix", resetGateWeightMatrix),
+      ("outputGateWeightMatrix", outputGateWeightMatrix),
+      ("updateGateRecursionMatrix", updateGateRecursionMatrix),
+      ("resetGateRecursionMatrix", resetGateRecursionMatrix),
+      ("outputGateRecursionMatrix", outputGateRecursionMatrix))
+    faults.requireWeights(
+      ("updateGateBiasVector", updateGateBiasVector, hasBiasVectors),
+      ("resetGateBiasVector", resetGateBiasVector, hasBiasVectors),
+      ("outputGateBiasVector", outputGateBiasVector, hasBiasVectors))
+  }
+}
+
+extension UniDirectionalLSTM: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.requireRecurrent(activations, 3)
+    faults.require(weightParams != nil, "weightParams", "no weights")
+    weightParams?.check(&faults, "weightParams", params)
+  }
+}
+
+extension BiDirectionalLSTM: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.requireRecurrent(activationsForwardLSTM, 3)
+    faults.requireRecurrent(activationsBackwardLSTM, 3)
+    faults.require(
+      weightParams.count == 2, "weightParams",
+      "\(weightParams.count) directions, two are needed")
+    for (index, weights) in weightParams.enumerated() {
+      weights.check(&faults, "weightParams[\(index)]", params)
+    }
+  }
+}
+
+extension LSTMWeights {
+  fileprivate func check(_ faults: inout Faults, _ path: String, _ params: LSTMParameters?) {
+    let params = params ?? LSTMParameters()
+    faults.requireWeights(
+      ("\(path).inputGateWeightMatrix", inputGateWeightMatrix),
+      ("\(path).forgetGateWeightMatrix", forgetGateWeightMatrix),
+      ("\(path).blockInputWeightMatrix", blockInputWeightMatrix),
+      ("\(path).outputGateWeightMatrix", outputGateWeightMatrix),
+      ("\(path).inputGateRecursionMatrix", inputGateRecursionMatrix),
+      ("\(path).forgetGateRecursionMatrix", forgetGateRecursionMatrix),
+      ("\(path).blockInputRecursionMatrix", blockInputRecursionMatrix),
+      ("\(path).outputGateRecursionMatrix", outputGateRecursionMatrix))
+    faults.requireWeights(
+      ("\(path).inputGateBiasVector", inputGateBiasVector, params.hasBiasVectors),
+      ("\(path).forgetGateBiasVector", forgetGateBiasVector, params.hasBiasVectors),
+      ("\(path).blockInputBiasVector", blockInputBiasVector, params.hasBiasVectors),
+      ("\(path).outputGateBiasVector", outputGateBiasVector, params.hasBiasVectors),
+      ("\(path).inputGatePeepholeVector", inputGatePeepholeVector, params.hasPeepholeVectors),
+      ("\(path).forgetGatePeepholeVector", forgetGatePeepholeVector, params.hasPeepholeVectors),
+      ("\(path).outputGatePeepholeVector", outputGatePeepholeVector, params.hasPeepholeVectors))
+  }
+}

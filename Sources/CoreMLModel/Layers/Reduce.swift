@@ -57,3 +57,11 @@ extension Reduce {
     return [try shape.checked]
   }
 }
+
+extension Reduce: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(
+      mode != .argmax || ![.chw, .hw].contains(axis), "axis",
+      "argmax needs one axis, C, H or W")
+  }
+}

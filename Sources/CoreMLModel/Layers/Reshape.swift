@@ -104,3 +104,19 @@ extension Permute {
     return [try BlobShape([moved[0], shape.batch] + moved.dropFirst()).checked]
   }
 }
+
+extension Reshape: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(
+      [3, 4].contains(targetShape.count), "targetShape",
+      "\(targetShape), three or four sizes are needed")
+  }
+}
+
+extension Permute: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(
+      axis.isEmpty || axis.sorted() == [0, 1, 2, 3], "axis",
+      "\(axis) is no order of the axes 0 to 3")
+  }
+}

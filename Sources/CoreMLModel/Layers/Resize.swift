@@ -161,3 +161,21 @@ extension CropResize {
     return [try shape.checked]
   }
 }
+
+extension Upsample: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.catching { _ = try effectiveFactors() }
+  }
+}
+
+extension ResizeBilinear: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.catching { _ = try sizePair(targetSize, 1, "targetSize") }
+  }
+}
+
+extension CropResize: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.catching { _ = try sizePair(targetSize, 1, "targetSize") }
+  }
+}

@@ -113,3 +113,25 @@ extension BlobShape {
     }
   }
 }
+
+extension Scale: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.requireWeights(("scale", scale), ("bias", bias, hasBias))
+    faults.requireStretchable(shapeScale, "shapeScale")
+    if hasBias { faults.requireStretchable(shapeBias, "shapeBias") }
+  }
+}
+
+extension Bias: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.requireWeights(("bias", bias))
+    faults.requireStretchable(shape, "shape")
+  }
+}
+
+extension LoadConstant: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.requireWeights(("data", data))
+    faults.require(shape.count == 3, "shape", "\(shape), three sizes are needed")
+  }
+}
