@@ -53,6 +53,8 @@ struct ConvolutionPlan: Sendable {
     var inputLayout: TensorLayout
     /// The first output pixel, channel 0.
     var output: UnsafeMutablePointer<Float>
+    /// Floats between neighbours; only `direct` takes another one than the channel block.
+    var outputPixelStride: Int?
     var outputRowStride: Int
     var outputBlockStride: Int
     var rows: Int
@@ -151,7 +153,8 @@ struct ConvolutionPlan: Sendable {
           kernelWidth: view.kernelWidth, strideY: stride[0], strideX: stride[1],
           dilationY: dilation[0], dilationX: dilation[1],
           output: window.output + firstBlock * window.outputBlockStride,
-          outputRowStride: window.outputRowStride, outputBlockStride: window.outputBlockStride,
+          outputPixelStride: window.outputPixelStride, outputRowStride: window.outputRowStride,
+          outputBlockStride: window.outputBlockStride,
           outputRows: window.rows, outputWidth: window.width, outputBlocks: blocks,
           bias: bias.map { $0.pointer + firstBlock * block }, epilogue: epilogue))
       panel += count

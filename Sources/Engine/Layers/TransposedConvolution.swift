@@ -3,8 +3,8 @@ import Kernels
 import TensorCore
 
 /// A transposed convolution. Output rows and columns that have the same remainder modulo the stride
-/// are one ordinary convolution, with every stride-th weight, flipped; each such phase is computed
-/// on its own and then put between the others.
+/// are one ordinary convolution, with every stride-th weight, flipped. The direct kernel writes such
+/// a phase between the others; the other kernels write to working memory first.
 struct TransposedConvolutionOperation: Operation {
   var weights: ConvolutionWeights
   /// `start` is what is cut off the top and the left of the full result.
@@ -78,7 +78,8 @@ struct TransposedConvolutionOperation: Operation {
 
   /// Room for the largest phase of all images.
   func scratchFloats(_ context: StepContext) throws -> Int {
-    try scratchLayout(context.outputs[0].layout).floatCount
+    weights.path(block: context.channelBlock) == .direct
+      ? 0 : try scratchLayout(context.outputs[0].layout).floatCount
   }
 
   private func scratchLayout(_ output: TensorLayout) throws -> TensorLayout {
@@ -140,47 +141,68 @@ struct TransposedConvolutionOperation: Operation {
         weights.activation.applied(weights.bias?[$0] ?? 0, channel: $0)
       } + [Float](repeating: 0, count: to.channelBlocks * to.block - weights.outputs))
     return { run in
-      let source = run.pointer(input)
+      let source = UnsafePointer(run.pointer(input)) + from.origin
       let target = run.pointer(output)
-      let partial = run.pointer(scratch)
       run.parallel(0, writing: output) { _ in }
       for (row, column, plan) in phases {
-        if let plan {
-          let bands = min(row.count, max(1, run.pool.threadCount * 4 / plan.panels))
-          run.pool.forEach(to.shape.images * plan.panels * bands) { unit in
-            let image = unit / (plan.panels * bands)
-            let panel = unit / bands % plan.panels
-            let band = ThreadPool.share(of: row.count, unit % bands, bands)
-            plan.run(
-              panel..<panel + 1,
-              ConvolutionPlan.Window(
-                input: source + from.origin + image * from.imageStride
-                  + (row.input + band.lowerBound) * from.rowStride + column.input * from.block,
-                inputLayout: from,
-                output: partial + image * scratchLayout.imageStride
-                  + band.lowerBound * scratchLayout.rowStride,
-                outputRowStride: scratchLayout.rowStride,
-                outputBlockStride: scratchLayout.planeStride, rows: band.count,
-                width: column.count))
+        guard let plan else {
+          run.pool.forEach(to.planes) { plane in
+            let lanes = fill.pointer + plane % to.channelBlocks * to.block
+            Self.spread(lanes, step: 0, rowStep: 0, plane, target, to, row, column, stride)
           }
+          continue
         }
+        let partial = path == .direct ? nil : run.pointer(scratch)
+        let bands = min(row.count, max(1, run.pool.threadCount * 4 / plan.panels))
+        run.pool.forEach(to.shape.images * plan.panels * bands) { unit in
+          let image = unit / (plan.panels * bands)
+          let panel = unit / bands % plan.panels
+          let band = ThreadPool.share(of: row.count, unit % bands, bands)
+          let taps =
+            source + image * from.imageStride + (row.input + band.lowerBound) * from.rowStride
+            + column.input * from.block
+          var window = ConvolutionPlan.Window(
+            input: taps, inputLayout: from,
+            output: target + to.origin + image * to.imageStride
+              + (row.first + band.lowerBound * stride[0]) * to.rowStride + column.first * to.block,
+            outputPixelStride: stride[1] * to.block, outputRowStride: stride[0] * to.rowStride,
+            outputBlockStride: to.planeStride, rows: band.count, width: column.count)
+          if let partial {
+            window.output =
+              partial + image * scratchLayout.imageStride
+              + band.lowerBound * scratchLayout.rowStride
+            window.outputPixelStride = nil
+            window.outputRowStride = scratchLayout.rowStride
+            window.outputBlockStride = scratchLayout.planeStride
+          }
+          plan.run(panel..<panel + 1, window)
+        }
+        guard let partial else { continue }
         run.pool.forEach(to.planes) { plane in
-          let block = to.block
-          let lanes = fill.pointer + plane % to.channelBlocks * block
-          for y in 0..<row.count {
-            var pixel =
-              target + to.planeOffset(plane) + (row.first + y * stride[0]) * to.rowStride
-              + column.first * block
-            var value = UnsafePointer(
-              partial + scratchLayout.planeOffset(plane) + y * scratchLayout.rowStride)
-            for _ in 0..<column.count {
-              pixel.update(from: plan == nil ? lanes : value, count: block)
-              pixel += stride[1] * block
-              value += block
-            }
-          }
-          if path == .general { to.clearEmptyLanes(ofPlane: plane, in: target) }
+          Self.spread(
+            UnsafePointer(partial) + scratchLayout.planeOffset(plane), step: to.block,
+            rowStep: scratchLayout.rowStride, plane, target, to, row, column, stride)
+          to.clearEmptyLanes(ofPlane: plane, in: target)
         }
+      }
+    }
+  }
+
+  /// Puts the pixels of one phase of one plane between those of the others.
+  private static func spread(
+    _ source: UnsafePointer<Float>, step: Int, rowStep: Int, _ plane: Int,
+    _ target: UnsafeMutablePointer<Float>, _ to: TensorLayout, _ row: Phase, _ column: Phase,
+    _ stride: [Int]
+  ) {
+    for y in 0..<row.count {
+      var pixel =
+        target + to.planeOffset(plane) + (row.first + y * stride[0]) * to.rowStride
+        + column.first * to.block
+      var value = source + y * rowStep
+      for _ in 0..<column.count {
+        pixel.update(from: value, count: to.block)
+        pixel += stride[1] * to.block
+        value += step
       }
     }
   }

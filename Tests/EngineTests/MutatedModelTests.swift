@@ -1,0 +1,123 @@
+import ByteFormats
+import CoreMLModel
+import Foundation
+import TensorCore
+import Testing
+
+@testable import Engine
+
+/// Files in which some bytes have been changed either run or give an error; nothing ends the process.
+@Suite struct MutatedModelTests {
+  @Test func mutatedModelsRunOrGiveAnError() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("assay-mutated-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appendingPathComponent("model.mlmodel").path
+    let rounds = Int(ProcessInfo.processInfo.environment["ASSAY_MUTATIONS"] ?? "") ?? 20
+    var random = SeededValues(seed: UInt64(rounds))
+    var ran = 0
+    var refused = 0
+    for (name, bytes) in try originals() {
+      for _ in 0..<rounds {
+        var mutated = bytes
+        for _ in 0..<1 + random.next() % 4 {
+          mutated[Int(random.next() % UInt64(mutated.count))] = UInt8(truncatingIfNeeded: random.next())
+        }
+        try Data(mutated).write(to: URL(fileURLWithPath: path))
+        if ProcessInfo.processInfo.environment["ASSAY_MUTATIONS"] != nil {
+          try Data(mutated).write(to: URL(fileURLWithPath: "/tmp/assay-last-mutation.mlmodel"))
+        }
+        do {
+          try predict(path)
+          ran += 1
+        } catch let error as ModelError {
+          #expect(error.code != .internal, "\(name): \(error)")
+          refused += 1
+        }
+      }
+    }
+    print("\(ran) mutated models ran, \(refused) were refused")
+    #expect(ran > 0 && refused > 0)
+  }
+
+  private func predict(_ path: String) throws {
+    let model = try Model(contentsOf: path)
+    var options = CompileOptions()
+    options.threads = 1
+    options.maxMemory = 64 << 20
+    options.keep = .all
+    let network = try CompiledNetwork(model: model, options: options)
+    guard network.steps.reduce(0, { $0 + $1.multiplyAdds }) < 50_000_000 else { return }
+    var inputs: [String: Tensor] = [:]
+    for feature in network.inputs { inputs[feature.name] = Tensor(shape: feature.shape) }
+    _ = try network.predict(inputs)
+  }
+
+  /// Small models of the corpus; a network of our own everywhere.
+  private func originals() throws -> [(String, [UInt8])] {
+    let own = FileManager.default.temporaryDirectory
+      .appendingPathComponent("assay-own-\(ProcessInfo.processInfo.processIdentifier).mlmodel")
+    defer { try? FileManager.default.removeItem(at: own) }
+    var models: [(String, [UInt8])] = []
+    for (index, model) in ownModels().enumerated() {
+      try model.write(to: own.path)
+      models.append(("own \(index)", [UInt8](try Data(contentsOf: own))))
+    }
+    guard let root = SharedFolder.path else {
+      print("skipped: the corpus is not on this machine")
+      return models
+    }
+    for corpus in ["keras", "caffe"] {
+      let folder = "\(root)/corpus/\(corpus)"
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: folder))?.sorted() ?? [] {
+        let file = URL(fileURLWithPath: "\(folder)/\(name)/coremltools.mlmodel")
+        guard let data = try? Data(contentsOf: file), data.count < 6000 else { continue }
+        models.append((name, [UInt8](data)))
+      }
+    }
+    return models
+  }
+
+  private func ownModels() -> [Model] {
+    var pooling = Pooling()
+    pooling.kernelSize = [2, 2]
+    pooling.stride = [2, 2]
+    var padding = Padding()
+    padding.kind = .reflection
+    padding.paddingAmounts = BorderAmounts(top: 1, bottom: 1, left: 1, right: 1)
+    var upsample = Upsample()
+    upsample.scalingFactor = [2, 2]
+    upsample.mode = .bilinear
+    var resize = ResizeBilinear()
+    resize.targetSize = [4, 5]
+    var slice = Slice()
+    slice.startIndex = 1
+    slice.endIndex = 4
+    slice.stride = 1
+    var reorganize = ReorganizeData()
+    reorganize.mode = .spaceToDepth
+    reorganize.blockSize = 2
+    var reduce = Reduce()
+    reduce.mode = .max
+    reduce.axis = .hw
+    return [
+      TestNetwork.model(
+        [2, 4, 4],
+        [
+          TestNetwork.layer("c", TestNetwork.convolution(2, 4), "in", "a"),
+          TestNetwork.layer("p", pooling, "a", "b"),
+          TestNetwork.layer("q", padding, "b", "c"),
+          TestNetwork.layer("u", upsample, "c", "d"),
+          TestNetwork.layer("r", resize, "d", "out"),
+        ]),
+      TestNetwork.model(
+        [4, 4, 4],
+        [
+          TestNetwork.layer("s", slice, "in", "a"), TestNetwork.layer("o", reorganize, "a", "b"),
+          TestNetwork.layer("n", TestNetwork.batchnorm(12), "b", "c"),
+          TestNetwork.layer("r", reduce, "c", "d"), TestNetwork.layer("x", Softmax(), "d", "out"),
+        ]),
+    ]
+  }
+}
