@@ -14,7 +14,7 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appendingPathComponent("model.mlmodel").path
-    let rounds = Int(ProcessInfo.processInfo.environment["ASSAY_MUTATIONS"] ?? "") ?? 20
+    let rounds = Int(ProcessInfo.processInfo.environment["ASSAY_MUTATIONS"] ?? "") ?? 3
     var random = SeededValues(seed: UInt64(rounds))
     var ran = 0
     var refused = 0

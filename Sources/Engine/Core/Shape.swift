@@ -33,4 +33,12 @@ struct Shape: Hashable, Sendable {
   var itemCount: Int { channels * area }
   var count: Int { images * itemCount }
   var dimensions: [Int] { [sequence, batch, channels, height, width] }
+
+  /// Throws where a blob of this shape alone is more than `byteLimit`.
+  func requireMemory(_ byteLimit: Int) throws {
+    guard count <= byteLimit / 4 else {
+      throw ModelError(
+        .outOfMemory, "a blob of shape \(dimensions) takes \(count * 4) bytes, \(byteLimit) are allowed")
+    }
+  }
 }

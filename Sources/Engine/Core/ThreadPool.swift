@@ -11,8 +11,12 @@ final class ThreadPool: Sendable {
   let threadCount: Int
   private let shared: SharedState
 
+  /// More threads than any machine has cores are of no use.
+  static let largestCount = 1024
+
+  /// As many threads as asked for, or as the system gives.
   init(threadCount: Int) {
-    let workers = max(0, threadCount - 1)
+    let workers = min(max(1, threadCount), Self.largestCount) - 1
     let shared = SharedState()
     var started = 0
     for index in 0..<workers where shared.startWorker(index + 1) { started += 1 }

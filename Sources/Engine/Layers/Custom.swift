@@ -94,7 +94,7 @@ extension Custom: EngineLayer {
         layer: layer.layer.name, className: className, method: .outputShapes(inputShapes: inputs)))
     let shapes: [Shape]
     do {
-      shapes = try implementation.outputShapes(forInputShapes: inputs).map { try Shape($0) }
+      shapes = try layer.checked(implementation.outputShapes(forInputShapes: inputs))
       guard shapes.count == layer.layer.output.count else {
         throw ModelError(
           .malformed,

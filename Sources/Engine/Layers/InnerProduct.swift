@@ -4,8 +4,9 @@ import TensorCore
 
 /// out[o] = activation(bias[o] + Σ weights[o, i] · in[i]), on the row-major items.
 struct DenseOperation: Operation {
-  /// `[outputChannels, inputChannels]`, read where it stands.
-  var weights: FloatValues
+  /// `[outputChannels, inputChannels]`, read where it stands, in single or half precision.
+  var weights: Bytes
+  var format = WeightFormat.float32
   var bias: [Float]?
   var activation = FusedFunction.none
 
@@ -17,11 +18,20 @@ struct DenseOperation: Operation {
   /// y ← factor · y + offset, a pair for each output; false where the weights are too large for it.
   mutating func apply(scale factors: [Double], bias offsets: [Double]) -> Bool {
     if !factors.allSatisfy({ $0 == 1 }) {
-      guard weights.count <= Self.scalableCount else { return false }
-      var scaled = weights.array()
+      let size = format == .float32 ? 4 : 2
+      guard weights.count / size <= Self.scalableCount else { return false }
+      var scaled = [Float](repeating: 0, count: weights.count / size)
+      if format == .float32 {
+        scaled = weights.array(of: Float.self)
+      } else {
+        weights.withUnsafeBytes { source in
+          scaled.withUnsafeMutableBufferPointer { Half.convert(source, to: $0) }
+        }
+      }
       let columns = scaled.count / factors.count
       for index in scaled.indices { scaled[index] *= Float(factors[index / columns]) }
-      weights = FloatValues(scaled)
+      weights = Bytes(scaled)
+      format = .float32
     }
     let old = bias
     bias = factors.indices.map { Float(Double(old?[$0] ?? 0) * factors[$0] + offsets[$0]) }
@@ -37,9 +47,9 @@ struct DenseOperation: Operation {
   func describe(_ context: StepContext) -> StepNote { StepNote(kernel: "row dot products") }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    guard let bytes = weights.contiguousBytes else {
-      throw context.error("the weights are not contiguous", field: "weights")
-    }
+    let bytes = weights
+    let format = format
+    let size = format == .float32 ? 4 : 2
     let input = context.inputs[0]
     let output = context.outputs[0]
     let columns = input.layout.shape.itemCount
@@ -61,7 +71,7 @@ struct DenseOperation: Operation {
           applied.slopes = slopes.map { $0.pointer + first }
           dense(
             DenseArguments(
-              weights: base + first * columns * 4, rowStride: columns,
+              weights: base + first * columns * size, format: format, rowStride: columns,
               rows: min(unit, rows - first), columns: columns, input: source,
               inputStride: columns, batch: images, bias: bias.map { $0.pointer + first },
               output: target + first, outputStride: rows, epilogue: applied))
@@ -84,9 +94,20 @@ extension InnerProduct: EngineLayer {
     guard !int8DynamicQuantize else {
       throw ModelError(.unsupported, "dynamic quantisation cannot be run", field: "int8DynamicQuantize")
     }
+    let (bytes, format) = try denseWeights(layer)
     let operation = DenseOperation(
-      weights: try layer.values(matrix, [outputChannels, inputChannels], "weights"),
+      weights: bytes, format: format,
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
     return [layer.add(operation, layer.inputs, shape)]
+  }
+
+  /// Halves stay as they are: they are expanded in registers, and half as much is read.
+  private func denseWeights(_ layer: LayerLowering) throws -> (Bytes, WeightFormat) {
+    let values = try checkedProduct([outputChannels, inputChannels], limit: Limits.tensorElements)
+    if let matrix, matrix.float16Value.count == values * 2, matrix.storedCount == values {
+      return (matrix.float16Value, .float16)
+    }
+    let shape = [outputChannels, inputChannels]
+    return (try layer.values(matrix, shape, "weights").contiguous(), .float32)
   }
 }

@@ -26,6 +26,7 @@ struct PoolingOperation: Operation {
     let columns = try PoolingAxis.Table(columns)
     let pool = context.kernels.pool
     let function = function
+    let patches = emptyWindows
     let bands = to.planes >= context.threadCount * 4 ? 1 : min(to.shape.height, 8)
     return { run in
       let source = run.pointer(input)
@@ -43,8 +44,35 @@ struct PoolingOperation: Operation {
             rowStarts: rows.starts + band.lowerBound, rowEnds: rows.ends + band.lowerBound,
             columnStarts: columns.starts, columnEnds: columns.ends,
             rowCounts: rows.counts.map { $0 + band.lowerBound }, columnCounts: columns.counts))
+        for patch in patches where band.contains(patch.row) {
+          (target + to.planeOffset(plane) + patch.row * to.rowStride + patch.column * to.block)
+            .update(repeating: patch.value, count: to.block)
+        }
+        if !patches.isEmpty { to.clearEmptyLanes(ofPlane: plane, rows: band, in: target) }
       }
     }
+  }
+
+  /// Windows that lie wholly in the padding or beyond it, and what they give: nothing wins a maximum,
+  /// so it is the lowest number; an average is 0 divided by what counts.
+  private var emptyWindows: [(row: Int, column: Int, value: Float)] {
+    let emptyRows = rows.emptyPositions
+    let emptyColumns = columns.emptyPositions
+    if function == .l2 || emptyRows.isEmpty && emptyColumns.isEmpty { return [] }
+    var windows: [(row: Int, column: Int, value: Float)] = []
+    for row in rows.starts.indices {
+      for column in columns.starts.indices
+      where emptyRows.contains(row) || emptyColumns.contains(column) {
+        var value = -Float.greatestFiniteMagnitude
+        if function == .average {
+          let divisor =
+            rows.counts.map { Float($0[row]) * Float(columns.counts?[column] ?? 0) } ?? 0
+          value = 0 / divisor
+        }
+        windows.append((row, column, value))
+      }
+    }
+    return windows
   }
 }
 
@@ -69,10 +97,13 @@ struct PoolingAxis: Sendable, Equatable {
       let last = first + kernel
       starts.append(Int32(clamping: min(max(first, 0), input)))
       ends.append(Int32(clamping: min(max(last, 0), input)))
-      sizes.append(Int32(clamping: max(1, min(last, end) - first)))
+      sizes.append(Int32(clamping: max(0, min(last, end) - first)))
     }
     counts = excludesPadding ? nil : sizes
   }
+
+  /// Positions whose windows hold no element of the input.
+  var emptyPositions: Set<Int> { Set(starts.indices.filter { starts[$0] >= ends[$0] }) }
 
   /// The three lists in memory that kernels may point to.
   struct Table: Sendable {

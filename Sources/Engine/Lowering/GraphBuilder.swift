@@ -13,6 +13,7 @@ struct GraphBuilder {
   let model: Model
   let network: NeuralNetwork
   let options: CompileOptions
+  private let byteLimit: Int
   private(set) var graph = Graph()
   /// Blobs that have been produced so far.
   private var blobs: [String: Graph.ValueID] = [:]
@@ -28,6 +29,7 @@ struct GraphBuilder {
     self.model = model
     self.network = network
     self.options = options
+    byteLimit = options.maxMemory ?? MachineMemory.byteCount
   }
 
   mutating func build() throws -> (Graph, Interface) {
@@ -84,7 +86,7 @@ struct GraphBuilder {
     swap(&moved, &graph)
     var lowering = LayerLowering(
       layer: layer, inputs: inputs, graph: consume moved, customLayer: custom,
-      hooks: options.hooks)
+      hooks: options.hooks, byteLimit: byteLimit)
     let outputs = try parameters.lower(&lowering)
     graph = (consume lowering).graph
     guard outputs.count == layer.output.count else {
@@ -138,6 +140,7 @@ extension GraphBuilder {
       let isUsed = used.contains(feature.name)
       if !isUsed, feature.type?.isOptional == true { continue }
       let resolved = try InputFeature(feature, override: options.inputShapes[feature.name], network)
+      try resolved.shape.requireMemory(byteLimit)
       guard blobs[feature.name] == nil else {
         throw ModelError(.malformed, "two inputs are named '\(feature.name)'")
       }

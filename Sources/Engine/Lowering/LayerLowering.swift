@@ -15,13 +15,24 @@ struct LayerLowering {
   var graph: Graph
   let customLayer: (any CustomLayer)?
   let hooks: EngineHooks
+  /// Bytes that a single blob may take.
+  let byteLimit: Int
 
   var inputShapes: [Shape] { inputs.map { graph.shape($0) } }
 
   /// The output shapes that the document's rules give.
   func outputShapes() throws -> [Shape] {
     guard let parameters = layer.parameters else { return [] }
-    return try parameters.outputShapes(inputShapes.map(\.dimensions)).map { try Shape($0) }
+    return try checked(parameters.outputShapes(inputShapes.map(\.dimensions)))
+  }
+
+  /// The shapes, each of which must fit the memory: a layer may build tables of their size.
+  func checked(_ shapes: [[Int]]) throws -> [Shape] {
+    try shapes.map {
+      let shape = try Shape($0)
+      try shape.requireMemory(byteLimit)
+      return shape
+    }
   }
 
   /// The only output's shape.
