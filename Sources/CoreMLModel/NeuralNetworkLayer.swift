@@ -51,6 +51,8 @@ public protocol LayerParameters: SpecificationMessage {
   static var typeName: String { get }
   /// The lowest specification version that has this type.
   static var specificationVersion: Int { get }
+  /// The lowest version that has this type and the fields that are in use.
+  var requiredSpecificationVersion: Int { get }
   /// How many inputs and outputs the type allows.
   static var inputCount: ClosedRange<Int> { get }
   static var outputCount: ClosedRange<Int> { get }
@@ -80,6 +82,7 @@ public struct NamedWeights: Sendable {
 
 extension LayerParameters {
   public static var specificationVersion: Int { 1 }
+  public var requiredSpecificationVersion: Int { Self.specificationVersion }
   public static var inputCount: ClosedRange<Int> { 1...1 }
   public static var outputCount: ClosedRange<Int> { 1...1 }
   public var weights: [NamedWeights] { [] }

@@ -78,18 +78,9 @@ extension FeatureDescription {
 extension NeuralNetworkLayer {
   var minimumSpecificationVersion: Int {
     guard let parameters else { return 1 }
-    var version = type(of: parameters).specificationVersion
+    var version = parameters.requiredSpecificationVersion
     func need(_ needed: Int) { version = max(version, needed) }
-    switch parameters {
-    case let layer as OpaqueLayer:
-      need(SpecificationVersion.layersOfVersion5.contains(layer.specificationTypeName) ? 5 : 4)
-    case let layer as Upsample:
-      if !layer.fractionalScalingFactor.isEmpty || layer.linearUpsampleMode != .default { need(5) }
-    case let layer as ReorganizeData where layer.mode == .pixelShuffle: need(5)
-    case let layer as InnerProduct where layer.int8DynamicQuantize: need(5)
-    case is Convolution where input.count > 1: need(4)
-    default: break
-    }
+    if parameters is Convolution, input.count > 1 { need(4) }
     if isUpdatable { need(4) }
     for weights in parameters.weights.map(\.values) {
       if weights.float16Value.count > 0 { need(2) }

@@ -150,6 +150,10 @@ extension SequenceRepeat {
 }
 
 extension ReorganizeData {
+  public var requiredSpecificationVersion: Int {
+    mode == .pixelShuffle ? 5 : 1
+  }
+
   public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     guard blockSize > 1 else {

@@ -28,6 +28,10 @@ extension InnerProduct: EncodedMessage {
 }
 
 extension InnerProduct {
+  public var requiredSpecificationVersion: Int {
+    int8DynamicQuantize ? 5 : 1
+  }
+
   public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let count = try shape.itemCount

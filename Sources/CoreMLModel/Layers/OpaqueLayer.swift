@@ -15,6 +15,10 @@ public struct OpaqueLayer: LayerParameters {
 }
 
 extension OpaqueLayer {
+  public var requiredSpecificationVersion: Int {
+    SpecificationVersion.layersOfVersion5.contains(specificationTypeName) ? 5 : 4
+  }
+
   /// Always throws: the layer is not read.
   public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     throw ModelError(

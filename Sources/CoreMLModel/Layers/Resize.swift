@@ -95,6 +95,10 @@ extension CropResize: EncodedMessage {
 }
 
 extension Upsample {
+  public var requiredSpecificationVersion: Int {
+    fractionalScalingFactor.isEmpty && linearUpsampleMode == .default ? 1 : 5
+  }
+
   /// The factors `[h, w]`, whole or fractional.
   public func effectiveFactors() throws -> [Float] {
     if fractionalScalingFactor.isEmpty {

@@ -1,0 +1,60 @@
+import TensorCore
+
+public struct BiDirectionalLSTM: LayerParameters {
+  public static let typeName = "biDirectionalLSTM"
+  public static let inputCount = 1...5
+  public static let outputCount = 1...5
+
+  public var inputVectorSize = 0
+  public var outputVectorSize = 0
+  public var activationsForwardLSTM: [Activation] = []
+  public var activationsBackwardLSTM: [Activation] = []
+  public var params: LSTMParameters?
+  /// Forward, then backward.
+  public var weightParams: [LSTMWeights] = []
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+extension BiDirectionalLSTM: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("inputVectorSize", \.inputVectorSize),
+    .int("outputVectorSize", \.outputVectorSize),
+    .messages("activationsForwardLSTM", \.activationsForwardLSTM),
+    .messages("activationsBackwardLSTM", \.activationsBackwardLSTM),
+    .message("params", \.params),
+    .messages("weightParams", \.weightParams),
+  ]
+}
+
+extension BiDirectionalLSTM {
+  /// Of the output, twice as wide, and of hidden and cell state forward and backward.
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shapes = try recurrentShapes(
+      inputs, inputVectorSize, outputVectorSize, states: 4,
+      sequenceOutput: params?.sequenceOutput ?? false)
+    shapes[0][2] = try checkedProduct([outputVectorSize, 2], limit: Limits.dimension)
+    shapes[0] = try BlobShape(shapes[0]).checked
+    return shapes
+  }
+
+  public var weights: [NamedWeights] {
+    weightParams.enumerated().flatMap {
+      $1.named("weightParams[\($0)]", inputVectorSize, outputVectorSize)
+    }
+  }
+}
+
+extension BiDirectionalLSTM: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.requireRecurrent(activationsForwardLSTM, 3)
+    faults.requireRecurrent(activationsBackwardLSTM, 3)
+    faults.require(
+      weightParams.count == 2, "weightParams",
+      "\(weightParams.count) directions, two are needed")
+    for (index, weights) in weightParams.enumerated() {
+      weights.check(&faults, "weightParams[\(index)]", params)
+    }
+  }
+}

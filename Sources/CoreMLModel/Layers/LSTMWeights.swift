@@ -1,0 +1,118 @@
+public struct LSTMParameters: SpecificationMessage {
+  public var sequenceOutput = false
+  public var hasBiasVectors = false
+  public var forgetBias = false
+  public var hasPeepholeVectors = false
+  public var coupledInputAndForgetGate = false
+  /// 0 means 50.
+  public var cellClipThreshold: Float = 0
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+public struct LSTMWeights: SpecificationMessage {
+  public var inputGateWeightMatrix: Weights?
+  public var forgetGateWeightMatrix: Weights?
+  public var blockInputWeightMatrix: Weights?
+  public var outputGateWeightMatrix: Weights?
+  public var inputGateRecursionMatrix: Weights?
+  public var forgetGateRecursionMatrix: Weights?
+  public var blockInputRecursionMatrix: Weights?
+  public var outputGateRecursionMatrix: Weights?
+  public var inputGateBiasVector: Weights?
+  public var forgetGateBiasVector: Weights?
+  public var blockInputBiasVector: Weights?
+  public var outputGateBiasVector: Weights?
+  public var inputGatePeepholeVector: Weights?
+  public var forgetGatePeepholeVector: Weights?
+  public var outputGatePeepholeVector: Weights?
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+extension LSTMParameters: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .bool("sequenceOutput", \.sequenceOutput),
+    .bool("hasBiasVectors", \.hasBiasVectors),
+    .bool("forgetBias", \.forgetBias),
+    .bool("hasPeepholeVectors", \.hasPeepholeVectors),
+    .bool("coupledInputAndForgetGate", \.coupledInputAndForgetGate),
+    .float("cellClipThreshold", \.cellClipThreshold),
+  ]
+}
+
+extension LSTMWeights: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .message("inputGateWeightMatrix", \.inputGateWeightMatrix),
+    .message("forgetGateWeightMatrix", \.forgetGateWeightMatrix),
+    .message("blockInputWeightMatrix", \.blockInputWeightMatrix),
+    .message("outputGateWeightMatrix", \.outputGateWeightMatrix),
+    .message("inputGateRecursionMatrix", \.inputGateRecursionMatrix),
+    .message("forgetGateRecursionMatrix", \.forgetGateRecursionMatrix),
+    .message("blockInputRecursionMatrix", \.blockInputRecursionMatrix),
+    .message("outputGateRecursionMatrix", \.outputGateRecursionMatrix),
+    .message("inputGateBiasVector", \.inputGateBiasVector),
+    .message("forgetGateBiasVector", \.forgetGateBiasVector),
+    .message("blockInputBiasVector", \.blockInputBiasVector),
+    .message("outputGateBiasVector", \.outputGateBiasVector),
+    .message("inputGatePeepholeVector", \.inputGatePeepholeVector),
+    .message("forgetGatePeepholeVector", \.forgetGatePeepholeVector),
+    .message("outputGatePeepholeVector", \.outputGatePeepholeVector),
+  ]
+}
+
+extension LSTMWeights {
+  func named(_ path: String, _ inputs: Int, _ outputs: Int) -> [NamedWeights] {
+    let fields: [(String, Weights?)] = [
+      ("inputGateWeightMatrix", inputGateWeightMatrix),
+      ("forgetGateWeightMatrix", forgetGateWeightMatrix),
+      ("blockInputWeightMatrix", blockInputWeightMatrix),
+      ("outputGateWeightMatrix", outputGateWeightMatrix),
+      ("inputGateRecursionMatrix", inputGateRecursionMatrix),
+      ("forgetGateRecursionMatrix", forgetGateRecursionMatrix),
+      ("blockInputRecursionMatrix", blockInputRecursionMatrix),
+      ("outputGateRecursionMatrix", outputGateRecursionMatrix),
+      ("inputGateBiasVector", inputGateBiasVector),
+      ("forgetGateBiasVector", forgetGateBiasVector),
+      ("blockInputBiasVector", blockInputBiasVector),
+      ("outputGateBiasVector", outputGateBiasVector),
+      ("inputGatePeepholeVector", inputGatePeepholeVector),
+      ("forgetGatePeepholeVector", forgetGatePeepholeVector),
+      ("outputGatePeepholeVector", outputGatePeepholeVector),
+    ]
+    return fields.compactMap { name, values in
+      values.map {
+        NamedWeights("\(path).\(name)", recurrentWeightShape(name, inputs, outputs), $0)
+      }
+    }
+  }
+}
+
+extension LSTMParameters {
+  public var effectiveCellClipThreshold: Float { cellClipThreshold == 0 ? 50 : cellClipThreshold }
+}
+
+extension LSTMWeights {
+  func check(_ faults: inout Faults, _ path: String, _ params: LSTMParameters?) {
+    let params = params ?? LSTMParameters()
+    faults.requireWeights(
+      ("\(path).inputGateWeightMatrix", inputGateWeightMatrix),
+      ("\(path).forgetGateWeightMatrix", forgetGateWeightMatrix),
+      ("\(path).blockInputWeightMatrix", blockInputWeightMatrix),
+      ("\(path).outputGateWeightMatrix", outputGateWeightMatrix),
+      ("\(path).inputGateRecursionMatrix", inputGateRecursionMatrix),
+      ("\(path).forgetGateRecursionMatrix", forgetGateRecursionMatrix),
+      ("\(path).blockInputRecursionMatrix", blockInputRecursionMatrix),
+      ("\(path).outputGateRecursionMatrix", outputGateRecursionMatrix))
+    faults.requireWeights(
+      ("\(path).inputGateBiasVector", inputGateBiasVector, params.hasBiasVectors),
+      ("\(path).forgetGateBiasVector", forgetGateBiasVector, params.hasBiasVectors),
+      ("\(path).blockInputBiasVector", blockInputBiasVector, params.hasBiasVectors),
+      ("\(path).outputGateBiasVector", outputGateBiasVector, params.hasBiasVectors),
+      ("\(path).inputGatePeepholeVector", inputGatePeepholeVector, params.hasPeepholeVectors),
+      ("\(path).forgetGatePeepholeVector", forgetGatePeepholeVector, params.hasPeepholeVectors),
+      ("\(path).outputGatePeepholeVector", outputGatePeepholeVector, params.hasPeepholeVectors))
+  }
+}
