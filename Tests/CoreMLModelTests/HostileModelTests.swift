@@ -1,3 +1,4 @@
+import ByteFormats
 import Foundation
 import TensorCore
 import Testing
@@ -165,6 +166,23 @@ struct HostileModelTests {
     #expect(second?.layerClass == "pooling")
     #expect(second?.field == "type")
     #expect(second?.code == .unsupported)
+  }
+
+  /// Whichever allocation fails, unpacking ends without a message.
+  @Test func everyAllocationFailsOnce() throws {
+    let skeleton = try ProtobufSkeleton(
+      of: Bytes(Self.sample), schema: SpecificationSchema.model, budget: 1 << 20)
+    var succeeded = 0
+    for budget in 0..<6000 {
+      let allocator = UnpackAllocator(budget: budget)
+      let result = allocator.withUnpacked(skeleton.bytes, SpecificationSchema.descriptor) { _ in
+        true
+      }
+      #expect((result == nil) == allocator.isExhausted)
+      if result != nil { succeeded += 1 }
+    }
+    #expect(succeeded > 0)
+    #expect(succeeded < 5000)
   }
 
   @Test func refusesTheReservedField() {
