@@ -89,7 +89,7 @@ public struct InputSource: Sendable {
     }
   }
 
-  private static func isPicture(_ bytes: Bytes) -> Bool {
+  static func isPicture(_ bytes: Bytes) -> Bool {
     let start = bytes[0..<min(bytes.count, 4)].array(of: UInt8.self)
     return start.starts(with: [0x89, 0x50, 0x4E, 0x47]) || start.starts(with: [0xFF, 0xD8, 0xFF])
   }

@@ -20,6 +20,9 @@ public enum ModelSource: Sendable {
           .unsupported, "is a zip archive; .keras archives are not supported yet", file: path,
           hint: "save the network as .h5")
       }
+      if InputSource.isPicture(bytes) {
+        throw ModelError(.unsupported, "is a picture, not a network", file: path)
+      }
       self = .coreML(try Model(contentsOf: path))
       return
     }

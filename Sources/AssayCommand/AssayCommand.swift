@@ -13,8 +13,8 @@ struct AssayCommand: ParsableCommand {
     commandName: "assay",
     abstract: "Converts Keras networks to Core ML, runs them, and shows that nothing was lost.",
     discussion: """
-      Exit codes: 0 done; 1 diff found a difference; 2 the input is invalid or not supported, or the
-      options do not fit the model; 64 wrong usage; 66 a file is missing; 70 a fault of assay;
+      Exit codes: 0 done; 1 diff found a difference; 2 the input is invalid or not supported, or \
+      the options do not fit the model; 64 wrong usage; 66 a file is missing; 70 a fault of assay; \
       73 and 74 cannot create, cannot write; 75 out of memory.
       """,
     version: "assay \(assayVersion)",

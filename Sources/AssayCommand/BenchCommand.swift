@@ -8,7 +8,7 @@ struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Times predictions.",
     discussion: """
-      Load time is from opening the file to a network ready to run; the first run is timed apart.
+      Load time is from opening the file to a network ready to run; the first run is timed apart. \
       With --json: first {"load_ms": …, "first_ms": …}, then a line {"ms": …} for each timed run.
       """)
 

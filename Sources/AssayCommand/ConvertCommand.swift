@@ -9,7 +9,7 @@ struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert", abstract: "Converts a Keras network to an .mlmodel.",
     discussion: """
-      MODEL is told by its content: a Keras .h5, or an architecture .json with WEIGHTS. Layers that
+      MODEL is told by its content: a Keras .h5, or an architecture .json with WEIGHTS. Layers that \
       cannot be converted are listed all at once, before anything is written.
       """)
 

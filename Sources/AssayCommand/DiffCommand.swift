@@ -13,7 +13,7 @@ struct DiffCommand: ParsableCommand {
       assay diff A B [options]
       """,
     discussion: """
-      The first form runs the model; the second compares two files of arrays, of which B is what
+      The first form runs the model; the second compares two files of arrays, of which B is what \
       was expected. Exit code 1 says that something differs.
       """)
 

@@ -10,7 +10,7 @@ struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Predicts with an .mlmodel on the CPU.",
     discussion: """
-      Inputs are pictures (PNG, JPEG) and arrays (.npy, .npz, .json, .csv). Several files, or the
+      Inputs are pictures (PNG, JPEG) and arrays (.npy, .npz, .json, .csv). Several files, or the \
       files of a folder, run one after the other; NAME=FILE gives each of several inputs its own.
       """)
 
