@@ -39,7 +39,7 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
 
-# Every `import` looks downward, as docs/layers of targets say.
+# Checks that every `import` looks downward.
 layers:
 	@sh Tests/Tools/layers.sh
 
