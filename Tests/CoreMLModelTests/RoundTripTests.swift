@@ -6,6 +6,23 @@ import Testing
 
 /// Reading and writing loses nothing.
 struct RoundTripTests {
+  /// The file is let go with the last of its weights.
+  @Test func nothingOutlivesTheModel() throws {
+    final class Owner {}
+    weak var owner: Owner?
+    do {
+      let held = Owner()
+      owner = held
+      try HostileModelTests.sample.withUnsafeBytes { sample in
+        let bytes = Bytes(base: sample.baseAddress, count: sample.count, owner: held)
+        let model = try Model(bytes: bytes)
+        #expect(try model.encoded() == HostileModelTests.sample)
+        #expect(throws: ModelError.self) { try Model(bytes: bytes[0..<sample.count - 1]) }
+      }
+    }
+    #expect(owner == nil)
+  }
+
   @Test func sharedModelsAreWrittenAsTheyWereRead() throws {
     for path in SharedFiles.models {
       let model = try Model(contentsOf: path)

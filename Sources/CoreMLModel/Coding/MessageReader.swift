@@ -10,12 +10,17 @@ final class MessageReader {
   /// Where this message stands in the nearest one that has a Swift type of its own.
   private let path: [UnknownFields.Step]
   private let collector: Collector
-  /// What the skeleton left out of this message.
-  private var leftOut: [UnknownFields.Field] = []
+  /// The place of this message in the collector.
+  private let place: Int
 
-  /// Gathers what no table read, from a message and those that are flattened into it.
+  /// What the skeleton left out of a message and of those that are flattened into it.
   private final class Collector {
-    var readers: [MessageReader] = []
+    var leftOut: [[UnknownFields.Field]] = []
+  }
+
+  private var leftOut: [UnknownFields.Field] {
+    get { collector.leftOut[place] }
+    set { collector.leftOut[place] = newValue }
   }
 
   convenience init(
@@ -35,10 +40,11 @@ final class MessageReader {
     let base = message.load(as: ProtobufCMessage.self)
     guard let descriptor = base.descriptor else { throw ModelError(.internal, "no descriptor") }
     self.descriptor = descriptor
-    for index in 0..<Int(base.n_unknown_fields) {
-      leftOut.append(Self.resolve(base.unknown_fields[index], payloads, path))
-    }
-    collector.readers.append(self)
+    place = collector.leftOut.count
+    collector.leftOut.append(
+      (0..<Int(base.n_unknown_fields)).map {
+        Self.resolve(base.unknown_fields[$0], payloads, path)
+      })
   }
 
   private static func resolve(
@@ -62,7 +68,7 @@ final class MessageReader {
   }
 
   /// What no table has taken, of this message and of those flattened into it.
-  var leftovers: [UnknownFields.Field] { collector.readers.flatMap(\.leftOut) }
+  var leftovers: [UnknownFields.Field] { collector.leftOut.flatMap { $0 } }
 
   private func take(_ number: UInt32) -> Bytes? {
     guard let index = leftOut.firstIndex(where: { $0.number == number }) else { return nil }
