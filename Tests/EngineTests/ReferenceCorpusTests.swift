@@ -4,10 +4,31 @@ import Testing
 
 @testable import Engine
 
-/// The twins and the reader against what Keras and Caffe computed.
+/// The reader, the twins and the engine against what Keras and Caffe computed.
 @Suite struct ReferenceCorpusTests {
   @Test(arguments: CorpusCase.Framework.allCases)
   func reproducesTheSourceFramework(framework: CorpusCase.Framework) throws {
+    try checkAll(framework) { model, inputs in
+      try ReferenceNetwork(model: model).predict(inputs.mapValues(ReferenceTensor.init))
+        .mapValues(\.tensor)
+    }
+  }
+
+  @Test(arguments: CorpusCase.Framework.allCases)
+  func engineReproducesTheSourceFramework(framework: CorpusCase.Framework) throws {
+    let without = Set(layerTypesWithoutEngine.map { $0.typeName })
+    try checkAll(framework) { model, inputs in
+      let types = model.neuralNetwork?.layers.compactMap { $0.parameters?.typeName } ?? []
+      guard without.isDisjoint(with: types) else { return nil }
+      var options = CompileOptions()
+      options.inputShapes = inputs.mapValues(\.shape)
+      return try CompiledNetwork(model: model, options: options).predict(inputs)
+    }
+  }
+
+  private typealias Prediction = (Model, [String: Tensor]) throws -> [String: Tensor]?
+
+  private func checkAll(_ framework: CorpusCase.Framework, _ predict: Prediction) throws {
     guard CorpusCase.isPresent else {
       print("skipped: there is no corpus at \(CorpusCase.shared)")
       return
@@ -16,22 +37,20 @@ import Testing
     #expect(cases.count > 50)
     for item in cases {
       do {
-        try check(item)
+        try check(item, predict)
       } catch {
         Issue.record("\(item.testDescription): \(error)")
       }
     }
   }
 
-  private func check(_ item: CorpusCase) throws {
+  private func check(_ item: CorpusCase, _ predict: Prediction) throws {
     let model = try item.model()
-    let network = try ReferenceNetwork(model: model)
-    let inputs = try item.inputs(model).mapValues(ReferenceTensor.init)
-    let outputs = try network.predict(inputs)
+    guard let outputs = try predict(model, item.inputs(model)) else { return }
     for array in try item.expected() {
       let name = array.name ?? ""
       let output = try #require(outputs[name], "\(item.testDescription): no output \(name)")
-      let actual = item.sourceLayout(output.tensor)
+      let actual = item.sourceLayout(output)
       #expect(
         actual.shape.filter { $0 != 1 } == array.tensor.shape.filter { $0 != 1 },
         "\(item.testDescription): \(name)")

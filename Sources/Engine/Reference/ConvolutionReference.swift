@@ -15,7 +15,8 @@ extension Convolution: ReferenceLayer {
     let groupOutputs = outputChannels / groups
     let filters =
       isDeconvolution ? [kernelChannels, groupOutputs] : [outputChannels, kernelChannels]
-    let weights = try self.kernel.values(filters + kernel, "weights")
+    let weights = try self.kernel.values(
+      filters + kernel, "weights", channelAxis: isDeconvolution ? 1 : 0)
     let offsets =
       hasBias
       ? try bias.values([outputChannels], "bias") : [Float](repeating: 0, count: outputChannels)

@@ -57,11 +57,20 @@ extension Softmax: ReferenceLayer {
   ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
+    let planeShape = [shape[0], shape[1], 1, shape[3], shape[4]]
+    let largest = ReferenceTensor(shape: planeShape) { p in
+      (0..<input.channels).reduce(-.infinity) { result, channel in
+        max(result, input[p.sequence, p.batch, channel, p.y, p.x])
+      }
+    }
+    let sums = ReferenceTensor(shape: planeShape) { p in
+      (0..<input.channels).reduce(0) { sum, channel in
+        sum + exp(input[p.sequence, p.batch, channel, p.y, p.x] - largest[p])
+      }
+    }
     return [
       ReferenceTensor(shape: shape) { p in
-        let column = (0..<input.channels).map { input[p.sequence, p.batch, $0, p.y, p.x] }
-        let largest = column.max() ?? 0
-        return exp(input[p] - largest) / column.reduce(0) { $0 + exp($1 - largest) }
+        exp(input[p] - largest.broadcast(p)) / sums.broadcast(p)
       }
     ]
   }
@@ -74,6 +83,9 @@ extension LRN: ReferenceLayer {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     let constant = Double(effectiveK)
+    guard localSize > 0 else {
+      throw ModelError(.malformed, "\(localSize), a positive size is needed", field: "localSize")
+    }
     return [
       ReferenceTensor(shape: shape) { p in
         let first = p.channel - (localSize - 1) / 2

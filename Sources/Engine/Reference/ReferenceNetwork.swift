@@ -9,16 +9,20 @@ public struct ReferenceNetwork {
   private let description: ModelDescription
   private let outputNames: [String]
   private let settings: ReferenceSettings
+  private let maxMemory: Int
 
+  /// - Parameter maxMemory: bytes that the blobs may take together; nil means the machine's memory.
   /// - Throws: `ModelError` where the model is not a neural network, or has a layer of a later
   ///   specification version.
   public init(
-    model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry(), addsForgetBias: Bool = false
+    model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry(),
+    addsForgetBias: Bool = false, maxMemory: Int? = nil
   ) throws {
     guard let network = model.neuralNetwork else {
       throw ModelError(.unsupported, "the model is not a neural network")
     }
     self.network = network
+    self.maxMemory = maxMemory ?? MachineMemory.byteCount
     description = model.description ?? ModelDescription()
     settings = ReferenceSettings(addsForgetBias: addsForgetBias, customLayers: customLayers)
     let blobs = Set(network.layers.flatMap(\.output))
@@ -77,21 +81,36 @@ public struct ReferenceNetwork {
     guard type.outputCount.contains(layer.output.count) else {
       throw ModelError(.malformed, "has \(layer.output.count) outputs")
     }
+    let taken = values.values.reduce(0) { $0 + $1.elements.count }
     var inputs: [ReferenceTensor] = []
     for name in layer.input {
       if let value = values[name] {
         inputs.append(value)
       } else if let first = inputs.first, let size = optionalSize(name) {
-        inputs.append(ReferenceTensor(shape: [1, first.batch, size, 1, 1]))
+        let shape = [1, first.batch, size, 1, 1]
+        try checkMemory([shape], taken: taken)
+        inputs.append(ReferenceTensor(shape: shape))
       } else {
         throw ModelError(.mismatch, "its input '\(name)' has no value")
       }
+    }
+    if !(parameters is Custom) {
+      try checkMemory(try parameters.outputShapes(inputs.map(\.shape)), taken: taken)
     }
     let outputs = try parameters.referenceOutputs(inputs, settings)
     guard outputs.count >= layer.output.count else {
       throw ModelError(.malformed, "has \(layer.output.count) outputs, not \(outputs.count)")
     }
     return outputs
+  }
+
+  private func checkMemory(_ shapes: [[Int]], taken: Int) throws {
+    let counts = try shapes.map { try checkedProduct($0, limit: Limits.tensorElements) }
+    let byteCount = try checkedProduct([try checkedSum(counts + [taken]), 8])
+    guard byteCount <= maxMemory else {
+      throw ModelError(
+        .outOfMemory, "double precision takes \(byteCount) bytes, more than \(maxMemory)")
+    }
   }
 
   /// The size of an optional input, such as the state of a recurrent layer.

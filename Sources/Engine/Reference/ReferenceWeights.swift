@@ -3,8 +3,9 @@ import TensorCore
 
 extension Weights? {
   /// The values of a weight of `shape`, or an error that names the field.
-  func values(_ shape: [Int], _ field: String) throws -> [Float] {
+  /// - Parameter channelAxis: the axis of the output channels, by which quantisation may go.
+  func values(_ shape: [Int], _ field: String, channelAxis: Int = 0) throws -> [Float] {
     guard let self else { throw ModelError(.malformed, "is missing", field: field) }
-    return try NamedWeights(field, shape, self).decoded().array()
+    return try NamedWeights(field, shape, self, channelAxis: channelAxis).decoded().array()
   }
 }

@@ -27,6 +27,7 @@ final class TwiceAndNegated: CustomLayer {
 
   func setWeightData(_ weights: [Bytes]) throws {
     self.weights = weights.first.map { FloatValues(bytes: $0).array() } ?? []
+    if self.weights.isEmpty { throw ModelError(.malformed, "no weights", field: "weights") }
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {

@@ -17,7 +17,7 @@ import Testing
     #expect(!trials.isEmpty)
     for trial in trials {
       do {
-        try check(trial, model(of: trial), &random)
+        try check(trial, Self.model(of: trial), &random)
         if let surrounded = try surroundedModel(of: trial, &random) {
           try check(trial, surrounded, &random)
         }
@@ -36,7 +36,7 @@ import Testing
       let elements = trial.values[index] ?? random.values(count, in: trial.range)
       inputs["in\(index)"] = Tensor(shape: shape, elements)
     }
-    let expected = try ReferenceNetwork(model: model, customLayers: customLayers)
+    let expected = try ReferenceNetwork(model: model, customLayers: Self.customLayers)
       .predict(inputs.mapValues(ReferenceTensor.init))
     for set in InstructionSet.allCases where set.isAvailable {
       var first: [String: Tensor]?
@@ -44,7 +44,7 @@ import Testing
         var options = CompileOptions()
         options.instructionSet = set
         options.threads = threads
-        options.customLayers = customLayers
+        options.customLayers = Self.customLayers
         for (name, tensor) in inputs { options.inputShapes[name] = tensor.shape }
         let actual = try CompiledNetwork(model: model, options: options).predict(inputs)
         if let first {
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  private var customLayers: CustomLayerRegistry {
+  static var customLayers: CustomLayerRegistry {
     var registry = CustomLayerRegistry()
     registry.register(TwiceAndNegated.self)
     return registry
@@ -94,11 +94,12 @@ import Testing
     a.elements.map(\.bitPattern) == b.elements.map(\.bitPattern)
   }
 
-  private func model(of trial: LayerTrial) throws -> Model {
+  /// A network of the layer alone.
+  static func model(of trial: LayerTrial) throws -> Model {
     let outputs = try trial.outputShapes().indices.map { "out\($0)" }
     let layer = NeuralNetworkLayer(
       "layer", trial.layer, input: trial.inputs.indices.map { "in\($0)" }, output: outputs)
-    return self.model([layer], trial.inputs, outputs)
+    return model([layer], trial.inputs, outputs)
   }
 
   /// The layer between two 1 × 1 convolutions, so that it works on the kernels' own layout; nil for
@@ -127,10 +128,10 @@ import Testing
       input: ["mixed"] + trial.inputs.indices.dropFirst().map { "in\($0)" }, output: names)
     let after = NeuralNetworkLayer(
       "after", convolution(outputs[0][2]), input: ["blob0"], output: ["out0"])
-    return model([before, layer, after], trial.inputs, ["out0"])
+    return Self.model([before, layer, after], trial.inputs, ["out0"])
   }
 
-  private func model(
+  private static func model(
     _ layers: [NeuralNetworkLayer], _ inputs: [[Int]], _ outputs: [String]
   ) -> Model {
     var network = NeuralNetwork()
