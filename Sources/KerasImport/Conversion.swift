@@ -166,7 +166,8 @@ struct Conversion {
           call, outputCount: node.outputCount, into: &network)
       }
       try checkSizes(tensors[index] ?? [], call)
-      network.finish(node.name, node.layer.className)
+      network.finish(
+        node.name, node.layer.className, isTrainable: node.layer.isTrainable)
     } catch {
       tensors[index] = nil
       network.abandon()

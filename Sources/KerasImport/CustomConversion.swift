@@ -32,7 +32,9 @@ struct CustomConversion {
     if let rule {
       custom = try builder.layer(rule)
     } else {
-      custom = builder.layer(className: layer.className, leavingOut: Self.bookkeeping)
+      var ignored = Self.bookkeeping
+      if layer.fields["arguments"]?.object?.names.isEmpty == true { ignored.insert("arguments") }
+      custom = builder.layer(className: layer.className, leavingOut: ignored)
       if let function = subject.function { custom.parameters["function"] = .string(function) }
     }
     let names =

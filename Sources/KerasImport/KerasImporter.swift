@@ -23,7 +23,11 @@ public enum KerasImporter {
       var conversion = try Conversion(source, options)
       let imported = try conversion.run()
       var notes = conversion.network.notes
-      let model = try InterfaceBuilder.model(imported, options: options, notes: &notes)
+      var model = try InterfaceBuilder.model(imported, options: options, notes: &notes)
+      if options.respectTrainable {
+        TrainingParameters(source.training, notes: &notes)?.apply(
+          to: &model, updatableLayers: conversion.network.trainableLayers, notes: &notes)
+      }
       return ConversionResult(model: model, plan: conversion.network.plan, notes: notes)
     }
   }

@@ -10,13 +10,17 @@ public struct KerasSource: Sendable {
   let version: KerasVersion
   let definition: ModelDefinition
   let weights: (any WeightSource)?
+  /// Loss and optimizer, where the model was saved with them.
+  let training: JSONValue?
 }
 
 extension KerasSource {
   init(
-    path: String, version: KerasVersion, configuration: JSONValue, weights: (any WeightSource)?
+    path: String, version: KerasVersion, configuration: JSONValue, weights: (any WeightSource)?,
+    training: JSONValue? = nil
   ) throws {
     self.path = path
+    self.training = training
     self.version = version
     self.weights = weights
     var parser = ModelDefinitionParser(version: version)
@@ -64,7 +68,10 @@ extension KerasSource {
       return try KerasSource(
         path: path,
         version: KerasVersion(text: setting("keras_version"), backend: setting("backend")),
-        configuration: configuration, weights: weights ?? weightSource(file, path))
+        configuration: configuration, weights: weights ?? weightSource(file, path),
+        training: file.root.attributes["training_config"]?.string.map {
+          try JSONValue(parsing: $0)
+        })
     }
   }
 

@@ -38,8 +38,16 @@ struct NetworkWriter {
     visited += 1
   }
 
+  /// Names of the layers that Core ML can train and the source trains.
+  private(set) var trainableLayers: Set<String> = []
+
   /// Notes in the plan what was added since the last entry.
-  mutating func finish(_ name: String, _ className: String) {
+  mutating func finish(_ name: String, _ className: String, isTrainable: Bool = false) {
+    for layer in layers[firstLayerOfEntry...] where isTrainable {
+      if layer.parameters is Convolution || layer.parameters is InnerProduct {
+        trainableLayers.insert(layer.name)
+      }
+    }
     let added = layers[firstLayerOfEntry...].map {
       "\($0.parameters.map { type(of: $0).typeName } ?? "?") '\($0.name)'"
     }
