@@ -8,5 +8,6 @@ let engineLayerTypes: [any (EngineLayer & LayerParameters).Type] = [
   Padding.self, Upsample.self, ResizeBilinear.self, CropResize.self, Unary.self, Add.self,
   Multiply.self, Average.self, Scale.self, Bias.self, Max.self, Min.self, DotProduct.self,
   Reduce.self, LoadConstant.self, Reshape.self, Flatten.self, Permute.self, Concat.self,
-  Split.self, SequenceRepeat.self, ReorganizeData.self, Slice.self, Custom.self,
+  Split.self, SequenceRepeat.self, ReorganizeData.self, Slice.self, SimpleRecurrent.self,
+  GRU.self, UniDirectionalLSTM.self, BiDirectionalLSTM.self, Custom.self,
 ]

@@ -1,0 +1,177 @@
+import CoreMLModel
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension SimpleRecurrent: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let gate = try layer.gate(
+      weightMatrix, recursionMatrix, hasBiasVector ? biasVector : nil, inputVectorSize,
+      outputVectorSize, "")
+    let cell = RecurrentCell(
+      kind: .simple(try gateFunction(activation, "activation")), gates: [gate])
+    return try layer.add(
+      [cell], isReversed: reverseInput, givesSequence: sequenceOutput, inputVectorSize,
+      outputVectorSize)
+  }
+}
+
+extension GRU: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    try layer.require(activations.count == 2, "activations", "\(activations.count), not 2")
+    func gate(_ w: Weights?, _ r: Weights?, _ b: Weights?, _ name: String) throws -> RecurrentGates
+    {
+      try layer.gate(w, r, hasBiasVectors ? b : nil, inputVectorSize, outputVectorSize, name)
+    }
+    let gates = [
+      try gate(
+        updateGateWeightMatrix, updateGateRecursionMatrix, updateGateBiasVector, "updateGate"),
+      try gate(resetGateWeightMatrix, resetGateRecursionMatrix, resetGateBiasVector, "resetGate"),
+      try gate(
+        outputGateWeightMatrix, outputGateRecursionMatrix, outputGateBiasVector, "outputGate"),
+    ]
+    let cell = RecurrentCell(
+      kind: .gru(
+        gate: try gateFunction(activations[0], "activations"),
+        output: try gateFunction(activations[1], "activations")), gates: gates)
+    return try layer.add(
+      [cell], isReversed: reverseInput, givesSequence: sequenceOutput, inputVectorSize,
+      outputVectorSize)
+  }
+}
+
+extension UniDirectionalLSTM: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let cell = try layer.cell(
+      params ?? LSTMParameters(), weightParams, activations, inputVectorSize, outputVectorSize)
+    return try layer.add(
+      [cell], isReversed: reverseInput, givesSequence: params?.sequenceOutput ?? false,
+      inputVectorSize, outputVectorSize)
+  }
+}
+
+extension BiDirectionalLSTM: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let parameters = params ?? LSTMParameters()
+    try layer.require(weightParams.count == 2, "weightParams", "\(weightParams.count), not 2")
+    let cells = try zip([activationsForwardLSTM, activationsBackwardLSTM], weightParams).map {
+      try layer.cell(parameters, $1, $0, inputVectorSize, outputVectorSize)
+    }
+    return try layer.add(
+      cells, isReversed: false, givesSequence: parameters.sequenceOutput, inputVectorSize,
+      outputVectorSize)
+  }
+}
+
+extension LayerLowering {
+  fileprivate mutating func add(
+    _ cells: [RecurrentCell], isReversed: Bool, givesSequence: Bool, _ inputCount: Int, _ units: Int
+  ) throws -> [Graph.ValueID] {
+    guard let input = inputShapes.first else { return [] }
+    try require(
+      input.itemCount == inputCount, "inputVectorSize",
+      "\(inputCount), the input has \(input.itemCount) elements an item")
+    for state in inputShapes.dropFirst() {
+      try require(
+        state.itemCount == units && (state.images == 1 || state.images == input.batch), "input",
+        "a state of the shape \(state.dimensions), \(units) elements an item are needed")
+    }
+    let operation = RecurrentOperation(
+      cells: cells, isReversed: isReversed, givesSequence: givesSequence, inputCount: inputCount,
+      units: units)
+    let shapes = try outputShapes().prefix(layer.output.count)
+    return add(operation, inputs, Array(shapes))
+  }
+
+  fileprivate func gate(
+    _ weights: Weights?, _ recursion: Weights?, _ bias: Weights?, _ inputs: Int, _ units: Int,
+    _ name: String
+  ) throws -> RecurrentGates {
+    RecurrentGates(
+      weights: try values(weights, [units, inputs], name + "WeightMatrix").array(),
+      recursion: try values(recursion, [units, units], name + "RecursionMatrix").array(),
+      bias: try bias.map { try values($0, [units], name + "BiasVector").array() }
+        ?? [Float](repeating: 0, count: units))
+  }
+
+  fileprivate func cell(
+    _ parameters: LSTMParameters, _ weights: LSTMWeights?, _ activations: [Activation],
+    _ inputs: Int, _ units: Int
+  ) throws -> RecurrentCell {
+    guard let weights else {
+      throw ModelError(.malformed, "no weights are set", field: "weightParams")
+    }
+    try require(activations.count == 3, "activations", "\(activations.count), not 3")
+    func gate(_ w: Weights?, _ r: Weights?, _ b: Weights?, _ name: String) throws -> RecurrentGates
+    {
+      try self.gate(w, r, parameters.hasBiasVectors ? b : nil, inputs, units, name)
+    }
+    let input = try gate(
+      weights.inputGateWeightMatrix, weights.inputGateRecursionMatrix, weights.inputGateBiasVector,
+      "inputGate")
+    let isCoupled = parameters.coupledInputAndForgetGate
+    let forget =
+      isCoupled
+      ? input
+      : try gate(
+        weights.forgetGateWeightMatrix, weights.forgetGateRecursionMatrix,
+        weights.forgetGateBiasVector, "forgetGate")
+    let output = try gate(
+      weights.outputGateWeightMatrix, weights.outputGateRecursionMatrix,
+      weights.outputGateBiasVector, "outputGate")
+    let block = try gate(
+      weights.blockInputWeightMatrix, weights.blockInputRecursionMatrix,
+      weights.blockInputBiasVector, "blockInput")
+    var peepholes: [[Float]] = []
+    if parameters.hasPeepholeVectors {
+      peepholes = [
+        try values(weights.inputGatePeepholeVector, [units], "inputGatePeephole").array(),
+        isCoupled
+          ? [Float](repeating: 0, count: units)
+          : try values(weights.forgetGatePeepholeVector, [units], "forgetGatePeephole").array(),
+        try values(weights.outputGatePeepholeVector, [units], "outputGatePeephole").array(),
+      ]
+    }
+    return RecurrentCell(
+      kind: .lstm(
+        RecurrentCell.LSTM(
+          gate: try gateFunction(activations[0], "activations"),
+          input: try gateFunction(activations[1], "activations"),
+          output: try gateFunction(activations[2], "activations"), isCoupled: isCoupled,
+          clip: parameters.effectiveCellClipThreshold.magnitude, peepholes: peepholes)),
+      gates: [input, forget, output, block])
+  }
+}
+
+/// The function of a gate. The reference converter leaves the numbers of `sigmoidHard` and `linear`
+/// unset; inside of recurrent layers they mean 0.2x + 0.5 and x.
+private func gateFunction(
+  _ activation: Activation?, _ field: String
+) throws -> RecurrentCell.Function {
+  guard let function = activation?.function else {
+    throw ModelError(.malformed, "no function is set", field: field)
+  }
+  func either(_ alpha: Float, _ beta: Float, _ a: Float, _ b: Float) -> (Float, Float) {
+    alpha == 0 && beta == 0 ? (a, b) : (alpha, beta)
+  }
+  switch function {
+  case .linear(let alpha, let beta):
+    let (a, b) = either(alpha, beta, 1, 0)
+    return { a * $0 + b }
+  case .relu: return { max($0, 0) }
+  case .tanh: return { tanhf($0) }
+  case .scaledTanh(let alpha, let beta):
+    let (a, b) = either(alpha, beta, 1.7159, 2 / 3)
+    return { a * tanhf(b * $0) }
+  case .sigmoid: return { 1 / (1 + expf(-$0)) }
+  case .sigmoidHard(let alpha, let beta):
+    let (a, b) = either(alpha, beta, 0.2, 0.5)
+    return { min(max(a * $0 + b, 0), 1) }
+  default:
+    throw ModelError(.unsupported, "a function that recurrent layers do not have", field: field)
+  }
+}
