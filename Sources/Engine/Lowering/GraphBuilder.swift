@@ -144,6 +144,12 @@ extension GraphBuilder {
       guard blobs[feature.name] == nil else {
         throw ModelError(.malformed, "two inputs are named '\(feature.name)'")
       }
+      if feature.type?.isOptional == true, options.inputShapes[feature.name] == nil {
+        // An optional input that nobody gives, such as a recurrent layer's state, is zeros.
+        let zeros = try Constant([Float](repeating: 0, count: resolved.shape.count))
+        blobs[feature.name] = graph.addValue(feature.name, resolved.shape, constant: zeros)
+        continue
+      }
       let value = graph.addValue(feature.name, resolved.shape)
       blobs[feature.name] = value
       graph.inputs.append(

@@ -46,12 +46,8 @@ let testedLayerTypes: [any TestedLayer.Type] = [
   Padding.self, Upsample.self, ResizeBilinear.self, CropResize.self, Unary.self, Add.self,
   Multiply.self, Average.self, Scale.self, Bias.self, Max.self, Min.self, DotProduct.self,
   Reduce.self, LoadConstant.self, Reshape.self, Flatten.self, Permute.self, Concat.self,
-  Split.self, SequenceRepeat.self, ReorganizeData.self, Slice.self, Custom.self,
-]
-
-/// Layers that the engine does not run yet.
-let layerTypesWithoutEngine: [any LayerParameters.Type] = [
-  SimpleRecurrent.self, GRU.self, UniDirectionalLSTM.self, BiDirectionalLSTM.self,
+  Split.self, SequenceRepeat.self, ReorganizeData.self, Slice.self, SimpleRecurrent.self,
+  GRU.self, UniDirectionalLSTM.self, BiDirectionalLSTM.self, Custom.self,
 ]
 
 /// SplitMix64, so that a seed gives the same trials everywhere.
