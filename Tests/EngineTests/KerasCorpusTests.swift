@@ -72,6 +72,7 @@ import Testing
   private func canonical(_ array: Tensor, _ feature: FeatureDescription, _ model: Model) -> Tensor {
     let s = array.shape
     switch s.count {
+    case 5: return array.transposed([1, 0, 4, 2, 3])
     case 4:
       var tensor = array.transposed([0, 3, 1, 2]).reshaped([1, s[0], s[3], s[1], s[2]])
       if case .image(let image) = feature.type?.kind, image.colorSpace == .bgr {
