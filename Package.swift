@@ -46,12 +46,15 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
   ],
   targets: [
-    .systemLibrary(name: "CHDF5", pkgConfig: "hdf5", providers: [.apt(["libhdf5-dev"]), .brew(["hdf5"])]),
+    .systemLibrary(
+      name: "CHDF5", pkgConfig: "hdf5", providers: [.apt(["libhdf5-dev"]), .brew(["hdf5"])]),
     .systemLibrary(
       name: "CProtobufC", pkgConfig: "libprotobuf-c",
       providers: [.apt(["libprotobuf-c-dev"]), .brew(["protobuf-c"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
+    .systemLibrary(
+      name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(
+      name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
     .systemLibrary(
       name: "CJPEG", pkgConfig: "libjpeg",
       providers: [.apt(["libjpeg62-turbo-dev"]), .brew(["jpeg-turbo"])]),
@@ -69,7 +72,10 @@ let package = Package(
     kernels("KernelsAVX2", define: "KERNELS_AVX2", flags: ["-mavx2", "-mfma", "-mf16c"]),
     kernels(
       "KernelsAVX512", define: "KERNELS_AVX512",
-      flags: ["-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mprefer-vector-width=512"]),
+      flags: [
+        "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq",
+        "-mprefer-vector-width=512",
+      ]),
     .target(name: "CProcessor"),
     .systemLibrary(name: "CVector"),
     // Built without testing enabled, so that nothing of it is emitted into the kernel modules.
@@ -85,13 +91,15 @@ let package = Package(
     library("ModelTransforms", ["CoreMLModel", "TensorCore"]),
     library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "TensorCore"]),
     library("ImportSupport", ["CoreMLModel", "ByteFormats", "TensorCore"]),
-    library("KerasImport", ["ImportSupport", "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore"]),
+    library(
+      "KerasImport", ["ImportSupport", "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore"]),
     library("Imaging", ["TensorCore", "CCodecs"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "Assay",
       [
-        "Verification", "Imaging", "KerasImport", "ImportSupport", "Engine", "ModelTransforms", "CustomLayers",
+        "Verification", "Imaging", "KerasImport", "ImportSupport", "Engine", "ModelTransforms",
+        "CustomLayers",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
       ]),
     .executableTarget(

@@ -14,7 +14,8 @@ public final class ResCropBlockLambda: CustomLayer {
     try inputShapes.map { shape in
       guard shape.count == 5, shape[3] > 2 * Self.border, shape[4] > 2 * Self.border else {
         throw ModelError(
-          .malformed, "nothing is left of shape \(shape) without two rows and columns at each border")
+          .malformed,
+          "nothing is left of shape \(shape) without two rows and columns at each border")
       }
       return [
         shape[0], shape[1], shape[2], shape[3] - 2 * Self.border, shape[4] - 2 * Self.border,

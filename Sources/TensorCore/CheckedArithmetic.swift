@@ -19,7 +19,8 @@ public func checkedSum(_ sizes: some Sequence<Int>, limit: Int = Int.max) throws
   for size in sizes {
     let (next, overflow) = sum.addingReportingOverflow(size)
     guard !overflow, next <= limit else {
-      throw ModelError(.limitExceeded, "a total of \(Array(sizes)) is more than the limit of \(limit)")
+      throw ModelError(
+        .limitExceeded, "a total of \(Array(sizes)) is more than the limit of \(limit)")
     }
     sum = next
   }

@@ -73,7 +73,10 @@ import Testing
     for (mistake, atCompilation) in [("shapes", true), ("count", true), ("evaluate", false)] {
       let model = Net.model(
         [4, 8, 8],
-        [Net.layer("x", custom("Faulty") { $0.parameters = ["mistake": .string(mistake)] }, "in", "out")])
+        [
+          Net.layer(
+            "x", custom("Faulty") { $0.parameters = ["mistake": .string(mistake)] }, "in", "out")
+        ])
       var options = CompileOptions()
       options.customLayers.register(Faulty.self)
       let network = try? CompiledNetwork(model: model, options: options)

@@ -140,7 +140,8 @@ import Testing
       Net.model(
         [4, 8, 8],
         [
-          Net.layer("first", OpaqueLayer(), "in", "a"), Net.layer("good", Activation(.relu), "a", "b"),
+          Net.layer("first", OpaqueLayer(), "in", "a"),
+          Net.layer("good", Activation(.relu), "a", "b"),
           Net.layer("second", OpaqueLayer(), "b", "out"),
         ]))
     #expect(found?.code == .unsupported)

@@ -63,7 +63,8 @@ import Testing
       let size = array.tensor.elements.map { abs($0) }.max() ?? 0
       let tolerance: Float = name.contains("half_precision") ? 2e-3 : 1e-4
       if !(error <= tolerance * max(size, 1e-3)) {
-        Issue.record("\(name): '\(array.name ?? "")' differs by \(error), its largest value is \(size)")
+        Issue.record(
+          "\(name): '\(array.name ?? "")' differs by \(error), its largest value is \(size)")
       }
     }
   }
@@ -78,7 +79,8 @@ import Testing
       if case .image(let image) = feature.type?.kind, image.colorSpace == .bgr {
         let area = s[1] * s[2]
         let e = tensor.elements
-        tensor = Tensor(shape: tensor.shape, Array(e[2 * area..<3 * area] + e[area..<2 * area] + e[..<area]))
+        tensor = Tensor(
+          shape: tensor.shape, Array(e[2 * area..<3 * area] + e[area..<2 * area] + e[..<area]))
       }
       return tensor
     case 3: return array.transposed([1, 0, 2]).reshaped([s[1], s[0], s[2], 1, 1])

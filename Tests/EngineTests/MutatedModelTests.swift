@@ -22,7 +22,8 @@ import Testing
       for _ in 0..<rounds {
         var mutated = bytes
         for _ in 0..<1 + random.next() % 4 {
-          mutated[Int(random.next() % UInt64(mutated.count))] = UInt8(truncatingIfNeeded: random.next())
+          mutated[Int(random.next() % UInt64(mutated.count))] = UInt8(
+            truncatingIfNeeded: random.next())
         }
         try Data(mutated).write(to: URL(fileURLWithPath: path))
         if ProcessInfo.processInfo.environment["ASSAY_MUTATIONS"] != nil {

@@ -132,7 +132,8 @@ import Testing
     threshold.alpha = -6
     try expectFused(
       [
-        Net.layer("c", Net.convolution(4, 16) { $0.bias = Weights((0..<16).map { Float($0) }) }, "in", "a"),
+        Net.layer(
+          "c", Net.convolution(4, 16) { $0.bias = Weights((0..<16).map { Float($0) }) }, "in", "a"),
         Net.layer("r", Activation(.relu), "a", "b"),
         Net.layer("n", Activation(.linear(alpha: -1, beta: 0)), "b", "c"),
         Net.layer("t", threshold, "c", "d"),

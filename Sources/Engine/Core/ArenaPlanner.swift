@@ -18,7 +18,9 @@ struct ArenaPlanner {
 
   init(_ buffers: [Buffer]) throws {
     offsets = [Int](repeating: 0, count: buffers.count)
-    let sizes = buffers.map { ($0.byteCount + AlignedBuffer.alignment - 1) & -AlignedBuffer.alignment }
+    let sizes = buffers.map {
+      ($0.byteCount + AlignedBuffer.alignment - 1) & -AlignedBuffer.alignment
+    }
     var placed: [Int] = []
     let isExhaustive = buffers.count <= Self.exhaustiveLimit
     let order = buffers.indices.sorted { a, b in

@@ -83,7 +83,9 @@ struct Constant: Sendable {
     }
   }
 
-  var pointer: UnsafePointer<Float> { UnsafePointer(buffer.pointer.assumingMemoryBound(to: Float.self)) }
+  var pointer: UnsafePointer<Float> {
+    UnsafePointer(buffer.pointer.assumingMemoryBound(to: Float.self))
+  }
   var elements: [Float] { Array(UnsafeBufferPointer(start: pointer, count: buffer.byteCount / 4)) }
 }
 

@@ -94,7 +94,9 @@ struct LayoutAssignment {
     if let constant = graph.values[value].constant {
       representations[id].constant = try LayoutConverter.converted(
         constant, to: representations[id].layout, kernels)
-    } else if let own = produced[value], let source = ids[Key(value: value, block: natural(own, of: value))] {
+    } else if let own = produced[value],
+      let source = ids[Key(value: value, block: natural(own, of: value))]
+    {
       actions.append(.convert(source, id))
     } else if let input = graph.inputs.firstIndex(where: { $0.value == value }) {
       actions.append(.input(index: input, id))

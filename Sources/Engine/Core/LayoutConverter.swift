@@ -35,7 +35,8 @@ struct LayoutConverter: Sendable {
       kernels.block(
         BlockingArguments(
           input: sourceStart, channelStride: from.planeStride, rowStride: from.rowStride,
-          pixelStride: 1, channels: channels, scale: preprocessing.map { $0.scale.pointer + channel },
+          pixelStride: 1, channels: channels,
+          scale: preprocessing.map { $0.scale.pointer + channel },
           bias: preprocessing.map { $0.bias.pointer + channel }, output: targetStart,
           outputRowStride: to.rowStride, rows: rows, width: width))
       return
@@ -70,7 +71,8 @@ struct LayoutConverter: Sendable {
     let buffer = try AlignedBuffer(checkedByteCount: layout.floatCount * 4)
     let target = buffer.pointer.assumingMemoryBound(to: Float.self)
     target.update(repeating: 0, count: layout.floatCount)
-    let converter = LayoutConverter(from: try TensorLayout(layout.shape, block: 1), to: layout, kernels)
+    let converter = LayoutConverter(
+      from: try TensorLayout(layout.shape, block: 1), to: layout, kernels)
     for unit in 0..<converter.units { converter.run(unit, constant.pointer, target) }
     return Constant(buffer)
   }

@@ -38,7 +38,8 @@ struct Shape: Hashable, Sendable {
   func requireMemory(_ byteLimit: Int) throws {
     guard count <= byteLimit / 4 else {
       throw ModelError(
-        .outOfMemory, "a blob of shape \(dimensions) takes \(count * 4) bytes, \(byteLimit) are allowed")
+        .outOfMemory,
+        "a blob of shape \(dimensions) takes \(count * 4) bytes, \(byteLimit) are allowed")
     }
   }
 }

@@ -1,9 +1,10 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
   import Darwin
 #endif
-import Synchronization
 
 /// One worker a core besides the caller. Work is split statically: thread `t` of `n` always gets the
 /// same share, and what a unit computes does not depend on who computes it.
@@ -107,16 +108,18 @@ private final class SharedState: @unchecked Sendable {
     #else
       var handle: pthread_t?
     #endif
-    let status = pthread_create(&handle, nil, { raw in
-      #if canImport(Glibc)
-        let pointer = raw!
-      #else
-        let pointer = raw
-      #endif
-      let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
-      start.state.work(as: start.thread)
-      return nil
-    }, argument.toOpaque())
+    let status = pthread_create(
+      &handle, nil,
+      { raw in
+        #if canImport(Glibc)
+          let pointer = raw!
+        #else
+          let pointer = raw
+        #endif
+        let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
+        start.state.work(as: start.thread)
+        return nil
+      }, argument.toOpaque())
     guard status == 0 else {
       argument.release()
       return false

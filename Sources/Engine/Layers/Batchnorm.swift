@@ -147,7 +147,8 @@ extension Batchnorm: EngineLayer {
       Double(factors[$0]) / (Double(variances[$0]) + Double(stabiliser)).squareRoot()
     }
     let bias = (0..<channels).map { Double(offsets[$0]) - Double(means[$0]) * scale[$0] }
-    let function = ElementFunction.affine(scale: scale.map { Float($0) }, bias: bias.map { Float($0) })
+    let function = ElementFunction.affine(
+      scale: scale.map { Float($0) }, bias: bias.map { Float($0) })
     return [layer.add(ElementwiseOperation(function: function), layer.inputs, shape)]
   }
 }

@@ -117,7 +117,9 @@ extension Add: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     guard layer.inputs.count == 1 else { return try layer.combine(.add) }
     let function = ElementFunction(.linear, alpha: 1, beta: alpha)
-    return [layer.add(ElementwiseOperation(function: function), layer.inputs, try layer.outputShape())]
+    return [
+      layer.add(ElementwiseOperation(function: function), layer.inputs, try layer.outputShape())
+    ]
   }
 }
 
@@ -125,7 +127,9 @@ extension Multiply: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     guard layer.inputs.count == 1 else { return try layer.combine(.multiply) }
     let function = ElementFunction(.linear, alpha: alpha, beta: 0)
-    return [layer.add(ElementwiseOperation(function: function), layer.inputs, try layer.outputShape())]
+    return [
+      layer.add(ElementwiseOperation(function: function), layer.inputs, try layer.outputShape())
+    ]
   }
 }
 

@@ -33,7 +33,8 @@ struct ConcatOperation: Operation {
         let from = piece.input.layout
         let used = min(from.block, from.shape.channels - piece.plane * from.block)
         to.copyLanes(
-          used, of: UnsafePointer(run.pointer(piece.input))
+          used,
+          of: UnsafePointer(run.pointer(piece.input))
             + from.planeOffset(image * from.channelBlocks + piece.plane), from,
           to: target, image: image, channel: piece.channel)
       }

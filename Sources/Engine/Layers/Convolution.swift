@@ -89,7 +89,8 @@ struct ConvolutionOperation: Operation {
     let from = input.layout
     let to = output.layout
     let isFlat =
-      path != .general && area == 1 && window.stride == [1, 1] && window.start == [0, 0] && from.hasContiguousPlanes
+      path != .general && area == 1 && window.stride == [1, 1] && window.start == [0, 0]
+      && from.hasContiguousPlanes
       && to.hasContiguousPlanes && (residual?.layout.hasContiguousPlanes ?? true)
     let units = ConvolutionUnits(
       plan, from: from, to: to, window: window, isFlat: isFlat, tile: context.kernels.pixelTile,

@@ -92,7 +92,8 @@ extension InnerProduct: EngineLayer {
       shape.itemCount == outputChannels, "outputChannels",
       "\(outputChannels) where the output has \(shape.itemCount)")
     guard !int8DynamicQuantize else {
-      throw ModelError(.unsupported, "dynamic quantisation cannot be run", field: "int8DynamicQuantize")
+      throw ModelError(
+        .unsupported, "dynamic quantisation cannot be run", field: "int8DynamicQuantize")
     }
     let (bytes, format) = try denseWeights(layer)
     let operation = DenseOperation(

@@ -18,7 +18,9 @@ extension ReorganizeData: EngineLayer {
       operation = StridedCopyOperation(
         kind: "depth to space",
         sizes: [n, output.channels, input.height, r, width, r],
-        strides: [input.itemCount, area, width, r * output.channels * area, 1, output.channels * area])
+        strides: [
+          input.itemCount, area, width, r * output.channels * area, 1, output.channels * area,
+        ])
     case .pixelShuffle:
       operation = StridedCopyOperation(
         kind: "pixel shuffle",

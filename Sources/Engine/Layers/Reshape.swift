@@ -23,7 +23,9 @@ struct ViewOperation: Operation {
 
 extension LayerLowering {
   /// The elements of each batch item as one row, `[Seq, C, H, W]` or `[Seq, H, W, C]` in order.
-  fileprivate mutating func unrolled(_ value: Graph.ValueID, channelLast: Bool) throws -> Graph.ValueID {
+  fileprivate mutating func unrolled(_ value: Graph.ValueID, channelLast: Bool) throws
+    -> Graph.ValueID
+  {
     let shape = graph.shape(value)
     let (b, c, h, w) = (shape.batch, shape.channels, shape.height, shape.width)
     let rows = try Shape([1, b, shape.sequence * shape.itemCount, 1, 1])
@@ -70,7 +72,8 @@ extension LayerLowering {
       return [add(ViewOperation(), inputs, output)]
     }
     let rows = try unrolled(inputs[0], channelLast: readsChannelLast)
-    let isRow = output.sequence == 1 && (!writesChannelLast || output.channels == 1 || output.area == 1)
+    let isRow =
+      output.sequence == 1 && (!writesChannelLast || output.channels == 1 || output.area == 1)
     if isRow { return [add(ViewOperation(), [rows], output)] }
     return [rolled(rows, output, channelLast: writesChannelLast)]
   }

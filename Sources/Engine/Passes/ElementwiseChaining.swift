@@ -3,12 +3,15 @@
 enum ElementwiseChaining: Pass {
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     var changed = false
-    while try fuse(&graph, { producer, node, _ in
-      guard let first = (producer.operation as? ElementwiseOperation)?.function,
-        let second = (node.operation as? ElementwiseOperation)?.function
-      else { return nil }
-      return chained(first, second).map { ElementwiseOperation(function: $0) }
-    }) { changed = true }
+    while try fuse(
+      &graph,
+      { producer, node, _ in
+        guard let first = (producer.operation as? ElementwiseOperation)?.function,
+          let second = (node.operation as? ElementwiseOperation)?.function
+        else { return nil }
+        return chained(first, second).map { ElementwiseOperation(function: $0) }
+      })
+    { changed = true }
     return changed
   }
 

@@ -26,7 +26,9 @@ enum IdentityElimination: Pass {
 
   private static func isIdentity(_ operation: any Operation) -> Bool {
     if operation.isView { return true }
-    if let elementwise = operation as? ElementwiseOperation { return elementwise.function.isIdentity }
+    if let elementwise = operation as? ElementwiseOperation {
+      return elementwise.function.isIdentity
+    }
     return false
   }
 }

@@ -16,7 +16,8 @@ struct PassContext {
 /// All passes, in the order in which they run.
 let passes: [any Pass.Type] = [
   IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
-  AffineFusion.self, ElementwiseChaining.self, ResidualFusion.self, ActivationFusion.self, DeadCode.self,
+  AffineFusion.self, ElementwiseChaining.self, ResidualFusion.self, ActivationFusion.self,
+  DeadCode.self,
 ]
 
 /// The graph after all passes, repeated until none finds anything more to do.
