@@ -14,6 +14,8 @@ public struct CompileOptions: Sendable {
   public var threads: Int?
   /// Kernels to use; nil means the best that the machine runs.
   public var instructionSet: InstructionSet?
+  /// How 3 × 3 convolutions are computed; nil means what the environment asks for, else the faster.
+  public var convolution: ConvolutionAlgorithm?
   public var keep = Keep.named([])
   /// Shapes `[Seq, Batch, C, H, W]` of inputs that differ from the declared ones: another batch, a
   /// sequence, one of the flexible sizes.

@@ -39,7 +39,10 @@ public final class CompiledNetwork: Sendable {
     }
     let kernels = instructionSet.kernels
     let optimized = try optimize(graph, pool: pool, kernels: kernels)
-    let plan = try Plan(optimized, pool: pool, kernels: kernels, maxMemory: options.maxMemory)
+    let plan = try Plan(
+      optimized, pool: pool, kernels: kernels,
+      convolution: try options.convolution ?? ConvolutionAlgorithm.selected(),
+      maxMemory: options.maxMemory)
     executor = try Executor(plan, pool: pool, hooks: options.hooks)
     inputs = interface.inputs
     outputs = interface.outputs

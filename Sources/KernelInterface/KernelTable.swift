@@ -16,6 +16,9 @@ public struct KernelTable: Sendable {
   public let depthwiseConvolution: @Sendable (DepthwiseConvolutionArguments) -> Void
   public let generalConvolution: @Sendable (GeneralConvolutionArguments) -> Void
   public let packConvolutionWeights: @Sendable (PackingArguments) -> Void
+  public let winogradInput: @Sendable (WinogradInputArguments) -> Void
+  public let winogradOutput: @Sendable (WinogradOutputArguments) -> Void
+  public let packWinogradWeights: @Sendable (WinogradPackingArguments) -> Void
   public let dense: @Sendable (DenseArguments) -> Void
   public let matrixProduct: @Sendable (MatrixProductArguments) -> Void
   public let unary: @Sendable (UnaryArguments) -> Void
@@ -34,6 +37,9 @@ public struct KernelTable: Sendable {
     depthwiseConvolution: @escaping @Sendable (DepthwiseConvolutionArguments) -> Void,
     generalConvolution: @escaping @Sendable (GeneralConvolutionArguments) -> Void,
     packConvolutionWeights: @escaping @Sendable (PackingArguments) -> Void,
+    winogradInput: @escaping @Sendable (WinogradInputArguments) -> Void,
+    winogradOutput: @escaping @Sendable (WinogradOutputArguments) -> Void,
+    packWinogradWeights: @escaping @Sendable (WinogradPackingArguments) -> Void,
     dense: @escaping @Sendable (DenseArguments) -> Void,
     matrixProduct: @escaping @Sendable (MatrixProductArguments) -> Void,
     unary: @escaping @Sendable (UnaryArguments) -> Void,
@@ -53,6 +59,9 @@ public struct KernelTable: Sendable {
     self.depthwiseConvolution = depthwiseConvolution
     self.generalConvolution = generalConvolution
     self.packConvolutionWeights = packConvolutionWeights
+    self.winogradInput = winogradInput
+    self.winogradOutput = winogradOutput
+    self.packWinogradWeights = packWinogradWeights
     self.dense = dense
     self.matrixProduct = matrixProduct
     self.unary = unary

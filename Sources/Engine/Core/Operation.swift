@@ -102,6 +102,7 @@ struct StepContext: Sendable {
   /// Runs the units of packing and other preparation at compile time.
   var pool: ThreadPool
   var kernels: KernelTable
+  var convolution: ConvolutionAlgorithm
 
   var channelBlock: Int { kernels.channelBlock }
 

@@ -25,6 +25,7 @@ struct Plan {
 
   let graph: Graph
   let kernels: KernelTable
+  let convolution: ConvolutionAlgorithm
   private(set) var representations: [Representation] = []
   private(set) var actions: [Action] = []
   private(set) var descriptions: [StepDescription] = []
@@ -36,9 +37,13 @@ struct Plan {
   private var buffers: [ArenaPlanner.Buffer] = []
 
   /// - Throws: `.outOfMemory` before anything large is allocated.
-  init(_ graph: Graph, pool: ThreadPool, kernels: KernelTable, maxMemory: Int?) throws {
+  init(
+    _ graph: Graph, pool: ThreadPool, kernels: KernelTable,
+    convolution: ConvolutionAlgorithm = .automatic, maxMemory: Int?
+  ) throws {
     self.graph = graph
     self.kernels = kernels
+    self.convolution = convolution
     var assignment = LayoutAssignment(graph, kernels: kernels)
     try assignment.assign()
     representations = assignment.representations
@@ -101,7 +106,7 @@ struct Plan {
       layer: name, layerType: type, inputs: inputs.map(operand), outputs: outputs.map(operand),
       constants: inputs.map { graph.values[representations[$0].value].constant },
       scratch: scratch ?? .arena(offset: 0), threadCount: pool.threadCount, pool: pool,
-      kernels: kernels)
+      kernels: kernels, convolution: convolution)
   }
 
   private func convertStep(_ context: StepContext) -> StepBody {

@@ -65,17 +65,48 @@ struct ConvolutionOperation: Operation {
   }
 
   func describe(_ context: StepContext) -> StepNote {
+    let fused = (hasResidual ? " + residual" : "") + weights.activation.label
+    if weights.usesWinograd(window, context) {
+      let floats = WinogradSchedule.weightFloats(
+        inputs: weights.inputs, outputs: weights.outputs, block: context.channelBlock)
+      return StepNote(kernel: "Winograd 4×4, 3×3" + fused, weightBytes: floats * 4)
+    }
     let path = weights.path(block: context.channelBlock)
     let floats = ConvolutionPlan.packedFloats(
       view(Bytes()), path: path, groups: weights.groups, block: context.channelBlock,
       blockChannels: context.inputs[0].layout.block)
     return StepNote(
-      kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])"
-        + (hasResidual ? " + residual" : "") + weights.activation.label,
+      kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])" + fused,
       weightBytes: floats * 4)
   }
 
+  func scratchFloats(_ context: StepContext) throws -> Int {
+    guard weights.usesWinograd(window, context) else { return 0 }
+    return WinogradSchedule(
+      from: context.inputs[0].layout, to: context.outputs[0].layout, kernels: context.kernels,
+      threads: context.threadCount
+    ).scratchFloats
+  }
+
+  private func makeWinogradStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let residual = hasResidual ? context.inputs[1] : nil
+    let scratch = context.scratch
+    let plan = try WinogradPlan(
+      weights, view: view(weights.values.contiguous()), window: window,
+      residual: residual?.layout, context: context)
+    return { run in
+      plan.run(
+        WinogradPlan.Buffers(
+          input: run.pointer(input), output: run.pointer(output),
+          residual: residual.map { UnsafePointer(run.pointer($0)) },
+          scratch: run.pointer(scratch)), run.pool)
+    }
+  }
+
   func makeStep(_ context: StepContext) throws -> StepBody {
+    if weights.usesWinograd(window, context) { return try makeWinogradStep(context) }
     let input = context.inputs[0]
     let output = context.outputs[0]
     let residual = hasResidual ? context.inputs[1] : nil

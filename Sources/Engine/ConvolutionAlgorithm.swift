@@ -1,0 +1,37 @@
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// How convolutions are computed that can be computed in several ways.
+public enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
+  /// Whichever is estimated to be faster, layer by layer.
+  case automatic
+  /// Multiplies and adds as the definition does.
+  case direct
+  /// Winograd's F(4×4, 3×3) for every 3 × 3 convolution of one group with stride and dilation 1.
+  case winograd
+
+  /// Names the algorithm to use instead of the automatic choice.
+  public static let environmentVariable = "ASSAY_CONVOLUTION"
+
+  /// The algorithm that the environment asks for, else `automatic`.
+  ///
+  /// - Throws: `.usage` for a name that does not exist.
+  public static func selected() throws(ModelError) -> ConvolutionAlgorithm {
+    guard let value = getenv(environmentVariable) else { return .automatic }
+    let name = String(cString: value)
+    if name.isEmpty { return .automatic }
+    guard let algorithm = ConvolutionAlgorithm(rawValue: name) else {
+      throw ModelError(
+        .usage, "\(environmentVariable): there is no algorithm named '\(name)'",
+        hint: "there are: \(allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return algorithm
+  }
+}

@@ -1,0 +1,146 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+import Testing
+
+@testable import Engine
+
+@Suite struct WinogradTests {
+  private typealias Net = TestNetwork
+
+  /// Runs with Winograd's algorithm forced, and checks that it was used.
+  private func predict(
+    _ model: Model, _ input: Tensor, _ set: InstructionSet, threads: Int
+  ) throws -> Tensor {
+    var options = CompileOptions()
+    options.instructionSet = set
+    options.threads = threads
+    options.convolution = .winograd
+    options.inputShapes["in"] = input.shape
+    let network = try CompiledNetwork(model: model, options: options)
+    #expect(network.steps.contains { $0.kernel.hasPrefix("Winograd 4×4, 3×3") })
+    return try #require(try network.predict(["in": input])["out"])
+  }
+
+  /// The largest difference, relative to the largest value expected.
+  private func error(_ found: Tensor, _ expected: ReferenceTensor) -> Double {
+    let largest = expected.elements.reduce(0) { max($0, abs($1)) }
+    return zip(found.elements, expected.elements).reduce(0) {
+      max($0, abs(Double($1.0) - $1.1))
+    } / largest
+  }
+
+  private func check(_ model: Model, _ shape: [Int], within bound: Double) throws {
+    let input = Net.tensor(shape)
+    let expected = try #require(
+      try ReferenceNetwork(model: model).predict(["in": ReferenceTensor(input)])["out"])
+    for set in InstructionSet.allCases where set.isAvailable {
+      let one = try predict(model, input, set, threads: 1)
+      let found = error(one, expected)
+      #expect(found <= bound, "\(set) \(shape): \(found)")
+      for threads in [2, 3, 7] {
+        #expect(
+          try predict(model, input, set, threads: threads) == one,
+          "\(set) \(shape) changes with \(threads) threads")
+      }
+    }
+  }
+
+  /// Every remainder of the size by the tile's, channels that do not fill blocks, several images.
+  @Test func oddSizes() throws {
+    for (index, shape) in [
+      [1, 1, 5, 3, 4], [1, 1, 8, 13, 9], [2, 3, 17, 6, 11], [1, 2, 40, 8, 7], [1, 1, 33, 5, 30],
+    ].enumerated() {
+      let outputs = [3, 24, 37, 65, 16][index]
+      for padding in [Convolution.Padding.same(SamePadding()), .valid(ValidPadding())] {
+        let model = Net.model(
+          Array(shape[2...]),
+          [
+            Net.layer("mix", Net.convolution(shape[2], shape[2], kernel: [1, 1]), "in", "a"),
+            Net.layer("c", Net.convolution(shape[2], outputs) { $0.padding = padding }, "a", "out"),
+          ])
+        try check(model, shape, within: 1e-5)
+      }
+    }
+  }
+
+  /// Large maps with few channels, of which each thread takes batches by itself, with an activation
+  /// and a normalisation whose factors go into the weights.
+  @Test func batchesOfTilesAThread() throws {
+    let model = Net.model(
+      [20, 61, 59],
+      [
+        Net.layer("mix", Net.convolution(20, 20, kernel: [1, 1]), "in", "a"),
+        Net.layer("c", Net.convolution(20, 24), "a", "b"),
+        Net.layer("n", Net.batchnorm(24), "b", "c"),
+        Net.layer("r", Activation(.leakyReLU(alpha: 0.1)), "c", "out"),
+      ])
+    try check(model, [1, 1, 20, 61, 59], within: 1e-5)
+  }
+
+  @Test func residualAndActivation() throws {
+    let model = Net.model(
+      [24, 19, 14],
+      [
+        Net.layer("mix", Net.convolution(24, 24, kernel: [1, 1]), "in", "a"),
+        Net.layer("c", Net.convolution(24, 24), "a", "b"),
+        NeuralNetworkLayer("add", Add(), input: ["b", "a"], output: ["c"]),
+        Net.layer("r", Activation(.relu), "c", "d"),
+        Net.layer("c2", Net.convolution(24, 24, seed: 4), "d", "out"),
+      ])
+    try check(model, [1, 2, 24, 19, 14], within: 1e-5)
+  }
+
+  /// The depth of the deepest networks; panels are shared out.
+  @Test func manyChannels() throws {
+    let model = Net.model(
+      [512, 9, 10],
+      [
+        Net.layer("mix", Net.convolution(512, 512, kernel: [1, 1]), "in", "a"),
+        Net.layer("c", Net.convolution(512, 96), "a", "out"),
+      ])
+    try check(model, [1, 1, 512, 9, 10], within: 5e-5)
+  }
+
+  /// What Winograd's algorithm cannot compute goes another way, also where it is asked for.
+  @Test func otherConvolutionsAreDirect() throws {
+    let changes: [(inout Convolution) -> Void] = [
+      { $0.stride = [2, 1] }, { $0.dilationFactor = [2, 2] },
+      {
+        $0.nGroups = 2
+        $0.kernelChannels = 32
+      },
+    ]
+    for change in changes {
+      let layer = Net.convolution(64, 64, groups: 1) { change(&$0) }
+      var used = layer
+      used.kernel = Weights(
+        Net.tensor([layer.outputChannels * layer.kernelChannels * 9]).elements)
+      var options = CompileOptions()
+      options.convolution = .winograd
+      let network = try CompiledNetwork(
+        model: Net.model([64, 20, 20], [Net.layer("c", used, "in", "out")]), options: options)
+      #expect(!network.steps.contains { $0.kernel.hasPrefix("Winograd") })
+    }
+  }
+
+  @Test func automaticChoice() throws {
+    func kernel(_ inputs: Int, _ outputs: Int, size: Int) throws -> String {
+      var options = CompileOptions()
+      options.convolution = .automatic
+      options.threads = 1
+      let model = Net.model(
+        [inputs, size, size],
+        [
+          Net.layer("mix", Net.convolution(inputs, inputs, kernel: [1, 1]), "in", "a"),
+          Net.layer("c", Net.convolution(inputs, outputs), "a", "out"),
+        ])
+      let steps = try CompiledNetwork(model: model, options: options).steps
+      return try #require(steps.first { $0.name == "c" }).kernel
+    }
+    #expect(try kernel(64, 64, size: 56).hasPrefix("Winograd"))
+    #expect(try kernel(128, 128, size: 28).hasPrefix("Winograd"))
+    // Most of a tile is cut off.
+    #expect(try kernel(128, 128, size: 1).hasPrefix("direct"))
+  }
+}
