@@ -69,7 +69,10 @@ import Testing
   }
 
   @Test func verdicts() {
-    func verdict(_ actual: Float, _ expected: Float, _ reference: Double) -> ReferenceVerdict {
+    func verdict(
+      _ actual: Float, _ expected: Float, _ reference: Double,
+      _ tolerance: Tolerance = Tolerance.Profile.fp32.tolerance
+    ) -> ReferenceVerdict {
       ReferenceVerdict(
         actual: Tensor(shape: [2], [100, actual]), expected: Tensor(shape: [2], [100, expected]),
         reference: ReferenceTensor(shape: [1, 1, 2, 1, 1], [100, reference]),
@@ -79,6 +82,10 @@ import Testing
     #expect(verdict(1.001, 1, 1) == .rounding)
     #expect(verdict(1.001, 1.1, 1) == .model)
     #expect(verdict(1.1, 1, 1) == .engine)
+    // Nobody keeps a tolerance of 0; 5e-5 of the largest value is rounding on both sides.
+    let exact = Tolerance(relative: 0, absolute: 0)
+    #expect(verdict(1.001, 0.999, 1, exact) == .rounding)
+    #expect(verdict(1.001, 0.99, 1, exact) == .model)
   }
 
   @Test func reportIsEscapedAndSelfContained() {

@@ -8,9 +8,6 @@ extension Convolution: ReferenceLayer {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     let (kernel, strides, dilations) = try effectiveSizes()
-    let (kernelHeight, kernelWidth) = (kernel[0], kernel[1])
-    let (strideY, strideX) = (strides[0], strides[1])
-    let (dilationY, dilationX) = isDeconvolution ? (1, 1) : (dilations[0], dilations[1])
     let groups = effectiveGroups
     let groupOutputs = outputChannels / groups
     let filters =
@@ -20,45 +17,61 @@ extension Convolution: ReferenceLayer {
     let offsets =
       hasBias
       ? try bias.values([outputChannels], "bias") : [Float](repeating: 0, count: outputChannels)
+    let extents = (0..<2).map { (kernel[$0] - 1) * (isDeconvolution ? 1 : dilations[$0]) + 1 }
     let (top, left) = leadingPadding(
       input: (input.height, input.width), output: (shape[3], shape[4]),
-      kernel: ((kernelHeight - 1) * dilationY + 1, (kernelWidth - 1) * dilationX + 1),
-      stride: (strideY, strideX))
-
+      kernel: (extents[0], extents[1]), stride: (strides[0], strides[1]))
+    let rows = taps(
+      output: shape[3], input: input.height, kernel[0], strides[0], dilations[0], top)
+    let columns = taps(
+      output: shape[4], input: input.width, kernel[1], strides[1], dilations[1], left)
     let groupInputs = input.channels / groups
     let output = ReferenceTensor(shape: shape) { p in
       let group = p.channel / groupOutputs
       let item = (p.sequence * input.batch + p.batch) * input.channels + group * groupInputs
       var sum = Double(offsets[p.channel])
       for i in 0..<groupInputs {
-        for r in 0..<kernelHeight {
-          for c in 0..<kernelWidth {
-            let y: Int
-            let x: Int
-            let filter: Int
-            if isDeconvolution {
-              // Input (y, x) reaches output (y · stride + r − top, x · stride + c − left).
-              let (row, rowRest) = (p.y + top - r).quotientAndRemainder(dividingBy: strideY)
-              let (column, columnRest) = (p.x + left - c).quotientAndRemainder(dividingBy: strideX)
-              if rowRest != 0 || columnRest != 0 { continue }
-              y = row
-              x = column
-              filter = (group * groupInputs + i) * groupOutputs + p.channel % groupOutputs
-            } else {
-              y = p.y * strideY + r * dilationY - top
-              x = p.x * strideX + c * dilationX - left
-              filter = p.channel * groupInputs + i
-            }
-            if y < 0 || y >= input.height || x < 0 || x >= input.width { continue }
+        let filter =
+          isDeconvolution
+          ? (group * groupInputs + i) * groupOutputs + p.channel % groupOutputs
+          : p.channel * groupInputs + i
+        for row in rows[p.y] {
+          let weightRow = (filter * kernel[0] + row.kernel) * kernel[1]
+          let inputRow = ((item + i) * input.height + row.input) * input.width
+          for column in columns[p.x] {
             sum +=
-              Double(weights[(filter * kernelHeight + r) * kernelWidth + c])
-              * input.elements[((item + i) * input.height + y) * input.width + x]
+              Double(weights[weightRow + column.kernel]) * input.elements[inputRow + column.input]
           }
         }
       }
       return sum
     }
     return [output]
+  }
+
+  /// An element of the kernel on one axis, and the element of the input that it meets.
+  private struct Tap {
+    let kernel: Int
+    let input: Int
+  }
+
+  /// The taps of each output on one axis that fall inside of the input.
+  ///
+  /// Output o reads input o · stride + k · dilation − leading. Of a deconvolution, input i reaches
+  /// output i · stride + k − leading.
+  private func taps(
+    output: Int, input: Int, _ size: Int, _ stride: Int, _ dilation: Int, _ leading: Int
+  ) -> [[Tap]] {
+    (0..<output).map { o in
+      (0..<size).compactMap { k in
+        if !isDeconvolution {
+          let i = o * stride + k * dilation - leading
+          return i >= 0 && i < input ? Tap(kernel: k, input: i) : nil
+        }
+        let (i, rest) = (o + leading - k).quotientAndRemainder(dividingBy: stride)
+        return rest == 0 && i >= 0 && i < input ? Tap(kernel: k, input: i) : nil
+      }
+    }
   }
 
   /// Rows above and columns to the left of the input that count as padding.
