@@ -18,6 +18,15 @@ typedef unsigned short vector_half __attribute__((ext_vector_type(VECTOR_LANES))
 
 #define VECTOR_OPERATION static inline __attribute__((always_inline, const, unused))
 
+/// `a * b + c`, rounded once where the instruction set can.
+VECTOR_OPERATION vector_float vector_multiply_add(vector_float a, vector_float b, vector_float c) {
+#if defined(__FMA__) || defined(__aarch64__)
+  return __builtin_elementwise_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
 VECTOR_OPERATION vector_float vector_square_root(vector_float x) {
   return __builtin_elementwise_sqrt(x);
 }

@@ -34,11 +34,7 @@ var vectorsPerBlock: Int {
 /// `a * b + c`, rounded once where the instruction set can.
 @inline(__always)
 func multiplyAdd(_ a: Vector, _ b: Vector, _ c: Vector) -> Vector {
-  #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
-    c.addingProduct(a, b)
-  #else
-    a * b + c
-  #endif
+  vector_multiply_add(a, b, c)
 }
 
 @inline(__always)
