@@ -89,7 +89,7 @@ let package = Package(
     library("CoreMLModel", ["TensorCore", "ByteFormats", "CSpec", "CProtobufC"]),
     library("CustomLayers", ["TensorCore", "Kernels"]),
     library("ModelTransforms", ["CoreMLModel", "TensorCore"]),
-    library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "TensorCore"]),
+    library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"]),
     library("ImportSupport", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "KerasImport", ["ImportSupport", "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore"]),

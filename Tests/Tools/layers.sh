@@ -18,7 +18,7 @@ Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CProcessor CV
 CoreMLModel: ByteFormats TensorCore CSpec CProtobufC
 CustomLayers: Kernels KernelInterface TensorCore
 ModelTransforms: CoreMLModel TensorCore
-Engine: CoreMLModel CustomLayers Kernels KernelInterface TensorCore
+Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
 ImportSupport: CoreMLModel ByteFormats TensorCore
 KerasImport: ImportSupport ModelTransforms CoreMLModel HDF5Reader ByteFormats TensorCore
 Imaging: TensorCore CPNG CJPEG CCodecs

@@ -1,3 +1,4 @@
+import CProcessor
 import Synchronization
 
 #if canImport(Glibc)
@@ -73,8 +74,25 @@ private final class SharedState: @unchecked Sendable {
   private let wakeUp = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private let allDone = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  /// Looks at the round's number before a thread goes to sleep: some tens of microseconds.
-  private static let spins = 20_000
+  /// Looks with a pause each, some tens of microseconds, before a waiting thread offers its core to
+  /// others between looks; and how often it does that, about a millisecond, before it sleeps. Waking
+  /// a sleeper takes as long as a whole step of a small network.
+  private static let spins = 2_000
+  private static let yields = 2_000
+
+  /// Whether `condition` holds before the thread had better sleep.
+  @inline(__always)
+  private func waitAwake(until condition: () -> Bool) -> Bool {
+    for _ in 0..<Self.spins {
+      if condition() { return true }
+      processor_pause()
+    }
+    for _ in 0..<Self.yields {
+      if condition() { return true }
+      sched_yield()
+    }
+    return condition()
+  }
 
   init() {
     pthread_mutex_init(mutex, nil)
@@ -158,8 +176,7 @@ private final class SharedState: @unchecked Sendable {
   }
 
   private func waitForAll() {
-    for _ in 0..<Self.spins where pending.load(ordering: .acquiring) != 0 {}
-    if pending.load(ordering: .acquiring) == 0 { return }
+    if waitAwake(until: { pending.load(ordering: .acquiring) == 0 }) { return }
     pthread_mutex_lock(mutex)
     isCallerAsleep.store(true, ordering: .sequentiallyConsistent)
     while pending.load(ordering: .sequentiallyConsistent) != 0 { pthread_cond_wait(allDone, mutex) }
@@ -184,8 +201,7 @@ private final class SharedState: @unchecked Sendable {
   }
 
   private func waitForRound(after seen: Int) {
-    for _ in 0..<Self.spins where round.load(ordering: .acquiring) == seen {}
-    if round.load(ordering: .acquiring) != seen { return }
+    if waitAwake(until: { round.load(ordering: .acquiring) != seen }) { return }
     pthread_mutex_lock(mutex)
     sleepers.add(1, ordering: .sequentiallyConsistent)
     while round.load(ordering: .sequentiallyConsistent) == seen { pthread_cond_wait(wakeUp, mutex) }
