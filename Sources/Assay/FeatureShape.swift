@@ -1,15 +1,20 @@
 import CoreMLModel
 import TensorCore
 
-extension ArrayFeatureType {
-  /// `[Seq, Batch, C, H, W]` of the declared shape: `[C]` and `[C, H, W]` are one item each.
-  public var canonicalShape: [Int]? {
-    switch shape.count {
-    case 1: [1, 1, shape[0], 1, 1]
-    case 3: [1, 1] + shape
-    case 5: shape
-    default: nil
+extension Model {
+  /// Steps of a sequence where the source framework takes any number of them.
+  private static let typicalSteps = 16
+
+  /// `[Seq, Batch, C, H, W]` of an input that nothing else says more about: the declared shape, of a
+  /// sequence with as many steps as the source framework takes. Nil for what is no image or array.
+  public func typicalShape(of input: FeatureDescription) -> [Int]? {
+    guard var shape = input.type?.networkShape() else { return nil }
+    if shape[0] == 1, let layout = SourceLayout(of: input.name, in: self),
+      layout.axes.contains(.sequence)
+    {
+      shape[0] = layout.steps(of: input.name, in: self) ?? Self.typicalSteps
     }
+    return shape
   }
 }
 

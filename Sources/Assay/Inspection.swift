@@ -36,14 +36,13 @@ public struct Inspection: Sendable {
   public var multiplyAdds: Int { layers.reduce(0) { $0 + $1.multiplyAdds } }
 
   public init(_ model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry()) {
-    var shapes = Self.inputShapes(model)
+    let shapes = Self.shapes(model, customLayers)
     var layers: [Layer] = []
     var customClasses: [CustomClass] = []
     var weightTypes: Set<String> = []
     for layer in model.neuralNetwork?.layers ?? [] {
-      let inputs = layer.input.map { shapes[$0] ?? nil }
-      let outputs = Self.outputShapes(of: layer, inputs: inputs, customLayers: customLayers)
-      for (blob, shape) in zip(layer.output, outputs) { shapes[blob] = shape }
+      let inputs = layer.input.map { shapes[$0] }
+      let outputs = layer.output.map { shapes[$0] }
       let weights = layer.parameters?.weights ?? []
       for weight in weights {
         if let type = weight.values.storageName { weightTypes.insert(type) }
@@ -65,33 +64,21 @@ public struct Inspection: Sendable {
     trainableCount = model.description?.metadata?.userDefined["assay.trainable"].flatMap { Int($0) }
   }
 
-  private static func inputShapes(_ model: Model) -> [String: [Int]?] {
-    var shapes: [String: [Int]?] = [:]
-    for feature in model.description?.input ?? [] {
-      switch feature.type?.kind {
-      case .image(let image):
-        shapes[feature.name] = [1, 1, image.colorSpace.channelCount, image.height, image.width]
-      case .multiArray(let array): shapes[feature.name] = array.canonicalShape
-      default: break
+  /// The blobs' shapes, sequences as long as the source framework takes them.
+  private static func shapes(
+    _ model: Model, _ customLayers: CustomLayerRegistry
+  ) -> [String: [Int]] {
+    let inputs = Dictionary(
+      (model.description?.input ?? []).compactMap { input in
+        model.typicalShape(of: input).map { (input.name, $0) }
+      }, uniquingKeysWith: { first, _ in first })
+    let inferred = model.neuralNetwork?.inferredShapes(inputs: inputs) { custom, shapes in
+      guard let layer = try customLayers.implementation(of: custom) else {
+        throw ModelError(.unsupported, "the class \(custom.className) is not known")
       }
+      return try layer.outputShapes(forInputShapes: shapes)
     }
-    return shapes
-  }
-
-  private static func outputShapes(
-    of layer: NeuralNetworkLayer, inputs: [[Int]?], customLayers: CustomLayerRegistry
-  ) -> [[Int]?] {
-    let unknown = [[Int]?](repeating: nil, count: layer.output.count)
-    let known = inputs.compactMap { $0 }
-    guard known.count == inputs.count, let parameters = layer.parameters else { return unknown }
-    let shapes: [[Int]]?
-    if let custom = parameters as? Custom {
-      shapes = try? customLayers.implementation(of: custom)?.outputShapes(forInputShapes: known)
-    } else {
-      shapes = try? parameters.outputShapes(known)
-    }
-    guard let shapes, shapes.count >= layer.output.count else { return unknown }
-    return Array(shapes.prefix(layer.output.count))
+    return inferred?.shapes ?? inputs
   }
 
   private static func customClass(

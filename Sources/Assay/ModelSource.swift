@@ -40,6 +40,26 @@ public enum ModelSource: Sendable {
     }
   }
 
+  /// The document to time, with random weights of `seed` for all that has none: an architecture
+  /// without a file of weights, or a document whose weights have been taken out.
+  public func timedModel(
+    seed: UInt64, customLayers: CustomLayerRules = CustomLayerRules()
+  ) throws -> (model: Model, hasRandomWeights: Bool) {
+    let random = RandomWeights(seed: seed)
+    switch self {
+    case .coreML(var model):
+      guard var network = model.neuralNetwork else { return (model, false) }
+      let filled = try network.fillMissingWeights(random)
+      if filled > 0 { model.neuralNetwork = network }
+      return (model, filled > 0)
+    case .keras(let source):
+      var options = ConversionOptions()
+      options.randomWeights = random
+      options.customLayers = customLayers
+      return (try convert(options).model, !source.hasWeights)
+    }
+  }
+
   /// The document to look at: a source network as it converts with every unknown layer custom.
   public func inspectedModel() throws -> Model {
     if case .coreML(let model) = self { return model }

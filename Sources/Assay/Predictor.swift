@@ -78,23 +78,15 @@ public final class Predictor {
   }
 
   /// Values for every required input, equally distributed over 0...255 for a picture and over
-  /// −1...1 for an array, the same for the same seed.
+  /// −1...1 for an array, the same for the same seed; of a sequence as many steps as the source
+  /// framework takes.
   public func randomBlobs(seed: UInt64) throws -> [String: Tensor] {
     var generator = SplitMix64(seed: seed)
     var blobs: [String: Tensor] = [:]
     for input in inputs where input.type?.isOptional != true {
-      let shape: [Int]?
-      let range: ClosedRange<Float>
-      switch input.type?.kind {
-      case .image(let image):
-        shape = [1, 1, image.colorSpace.channelCount, image.height, image.width]
-        range = 0...255
-      case .multiArray(let array):
-        shape = array.canonicalShape
-        range = -1...1
-      default: (shape, range) = (nil, -1...1)
-      }
-      guard let shape else {
+      let isImage = if case .image = input.type?.kind { true } else { false }
+      let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
+      guard let shape = model.typicalShape(of: input) else {
         throw ModelError(
           .unsupported, "no random values for an input of this type", field: input.name)
       }

@@ -5,7 +5,8 @@ import TensorCore
 /// Core ML's `[Seq, Batch, C, H, W]` and back.
 ///
 /// Importers record it in the model's user-defined metadata under `assay.layout.FEATURE`, as one
-/// letter an axis: `NHWC`, `NTC`, `NC`.
+/// letter an axis: `NHWC`, `NTC`, `NC`; and the sizes that an input has there under
+/// `assay.shape.FEATURE`, as `?,10,3`, where `?` is any size.
 public struct SourceLayout: Sendable, Equatable {
   public enum Axis: Character, Sendable {
     case sequence = "T"
@@ -27,6 +28,7 @@ public struct SourceLayout: Sendable, Equatable {
   }
 
   public static let metadataPrefix = "assay.layout."
+  public static let shapePrefix = "assay.shape."
 
   public let axes: [Axis]
 
@@ -45,6 +47,17 @@ public struct SourceLayout: Sendable, Equatable {
       let letters = model.description?.metadata?.userDefined[Self.metadataPrefix + feature]
     else { return nil }
     self.init(letters)
+  }
+
+  /// The number of steps that an input of `model` takes in the source framework; nil where that is
+  /// not recorded or left open.
+  public func steps(of feature: String, in model: Model) -> Int? {
+    let text = model.description?.metadata?.userDefined[Self.shapePrefix + feature]
+    let sizes = text?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+    guard sizes.count == axes.count, let axis = axes.firstIndex(of: .sequence),
+      let steps = Int(sizes[axis]), (1...Limits.dimension).contains(steps)
+    else { return nil }
+    return steps
   }
 
   public var letters: String { String(axes.map(\.rawValue)) }

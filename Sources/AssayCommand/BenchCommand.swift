@@ -2,6 +2,7 @@ import ArgumentParser
 import Assay
 import CoreMLModel
 import Engine
+import ImportSupport
 import TensorCore
 
 struct BenchCommand: ParsableCommand {
@@ -9,10 +10,17 @@ struct BenchCommand: ParsableCommand {
     commandName: "bench", abstract: "Times predictions.",
     discussion: """
       Load time is from opening the file to a network ready to run; the first run is timed apart. \
-      With --json: first {"load_ms": …, "first_ms": …}, then a line {"ms": …} for each timed run.
+      A Keras architecture .json, or a model whose weights have been taken out, gets random ones. \
+      Operations are those of the definition, a multiply-add being two: a Winograd convolution \
+      does fewer and can be above the peak, which is that of a loop in registers.
+
+      With --json: first {"load_ms": …, "first_ms": …}, then a line {"ms": …} for each timed run, \
+      with --layers a line for each step, at last a summary. --against compares with such a file: \
+      two measurements are the same where their ranges from minimum to median overlap, or where \
+      their minimums differ by less than 2 %.
       """)
 
-  @Argument(help: "The model.", completion: .file(extensions: ["mlmodel"]))
+  @Argument(help: "The model, or a Keras architecture .json.", completion: .file())
   var model: String
 
   @Option(
@@ -21,7 +29,14 @@ struct BenchCommand: ParsableCommand {
     completion: .file())
   var inputs: [String] = []
 
-  @Option(help: "Seed of the random values.")
+  @Option(
+    help: ArgumentHelp(
+      "How unknown layers of an architecture become custom layers, as for convert.",
+      valueName: "FILE.json|allow"),
+    completion: .file(extensions: ["json"]))
+  var customLayers: String?
+
+  @Option(help: "Seed of the random values and weights.")
   var seed: UInt64 = 0
 
   @Option(help: "Layout of array inputs.")
@@ -38,8 +53,13 @@ struct BenchCommand: ParsableCommand {
   @Option(help: "Time to fill with timed runs, at least.")
   var minSeconds = 0.0
 
-  @Flag(help: "A table of all steps, from a run of its own.")
+  @Flag(help: "A table of all steps: the shortest time of each.")
   var layers = false
+
+  @Option(
+    help: ArgumentHelp("Compare with what --json printed earlier.", valueName: "OLD.json"),
+    completion: .file(extensions: ["json"]))
+  var against: String?
 
   @Flag(help: "JSON lines.")
   var json = false
@@ -54,48 +74,68 @@ struct BenchCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    try inFile(model) { try measure() }
+    let earlier = try against.map { try EarlierResult(contentsOf: $0) }
+    try inFile(model) { try measure(earlier) }
   }
 
-  private func measure() throws {
+  private func measure(_ earlier: EarlierResult?) throws {
+    let progress = Progress("assay bench", enabled: !global.quiet && !json)
+    defer { progress.finish() }
     let clock = ContinuousClock()
     let start = clock.now
-    let document = try Model(contentsOf: model)
+    let (document, hasRandomWeights) = try ModelSource(contentsOf: model).timedModel(
+      seed: seed,
+      customLayers: customLayers.map { try CustomLayerRules(argument: $0) } ?? CustomLayerRules())
     var options = Predictor.Options()
     options.layout = layout
     options.engine = engine.compileOptions
     let steps = StepLog()
+    if layers { options.engine.hooks.onStep = { steps.append($0) } }
     let predictor = try Predictor(model: document, options: options)
     let blobs = try self.blobs(predictor, document)
     let network = try predictor.network(for: blobs)
     let load = clock.now - start
     let first = try clock.measure { _ = try network.predict(blobs) }
-    if json {
-      Console.print(
-        "{\"load_ms\": \(Self.milliseconds(load)), \"first_ms\": \(Self.milliseconds(first))}")
-    }
+    if json { Console.print(BenchReport.firstLine(load: load, first: first).text) }
     for _ in 0..<warmup { _ = try network.predict(blobs) }
+    steps.clear()
     var times: [Double] = []
-    let progress = Progress("assay bench", enabled: !global.quiet && !json)
+    var shortest: [StepRecord] = []
     let begin = clock.now
     while times.count < runs || clock.now - begin < .seconds(minSeconds) {
-      let time = try clock.measure { _ = try network.predict(blobs) }
-      times.append(Self.value(time))
-      progress.update(times.count, of: runs)
-      if json { Console.print("{\"ms\": \(Self.milliseconds(time))}") }
+      let time = try clock.measure { _ = try network.predict(blobs) }.milliseconds
+      times.append(time)
+      shortest = Self.shortest(shortest, steps.take())
+      if json { Console.print(BenchReport.line(time).text) }
+      let filled = (clock.now - begin).milliseconds / max(minSeconds * 1e3, 1e-3)
+      progress.update(
+        min(filled, Double(times.count) / Double(runs)), "\(times.count) runs")
     }
     progress.finish()
-    if !json { Console.write(Self.summary(times, load: load, first: first, network: network)) }
-    if layers {
-      var profiled = options
-      profiled.engine.hooks.onStep = { steps.append($0) }
-      let other = try Predictor(model: document, options: profiled).network(for: blobs)
-      for _ in 0...max(1, warmup) {
-        steps.clear()
-        _ = try other.predict(blobs)
-      }
-      Console.write(steps.table())
+    guard let timings = Timings(times) else { return }
+    var report = BenchReport(network, timings, load: load, first: first)
+    report.inputs = inputs.isEmpty ? nil : inputs.joined(separator: " ")
+    report.inputShapes = network.inputs.map { ($0.name, $0.shape) }
+    report.seed = seed
+    report.hasRandomWeights = hasRandomWeights
+    report.warmup = warmup
+    if let earlier { report.compare(with: earlier) }
+    // A measurement that only reports its runs is not made longer by one of the machine.
+    if !json || layers { report.measurePeak() }
+    let table = StepTable(records: shortest, peak: report.peak?.all)
+    if json {
+      for line in layers ? table.json : [] { Console.print(line.text) }
+      Console.print(report.json.text)
+    } else {
+      Console.write(report.text)
+      if layers { Console.write("\n" + table.text) }
     }
+  }
+
+  /// Of each step the shorter of two executions.
+  private static func shortest(_ a: [StepRecord], _ b: [StepRecord]) -> [StepRecord] {
+    if a.count != b.count { return b }
+    return zip(a, b).map { $0.seconds < $1.seconds ? $0 : $1 }
   }
 
   private func blobs(_ predictor: Predictor, _ document: Model) throws -> [String: Tensor] {
@@ -106,33 +146,11 @@ struct BenchCommand: ParsableCommand {
     }
     return try predictor.randomBlobs(seed: seed)
   }
+}
 
-  private static func value(_ duration: Duration) -> Double {
-    let (seconds, attoseconds) = duration.components
+extension Duration {
+  var milliseconds: Double {
+    let (seconds, attoseconds) = components
     return Double(seconds) * 1e3 + Double(attoseconds) * 1e-15
-  }
-
-  private static func milliseconds(_ duration: Duration) -> String {
-    fixedText(value(duration), decimals: 4)
-  }
-
-  private static func summary(
-    _ times: [Double], load: Duration, first: Duration, network: CompiledNetwork
-  ) -> String {
-    let sorted = times.sorted()
-    func percentile(_ share: Double) -> Double {
-      sorted[min(sorted.count - 1, Int((share * Double(sorted.count - 1)).rounded()))]
-    }
-    let mean = times.reduce(0, +) / Double(times.count)
-    func row(_ name: String, _ value: Double) -> String {
-      "\(name.padded(to: 10)) \(fixedText(value, decimals: 3).leftPadded(to: 12)) ms\n"
-    }
-    return row("load", value(load)) + row("first", value(first)) + row("minimum", sorted[0])
-      + row("median", percentile(0.5)) + row("mean", mean) + row("p90", percentile(0.9))
-      + row("p99", percentile(0.99))
-      + "\(times.count) runs, \(network.threadCount) threads, \(network.instructionSet), "
-      + "peak memory \(groupedText(peakMemoryBytes() >> 20)) MiB "
-      + "(weights packed \(groupedText(network.packedWeightBytes >> 20)), "
-      + "arena \(groupedText(network.arenaBytes >> 20)))\n"
   }
 }

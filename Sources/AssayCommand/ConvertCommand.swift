@@ -128,11 +128,14 @@ struct ConvertCommand: ParsableCommand {
     options.classifier = try classifier.options()
     options.metadata = metadata.options
     options.respectTrainable = respectTrainable
-    switch customLayers {
-    case nil: break
-    case "allow": options.customLayers = .allow
-    case let path?: options.customLayers = try CustomLayerRules(contentsOf: path)
-    }
+    if let customLayers { options.customLayers = try CustomLayerRules(argument: customLayers) }
     return options
+  }
+}
+
+extension CustomLayerRules {
+  /// The word after `--custom-layers`.
+  init(argument: String) throws {
+    self = argument == "allow" ? .allow : try CustomLayerRules(contentsOf: argument)
   }
 }

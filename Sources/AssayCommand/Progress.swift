@@ -17,21 +17,29 @@ final class Progress {
     self.enabled = enabled && isatty(STDERR_FILENO) == 1
   }
 
-  /// Shows `done` of `total` steps, at most ten times a second.
+  /// Shows `done` of `total` steps.
   func update(_ done: Int, of total: Int) {
+    guard total > 0 else { return }
+    update(Double(done) / Double(total), "\(done)/\(total)")
+  }
+
+  /// Shows that a share `done` of the work is done, at most ten times a second.
+  func update(_ done: Double, _ label: @autoclosure () -> String) {
+    guard enabled else { return }
     let now = ContinuousClock.now
-    guard enabled, total > 0, now - start > .milliseconds(500) else { return }
+    guard now - start > .milliseconds(500) else { return }
     if let lastUpdate, now - lastUpdate < .milliseconds(100) { return }
     lastUpdate = now
     let width = 24
-    let filled = min(width, done * width / total)
+    let filled = Int(min(max(done, 0), 1) * Double(width))
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    Console.overwriteLine("\(title) \(bar) \(done)/\(total)")
+    Console.overwriteLine("\(title) \(bar) \(label())")
   }
 
   /// Takes the line away.
   func finish() {
     guard lastUpdate != nil else { return }
+    lastUpdate = nil
     Console.overwriteLine("")
   }
 }

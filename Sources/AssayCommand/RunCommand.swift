@@ -108,8 +108,8 @@ struct RunCommand: ParsableCommand {
           ? try OutputFiles.path(in: destination, for: source.name, outputs: selected) : destination
         try OutputFiles.write(selected, to: path)
       }
-      if profile { Console.write(steps.table()) }
-      steps.clear()
+      let executed = steps.take()
+      if profile { Console.write(StepTable(records: executed).text) }
     }
   }
 

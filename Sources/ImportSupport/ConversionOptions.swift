@@ -17,6 +17,8 @@ public struct ConversionOptions: Sendable {
   public var customLayers = CustomLayerRules()
   /// Trainable layers become updatable.
   public var respectTrainable = false
+  /// Weights for an architecture that comes without; nil makes that an error.
+  public var randomWeights: RandomWeights?
   /// Receives a line for every layer as it is visited, such as `0 : input_1, InputLayer`.
   public var onVisit: (@Sendable (String) -> Void)?
 

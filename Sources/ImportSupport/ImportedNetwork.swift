@@ -21,6 +21,8 @@ public struct ImportedFeature: Sendable {
   public var shape: [Int]
   /// The source framework's axes, such as `NHWC`.
   public var layout: String
+  /// Sizes along the axes of `layout`, of an input; nil where the source leaves one open.
+  public var sourceShape: [Int?] = []
   public var isOptional = false
   /// A recurrent layer's state, whose type the user does not choose.
   public var isState = false

@@ -136,6 +136,10 @@ public enum InterfaceBuilder {
     for feature in network.inputs + network.outputs {
       metadata.userDefined["assay.layout.\(feature.name)"] = feature.layout
     }
+    for feature in network.inputs where !feature.sourceShape.isEmpty {
+      metadata.userDefined["assay.shape.\(feature.name)"] =
+        feature.sourceShape.map { $0.map(String.init) ?? "?" }.joined(separator: ",")
+    }
     return metadata
   }
 }

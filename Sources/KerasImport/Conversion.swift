@@ -49,7 +49,7 @@ struct Conversion {
     if let error = UnsupportedLayers.error(problems) { throw error }
     imported.outputs = try addOutputs()
     imported.layers = network.layers
-    imported.trainableParameterCount = trainableParameters
+    imported.trainableParameterCount = source.weights == nil ? nil : trainableParameters
     try imported.rename(
       inputs: [], outputs: imported.outputs.indices.map { "output\($0 + 1)" })
     imported.inputs += network.stateInputs.map { .state($0.blob, units: $0.units, isInput: true) }
@@ -121,6 +121,7 @@ struct Conversion {
 
   private mutating func assignWeights() throws {
     guard let weightSource = source.weights else {
+      if options.randomWeights != nil { return nameWeights() }
       throw ModelError(
         .mismatch, "the architecture has no weights with it",
         hint: "give the .h5 file of the weights after it")
@@ -134,6 +135,17 @@ struct Conversion {
       // Inputs of nested models stand in no node.
       $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
     }.weights
+  }
+
+  /// Gives every layer the names of its weights; their values come from nowhere.
+  private mutating func nameWeights() {
+    for (node, handler) in zip(graph.nodes, handlers) {
+      weights[ObjectIdentifier(node.layer)] = (handler?.slots ?? []).map { slot in
+        StoredWeight(name: slot.name, storedName: slot.name, shape: []) {
+          throw ModelError(.mismatch, "the architecture has no weights with it")
+        }
+      }
+    }
   }
 
   private mutating func convert(_ index: Int) {
@@ -154,7 +166,8 @@ struct Conversion {
     }
     let call = LayerCall(
       name: node.name, className: node.layer.className, inputs: inputs, version: source.version,
-      weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index])
+      weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index],
+      randomWeights: source.weights == nil ? options.randomWeights : nil)
     do {
       switch handler {
       case .known(let layer):
@@ -209,9 +222,11 @@ struct Conversion {
       tensors[index] = [tensor]
       network.visit(node.name, node.layer.className)
       network.finish(node.name, node.layer.className)
-      return ImportedFeature(
+      var feature = ImportedFeature(
         name: blob, shape: try FeatureShape.input(tensor, name: name, layer: node.name),
         layout: layout.letters(isImage: shape.sizes.count >= 4))
+      feature.sourceShape = shape.sizes
+      return feature
     }
   }
 

@@ -40,6 +40,8 @@ struct LayerCall: Sendable {
   let weights: [StoredWeight]
   /// Layout that the layers downstream want of an image, where the layer has the choice.
   let preferredImage: LayerConfiguration.DataFormat
+  /// Where the values of the weights come from, if there is no file of them.
+  var randomWeights: RandomWeights?
 
   /// The only input.
   var input: KerasTensor {
@@ -53,6 +55,7 @@ struct LayerCall: Sendable {
 
   /// The weight `name`, of the given shape; nil stands for any size.
   func weight(_ name: String, _ shape: [Int?]) throws -> FloatValues {
+    if let randomWeights { return try random(name, shape, randomWeights) }
     guard let weight = weights.first(where: { $0.name == name }) else {
       throw error("the file has no weight '\(name)' for it")
     }
@@ -66,6 +69,20 @@ struct LayerCall: Sendable {
           + "the configuration implies \(KerasTensor.text(shape))")
     }
     return values
+  }
+
+  private func random(
+    _ name: String, _ shape: [Int?], _ random: RandomWeights
+  ) throws -> FloatValues {
+    let sizes = shape.compactMap { $0 }
+    guard sizes.count == shape.count else {
+      throw error("the shape of weight '\(name)', \(KerasTensor.text(shape)), needs a file of it")
+    }
+    // Of a kernel [h, w, C, outputs], but depthwise [h, w, C, multiplier].
+    let inputs = name.hasPrefix("depthwise") ? sizes.prefix(2) : sizes.dropLast()
+    return try random.values(
+      "\(self.name)/\(name)", shape: sizes,
+      fanIn: checkedProduct(inputs, limit: Limits.tensorElements))
   }
 
   func error(_ message: String, code: ModelError.Code = .malformed, hint: String? = nil)

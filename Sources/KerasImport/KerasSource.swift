@@ -8,6 +8,8 @@ public struct KerasSource: Sendable {
   /// Framework and version, such as `Keras 2.2.4`.
   public var sourceDescription: String { version.description }
   let version: KerasVersion
+  /// Whether a file of weights belongs to it.
+  public var hasWeights: Bool { weights != nil }
   let definition: ModelDefinition
   let weights: (any WeightSource)?
   /// Loss and optimizer, where the model was saved with them.

@@ -1,3 +1,4 @@
+import CoreMLModel
 import TensorCore
 import Testing
 
@@ -24,6 +25,21 @@ import Testing
     let layout = try #require(SourceLayout("NC"))
     #expect(try layout.canonical(Tensor(shape: [4]), feature: "x").shape == [1, 1, 4, 1, 1])
     #expect(throws: ModelError.self) { try layout.canonical(Tensor(shape: []), feature: "x") }
+  }
+
+  @Test func stepsAreThoseOfTheRecordedShape() throws {
+    let layout = try #require(SourceLayout("NTC"))
+    func steps(_ text: String?) -> Int? {
+      var model = Model()
+      model.description = ModelDescription()
+      model.description?.metadata = Metadata()
+      model.description?.metadata?.userDefined["assay.shape.x"] = text
+      return layout.steps(of: "x", in: model)
+    }
+    #expect(steps("?,10,3") == 10)
+    for text in [nil, "?,?,3", "?,10", "?,0,3", "?,-4,3", "?,99999999999999999999,3", ""] {
+      #expect(steps(text) == nil, "\(text ?? "nil")")
+    }
   }
 
   @Test func unknownOrDoubleLettersAreNoLayout() {

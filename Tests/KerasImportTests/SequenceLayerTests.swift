@@ -82,6 +82,7 @@ struct SequenceLayerTests {
     #expect(embedding.matrix?.floatValue.array() == [0, 0.5, 1, 0.25, 0.75, 1.25])
     #expect(converted.inputShape() == [1] && converted.outputShape() == [2])
     #expect(converted.metadata("assay.layout.input1") == "NT")
+    #expect(converted.metadata("assay.shape.input1") == "?,5")
     #expect(converted.metadata("assay.layout.output1") == "NTC")
     let masked = modelError {
       try convert(

@@ -27,7 +27,8 @@ struct TimeDistributed: KerasLayer {
     input.layout.axes.removeFirst()
     let innerCall = LayerCall(
       name: call.name, className: call.className, inputs: [input], version: call.version,
-      weights: call.weights, preferredImage: call.preferredImage)
+      weights: call.weights, preferredImage: call.preferredImage,
+      randomWeights: call.randomWeights)
     return try inner.convert(innerCall, into: &network).map { output in
       guard !output.layout.axes.contains(.sequence) else {
         throw call.unsupported("TimeDistributed(\(innerClass)): sequences in a sequence")

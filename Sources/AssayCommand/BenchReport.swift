@@ -1,0 +1,163 @@
+import Assay
+import Engine
+
+/// What `bench` tells of a measurement.
+struct BenchReport {
+  private let network: CompiledNetwork
+  private let timings: Timings
+  private let load: Duration
+  private let first: Duration
+  /// When all runs were done.
+  private let peakMemory: Int
+  /// What was given as input; nil for random values.
+  var inputs: String?
+  var inputShapes: [(name: String, shape: [Int])] = []
+  var seed: UInt64 = 0
+  var hasRandomWeights = false
+  var warmup = 0
+  /// Operations a second that one thread and all threads can do at most.
+  private(set) var peak: (one: Double, all: Double)?
+  private var comparison: TimingComparison?
+  private var earlier: EarlierResult?
+
+  init(_ network: CompiledNetwork, _ timings: Timings, load: Duration, first: Duration) {
+    self.network = network
+    self.timings = timings
+    self.load = load
+    self.first = first
+    peakMemory = peakMemoryBytes()
+  }
+
+  mutating func measurePeak() {
+    let one = PeakRate.measure(network.instructionSet, threads: 1)
+    let threads = network.threadCount
+    peak = (one, threads == 1 ? one : PeakRate.measure(network.instructionSet, threads: threads))
+  }
+
+  mutating func compare(with earlier: EarlierResult) {
+    self.earlier = earlier
+    comparison = TimingComparison(timings, against: earlier.timings)
+  }
+
+  private var multiplyAdds: Int { network.steps.reduce(0) { $0 + $1.multiplyAdds } }
+  /// Operations a second of the shortest run, a multiply-add being two.
+  private var speed: Double { 2 * Double(multiplyAdds) / (timings.minimum * 1e-3) }
+
+  // MARK: JSON
+
+  static func firstLine(load: Duration, first: Duration) -> JSONText {
+    .object([
+      ("load_ms", milliseconds(load.milliseconds)),
+      ("first_ms", milliseconds(first.milliseconds)),
+    ])
+  }
+
+  static func line(_ milliseconds: Double) -> JSONText {
+    .object([("ms", Self.milliseconds(milliseconds))])
+  }
+
+  private static func milliseconds(_ value: Double) -> JSONText {
+    .literal(fixedText(value, decimals: 4))
+  }
+
+  var json: JSONText {
+    var pairs: [(String, JSONText)] = [
+      ("runs", .int(timings.count)), ("minimum_ms", Self.milliseconds(timings.minimum)),
+      ("median_ms", Self.milliseconds(timings.median)),
+      ("mean_ms", Self.milliseconds(timings.mean)),
+      ("p90_ms", Self.milliseconds(timings.percentile(0.9))),
+      ("p99_ms", Self.milliseconds(timings.percentile(0.99))),
+      ("multiply_adds", .int(multiplyAdds)),
+      ("gflops", .literal(fixedText(speed / 1e9, decimals: 2))),
+      ("threads", .int(network.threadCount)),
+      ("instruction_set", .string(network.instructionSet.rawValue)),
+      ("peak_memory_bytes", .int(peakMemory)),
+      ("packed_weight_bytes", .int(network.packedWeightBytes)),
+      ("arena_bytes", .int(network.arenaBytes)), ("random_weights", .bool(hasRandomWeights)),
+      (
+        "inputs",
+        .object(inputShapes.map { ($0.name, .array($0.shape.map { .int($0) })) })
+      ),
+    ]
+    if let peak {
+      pairs.append(("peak_gflops_one_thread", .literal(fixedText(peak.one / 1e9, decimals: 2))))
+      pairs.append(("peak_gflops", .literal(fixedText(peak.all / 1e9, decimals: 2))))
+    }
+    if let comparison {
+      pairs.append(("against", .string(comparison.verdict.rawValue)))
+      pairs.append(("ratio", .literal(fixedText(comparison.ratio, decimals: 4))))
+    }
+    return .object(pairs)
+  }
+
+  // MARK: Text
+
+  var text: String {
+    func row(_ name: String, _ value: String) -> String { name.padded(to: 10) + value + "\n" }
+    func time(_ name: String, _ milliseconds: Double, _ remark: String = "") -> String {
+      row(name, fixedText(milliseconds, decimals: 3).leftPadded(to: 11) + " ms" + remark)
+    }
+    var text = row("input", inputText)
+    if hasRandomWeights { text += row("weights", "random (seed \(seed)); the file has none") }
+    text += time("load", load.milliseconds) + time("first", first.milliseconds)
+    text += time("minimum", timings.minimum, speedText)
+    text += time("median", timings.median) + time("mean", timings.mean)
+    text += time("p90", timings.percentile(0.9)) + time("p99", timings.percentile(0.99))
+    text += row(
+      "runs", "\(timings.count), after the first and \(warmup) more")
+    let threads = network.threadCount == 1 ? "1 thread" : "\(network.threadCount) threads"
+    text += row("machine", "\(network.instructionSet.rawValue), \(threads)\(peakText)")
+    text += row("memory", memoryText)
+    if let comparison, let earlier { text += row("against", comparisonText(comparison, earlier)) }
+    return text
+  }
+
+  private var inputText: String {
+    let shapes = inputShapes.map { "\(Console.escaped($0.name)) \($0.shape)" }
+      .joined(separator: ", ")
+    return "\(shapes), " + (inputs.map(Console.escaped) ?? "random values (seed \(seed))")
+  }
+
+  private var speedText: String {
+    guard multiplyAdds > 0 else { return "" }
+    let share = peak.map { ", \(fixedText(100 * speed / $0.all, decimals: 0)) % of peak" } ?? ""
+    return
+      "  \(fixedText(Double(multiplyAdds) / 1e6, decimals: 1)) MMAC, "
+      + "\(fixedText(speed / 1e9, decimals: 1)) GFLOP/s\(share)"
+  }
+
+  private var peakText: String {
+    guard let peak else { return "" }
+    let all = "; peak \(fixedText(peak.all / 1e9, decimals: 1)) GFLOP/s"
+    if network.threadCount == 1 { return all }
+    return all + ", \(fixedText(peak.one / 1e9, decimals: 1)) on one thread"
+  }
+
+  private var memoryText: String {
+    func mebibytes(_ bytes: Int) -> String { fixedText(Double(bytes) / 0x1p20, decimals: 1) }
+    let rest = peakMemory - network.packedWeightBytes - network.arenaBytes
+    return "\(mebibytes(peakMemory)) MiB at most: \(mebibytes(network.packedWeightBytes)) packed "
+      + "weights, \(mebibytes(network.arenaBytes)) arena, \(mebibytes(max(0, rest))) all else"
+  }
+
+  private func comparisonText(_ comparison: TimingComparison, _ earlier: EarlierResult) -> String {
+    let change = 100 * (comparison.ratio - 1)
+    let ratio = "\(change < 0 ? "" : "+")\(fixedText(change, decimals: 1)) %"
+    var text =
+      "minimum \(fixedText(earlier.timings.minimum, decimals: 3)) ms, median "
+      + "\(fixedText(earlier.timings.median, decimals: 3)) ms then: "
+    switch comparison.verdict {
+    case .same: text += "the same within the noise (\(ratio))"
+    case .faster: text += "faster now (\(ratio))"
+    case .slower: text += "slower now (\(ratio))"
+    case .tooFewRuns: text += "too few runs to tell (\(ratio))"
+    }
+    if let threads = earlier.threadCount, threads != network.threadCount {
+      text += "; that was with \(threads) threads"
+    }
+    if let set = earlier.instructionSet, set != network.instructionSet.rawValue {
+      text += "; that was with \(Console.escaped(set))"
+    }
+    return text
+  }
+}

@@ -1,0 +1,134 @@
+import TensorCore
+
+/// Weights for a network that comes without, so that it can be timed.
+///
+/// A matrix or kernel is equally distributed with the variance 2 / fan-in (He et al. 2015), which
+/// keeps the activations of networks of any depth within floats' range and away from the slow
+/// subnormal ones. What scales is between ½ and 1½, what shifts between −0.1 and 0.1. The same
+/// seed and name give the same values.
+public struct RandomWeights: Sendable {
+  public let seed: UInt64
+
+  public init(seed: UInt64) { self.seed = seed }
+
+  /// - Parameters:
+  ///   - name: the layer's and the weight's; the weight's, after the last slash or point, tells
+  ///     what it does.
+  ///   - fanIn: inputs of one output, for matrices and kernels.
+  /// - Throws: `ModelError` where the shape is impossible or the memory is not to be had.
+  public func values(_ name: String, shape: [Int], fanIn: Int) throws -> FloatValues {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    let buffer = try AlignedBuffer(checkedByteCount: count * 4)
+    let values = buffer.pointer.bindMemory(to: Float.self, capacity: max(count, 1))
+    var generator = SplitMix64(seed: seed ^ Self.hash(name))
+    let (center, radius) = Self.range(name, fanIn: fanIn)
+    for index in 0..<count {
+      // 32 of the generator's bits as a number from −1 to 1
+      let unit = Float(Int32(truncatingIfNeeded: generator.next() >> 32)) * 0x1p-31
+      values[index] = center + radius * unit
+    }
+    return FloatValues(
+      bytes: Bytes(base: UnsafeRawPointer(buffer.pointer), count: count * 4, owner: buffer)
+    ).shaped(shape)
+  }
+
+  private static func range(_ name: String, fanIn: Int) -> (center: Float, radius: Float) {
+    let own = name.split { $0 == "/" || $0 == "." }.last.map { $0.lowercased() } ?? ""
+    if ["gamma", "variance", "scale"].contains(where: own.contains) { return (1, 0.5) }
+    if ["bias", "beta", "mean", "alpha"].contains(where: own.contains) { return (0, 0.1) }
+    return (0, (6 / Float(max(fanIn, 1))).squareRoot())
+  }
+
+  /// FNV-1a.
+  private static func hash(_ name: String) -> UInt64 {
+    name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+}
+
+extension NeuralNetwork {
+  /// Gives random values to every weight that the layers' sizes ask for and the document has not;
+  /// those in activations excepted.
+  ///
+  /// - Returns: how many weights were filled.
+  /// - Throws: `ModelError` with the layer where sizes are impossible.
+  public mutating func fillMissingWeights(_ random: RandomWeights) throws -> Int {
+    var filled = 0
+    for index in layers.indices where !(layers[index].parameters is Custom) {
+      layers[index].addEmptyWeights()
+      let wanted = Dictionary(
+        (layers[index].parameters?.weights ?? []).map { ($0.name, $0) },
+        uniquingKeysWith: { first, _ in first })
+      guard wanted.values.contains(where: { $0.values.storedCount == 0 }) else { continue }
+      let layer = layers[index].name
+      try layers[index].editWeights { field, weights in
+        guard weights.storedCount == 0, let weight = wanted[field] else { return }
+        let outputs =
+          weight.shape.indices.contains(weight.channelAxis)
+          ? weight.shape[weight.channelAxis] : 1
+        let count = try checkedProduct(weight.shape, limit: Limits.tensorElements)
+        weights = Weights(
+          try random.values(
+            "\(layer)/\(field)", shape: weight.shape, fanIn: count / max(1, outputs)))
+        filled += 1
+      }
+    }
+    return filled
+  }
+}
+
+extension NeuralNetworkLayer {
+  /// Fields that must be there and are not, as empty ones.
+  fileprivate mutating func addEmptyWeights() {
+    func fill<Message>(
+      _ message: inout Message, _ fields: [WritableKeyPath<Message, Weights?>], when: Bool = true
+    ) {
+      for field in fields where when && message[keyPath: field] == nil {
+        message[keyPath: field] = Weights()
+      }
+    }
+    switch parameters {
+    case var layer as Convolution where input.count == 1:
+      fill(&layer, [\.kernel])
+      fill(&layer, [\.bias], when: layer.hasBias)
+      parameters = layer
+    case var layer as InnerProduct:
+      fill(&layer, [\.matrix])
+      fill(&layer, [\.bias], when: layer.hasBias)
+      parameters = layer
+    case var layer as Embedding:
+      fill(&layer, [\.matrix])
+      fill(&layer, [\.bias], when: layer.hasBias)
+      parameters = layer
+    case var layer as Batchnorm:
+      fill(&layer, [\.gamma, \.beta])
+      fill(&layer, [\.mean, \.variance], when: !layer.computeMeanVar)
+      parameters = layer
+    case var layer as Scale:
+      fill(&layer, [\.scale])
+      fill(&layer, [\.bias], when: layer.hasBias)
+      parameters = layer
+    case var layer as Bias:
+      fill(&layer, [\.bias])
+      parameters = layer
+    case var layer as LoadConstant:
+      fill(&layer, [\.data])
+      parameters = layer
+    case var layer as SimpleRecurrent:
+      fill(&layer, [\.weightMatrix, \.recursionMatrix])
+      fill(&layer, [\.biasVector], when: layer.hasBiasVector)
+      parameters = layer
+    case var layer as GRU:
+      fill(
+        &layer,
+        [
+          \.updateGateWeightMatrix, \.resetGateWeightMatrix, \.outputGateWeightMatrix,
+          \.updateGateRecursionMatrix, \.resetGateRecursionMatrix, \.outputGateRecursionMatrix,
+        ])
+      fill(
+        &layer, [\.updateGateBiasVector, \.resetGateBiasVector, \.outputGateBiasVector],
+        when: layer.hasBiasVectors)
+      parameters = layer
+    default: break
+    }
+  }
+}
