@@ -14,12 +14,10 @@ public enum ModelSource: Sendable {
     let start = bytes[0..<min(bytes.count, 64)].array(of: UInt8.self)
     let first = start.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
     let isHDF5 = start.starts(with: [0x89, 0x48, 0x44, 0x46])
-    guard isHDF5 || first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
-      if start.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-        throw ModelError(
-          .unsupported, "is a zip archive; .keras archives are not supported yet", file: path,
-          hint: "save the network as .h5")
-      }
+    let isArchive = start.starts(with: [0x50, 0x4B, 0x03, 0x04])
+    guard
+      isHDF5 || isArchive || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    else {
       if InputSource.isPicture(bytes) {
         throw ModelError(.unsupported, "is a picture, not a network", file: path)
       }

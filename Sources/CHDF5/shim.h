@@ -2,13 +2,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "descriptor.h"
+
 // What Swift cannot use of libhdf5's header: macros, and names that differ between its versions.
 
 static inline hid_t assay_type_float32(void) { return H5T_IEEE_F32LE; }
 static inline hid_t assay_native_float(void) { return H5T_NATIVE_FLOAT; }
 static inline hid_t assay_native_double(void) { return H5T_NATIVE_DOUBLE; }
 static inline hid_t assay_native_int64(void) { return H5T_NATIVE_INT64; }
-static inline hid_t assay_class_file_access(void) { return H5P_FILE_ACCESS; }
 
 typedef int (*assay_link_visitor)(const char *name, int type, void *context);
 

@@ -3,6 +3,7 @@
 
 #if defined(__linux__) && __has_include(<linux/landlock.h>)
 
+#include <errno.h>
 #include <linux/landlock.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -15,8 +16,10 @@ int assay_confine_to_file(int file) {
   if (ruleset < 0) return 0;
   struct landlock_path_beneath_attr rule = {
       .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE, .parent_fd = file};
+  // Shared memory takes no rule and needs none.
   int done =
-      syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0 &&
+      (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0 ||
+       errno == EBADFD) &&
       syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
   close(ruleset);
   return done;

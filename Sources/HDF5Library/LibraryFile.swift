@@ -12,16 +12,8 @@ struct LibraryFile: ~Copyable {
     H5Eset_auto2(LibraryError.stack, nil, nil)
     // No filter is ever loaded as a plug-in.
     H5PLset_loading_state(0)
-    let access = try Handle(
-      H5Pcreate(assay_class_file_access()), H5Pclose, "the library does not start")
-    H5Pset_fapl_sec2(access.id)
-    #if os(Linux)
-      let path = "/proc/self/fd/\(descriptor)"
-    #else
-      let path = "/dev/fd/\(descriptor)"
-    #endif
     file = try Handle(
-      H5Fopen(path, 0, access.id), H5Fclose, "this HDF5 file is corrupt or cut short")
+      assay_open_descriptor(descriptor), H5Fclose, "this HDF5 file is corrupt or cut short")
     self.size = size
   }
 

@@ -13,14 +13,25 @@ public struct HDF5File: Sendable {
   /// Throws `.missingFile` where the file cannot be opened, `.malformed` where it is no HDF5 file
   /// or a corrupt one, `.limitExceeded` where it declares more than the limits.
   public static func open(_ path: String, access: HDF5Access = .isolated) throws -> HDF5File {
-    try inFile(path) {
-      let input = try HDF5Input(path: path)
-      let frames = try access.backend.describe(input)
-      var decoder = TreeDecoder(frames: frames, fileSize: input.size)
-      let tree = try decoder.decode()
-      let contents = HDF5Contents(input: input, access: access, datasets: tree.datasets)
-      return HDF5File(path: path, root: HDF5Group(node: tree.root, contents: contents))
-    }
+    try inFile(path) { try HDF5File(HDF5Input(path: path), access: access) }
+  }
+
+  /// Opens bytes that are no file of their own, such as a member of an archive.
+  ///
+  /// - Parameter name: what errors call them.
+  public static func open(
+    _ bytes: Bytes, name: String, access: HDF5Access = .isolated
+  ) throws -> HDF5File {
+    try inFile(name) { try HDF5File(HDF5Input(bytes: bytes, name: name), access: access) }
+  }
+
+  private init(_ input: HDF5Input, access: HDF5Access) throws {
+    let frames = try access.backend.describe(input)
+    var decoder = TreeDecoder(frames: frames, fileSize: input.size)
+    let tree = try decoder.decode()
+    let contents = HDF5Contents(input: input, access: access, datasets: tree.datasets)
+    path = input.path
+    root = HDF5Group(node: tree.root, contents: contents)
   }
 
   /// The group or dataset at a path of names joined by slashes; see `HDF5Group.subscript`.

@@ -1,3 +1,4 @@
+import CPosix
 import TensorCore
 
 #if canImport(Glibc)
@@ -42,5 +43,53 @@ public final class HDF5Input: Sendable {
     try FileSignature.checkHDF5(descriptor: descriptor, size: size)
   }
 
+  /// Bytes that are no file of their own, such as a member of an archive: they are copied into a
+  /// file without a name.
+  ///
+  /// - Parameter name: what errors call them.
+  init(bytes: Bytes, name: String) throws {
+    guard bytes.count <= Limits.fileBytes else {
+      throw ModelError(
+        .limitExceeded, "\(bytes.count) bytes are more than the limit of \(Limits.fileBytes)")
+    }
+    descriptor = try Self.unnamedFile(bytes)
+    path = name
+    size = bytes.count
+    try FileSignature.checkHDF5(descriptor: descriptor, size: size)
+  }
+
   deinit { close(descriptor) }
+
+  private static func unnamedFile(_ bytes: Bytes) throws -> Int32 {
+    func fail() -> ModelError {
+      ModelError(
+        .outOfMemory, "cannot copy \(bytes.count) bytes: \(String(cString: strerror(errno)))")
+    }
+    #if os(Linux)
+      let opened = assay_shared_memory()
+    #else
+      // HDF5 reads, and Darwin's shared memory can only be mapped.
+      var template = Array((getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp").utf8CString)
+      template.removeLast()
+      template += "/assay-XXXXXX".utf8CString
+      let opened = mkstemp(&template)
+      if opened >= 0 { unlink(template) }
+    #endif
+    guard opened >= 0 else { throw fail() }
+    defer { close(opened) }
+    try bytes.withUnsafeBytes { source in
+      var offset = 0
+      while offset < source.count {
+        let count = pwrite(
+          opened, source.baseAddress.map { $0 + offset }, min(source.count - offset, 1 << 24),
+          off_t(offset))
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { throw fail() }
+        offset += count
+      }
+    }
+    let descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 10)
+    guard descriptor >= 0 else { throw fail() }
+    return descriptor
+  }
 }

@@ -131,10 +131,12 @@ struct Conversion {
       let key = ObjectIdentifier(node.layer)
       if slots[key] == nil { slots[key] = .some(handler?.slots) }
     }
-    weights = try WeightAssignment(source.definition, weightSource) {
+    let assignment = try weightSource.assignment(to: source.definition) {
       // Inputs of nested models stand in no node.
       $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
-    }.weights
+    }
+    weights = assignment.weights
+    network.notes += assignment.notes
   }
 
   /// Gives every layer the names of its weights; their values come from nowhere.
@@ -167,7 +169,8 @@ struct Conversion {
     let call = LayerCall(
       name: node.name, className: node.layer.className, inputs: inputs, version: source.version,
       weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index],
-      randomWeights: source.weights == nil ? options.randomWeights : nil)
+      randomWeights: source.weights == nil ? options.randomWeights : nil,
+      arguments: node.arguments)
     do {
       switch handler {
       case .known(let layer):

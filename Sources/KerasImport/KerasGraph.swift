@@ -16,6 +16,7 @@ struct KerasGraph: Sendable {
     /// Identifies the layer among all calls of it.
     var layerIndex: Int
     var inputs: [Reference]
+    var arguments = CallArguments()
     /// Tensors that others take from it.
     var outputCount = 1
   }
@@ -115,7 +116,7 @@ struct KerasGraph: Sendable {
         while let (call, isReady) = stack.popLast() {
           if results[call] != nil { continue }
           let layer = model.layers[call.layer]
-          let inputs = layer.calls.isEmpty ? [] : layer.calls[call.call]
+          let inputs = layer.calls.isEmpty ? [] : layer.calls[call.call].inputs
           if isReady {
             results[call] = try emit(call, layer, inputs)
             open.remove(call)
@@ -149,12 +150,15 @@ struct KerasGraph: Sendable {
         if let nested = layer.nested {
           return try expand(nested, prefix: name + "_", arguments: inputs)
         }
-        return [Reference(node: try add(layer, name: name, inputs: inputs), tensor: 0)]
+        let arguments =
+          layer.calls.isEmpty ? CallArguments() : layer.calls[call.call].arguments
+        let node = try add(layer, name: name, inputs: inputs, arguments: arguments)
+        return [Reference(node: node, tensor: 0)]
       }
     }
 
     private mutating func add(
-      _ layer: ModelDefinition.Layer, name: String, inputs: [Reference]
+      _ layer: ModelDefinition.Layer, name: String, inputs: [Reference], arguments: CallArguments
     ) throws -> Int {
       guard graph.nodes.count < Limits.layers else {
         throw ModelError(.limitExceeded, "more than \(Limits.layers) layers, shared ones unfolded")
@@ -170,7 +174,8 @@ struct KerasGraph: Sendable {
         graph.layers.append(layer)
       }
       graph.nodes.append(
-        Node(name: unique, layer: layer, layerIndex: index, inputs: inputs))
+        Node(
+          name: unique, layer: layer, layerIndex: index, inputs: inputs, arguments: arguments))
       return graph.nodes.count - 1
     }
   }

@@ -42,6 +42,8 @@ struct LayerCall: Sendable {
   let preferredImage: LayerConfiguration.DataFormat
   /// Where the values of the weights come from, if there is no file of them.
   var randomWeights: RandomWeights?
+  /// What the layer is called with, `inputs` and everything else.
+  var arguments = CallArguments()
 
   /// The only input.
   var input: KerasTensor {

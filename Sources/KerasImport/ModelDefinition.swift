@@ -11,24 +11,45 @@ struct ModelDefinition: Sendable {
     var tensor: Int
   }
 
+  /// One call of a layer.
+  struct Call: Sendable, Equatable {
+    /// The tensors among the arguments, in their order.
+    var inputs: [Reference] = []
+    var arguments = CallArguments()
+
+    init() {}
+
+    /// A call with tensors alone.
+    init(_ inputs: [Reference]) {
+      self.inputs = inputs
+      arguments.positional = [.list(inputs.indices.map { .tensor($0) })]
+    }
+  }
+
   final class Layer: Sendable {
     let name: String
     let className: String
     let fields: JSONObject
-    /// The inputs of each call.
-    let calls: [[Reference]]
-    /// Set where the layer is a model itself.
+    let calls: [Call]
+    /// Set where the layer is a model itself, or a model of which each step of a sequence goes
+    /// through.
     let nested: ModelDefinition?
+    /// Whether this is no layer but one of Keras 3's operations, some of which bear layers' names.
+    let isOperation: Bool
+    /// The class that the layer has without the TimeDistributed that was put around it here.
+    let innerClass: String?
 
     init(
-      name: String, className: String, fields: JSONObject, calls: [[Reference]],
-      nested: ModelDefinition? = nil
+      name: String, className: String, fields: JSONObject, calls: [Call],
+      nested: ModelDefinition? = nil, isOperation: Bool = false, innerClass: String? = nil
     ) {
+      self.innerClass = innerClass
       self.name = name
       self.className = className
       self.fields = fields
       self.calls = calls
       self.nested = nested
+      self.isOperation = isOperation
     }
 
     var isInput: Bool { className == "InputLayer" }
@@ -70,6 +91,13 @@ struct ModelDefinition: Sendable {
   static let modelClasses: Set<String> = [
     "Model", "Functional", "Sequential", "Container", "Network",
   ]
+  static let stepwiseClass = "TimeDistributed"
+
+  /// The class without the package that it was registered in, as in `Addons>GroupNormalization`.
+  static func plainClassName(_ registered: String) -> String {
+    registered.lastIndex(of: ">").map { String(registered[registered.index(after: $0)...]) }
+      ?? registered
+  }
 }
 
 /// Reads model configurations.
@@ -82,11 +110,12 @@ struct ModelDefinitionParser {
   init(version: KerasVersion) { self.version = version }
 
   mutating func model(_ json: JSONValue, name fallback: String? = nil) throws -> ModelDefinition {
-    guard let className = json["class_name"]?.string, let config = json["config"] else {
+    guard let registered = json["class_name"]?.string, let config = json["config"] else {
       throw ModelError(
         .malformed, "the model's configuration has no 'class_name' and 'config'",
         hint: "an architecture is what model.to_json() writes")
     }
+    let className = ModelDefinition.plainClassName(registered)
     switch className {
     case "Sequential": return try sequential(config, name: fallback)
     case "Model", "Functional", "Container", "Network":
@@ -122,16 +151,13 @@ struct ModelDefinitionParser {
     let inbound = try elements.map { try reader.calls($0["inbound_nodes"] ?? .null) }
     let inputs = try reader.references(config["input_layers"] ?? .null)
     let outputs = try reader.references(config["output_layers"] ?? .null)
-    for reference in inbound.joined().joined() + inputs + outputs where reference.call == 0 {
+    for reference in inbound.joined().flatMap(\.inputs) + inputs + outputs
+    where reference.call == 0 {
       usesFirstCall.insert(reference.layer)
     }
     for (index, element) in elements.enumerated() {
       let layerName = element["name"]?.string ?? element["config"]?["name"]?.string ?? ""
-      if let className = element["class_name"]?.string,
-        ModelDefinition.modelClasses.contains(className)
-      {
-        nested[index] = try model(element, name: layerName)
-      }
+      nested[index] = try nestedModel(element, name: layerName)
     }
     // A nested model's own construction was its call 0, unless that is what the others refer to.
     func adjusted(_ reference: ModelDefinition.Reference) throws -> ModelDefinition.Reference {
@@ -147,10 +173,15 @@ struct ModelDefinitionParser {
       }
       return reference
     }
+    func adjusted(_ call: ModelDefinition.Call) throws -> ModelDefinition.Call {
+      var call = call
+      call.inputs = try call.inputs.map(adjusted)
+      return call
+    }
     for (index, element) in elements.enumerated() {
       definition.layers.append(
         try layer(
-          element, calls: try inbound[index].map { try $0.map(adjusted) }, nested: nested[index]))
+          element, calls: try inbound[index].map(adjusted), nested: nested[index]))
     }
     definition.inputs = try inputs.map(adjusted)
     definition.outputs = try outputs.map(adjusted)
@@ -160,16 +191,29 @@ struct ModelDefinitionParser {
     return definition
   }
 
+  /// The model that a layer is, or that TimeDistributed applies to each step.
+  private mutating func nestedModel(
+    _ json: JSONValue, name: String? = nil
+  ) throws -> ModelDefinition? {
+    guard let className = json["class_name"]?.string else { return nil }
+    if ModelDefinition.modelClasses.contains(className) { return try model(json, name: name) }
+    guard className == ModelDefinition.stepwiseClass, let inner = json["config"]?["layer"],
+      ModelDefinition.modelClasses.contains(inner["class_name"]?.string ?? "")
+    else { return nil }
+    return try model(inner).appliedStepwise()
+  }
+
   private mutating func layer(
-    _ json: JSONValue, calls: [[ModelDefinition.Reference]], nested: ModelDefinition?
+    _ json: JSONValue, calls: [ModelDefinition.Call], nested: ModelDefinition?
   ) throws -> ModelDefinition.Layer {
     layerCount += 1
     guard layerCount <= Limits.layers else {
       throw ModelError(.limitExceeded, "more than \(Limits.layers) layers")
     }
-    guard let className = json["class_name"]?.string else {
+    guard let registered = json["class_name"]?.string else {
       throw ModelError(.malformed, "a layer without 'class_name'")
     }
+    let className = ModelDefinition.plainClassName(registered)
     var fields = json["config"]?.object ?? JSONObject()
     let name = json["name"]?.string ?? fields["name"]?.string ?? nested?.name ?? className
     guard name.utf8.count <= Limits.nameBytes else {
@@ -180,7 +224,16 @@ struct ModelDefinitionParser {
       fields["build_input_shape"] = build
     }
     return ModelDefinition.Layer(
-      name: name, className: className, fields: fields, calls: calls, nested: nested)
+      name: name, className: className, fields: fields, calls: calls, nested: nested,
+      isOperation: isOperation(json, className))
+  }
+
+  /// Operations are called as Keras 3 calls layers, and know nothing of training.
+  private func isOperation(_ json: JSONValue, _ className: String) -> Bool {
+    if let module = json["module"]?.string { return module.split(separator: ".").contains("ops") }
+    return className != "InputLayer" && json["config"]?["trainable"] == nil
+      && json["inbound_nodes"]?.array?.first?["args"] != nil
+      && !ModelDefinition.modelClasses.contains(className)
   }
 
   // MARK: Sequential
@@ -197,8 +250,7 @@ struct ModelDefinitionParser {
       if index == 0, className == "Merge", let branches = element["config"]?["layers"]?.array {
         for branch in branches { previous.append(try add(branch: branch, to: &definition)) }
       } else if index == 0, className != "InputLayer" {
-        let nested =
-          ModelDefinition.modelClasses.contains(className) ? try model(element) : nil
+        let nested = try nestedModel(element)
         let first = try layer(element, calls: [], nested: nested)
         let shape =
           first.declaredShape ?? nested?.inputShape ?? ModelDefinition.Layer.shape(fallback)
@@ -207,12 +259,13 @@ struct ModelDefinitionParser {
           definition.add(
             ModelDefinition.Layer(
               name: first.name, className: first.className, fields: first.fields,
-              calls: [previous], nested: nested))
+              calls: [.init(previous)], nested: nested))
         ]
         continue
       }
-      let nested = ModelDefinition.modelClasses.contains(className) ? try model(element) : nil
-      let next = try layer(element, calls: previous.isEmpty ? [] : [previous], nested: nested)
+      let nested = try nestedModel(element)
+      let next = try layer(
+        element, calls: previous.isEmpty ? [] : [.init(previous)], nested: nested)
       previous = [definition.add(next)]
       if next.isInput { definition.inputs.append(previous[0]) }
     }
@@ -234,8 +287,8 @@ struct ModelDefinitionParser {
     }
     return definition.add(
       ModelDefinition.Layer(
-        name: nested.name, className: "Sequential", fields: JSONObject(), calls: [arguments],
-        nested: nested))
+        name: nested.name, className: "Sequential", fields: JSONObject(),
+        calls: [.init(arguments)], nested: nested))
   }
 }
 
@@ -245,6 +298,32 @@ extension ModelDefinition {
     guard inputs.count == 1 else { return nil }
     let input = layers[inputs[0].layer]
     return input.declaredShape ?? input.nested?.inputShape
+  }
+
+  /// The model with each layer in a TimeDistributed of its own, and inputs with one more axis.
+  fileprivate func appliedStepwise() -> ModelDefinition {
+    var model = self
+    model.layers = layers.map { layer in
+      var fields = JSONObject()
+      fields["name"] = .string(layer.name)
+      var className = layer.className
+      if layer.isInput {
+        let shape = [nil, nil] + (layer.declaredShape ?? [nil]).dropFirst()
+        fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null })
+      } else if layer.nested == nil {
+        var inner = JSONObject()
+        inner["class_name"] = .string(className)
+        inner["config"] = .object(layer.fields)
+        fields["layer"] = .object(inner)
+        if let isTrainable = layer.fields["trainable"] { fields["trainable"] = isTrainable }
+        className = Self.stepwiseClass
+      }
+      return Layer(
+        name: layer.name, className: className, fields: fields, calls: layer.calls,
+        nested: layer.nested?.appliedStepwise(), isOperation: layer.isOperation,
+        innerClass: className == layer.className ? nil : layer.className)
+    }
+    return model
   }
 
   fileprivate mutating func add(_ layer: Layer) -> Reference {

@@ -6,27 +6,39 @@ struct ReferenceReader {
   /// Index of each layer by its name.
   let indices: [String: Int]
 
-  /// A list of calls, each a list of `[layer, call, tensor, arguments]`; a lone reference may stand
-  /// for a list of one.
-  func calls(_ json: JSONValue) throws -> [[ModelDefinition.Reference]] {
-    try (json.array ?? []).map { call in
-      if let arguments = call["args"] {
-        var found: [ModelDefinition.Reference] = []
-        try collectTensors(arguments, into: &found, depth: 0)
-        return found
+  /// A list of calls. Each is a list of `[layer, call, tensor, keywords]`, or a lone one of these;
+  /// or, in Keras 3, an object with `args` and `kwargs`.
+  func calls(_ json: JSONValue) throws -> [ModelDefinition.Call] {
+    try (json.array ?? []).map { json in
+      var call = ModelDefinition.Call()
+      if json["args"] != nil || json["kwargs"] != nil {
+        for argument in json["args"]?.array ?? [] {
+          call.arguments.positional.append(try self.argument(argument, &call))
+        }
+        try addKeywords(json["kwargs"], &call)
+      } else {
+        var keywords: JSONValue?
+        let first = try firstArgument(json, &call, &keywords)
+        if case .list(let elements) = first, elements.isEmpty { return call }
+        call.arguments.positional = [first]
+        try addKeywords(keywords, &call)
       }
-      return try references(call)
+      return call
     }
   }
 
   func references(_ json: JSONValue) throws -> [ModelDefinition.Reference] {
+    if let object = json.object {
+      // A dictionary's values count in the order of their keys.
+      return try object.members.sorted { $0.name < $1.name }.flatMap { try references($0.value) }
+    }
     guard let elements = json.array else { return [] }
     if elements.first?.string != nil { return [try reference(elements)] }
-    return try elements.map { element in
-      guard let parts = element.array else {
+    return try elements.flatMap { element in
+      guard element.array != nil || element.object != nil else {
         throw ModelError(.malformed, "\(String(element.text.prefix(80))) refers to no layer")
       }
-      return try reference(parts)
+      return try references(element)
     }
   }
 
@@ -44,16 +56,71 @@ struct ReferenceReader {
     return ModelDefinition.Reference(layer: layer, call: call, tensor: tensor)
   }
 
-  /// Keras 3 describes the arguments of a call as values, tensors among them.
-  private func collectTensors(
-    _ json: JSONValue, into found: inout [ModelDefinition.Reference], depth: Int
-  ) throws {
-    if json["class_name"]?.string == "__keras_tensor__" {
-      found.append(try reference(json["config"]?["keras_history"]?.array ?? []))
-      return
+  private func add(
+    _ parts: [JSONValue], to call: inout ModelDefinition.Call
+  ) throws -> CallArgument {
+    call.inputs.append(try reference(parts))
+    return .tensor(call.inputs.count - 1)
+  }
+
+  // MARK: Keras 1 and 2
+
+  /// The first argument of a call; what else it is called with stands at each of its tensors.
+  private func firstArgument(
+    _ json: JSONValue, _ call: inout ModelDefinition.Call, _ keywords: inout JSONValue?
+  ) throws -> CallArgument {
+    if let object = json.object {
+      var members: [String: CallArgument] = [:]
+      for (name, value) in object.members.sorted(by: { $0.name < $1.name }) {
+        members[name] = try firstArgument(value, &call, &keywords)
+      }
+      return .object(members)
     }
-    for element in json.array ?? [] {
-      try collectTensors(element, into: &found, depth: depth + 1)
+    guard let elements = json.array else {
+      throw ModelError(.malformed, "\(String(json.text.prefix(80))) refers to no layer")
+    }
+    guard let name = elements.first?.string else {
+      return .list(try elements.map { try firstArgument($0, &call, &keywords) })
+    }
+    if keywords == nil, elements.count > 3 { keywords = elements[3] }
+    if name == Self.constant, elements.count > 2 { return try argument(elements[2], &call) }
+    return try add(elements, to: &call)
+  }
+
+  private static let constant = "_CONSTANT_VALUE"
+
+  // MARK: Any argument
+
+  private func addKeywords(_ json: JSONValue?, _ call: inout ModelDefinition.Call) throws {
+    for (name, value) in json?.object?.members ?? [] {
+      call.arguments.keywords[name] = try argument(value, &call)
+    }
+  }
+
+  private func argument(
+    _ json: JSONValue, _ call: inout ModelDefinition.Call
+  ) throws -> CallArgument {
+    switch json {
+    case .object(let object):
+      if object["class_name"]?.string == "__keras_tensor__" {
+        return try add(object["config"]?["keras_history"]?.array ?? [], to: &call)
+      }
+      var members: [String: CallArgument] = [:]
+      for (name, value) in object.members.sorted(by: { $0.name < $1.name }) {
+        members[name] = try argument(value, &call)
+      }
+      return .object(members)
+    case .array(let elements):
+      if let name = elements.first?.string, elements.count == 3 || elements.count == 4,
+        elements[1].int != nil
+      {
+        if name == Self.constant { return try argument(elements[2], &call) }
+        if indices[name] != nil, elements[2].int != nil { return try add(elements, to: &call) }
+      }
+      let arguments = try elements.map { try argument($0, &call) }
+      let isConstant = arguments.allSatisfy { if case .value = $0 { true } else { false } }
+      return isConstant ? .value(json) : .list(arguments)
+    default: return .value(json)
     }
   }
 }

@@ -29,16 +29,75 @@ struct StoredWeight: Sendable {
   }
 }
 
-/// The weights of a model, grouped by layer as Keras stores them.
+/// Which stored weights belong to which layer.
+struct WeightAssignment: Sendable {
+  var weights: [ObjectIdentifier: [StoredWeight]] = [:]
+  /// How they were matched, where that is worth a word.
+  var notes: [String] = []
+
+  /// The weights of a layer under the names that it asks for them by.
+  /// - Parameter slots: nil where only the file can tell how many there are.
+  mutating func assign(
+    _ stored: [StoredWeight], to layer: ModelDefinition.Layer, slots: [WeightSlot]?
+  ) throws {
+    guard let slots else {
+      weights[ObjectIdentifier(layer)] = stored
+      return
+    }
+    guard slots.count == stored.count else {
+      throw ModelError(
+        .mismatch,
+        "the configuration implies \(Self.list(slots.map(\.name))), the file has "
+          + Self.list(stored.map { "\($0.storedName) \(KerasTensor.text($0.shape))" }),
+        layer: layer.name, layerClass: layer.className)
+    }
+    weights[ObjectIdentifier(layer)] = zip(slots, stored).map { slot, weight in
+      var weight = weight
+      weight.name = slot.name
+      return weight
+    }
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.isEmpty
+      ? "no weights"
+      : "\(names.count) weight\(names.count == 1 ? "" : "s") (\(names.joined(separator: ", ")))"
+  }
+
+  /// The first names of a list, and how many more there are.
+  static func some(_ names: [String], of limit: Int = 8) -> String {
+    names.prefix(limit).joined(separator: ", ")
+      + (names.count > limit ? " and \(names.count - limit) more" : "")
+  }
+}
+
+/// Where the weights of a model are stored.
 protocol WeightSource: Sendable {
+  /// - Parameter slots: the weights that a layer has by its configuration; nil where only the file
+  ///   can tell, as for a custom layer.
+  func assignment(
+    to definition: ModelDefinition, slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?
+  ) throws -> WeightAssignment
+}
+
+/// Weights grouped by layer, as `.h5` files of all versions of Keras have them.
+protocol LayerWeightSource: WeightSource {
   /// In file order.
   var layerNames: [String] { get }
   /// The weights of one of `layerNames`, in file order.
   func weights(of layer: String) throws -> [StoredWeight]
 }
 
+extension LayerWeightSource {
+  func assignment(
+    to definition: ModelDefinition, slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?
+  ) throws -> WeightAssignment {
+    try LayerWeightMatching(definition, self, slots: slots).assignment
+  }
+}
+
 /// Weights in an HDF5 file: the group of each layer lists its datasets in `weight_names`.
-struct HDF5WeightSource: WeightSource {
+struct HDF5WeightSource: LayerWeightSource {
   private let root: HDF5Group
   let layerNames: [String]
 

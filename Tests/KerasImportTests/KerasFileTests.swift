@@ -104,7 +104,7 @@ struct KerasFileTests {
     #expect(fewer?.layer == "a")
     #expect(
       fewer?.message
-        == "the configuration implies 2 weights (kernel, bias), the file has 1 weights "
+        == "the configuration implies 2 weights (kernel, bias), the file has 1 weight "
         + "(kernel:0 (3, 2))")
   }
 }

@@ -11,7 +11,7 @@ import TensorCore
 #endif
 
 /// Weights by layer, in order; each has a name as Keras stores it.
-struct MemoryWeights: WeightSource {
+struct MemoryWeights: LayerWeightSource {
   struct Weight: Sendable {
     var name: String
     var shape: [Int]

@@ -1,23 +1,21 @@
 import TensorCore
 
-/// Which stored weights belong to which layer.
+/// Matches the weights of files that group them by layer.
 ///
 /// Keras stores the weights of each outermost layer in a group of its name, those of a nested model
 /// all in one: the trainable ones of its layers in order, then the others. As Keras does, weights
 /// are told apart by their order, not by their names.
-struct WeightAssignment {
-  private(set) var weights: [ObjectIdentifier: [StoredWeight]] = [:]
+struct LayerWeightMatching {
+  private(set) var assignment = WeightAssignment()
   private var used: Set<String> = []
   private var problems: [ModelError] = []
-  private let source: any WeightSource
+  private let source: any LayerWeightSource
   private let slots: (ModelDefinition.Layer) -> [WeightSlot]?
   /// Group of each outermost layer.
   private var groups: [String: String] = [:]
 
-  /// - Parameter slots: the weights that a layer has by its configuration; nil where only the file
-  ///   can tell, as for a custom layer.
   init(
-    _ definition: ModelDefinition, _ source: any WeightSource,
+    _ definition: ModelDefinition, _ source: any LayerWeightSource,
     slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?
   ) throws {
     self.source = source
@@ -31,12 +29,10 @@ struct WeightAssignment {
       problems.append(
         ModelError(
           .mismatch,
-          "weights are left over: of "
-            + unused.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
-            + (unused.count > 8 ? " and \(unused.count - 8) more" : ""),
+          "weights are left over: of " + WeightAssignment.some(unused.map { "'\($0)'" }),
           hint: "the weights must come from a model of the same architecture"))
     }
-    if let first = problems.first { throw first }
+    if let error = UnsupportedLayers.error(problems) { throw error }
   }
 
   /// Layers that own a group: the outermost ones; inside a model without a group of its own, as in
@@ -51,7 +47,7 @@ struct WeightAssignment {
   }
 
   /// By name; where names are missing and the counts agree, in order, as Keras' `load_weights`.
-  private func pairGroups(_ definition: ModelDefinition) throws -> [String: String] {
+  private mutating func pairGroups(_ definition: ModelDefinition) throws -> [String: String] {
     let known = Set(source.layerNames)
     let owners = owners(definition, known)
     let byName = Dictionary(
@@ -63,18 +59,16 @@ struct WeightAssignment {
     if needy.allSatisfy({ byName[$0.name] != nil }) { return byName }
     let full = try source.layerNames.filter { try !source.weights(of: $0).isEmpty }
     guard full.count == needy.count else {
-      let missing = needy.filter { byName[$0.name] == nil }.map(\.name)
+      let missing = needy.filter { byName[$0.name] == nil }.map { "'\($0.name)'" }
       throw ModelError(
         .mismatch,
-        "the file has no weights for "
-          + missing.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
-          + (missing.count > 8 ? " and \(missing.count - 8) more" : "")
+        "the file has no weights for " + WeightAssignment.some(missing)
           + ": \(needy.count) layers have weights, the file has those of \(full.count)",
-        hint: full.isEmpty
-          ? nil
-          : "it holds " + full.prefix(8).joined(separator: ", ")
-            + (full.count > 8 ? " and \(full.count - 8) more" : ""))
+        hint: full.isEmpty ? nil : "it holds " + WeightAssignment.some(full))
     }
+    assignment.notes.append(
+      "the weights were matched in order, not by name: "
+        + WeightAssignment.some(zip(needy, full).map { "'\($0.name)' has those of '\($1)'" }))
     return Dictionary(
       zip(needy.map(\.name), full).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
   }
@@ -99,23 +93,12 @@ struct WeightAssignment {
   }
 
   private mutating func assign(_ stored: [StoredWeight], to layer: ModelDefinition.Layer) {
-    guard let slots = slots(layer) else {
-      weights[ObjectIdentifier(layer)] = stored
-      return
-    }
-    guard slots.count == stored.count else {
-      problems.append(
-        ModelError(
-          .mismatch,
-          "the configuration implies \(Self.list(slots.map(\.name))), the file has "
-            + Self.list(stored.map { "\($0.storedName) \(KerasTensor.text($0.shape))" }),
-          layer: layer.name, layerClass: layer.className))
-      return
-    }
-    weights[ObjectIdentifier(layer)] = zip(slots, stored).map { slot, weight in
-      var weight = weight
-      weight.name = slot.name
-      return weight
+    do {
+      try assignment.assign(stored, to: layer, slots: slots(layer))
+    } catch let error as ModelError {
+      problems.append(error)
+    } catch {
+      problems.append(ModelError(.internal, "\(error)"))
     }
   }
 
@@ -159,10 +142,6 @@ struct WeightAssignment {
     for (leaf, own) in zip(leaves, sorted) {
       assign(own.sorted { $0.slot < $1.slot }.map(\.weight), to: leaf)
     }
-  }
-
-  private static func list(_ names: [String]) -> String {
-    names.isEmpty ? "no weights" : "\(names.count) weights (\(names.joined(separator: ", ")))"
   }
 }
 

@@ -1,0 +1,43 @@
+import ImportSupport
+
+/// An argument of a call, in which tensors stand as positions among the call's inputs.
+indirect enum CallArgument: Sendable, Equatable {
+  case tensor(Int)
+  case value(JSONValue)
+  case list([CallArgument])
+  case object([String: CallArgument])
+
+  /// The positions of all tensors in it.
+  var tensors: [Int] {
+    switch self {
+    case .tensor(let position): [position]
+    case .value: []
+    case .list(let elements): elements.flatMap(\.tensors)
+    case .object(let members): members.sorted { $0.key < $1.key }.flatMap { $0.value.tensors }
+    }
+  }
+
+  /// The value, where it has no tensors.
+  var constant: JSONValue? {
+    switch self {
+    case .tensor: return nil
+    case .value(let value): return value
+    case .list(let elements):
+      let constants = elements.compactMap(\.constant)
+      return constants.count == elements.count ? .array(constants) : nil
+    case .object(let members):
+      var object = JSONObject()
+      for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+        guard let constant = member.constant else { return nil }
+        object[name] = constant
+      }
+      return .object(object)
+    }
+  }
+}
+
+/// What a layer is called with, besides the tensors themselves.
+struct CallArguments: Sendable, Equatable {
+  var positional: [CallArgument] = []
+  var keywords: [String: CallArgument] = [:]
+}

@@ -1,0 +1,80 @@
+import ByteFormats
+import HDF5Reader
+import ImportSupport
+import TensorCore
+
+/// A `.keras` archive of Keras 2.12 and later: `config.json`, `metadata.json`, `model.weights.h5`.
+struct KerasArchive {
+  let configuration: JSONValue
+  /// The version of Keras that wrote it.
+  let version: String?
+  private let path: String
+  private let archive: ZipArchive
+
+  static func recognises(_ bytes: Bytes) -> Bool { ZipArchive.recognises(bytes) }
+
+  init(_ bytes: Bytes, path: String) throws {
+    let archive = try ZipArchive(bytes)
+    self.archive = archive
+    self.path = path
+    guard let member = archive["config.json"] else {
+      throw Self.stranger(archive)
+    }
+    configuration = try Self.json(member, in: archive)
+    version = try archive["metadata.json"].flatMap {
+      try Self.json($0, in: archive)["keras_version"]?.string
+    }
+  }
+
+  /// The weights' file, which lies in the archive as it is.
+  func weights(access: HDF5Access) throws -> HDF5File {
+    guard let member = archive["model.weights.h5"] else {
+      if archive.members.contains(where: { $0.name.hasPrefix("model.weights") }) {
+        throw ModelError(
+          .unsupported, "its weights are not in 'model.weights.h5'",
+          hint: "save the model with model.save(\"NAME.keras\"), in one piece")
+      }
+      throw ModelError(
+        .malformed, "the archive has no 'model.weights.h5'", hint: Self.list(archive))
+    }
+    return try HDF5File.open(
+      archive.contents(member), name: "\(path) (\(member.name))", access: access)
+  }
+
+  private static func json(_ member: ZipArchive.Member, in archive: ZipArchive) throws -> JSONValue
+  {
+    guard member.byteCount <= Limits.jsonBytes else {
+      throw ModelError(
+        .limitExceeded,
+        "the archive's member '\(member.name)' has \(member.byteCount) bytes, "
+          + "the limit is \(Limits.jsonBytes)")
+    }
+    do {
+      return try JSONValue(parsing: archive.contents(member).array(of: UInt8.self))
+    } catch var error as ModelError {
+      if error.message.hasPrefix("not JSON") {
+        error.message = "the archive's member '\(member.name)' is \(error.message)"
+      }
+      throw error
+    }
+  }
+
+  /// An archive that is none of Keras.
+  private static func stranger(_ archive: ZipArchive) -> ModelError {
+    if archive.members.contains(where: { $0.name.split(separator: "/").last == "saved_model.pb" }) {
+      return ModelError(
+        .unsupported, "a SavedModel in an archive, which is a program and not an architecture",
+        hint: "load it in Keras and save it with model.save(\"NAME.keras\")")
+    }
+    let inner = archive.members.first { $0.name.hasSuffix("/config.json") }
+    return ModelError(
+      .malformed, "the archive has no 'config.json': it is no Keras model",
+      hint: inner.map { "'\($0.name)' is one level too deep: pack the folder's contents" }
+        ?? list(archive))
+  }
+
+  private static func list(_ archive: ZipArchive) -> String {
+    archive.members.isEmpty
+      ? "it is empty" : "it holds " + WeightAssignment.some(archive.members.map(\.name))
+  }
+}

@@ -1,0 +1,112 @@
+import HDF5Reader
+import ImportSupport
+import TensorCore
+
+/// A file that Keras wrote, told by its content and not by its name.
+struct KerasFile {
+  private enum Content {
+    case architecture(JSONValue)
+    case hdf5(HDF5File)
+    case archive(KerasArchive)
+  }
+
+  let path: String
+  private let content: Content
+  private let access: HDF5Access
+
+  init(_ path: String, access: HDF5Access) throws {
+    self.path = path
+    self.access = access
+    let bytes = try MappedFile.read(path)
+    if KerasArchive.recognises(bytes) {
+      content = .archive(try KerasArchive(bytes, path: path))
+    } else if Self.isJSON(bytes) {
+      guard bytes.count <= Limits.jsonBytes else {
+        throw ModelError(
+          .limitExceeded, "the file has \(bytes.count) bytes, the limit is \(Limits.jsonBytes)")
+      }
+      content = .architecture(try JSONValue(parsing: bytes.array(of: UInt8.self)))
+    } else {
+      content = .hdf5(try HDF5File.open(path, access: access))
+    }
+  }
+
+  private static func isJSON(_ bytes: Bytes) -> Bool {
+    bytes[0..<min(bytes.count, 64)].withUnsafeBytes { head in
+      let first = head.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+      return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    }
+  }
+
+  /// The architecture; nil where the file has none.
+  var configuration: JSONValue? {
+    get throws {
+      switch content {
+      case .architecture(let json): return json
+      case .archive(let archive): return archive.configuration
+      case .hdf5(let file):
+        guard let attribute = file.root.attributes["model_config"] else { return nil }
+        guard let text = attribute.string else {
+          throw ModelError(.malformed, "the attribute 'model_config' is not a text")
+        }
+        return try JSONValue(parsing: text)
+      }
+    }
+  }
+
+  var noArchitecture: ModelError {
+    guard case .hdf5(let file) = content, holdsWeights(file) else {
+      return ModelError(
+        .unsupported, "the file has no attribute 'model_config': it is no Keras model")
+    }
+    return ModelError(
+      .unsupported, "the file holds weights only, no architecture",
+      hint: "give the architecture's .json file first: ARCHITECTURE.json \(path)")
+  }
+
+  /// `keras_version` or `backend`, which stand at several places.
+  func setting(_ name: String) -> String? {
+    switch content {
+    case .architecture(let json): return json[name]?.string
+    case .archive(let archive): return name == "keras_version" ? archive.version : nil
+    case .hdf5(let file):
+      return file.root.attributes[name]?.string
+        ?? (try? file.root.group("model_weights"))?.attributes[name]?.string
+    }
+  }
+
+  /// Loss and optimizer.
+  var training: JSONValue? {
+    get throws {
+      guard case .hdf5(let file) = content else { return nil }
+      return try file.root.attributes["training_config"]?.string.map { try JSONValue(parsing: $0) }
+    }
+  }
+
+  /// Nil for an architecture alone.
+  var weights: (any WeightSource)? {
+    get throws {
+      switch content {
+      case .architecture: nil
+      case .archive(let archive): try Self.weights(archive.weights(access: access))
+      case .hdf5(let file): try Self.weights(file)
+      }
+    }
+  }
+
+  private static func weights(_ file: HDF5File) throws -> any WeightSource {
+    if case .group(let group)? = file["model_weights"] { return try HDF5WeightSource(root: group) }
+    if file.root.attributeStrings("layer_names") != nil {
+      return try HDF5WeightSource(root: file.root)
+    }
+    if let weights = ObjectWeights(file.root) { return weights }
+    throw ModelError(
+      .malformed,
+      "the file has neither 'model_weights' nor 'layer_names' nor 'layers': no Keras weights",
+      file: file.path)
+  }
+
+  private func holdsWeights(_ file: HDF5File) -> Bool {
+    file.root.attributeStrings("layer_names") != nil || ObjectWeights(file.root) != nil
+  }
+}

@@ -1,0 +1,267 @@
+import HDF5Reader
+import ImportSupport
+import TensorCore
+
+/// Weights as Keras 2.12 and later store them in `.weights.h5`: a group for each object, named after
+/// the attribute or, in a list, after the class that it has, and in it `vars/0`, `vars/1`, ….
+///
+/// Source: `_save_state` and `_save_container_state` of keras/src/saving/saving_lib.py.
+struct ObjectWeights: WeightSource {
+  private let root: HDF5Node
+
+  init?(_ root: HDF5Group) {
+    let node = HDF5Node(root)
+    guard node.layerLists.isEmpty == false || node["vars"] != nil else { return nil }
+    self.root = node
+  }
+
+  func assignment(
+    to definition: ModelDefinition, slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?
+  ) throws -> WeightAssignment {
+    var matching = ObjectWeightMatching(slots: slots)
+    matching.match(definition, root)
+    return try matching.result()
+  }
+}
+
+/// A group whose members may have been written with backslashes for slashes, as Windows had it.
+struct HDF5Node {
+  let path: String
+  private(set) var datasets: [String: HDF5Dataset] = [:]
+  private(set) var children: [String: HDF5Node] = [:]
+
+  init(_ group: HDF5Group) {
+    path = group.path
+    for dataset in group.datasets { datasets[dataset.name] = dataset }
+    for child in group.groups {
+      let names = child.name.split(separator: "\\").map(String.init)
+      guard let name = names.first else { continue }
+      insert(HDF5Node(child), names.dropFirst(), as: name)
+    }
+  }
+
+  private init(path: String) { self.path = path }
+
+  private mutating func insert(_ node: HDF5Node, _ rest: ArraySlice<String>, as name: String) {
+    guard let next = rest.first else {
+      var merged = node
+      for (name, child) in children[name]?.children ?? [:] where merged.children[name] == nil {
+        merged.children[name] = child
+      }
+      children[name] = merged
+      return
+    }
+    var child = children[name] ?? HDF5Node(path: path + "/" + name)
+    child.insert(node, rest.dropFirst(), as: next)
+    children[name] = child
+  }
+
+  subscript(name: String) -> HDF5Node? { children[name] }
+
+  var hasDatasets: Bool { !datasets.isEmpty || children.values.contains(where: \.hasDatasets) }
+
+  /// Where the versions of Keras keep a model's layers.
+  var layerLists: [HDF5Node] {
+    ["layers", "_layer_checkpoint_dependencies", "_layers", "_self_tracked_trackables"]
+      .compactMap { children[$0] }
+  }
+
+  /// `name`, `name_1`, `name_2`, … in this order, as far as they are there.
+  func numbered(_ name: String) -> [HDF5Node] {
+    children.compactMap { key, node -> (Int, HDF5Node)? in
+      if key == name { return (0, node) }
+      guard key.hasPrefix(name + "_"), let number = Int(key.dropFirst(name.utf8.count + 1)),
+        number > 0
+      else { return nil }
+      return (number, node)
+    }.sorted { $0.0 < $1.0 }.map(\.1)
+  }
+}
+
+/// Finds the group of each layer as Keras names it.
+private struct ObjectWeightMatching {
+  let slots: (ModelDefinition.Layer) -> [WeightSlot]?
+  private var assignment = WeightAssignment()
+  private var problems: [ModelError] = []
+  private var missing: [String] = []
+  private var leftOver: [String] = []
+
+  init(slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?) { self.slots = slots }
+
+  func result() throws -> WeightAssignment {
+    var problems = problems
+    if !missing.isEmpty {
+      problems.append(
+        ModelError(
+          .mismatch,
+          "the file has no weights for " + WeightAssignment.some(missing.map { "'\($0)'" }),
+          hint: leftOver.isEmpty ? nil : "it holds " + WeightAssignment.some(leftOver)))
+    }
+    if !leftOver.isEmpty {
+      problems.append(
+        ModelError(
+          .mismatch,
+          "weights are left over: of " + WeightAssignment.some(leftOver.map { "'\($0)'" }),
+          hint: "the weights must come from a model of the same architecture"))
+    }
+    if let error = UnsupportedLayers.error(problems) { throw error }
+    return assignment
+  }
+
+  mutating func match(_ model: ModelDefinition, _ node: HDF5Node) {
+    let lists = node.layerLists
+    var found: [ObjectIdentifier: HDF5Node] = [:]
+    for list in lists {
+      var used: Set<String> = []
+      for (name, layers) in byClass(model) {
+        let groups = list.numbered(name)
+        let needy =
+          groups.count == layers.count ? layers : layers.filter { needsWeights($0) }
+        guard groups.count == layers.count || groups.count == needy.count else {
+          // A layer that another model shares is stored there.
+          for (layer, group) in zip(layers, groups) { found[ObjectIdentifier(layer)] = group }
+          continue
+        }
+        for (layer, group) in zip(needy, groups) {
+          found[ObjectIdentifier(layer)] = group
+          used.insert(group.path)
+        }
+      }
+      leftOver += list.children.values.filter { $0.hasDatasets && !used.contains($0.path) }
+        .map(\.path).sorted()
+    }
+    for layer in model.layers where !layer.isOperation {
+      assign(found[ObjectIdentifier(layer)], layer)
+    }
+  }
+
+  private mutating func assign(_ node: HDF5Node?, _ layer: ModelDefinition.Layer) {
+    guard let node else {
+      if needsWeights(layer) { missing.append(layer.name) }
+      // A layer without a group has none.
+      assign([], to: layer, isExpected: !needsWeights(layer))
+      return
+    }
+    if let nested = layer.nested {
+      match(nested, layer.className == ModelDefinition.stepwiseClass ? node["layer"] ?? node : node)
+      return
+    }
+    let configuration =
+      layer.innerClass == nil ? .object(layer.fields) : layer.fields["layer"]?["config"]
+    assign(
+      Self.weights(node, configuration, relativeTo: node.path), to: layer, isExpected: true)
+  }
+
+  private mutating func assign(
+    _ stored: [StoredWeight], to layer: ModelDefinition.Layer, isExpected: Bool
+  ) {
+    guard isExpected, layer.nested == nil else { return }
+    do {
+      try assignment.assign(stored, to: layer, slots: slots(layer))
+    } catch let error as ModelError {
+      problems.append(error)
+    } catch {
+      problems.append(ModelError(.internal, "\(error)"))
+    }
+  }
+
+  private func needsWeights(_ layer: ModelDefinition.Layer) -> Bool {
+    if let nested = layer.nested { return nested.layers.contains { needsWeights($0) } }
+    return slots(layer).map { !$0.isEmpty } ?? false
+  }
+
+  /// The layers of a model by the names of their groups, in order.
+  private func byClass(_ model: ModelDefinition) -> [(String, [ModelDefinition.Layer])] {
+    var names: [String] = []
+    var layers: [String: [ModelDefinition.Layer]] = [:]
+    for layer in model.layers where !layer.isOperation && !layer.isInput {
+      let name = Self.groupName(layer.innerClass ?? layer.className)
+      if layers[name] == nil { names.append(name) }
+      layers[name, default: []].append(layer)
+    }
+    return names.map { ($0, layers[$0] ?? []) }
+  }
+
+  /// `SeparableConv2D` is `separable_conv2d`, `PReLU` is `p_re_lu`.
+  static func groupName(_ className: String) -> String {
+    let scalars = Array(
+      className.unicodeScalars.filter { $0.properties.isAlphabetic || $0 == "_" || isDigit($0) })
+    var result = ""
+    for (index, scalar) in scalars.enumerated() {
+      if index > 0, isUpper(scalar) {
+        let startsWord = index + 1 < scalars.count && isLower(scalars[index + 1])
+        if startsWord || isLower(scalars[index - 1]) { result += "_" }
+      }
+      result.unicodeScalars.append(scalar)
+    }
+    return result.lowercased()
+  }
+
+  private static func isUpper(_ scalar: Unicode.Scalar) -> Bool { ("A"..."Z").contains(scalar) }
+  private static func isLower(_ scalar: Unicode.Scalar) -> Bool { ("a"..."z").contains(scalar) }
+  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
+
+  // MARK: One layer
+
+  /// Attributes that hold layers, in the order in which the layer counts their weights.
+  private static let order = [
+    "cell", "cells", "layer", "forward_layer", "backward_layer", "query_dense", "key_dense",
+    "value_dense", "output_dense",
+  ]
+
+  /// A layer's own weights and then those of the layers in it.
+  private static func weights(
+    _ node: HDF5Node, _ configuration: JSONValue?, relativeTo path: String
+  ) -> [StoredWeight] {
+    var result: [StoredWeight] = []
+    let own = node["vars"]?.datasets ?? [:]
+    for name in own.keys.sorted(by: isBefore) {
+      guard let dataset = own[name] else { continue }
+      let stored = String(dataset.path.dropFirst(path.utf8.count + 1))
+      result.append(
+        StoredWeight(
+          name: name, storedName: stored, shape: dataset.shape, values: { try dataset.values() }))
+    }
+    func rank(_ name: String) -> Int {
+      let plain = name.hasPrefix("_") ? String(name.dropFirst()) : name
+      return order.firstIndex(of: plain) ?? order.count
+    }
+    let names = node.children.keys.filter { $0 != "vars" && !$0.hasPrefix("seed_generator") }
+    for name in names.sorted(by: { (rank($0), $0) < (rank($1), $1) }) {
+      guard let child = node[name] else { continue }
+      if name == "cells" {
+        for (cell, configuration) in cells(child, configuration) {
+          result += weights(cell, configuration, relativeTo: path)
+        }
+      } else {
+        result += weights(
+          child, configuration?[name]?["config"] ?? configuration?["layer"]?["config"],
+          relativeTo: path)
+      }
+    }
+    return result
+  }
+
+  /// The cells of a stack, whose groups say their classes alone, in the configuration's order.
+  private static func cells(
+    _ node: HDF5Node, _ configuration: JSONValue?
+  ) -> [(HDF5Node, JSONValue?)] {
+    var counts: [String: Int] = [:]
+    return (configuration?["cells"]?.array ?? []).compactMap { cell in
+      let name = groupName(ModelDefinition.plainClassName(cell["class_name"]?.string ?? ""))
+      let number = counts[name, default: 0]
+      counts[name] = number + 1
+      return node[number == 0 ? name : "\(name)_\(number)"].map { ($0, cell["config"]) }
+    }
+  }
+
+  /// Numbers by their value, before names.
+  private static func isBefore(_ a: String, _ b: String) -> Bool {
+    switch (Int(a), Int(b)) {
+    case (let a?, let b?): a < b
+    case (_?, nil): true
+    case (nil, _?): false
+    case (nil, nil): a < b
+    }
+  }
+}
