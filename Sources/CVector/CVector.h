@@ -27,6 +27,11 @@ VECTOR_OPERATION vector_float vector_multiply_add(vector_float a, vector_float b
 #endif
 }
 
+/// Asks for the cache line at `address`, which need not be one that may be read.
+static inline __attribute__((always_inline, unused)) void vector_prefetch(const void *address) {
+  __builtin_prefetch(address, 0, 3);
+}
+
 VECTOR_OPERATION vector_float vector_square_root(vector_float x) {
   return __builtin_elementwise_sqrt(x);
 }

@@ -20,9 +20,9 @@ struct WinogradSchedule: Sendable {
   let productStride: Int
   let threads: Int
 
-  private static let privateBytes = 640 << 10
+  private static let privateBytes = 1152 << 10
   private static let sharedBytes = 4 << 20
-  private static let repeatedWeightBytes = 4 << 20
+  private static let repeatedWeightBytes = 12 << 20
 
   init(from: TensorLayout, to: TensorLayout, kernels: KernelTable, threads: Int) {
     channels = from.channelBlocks * from.block

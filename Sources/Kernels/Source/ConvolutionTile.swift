@@ -1,3 +1,4 @@
+import CVector
 import KernelInterface
 
 /// Sums of `rows` pixels and `columns` vectors of output channels; small enough for registers.
@@ -17,12 +18,24 @@ func accumulate<let rows: Int, let columns: Int>(
   while x < end {
     var column = InlineArray<columns, Vector>(repeating: .zero)
     for c in 0..<columns { column[c] = load(w + c &* lanes) }
+    prefetchWeights(w, columns: columns)
     for r in 0..<rows {
       let value = splat(x[r &* step])
       for c in 0..<columns { tile[r][c] = multiplyAdd(value, column[c], tile[r][c]) }
     }
     x += 1
     w += columns &* lanes
+  }
+}
+
+/// Asks for the weights of some steps ahead: they stream from a farther cache for every tile.
+@inline(__always)
+private func prefetchWeights(_ weights: UnsafePointer<Float>, columns: Int) {
+  let ahead = weights + 48 &* columns &* lanes
+  var line = 0
+  while line < columns &* lanes {
+    vector_prefetch(ahead + line)
+    line &+= 16
   }
 }
 

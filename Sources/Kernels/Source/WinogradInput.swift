@@ -1,58 +1,70 @@
 import KernelInterface
 
-/// Where a tile lies.
+/// Where a tile lies. Tiles follow one another; only the first one's place takes divisions.
 struct WinogradTile {
-  var image: Int
+  private(set) var image: Int
   /// Of the output.
-  var row: Int
-  var column: Int
+  private(set) var row: Int
+  private(set) var column: Int
+  private let rows: Int
+  private let width: Int
 
   @inline(__always)
-  init(_ index: Int, _ tiles: WinogradTiles) {
-    let across = (tiles.width &+ 3) / 4
-    let down = (tiles.rows &+ 3) / 4
-    image = index / (across &* down)
-    let rest = index % (across &* down)
+  init(_ tiles: WinogradTiles) {
+    rows = tiles.rows
+    width = tiles.width
+    let across = (width &+ 3) / 4
+    let down = (rows &+ 3) / 4
+    image = tiles.first / (across &* down)
+    let rest = tiles.first % (across &* down)
     row = rest / across &* 4
     column = rest % across &* 4
+  }
+
+  @inline(__always)
+  mutating func advance() {
+    column &+= 4
+    if column < width { return }
+    column = 0
+    row &+= 4
+    if row < rows { return }
+    row = 0
+    image &+= 1
   }
 }
 
 /// See `WinogradInputArguments`.
 @inline(never)
 func winogradInput(_ a: WinogradInputArguments) {
-  var tile = 0
-  while tile < a.tiles.count {
-    let place = WinogradTile(a.tiles.first &+ tile, a.tiles)
-    let rows = min(6, a.tiles.rows &+ 2 &- place.row)
-    let columns = min(6, a.tiles.width &+ 2 &- place.column)
-    var source =
-      a.input
-      + (place.image &* a.inputImageStride &+ a.firstBlock &* a.inputBlockStride
-        &+ place.row &* a.inputRowStride &+ place.column &* channelBlock)
-    var target = a.transformed + (tile &* a.tileStride &+ a.firstBlock &* channelBlock)
-    var block = 0
-    while block < a.blocks {
-      var lane = 0
-      while lane < channelBlock {
-        let from = source + lane
-        if rows == 6 && columns == 6 {
-          transformTile(to: target + lane, pointStride: a.pointStride) { y, x in
-            load(from + (y &* a.inputRowStride &+ x &* channelBlock))
-          }
-        } else {
-          transformTile(to: target + lane, pointStride: a.pointStride) { y, x in
-            y < rows && x < columns
-              ? load(from + (y &* a.inputRowStride &+ x &* channelBlock)) : .zero
-          }
+  let first = WinogradTile(a.tiles)
+  var channel = a.firstBlock &* channelBlock
+  while channel < (a.firstBlock &+ a.blocks) &* channelBlock {
+    let plane =
+      a.input + (channel / channelBlock &* a.inputBlockStride &+ channel % channelBlock)
+    var place = first
+    var tile = 0
+    while tile < a.tiles.count {
+      let rows = a.tiles.rows &+ 2 &- place.row
+      let columns = a.tiles.width &+ 2 &- place.column
+      let source =
+        plane
+        + (place.image &* a.inputImageStride &+ place.row &* a.inputRowStride
+          &+ place.column &* channelBlock)
+      let target = a.transformed + (tile &* a.tileStride &+ channel)
+      if rows >= 6 && columns >= 6 {
+        transformTile(to: target, pointStride: a.pointStride) { y, x in
+          load(source + (y &* a.inputRowStride &+ x &* channelBlock))
         }
-        lane &+= lanes
+      } else {
+        transformTile(to: target, pointStride: a.pointStride) { y, x in
+          y < rows && x < columns
+            ? load(source + (y &* a.inputRowStride &+ x &* channelBlock)) : .zero
+        }
       }
-      source += a.inputBlockStride
-      target += channelBlock
-      block &+= 1
+      place.advance()
+      tile &+= 1
     }
-    tile &+= 1
+    channel &+= lanes
   }
 }
 

@@ -76,32 +76,34 @@ private func transform(
   products: UnsafeMutablePointer<Float>
 ) {
   let width = blocks &* channelBlock
-  var tile = 0
-  while tile < a.tiles.count {
-    let place = WinogradTile(a.tiles.first &+ tile, a.tiles)
-    let rows = min(4, a.tiles.rows &- place.row)
-    let columns = min(4, a.tiles.width &- place.column)
-    let output =
-      a.output
-      + (place.image &* a.outputImageStride &+ place.row &* a.outputRowStride
-        &+ place.column &* channelBlock)
-    let residual = a.epilogue.residual.map {
-      $0
-        + (place.image &* a.residualImageStride &+ place.row &* a.epilogue.residualRowStride
-          &+ place.column &* channelBlock)
-    }
-    var column = 0
-    while column < width {
-      let block = firstBlock &+ column / channelBlock
-      let lane = column % channelBlock
+  let first = WinogradTile(a.tiles)
+  var column = 0
+  while column < width {
+    let channel = firstBlock &* channelBlock &+ column
+    let block = channel / channelBlock
+    let lane = channel % channelBlock
+    let plane = a.output + (block &* a.outputBlockStride &+ lane)
+    let addend = a.epilogue.residual.map { $0 + (block &* a.epilogue.residualBlockStride &+ lane) }
+    let bias = a.bias.map { load($0 + channel) } ?? .zero
+    var place = first
+    var tile = 0
+    while tile < a.tiles.count {
       transformTile(
-        a, products: products + (tile &* width &+ column), rows: rows, columns: columns,
-        channel: block &* channelBlock &+ lane,
-        output: output + (block &* a.outputBlockStride &+ lane),
-        residual: residual.map { $0 + (block &* a.epilogue.residualBlockStride &+ lane) })
-      column &+= lanes
+        a, products: products + (tile &* width &+ column),
+        rows: a.tiles.rows &- place.row, columns: a.tiles.width &- place.column,
+        channel: channel, bias: bias,
+        output: plane
+          + (place.image &* a.outputImageStride &+ place.row &* a.outputRowStride
+            &+ place.column &* channelBlock),
+        residual: addend.map {
+          $0
+            + (place.image &* a.residualImageStride
+              &+ place.row &* a.epilogue.residualRowStride &+ place.column &* channelBlock)
+        })
+      place.advance()
+      tile &+= 1
     }
-    tile &+= 1
+    column &+= lanes
   }
 }
 
@@ -109,7 +111,8 @@ private func transform(
 @inline(__always)
 private func transformTile(
   _ a: WinogradOutputArguments, products: UnsafePointer<Float>, rows: Int, columns: Int,
-  channel: Int, output: UnsafeMutablePointer<Float>, residual: UnsafePointer<Float>?
+  channel: Int, bias: Vector, output: UnsafeMutablePointer<Float>,
+  residual: UnsafePointer<Float>?
 ) {
   // [column][row]
   var half = InlineArray<6, InlineArray<4, Vector>>(repeating: InlineArray(repeating: .zero))
@@ -126,7 +129,6 @@ private func transformTile(
     half[x][2] = column.2
     half[x][3] = column.3
   }
-  let bias = a.bias.map { load($0 + channel) } ?? .zero
   for y in 0..<4 {
     let row = winogradOutput(
       (half[0][y], half[1][y], half[2][y], half[3][y], half[4][y], half[5][y]))
@@ -142,6 +144,10 @@ private func transformTile(
       for x in 0..<4 where x < columns { pixels[x][0] += load(addend + x &* channelBlock) }
     }
     activate(&pixels, a.epilogue, channel: channel)
-    for x in 0..<4 where x < columns { store(pixels[x][0], target + x &* channelBlock) }
+    if columns >= 4 {
+      for x in 0..<4 { store(pixels[x][0], target + x &* channelBlock) }
+    } else {
+      for x in 0..<4 where x < columns { store(pixels[x][0], target + x &* channelBlock) }
+    }
   }
 }
