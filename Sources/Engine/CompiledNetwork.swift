@@ -38,11 +38,10 @@ public final class CompiledNetwork: Sendable {
         .usage, "this processor does not have what '\(instructionSet.rawValue)' needs")
     }
     let kernels = instructionSet.kernels
-    let optimized = try optimize(graph, pool: pool, kernels: kernels)
+    let convolution = try options.convolution ?? ConvolutionAlgorithm.selected()
+    let optimized = try optimize(graph, pool: pool, kernels: kernels, convolution: convolution)
     let plan = try Plan(
-      optimized, pool: pool, kernels: kernels,
-      convolution: try options.convolution ?? ConvolutionAlgorithm.selected(),
-      maxMemory: options.maxMemory)
+      optimized, pool: pool, kernels: kernels, convolution: convolution, maxMemory: options.maxMemory)
     executor = try Executor(plan, pool: pool, hooks: options.hooks)
     inputs = interface.inputs
     outputs = interface.outputs

@@ -15,7 +15,9 @@ public enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
   /// Multiplies and adds as the definition does.
   case direct
   /// Winograd's F(4×4, 3×3) for every 3 × 3 convolution of one group with stride and dilation 1.
-  case winograd
+  case winograd4
+  /// Winograd's F(6×6, 3×3) for the same.
+  case winograd6
 
   /// Names the algorithm to use instead of the automatic choice.
   public static let environmentVariable = "ASSAY_CONVOLUTION"

@@ -1,10 +1,10 @@
-/// The tiles of a 3 × 3 convolution with stride 1 by Winograd's F(4×4, 3×3).
+/// The tiles of a 3 × 3 convolution with stride 1 by Winograd's F(m×m, 3×3), m being 4 or 6.
 ///
-/// For a 6 × 6 tile `d` of the input and a kernel `g`, the 4 × 4 tile of the output is
+/// For a tile `d` of (m + 2) × (m + 2) inputs and a kernel `g`, the m × m tile of the output is
 ///
 ///     Aᵀ [(G g Gᵀ) ⊙ (Bᵀ d B)] A
 ///
-/// with the points 0, 1, −1, ½, −2 and ∞:
+/// F(4×4, 3×3) has the points 0, 1, −1, ½, −2 and ∞:
 ///
 ///          ⎡ 1  −3/2   −2   3/2   1   0 ⎤       ⎡    1      0     0   ⎤
 ///          ⎢ 0    −1   1/2  5/2   1   0 ⎥       ⎢   1/3    1/3   1/3  ⎥       ⎡ 1  1   1   1    1  0 ⎤
@@ -13,9 +13,21 @@
 ///          ⎢ 0   1/2   −1  −1/2   1   0 ⎥       ⎢  1/15   −2/15  4/15 ⎥       ⎣ 0  1  −1  1/8  −8  1 ⎦
 ///          ⎣ 0     1  −3/2  −2   3/2  1 ⎦       ⎣    0      0     1   ⎦
 ///
+/// F(6×6, 3×3) has the points 0, ±1, ±2, ±½ and ∞; rows that differ in signs only stand together:
+///
+///          ⎡ −1    0   21/4    0    −21/4   0   1  0 ⎤       ⎡  −1      0      0   ⎤
+///          ⎢  0   ±1     1   ∓17/4  −17/4  ±1   1  0 ⎥       ⎢ −2/9   ∓2/9   −2/9  ⎥
+///     Bᵀ = ⎢  0  ±1/2   1/4  ∓5/2   −5/4   ±2   1  0 ⎥   G = ⎢ 1/90   ±1/45   2/45 ⎥
+///          ⎢  0   ±2     4   ∓5/2    −5   ±1/2  1  0 ⎥       ⎢ 32/45 ±16/45   8/45 ⎥
+///          ⎣  0   −1     0   21/4     0  −21/4  0  1 ⎦       ⎣   0      0      1   ⎦
+///
+/// and Aᵀ[k] = (0ᵏ, 1, (−1)ᵏ, 2ᵏ, (−2)ᵏ, (½)ᵏ, (−½)ᵏ, k = 5).
+///
 /// Tiles are numbered row by row over all images. The last row and column of tiles may reach beyond
 /// the output: the input there counts as zero and is not read, the output is not written.
 public struct WinogradTiles: Sendable {
+  /// Output rows and columns of a tile: 4 or 6.
+  public var size: Int
   /// Of the output of one image.
   public var rows: Int
   public var width: Int
@@ -23,24 +35,23 @@ public struct WinogradTiles: Sendable {
   public var first: Int
   public var count: Int
 
-  public init(rows: Int, width: Int, first: Int, count: Int) {
+  public init(size: Int, rows: Int, width: Int, first: Int, count: Int) {
+    self.size = size
     self.rows = rows
     self.width = width
     self.first = first
     self.count = count
   }
 
-  /// Output rows and columns of a tile.
-  public static let size = 4
   /// Products a tile, and so matrices of transformed weights.
-  public static let points = 36
+  public static func points(size: Int) -> Int { (size + 2) * (size + 2) }
 
-  public static func perImage(rows: Int, width: Int) -> Int {
-    ((rows + 3) / 4) * ((width + 3) / 4)
+  public static func perImage(size: Int, rows: Int, width: Int) -> Int {
+    ((rows + size - 1) / size) * ((width + size - 1) / size)
   }
 }
 
-/// `transformed[point][tile][channel] = (Bᵀ d B)[point / 6][point % 6]`
+/// `transformed[point][tile][channel] = (Bᵀ d B)[point / (m + 2)][point % (m + 2)]`
 ///
 /// `tile` counts from the call's first one. The result is the same however tiles and channel blocks
 /// are divided among calls.
@@ -80,6 +91,9 @@ public struct WinogradInputArguments: @unchecked Sendable {
 ///
 ///     m[point][tile][o] = Σ(c) transformed[point][tile][c] · weights[panel][point][c][o]
 ///     out = activation(bias + Aᵀ m A + residual)
+///
+/// Where `poolsMaximum` is set, the output is the largest of each 2 × 2 of these, rows and columns
+/// being even.
 public struct WinogradOutputArguments: @unchecked Sendable {
   public var tiles: WinogradTiles
   /// From `winogradInput`, for the same tiles.
@@ -110,6 +124,7 @@ public struct WinogradOutputArguments: @unchecked Sendable {
   /// Residual and slopes of the whole output.
   public var epilogue: Epilogue
   public var residualImageStride: Int
+  public var poolsMaximum: Bool
 
   public init(
     tiles: WinogradTiles, transformed: UnsafePointer<Float>, tileStride: Int, pointStride: Int,
@@ -117,7 +132,7 @@ public struct WinogradOutputArguments: @unchecked Sendable {
     panelsAtOnce: Int = 1, products: UnsafeMutablePointer<Float>, productStride: Int,
     output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputBlockStride: Int,
     outputImageStride: Int, outputBlocks: Int, bias: UnsafePointer<Float>? = nil,
-    epilogue: Epilogue = Epilogue(), residualImageStride: Int = 0
+    epilogue: Epilogue = Epilogue(), residualImageStride: Int = 0, poolsMaximum: Bool = false
   ) {
     self.tiles = tiles
     self.transformed = transformed
@@ -138,18 +153,21 @@ public struct WinogradOutputArguments: @unchecked Sendable {
     self.bias = bias
     self.epilogue = epilogue
     self.residualImageStride = residualImageStride
+    self.poolsMaximum = poolsMaximum
   }
 }
 
 /// 3 × 3 weights as they stand in a file → panels for `winogradOutput`.
 ///
-///     packed[panel][point][c][column] = scale[o] · (G g Gᵀ)[point / 6][point % 6]
+///     packed[panel][point][c][column] = scale[o] · (G g Gᵀ)[point / (m + 2)][point % (m + 2)]
 ///
 /// with `o = panel · panelWidth + column` and `g[ky][kx] = source[o · outputStride
 /// + c · inputStride + ky · rowStride + kx · columnStride]`, computed in double precision and
 /// rounded once. Channels beyond the counts become zeros, up to whole blocks; the last panel is as
 /// narrow as what is left.
 public struct WinogradPackingArguments: @unchecked Sendable {
+  /// Of the tiles for which the weights are.
+  public var size: Int
   /// Possibly unaligned.
   public var source: UnsafeRawPointer
   public var outputStride: Int
@@ -166,10 +184,11 @@ public struct WinogradPackingArguments: @unchecked Sendable {
   public var packed: UnsafeMutablePointer<Float>
 
   public init(
-    source: UnsafeRawPointer, outputStride: Int, inputStride: Int, rowStride: Int,
+    size: Int, source: UnsafeRawPointer, outputStride: Int, inputStride: Int, rowStride: Int,
     columnStride: Int, outputChannels: Int, inputChannels: Int, scale: UnsafePointer<Float>? = nil,
     firstPanel: Int, panelCount: Int, packed: UnsafeMutablePointer<Float>
   ) {
+    self.size = size
     self.source = source
     self.outputStride = outputStride
     self.inputStride = inputStride

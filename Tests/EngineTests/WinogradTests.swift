@@ -10,15 +10,15 @@ import Testing
 
   /// Runs with Winograd's algorithm forced, and checks that it was used.
   private func predict(
-    _ model: Model, _ input: Tensor, _ set: InstructionSet, threads: Int
+    _ model: Model, _ input: Tensor, _ set: InstructionSet, size: Int, threads: Int
   ) throws -> Tensor {
     var options = CompileOptions()
     options.instructionSet = set
     options.threads = threads
-    options.convolution = .winograd
+    options.convolution = size == 4 ? .winograd4 : .winograd6
     options.inputShapes["in"] = input.shape
     let network = try CompiledNetwork(model: model, options: options)
-    #expect(network.steps.contains { $0.kernel.hasPrefix("Winograd 4×4, 3×3") })
+    #expect(network.steps.contains { $0.kernel.hasPrefix("Winograd \(size)×\(size), 3×3") })
     return try #require(try network.predict(["in": input])["out"])
   }
 
@@ -35,13 +35,15 @@ import Testing
     let expected = try #require(
       try ReferenceNetwork(model: model).predict(["in": ReferenceTensor(input)])["out"])
     for set in InstructionSet.allCases where set.isAvailable {
-      let one = try predict(model, input, set, threads: 1)
-      let found = error(one, expected)
-      #expect(found <= bound, "\(set) \(shape): \(found)")
-      for threads in [2, 3, 7] {
-        #expect(
-          try predict(model, input, set, threads: threads) == one,
-          "\(set) \(shape) changes with \(threads) threads")
+      for size in [4, 6] {
+        let one = try predict(model, input, set, size: size, threads: 1)
+        let found = error(one, expected)
+        #expect(found <= bound, "\(set) \(size) \(shape): \(found)")
+        for threads in [2, 3, 7] {
+          #expect(
+            try predict(model, input, set, size: size, threads: threads) == one,
+            "\(set) \(size) \(shape) changes with \(threads) threads")
+        }
       }
     }
   }
@@ -91,6 +93,30 @@ import Testing
     try check(model, [1, 2, 24, 19, 14], within: 1e-5)
   }
 
+  /// Pooling of 2 × 2 becomes part of the convolution where rows and columns are even, and only there.
+  @Test func maximumPooling() throws {
+    for (height, width, isFused) in [(18, 20, true), (13, 20, false)] {
+      var pooling = Pooling()
+      pooling.type = .max
+      pooling.kernelSize = [2, 2]
+      pooling.stride = [2, 2]
+      pooling.padding = .valid(ValidPadding())
+      let model = Net.model(
+        [24, height, width],
+        [
+          Net.layer("mix", Net.convolution(24, 24, kernel: [1, 1]), "in", "a"),
+          Net.layer("c", Net.convolution(24, 40), "a", "b"),
+          Net.layer("r", Activation(.leakyReLU(alpha: 0.1)), "b", "c"),
+          Net.layer("p", pooling, "c", "out"),
+        ])
+      try check(model, [1, 2, 24, height, width], within: 1e-5)
+      var options = CompileOptions()
+      options.convolution = .winograd4
+      let steps = try CompiledNetwork(model: model, options: options).steps
+      #expect(steps.contains { $0.kernel.hasSuffix("+ maximum pooling") } == isFused)
+    }
+  }
+
   /// The depth of the deepest networks; panels are shared out.
   @Test func manyChannels() throws {
     let model = Net.model(
@@ -117,7 +143,7 @@ import Testing
       used.kernel = Weights(
         Net.tensor([layer.outputChannels * layer.kernelChannels * 9]).elements)
       var options = CompileOptions()
-      options.convolution = .winograd
+      options.convolution = .winograd4
       let network = try CompiledNetwork(
         model: Net.model([64, 20, 20], [Net.layer("c", used, "in", "out")]), options: options)
       #expect(!network.steps.contains { $0.kernel.hasPrefix("Winograd") })

@@ -69,10 +69,19 @@ struct WinogradDerivation {
     outputTransform = (0..<outputs).map { k in columns.map { $0[k] } }
   }
 
-  /// What the kernels use.
-  static let used = WinogradDerivation(
+  /// What the kernels use for tiles of 4 × 4 and of 6 × 6.
+  static func used(size: Int) -> WinogradDerivation { size == 4 ? four : six }
+
+  static let sizes = [4, 6]
+
+  private static let four = WinogradDerivation(
     points: [Fraction(0), Fraction(1), Fraction(-1), Fraction(1, 2), Fraction(-2)], outputs: 4,
     taps: 3)
+  private static let six = WinogradDerivation(
+    points: [
+      Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(-2), Fraction(1, 2),
+      Fraction(-1, 2),
+    ], outputs: 6, taps: 3)
 
   /// `matrix · value · matrixᵀ`
   static func sandwich(_ matrix: [[Fraction]], _ value: [[Fraction]]) -> [[Fraction]] {

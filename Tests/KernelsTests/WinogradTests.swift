@@ -6,8 +6,9 @@ import Testing
   private typealias Derivation = WinogradDerivation
 
   /// The identity that everything rests on, without any rounding.
-  @Test func derivedMatricesGiveTheCorrelation() {
-    let derivation = Derivation.used
+  @Test(arguments: Derivation.sizes) func derivedMatricesGiveTheCorrelation(_ size: Int) {
+    let derivation = Derivation.used(size: size)
+    let edge = size + 2
     var generator = Generator(state: 1)
     func matrix(_ size: Int) -> [[Fraction]] {
       (0..<size).map { _ in
@@ -15,14 +16,16 @@ import Testing
       }
     }
     for _ in 0..<20 {
-      let d = matrix(6)
+      let d = matrix(edge)
       let g = matrix(3)
       let input = Derivation.sandwich(derivation.inputTransform, d)
       let weights = Derivation.sandwich(derivation.weightTransform, g)
-      let products = (0..<6).map { y in (0..<6).map { x in input[y][x] * weights[y][x] } }
+      let products = (0..<edge).map { y in
+        (0..<edge).map { x in input[y][x] * weights[y][x] }
+      }
       let found = Derivation.sandwich(derivation.outputTransform, products)
-      for y in 0..<4 {
-        for x in 0..<4 {
+      for y in 0..<size {
+        for x in 0..<size {
           var sum = Fraction(0)
           for ky in 0..<3 { for kx in 0..<3 { sum = sum + g[ky][kx] * d[y + ky][x + kx] } }
           #expect(found[y][x] == sum)
@@ -33,29 +36,39 @@ import Testing
 
   /// Small integers are transformed without rounding, so the kernel must give just what the derived
   /// matrix gives.
-  @Test(arguments: availableSets) func inputTransformIsExact(_ set: InstructionSet) {
+  @Test(arguments: availableSets, Derivation.sizes)
+  func inputTransformIsExact(_ set: InstructionSet, _ size: Int) {
     let block = set.kernels.channelBlock
+    let edge = size + 2
+    let points = edge * edge
     var generator = Generator(state: 2)
-    let values = (0..<36 * block).map { _ in Float(Int.random(in: -64...64, using: &generator)) }
+    let values = (0..<points * block).map { _ in
+      Float(Int.random(in: -64...64, using: &generator))
+    }
     let input = GuardedBuffer(values, at: .end)
-    let output = GuardedBuffer(count: 36 * block, at: .begin)
+    let output = GuardedBuffer(count: points * block, at: .begin)
     set.kernels.winogradInput(
       WinogradInputArguments(
-        tiles: WinogradTiles(rows: 4, width: 4, first: 0, count: 1), input: input.constant,
-        inputRowStride: 6 * block, inputBlockStride: 0, inputImageStride: 0, blocks: 1,
-        transformed: output.pointer, tileStride: block, pointStride: block))
+        tiles: WinogradTiles(size: size, rows: size, width: size, first: 0, count: 1),
+        input: input.constant, inputRowStride: edge * block, inputBlockStride: 0,
+        inputImageStride: 0, blocks: 1, transformed: output.pointer, tileStride: block,
+        pointStride: block))
     for lane in 0..<block {
-      let d = (0..<6).map { y in
-        (0..<6).map { x in Fraction(Int(values[(y * 6 + x) * block + lane])) }
+      let d = (0..<edge).map { y in
+        (0..<edge).map { x in Fraction(Int(values[(y * edge + x) * block + lane])) }
       }
-      let exact = Derivation.sandwich(Derivation.used.inputTransform, d).flatMap { $0 }
-      #expect((0..<36).allSatisfy { Double(output.values[$0 * block + lane]) == exact[$0].double })
+      let exact = Derivation.sandwich(Derivation.used(size: size).inputTransform, d)
+        .flatMap { $0 }
+      #expect(
+        (0..<points).allSatisfy { Double(output.values[$0 * block + lane]) == exact[$0].double })
     }
   }
 
   /// Integers again: what is packed is the exact value, rounded once, but for what double precision
   /// loses.
-  @Test(arguments: availableSets) func weightsAreRoundedOnce(_ set: InstructionSet) {
+  @Test(arguments: availableSets, Derivation.sizes)
+  func weightsAreRoundedOnce(_ set: InstructionSet, _ size: Int) {
+    let points = WinogradTiles.points(size: size)
     let block = set.kernels.channelBlock
     let (inputs, outputs) = (block + 3, 3 * block - 5)
     var generator = Generator(state: 3)
@@ -64,7 +77,8 @@ import Testing
     }
     let scales = (0..<outputs).map { _ in Float(Int.random(in: 1...9, using: &generator)) }
     let packed = pack(
-      values, inputs: inputs, outputs: outputs, scale: GuardedBuffer(scales, at: .end), set.kernels)
+      values, size: size, inputs: inputs, outputs: outputs,
+      scale: GuardedBuffer(scales, at: .end), set.kernels)
     let channels = 2 * block
     let panelWidth = set.kernels.panelBlocks * block
     // Some operations with numbers below 50 · 9 · 9.
@@ -79,11 +93,12 @@ import Testing
             g[tap / 3][tap % 3] = Fraction(Int(values[(o * inputs + c) * 9 + tap] * scales[o]))
           }
         }
-        let exact = Derivation.sandwich(Derivation.used.weightTransform, g).flatMap { $0 }
-        for point in 0..<36 {
+        let exact = Derivation.sandwich(Derivation.used(size: size).weightTransform, g)
+          .flatMap { $0 }
+        for point in 0..<points {
           let value =
             packed[
-              panel * 36 * channels * panelWidth + (point * channels + c) * width + o % panelWidth]
+              panel * points * channels * panelWidth + (point * channels + c) * width + o % panelWidth]
           let expected = exact[point].double
           if abs(Double(value) - expected) > 0.51 * Double(Float(expected).ulp) + roundingInDouble {
             Issue.record("\(set) \(o) \(c) \(point): \(value) for \(exact[point])")
@@ -95,19 +110,19 @@ import Testing
   }
 
   private func pack(
-    _ weights: [Float], inputs: Int, outputs: Int, scale: GuardedBuffer? = nil,
+    _ weights: [Float], size: Int, inputs: Int, outputs: Int, scale: GuardedBuffer? = nil,
     _ kernels: KernelTable
   ) -> [Float] {
     let block = kernels.channelBlock
     let blocks = (outputs + block - 1) / block
     let source = GuardedBuffer(weights, at: .end)
     let packed = GuardedBuffer(
-      count: 36 * blocks * block * ((inputs + block - 1) / block) * block, at: .end)
+      count: WinogradTiles.points(size: size) * blocks * block * ((inputs + block - 1) / block) * block, at: .end)
     let panels = (blocks + kernels.panelBlocks - 1) / kernels.panelBlocks
     for panel in 0..<panels {
       kernels.packWinogradWeights(
         WinogradPackingArguments(
-          source: source.pointer, outputStride: inputs * 9, inputStride: 9, rowStride: 3,
+          size: size, source: source.pointer, outputStride: inputs * 9, inputStride: 9, rowStride: 3,
           columnStride: 1, outputChannels: outputs, inputChannels: inputs,
           scale: scale?.constant, firstPanel: panel, panelCount: 1, packed: packed.pointer))
     }
@@ -116,12 +131,15 @@ import Testing
 
   struct Run {
     var plain: PlainConvolution
+    /// Of a tile.
+    var size: Int
     var edge: GuardedBuffer.Edge
     var epilogue = Epilogue()
     var images = 1
     /// Tiles a call.
     var tiles = Int.max
     var panelsAtOnce = 1
+    var poolsMaximum = false
   }
 
   /// A convolution with blocked input and output, images one after the other.
@@ -133,30 +151,36 @@ import Testing
     let source = BlockedPlanes(
       channels: plain.inputChannels, rows: plain.rows, width: plain.width, halo: plain.padding,
       block: block)
+    let points = WinogradTiles.points(size: run.size)
+    let shrinking = run.poolsMaximum ? 2 : 1
     let target = BlockedPlanes(
-      channels: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth, halo: 0,
-      block: block)
+      channels: plain.outputChannels, rows: plain.outputRows / shrinking,
+      width: plain.outputWidth / shrinking, halo: 0, block: block)
     let imageFloats = plain.inputChannels * plain.rows * plain.width
     let x = GuardedBuffer(
       (0..<run.images).flatMap {
         source.blocked(Array(input[$0 * imageFloats..<($0 + 1) * imageFloats]))
       }, at: run.edge)
     let w = GuardedBuffer(
-      pack(weights, inputs: plain.inputChannels, outputs: plain.outputChannels, kernels),
+      pack(
+        weights, size: run.size, inputs: plain.inputChannels, outputs: plain.outputChannels,
+        kernels),
       at: run.edge)
     let b = GuardedBuffer(
       bias + [Float](repeating: 0, count: target.blocks * block - bias.count), at: run.edge)
     let y = GuardedBuffer(count: target.count * run.images, at: run.edge)
     let all =
-      WinogradTiles.perImage(rows: plain.outputRows, width: plain.outputWidth) * run.images
+      WinogradTiles.perImage(size: run.size, rows: plain.outputRows, width: plain.outputWidth)
+      * run.images
     let channels = source.blocks * block
     let panels = (target.blocks + kernels.panelBlocks - 1) / kernels.panelBlocks
     var first = 0
     while first < all {
       let count = min(run.tiles, all - first)
       let tiles = WinogradTiles(
-        rows: plain.outputRows, width: plain.outputWidth, first: first, count: count)
-      let transformed = GuardedBuffer(count: 36 * count * channels, at: run.edge)
+        size: run.size, rows: plain.outputRows, width: plain.outputWidth, first: first,
+        count: count)
+      let transformed = GuardedBuffer(count: points * count * channels, at: run.edge)
       for block in 0..<source.blocks {
         kernels.winogradInput(
           WinogradInputArguments(
@@ -166,7 +190,7 @@ import Testing
             pointStride: count * channels))
       }
       let stride = count * run.panelsAtOnce * kernels.panelBlocks * block
-      let products = GuardedBuffer(count: 36 * stride, at: run.edge)
+      let products = GuardedBuffer(count: points * stride, at: run.edge)
       kernels.winogradOutput(
         WinogradOutputArguments(
           tiles: tiles, transformed: transformed.constant, tileStride: channels,
@@ -175,7 +199,7 @@ import Testing
           productStride: stride, output: y.pointer, outputRowStride: target.rowStride,
           outputBlockStride: target.blockStride, outputImageStride: target.count,
           outputBlocks: target.blocks, bias: b.constant, epilogue: run.epilogue,
-          residualImageStride: target.count))
+          residualImageStride: target.count, poolsMaximum: run.poolsMaximum))
       first += count
     }
     return (0..<run.images).flatMap {
@@ -193,7 +217,8 @@ import Testing
     #expect(worst <= bound * largest, comment)
   }
 
-  @Test(arguments: availableSets) func everySizeAndChannelCount(_ set: InstructionSet) {
+  @Test(arguments: availableSets, Derivation.sizes)
+  func everySizeAndChannelCount(_ set: InstructionSet, _ tile: Int) {
     for size in 1...21 {
       for edge in GuardedBuffer.Edge.allCases {
         for padding in [0, 1] {
@@ -201,9 +226,9 @@ import Testing
             inputChannels: 1 + size * 7 % 37, outputChannels: size * 3, rows: 3 + size % 10,
             width: 3 + (25 - size), padding: padding)
           let (x, w, b) = ConvolutionTests.data(plain, seed: UInt64(size))
-          var run = Run(plain: plain, edge: edge)
+          var run = Run(plain: plain, size: tile, edge: edge)
           let found = compute(run, x, w, b, set.kernels)
-          expectClose(found, plain.compute(x, w, b), within: 1e-5, "\(set) \(plain)")
+          expectClose(found, plain.compute(x, w, b), within: size == 4 ? 1e-5 : 3e-5, "\(set) \(plain)")
           run.tiles = 1 + size % 5
           run.panelsAtOnce = 1 + size % 3
           #expect(compute(run, x, w, b, set.kernels) == found, "\(set) \(plain) divided")
@@ -212,11 +237,12 @@ import Testing
     }
   }
 
-  @Test(arguments: availableSets) func imagesAreIndependent(_ set: InstructionSet) {
+  @Test(arguments: availableSets, Derivation.sizes)
+  func imagesAreIndependent(_ set: InstructionSet, _ size: Int) {
     let plain = PlainConvolution(inputChannels: 9, outputChannels: 17, rows: 6, width: 5)
     let two = [1, 2].map { ConvolutionTests.data(plain, seed: $0) }
     let (_, w, b) = two[0]
-    let run = Run(plain: plain, edge: .end)
+    let run = Run(plain: plain, size: size, edge: .end)
     var both = run
     both.images = 2
     both.tiles = 3
@@ -225,7 +251,8 @@ import Testing
         == compute(run, two[0].0, w, b, set.kernels) + compute(run, two[1].0, w, b, set.kernels))
   }
 
-  @Test(arguments: availableSets) func everyEpilogue(_ set: InstructionSet) {
+  @Test(arguments: availableSets, Derivation.sizes)
+  func everyEpilogue(_ set: InstructionSet, _ size: Int) {
     let block = set.kernels.channelBlock
     let plain = PlainConvolution(
       inputChannels: 20, outputChannels: 3 * block - 3, rows: 10, width: 15)
@@ -260,7 +287,7 @@ import Testing
         let exact = plain.compute(x, w, b).enumerated().map { index, value in
           (function(value.0 + (withResidual ? Double(residual[index]) : 0), index / pixels), 0.0)
         }
-        let run = Run(plain: plain, edge: .end, epilogue: epilogue)
+        let run = Run(plain: plain, size: size, edge: .end, epilogue: epilogue)
         expectClose(
           compute(run, x, w, b, set.kernels), exact, within: 1e-5,
           "\(set) \(epilogue.activation) \(withResidual)")
@@ -269,10 +296,32 @@ import Testing
   }
 
   /// The bound that a whole network must keep, with the channels of the deepest ones.
-  @Test(arguments: availableSets) func accuracyWithManyChannels(_ set: InstructionSet) {
+  @Test(arguments: availableSets, Derivation.sizes)
+  func accuracyWithManyChannels(_ set: InstructionSet, _ size: Int) {
     let plain = PlainConvolution(inputChannels: 512, outputChannels: 32, rows: 14, width: 14)
     let (x, w, b) = ConvolutionTests.data(plain, seed: 5)
-    let found = compute(Run(plain: plain, edge: .end), x, w, b, set.kernels)
+    let found = compute(Run(plain: plain, size: size, edge: .end), x, w, b, set.kernels)
     expectClose(found, plain.compute(x, w, b), within: 5e-5, "\(set)")
+  }
+
+  /// The largest of each 2 × 2 of what the convolution alone gives, bit for bit.
+  @Test(arguments: availableSets, Derivation.sizes)
+  func poolsMaximum(_ set: InstructionSet, _ size: Int) {
+    for (rows, width) in [(2, 2), (4, 6), (8, 10), (14, 12), (6, 26)] {
+      let plain = PlainConvolution(
+        inputChannels: 11, outputChannels: 21, rows: rows, width: width, padding: 1)
+      let (x, w, b) = ConvolutionTests.data(plain, seed: 17)
+      var run = Run(plain: plain, size: size, edge: .end, epilogue: Epilogue(activation: .relu))
+      run.tiles = 2
+      let whole = compute(run, x, w, b, set.kernels)
+      run.poolsMaximum = true
+      let pooled = compute(run, x, w, b, set.kernels)
+      let expected = (0..<21 * (rows / 2) * (width / 2)).map { index in
+        let (plane, place) = index.quotientAndRemainder(dividingBy: rows / 2 * (width / 2))
+        let corner = plane * rows * width + place / (width / 2) * 2 * width + place % (width / 2) * 2
+        return [0, 1, width, width + 1].map { whole[corner + $0] }.max() ?? 0
+      }
+      #expect(pooled == expected, "\(set) \(rows) × \(width)")
+    }
   }
 }

@@ -1,60 +1,101 @@
 import Kernels
 
-/// The seconds that a 3 × 3 convolution is estimated to take, directly and by Winograd's algorithm.
+/// The seconds that a 3 × 3 convolution is estimated to take, directly and by Winograd's algorithm
+/// with tiles of m × m.
 ///
 ///     direct   = max(n · 9 · C · K / rate, 9 · C · K · 4 B / bandwidth)
-///     Winograd = max(t · 36 · C · K / rate, 36 · C · K · 4 B / bandwidth)
-///              + t · (C · input cycles + K · output cycles) / lanes / clock
+///     Winograd = max(t · (m + 2)² · C · K / rate, (m + 2)² · C · K · 4 B / bandwidth)
+///              + t · (m + 2)² · (C · input cycles + K · output cycles) / lanes / clock
 ///
 /// for n output pixels, t tiles, and C and K channels padded to whole blocks, on one core: the choice
-/// must not depend on the number of threads, since results must not. Only the relation of the two
+/// must not depend on the number of threads, since results must not. Only the relation of them
 /// matters; the constants are those of a current processor of the instruction set.
 struct ConvolutionCost {
-  var direct: Double
-  var winograd: Double
+  private let geometry: WinogradGeometry
+  private let lanes: Double
+  private let rate: Double
 
   private static let clock = 3e9
   private static let bandwidth = 20e9
-  /// Cycles that a vector of channels of one tile takes to transform.
-  private static let inputCycles = 260.0
-  private static let outputCycles = 200.0
+  /// Cycles that a vector of channels of one point takes to transform.
+  private static let inputCycles = 7.0
+  private static let outputCycles = 6.0
 
-  init(_ schedule: WinogradSchedule, pixels: Int, kernels: KernelTable) {
-    let block = kernels.channelBlock
-    let lanes = Double(kernels.panelBlocks * block) / 2
+  init(_ geometry: WinogradGeometry, kernels: KernelTable) {
+    self.geometry = geometry
+    lanes = Double(kernels.panelBlocks * geometry.block) / 2
     // Where there is no fused multiply-add the two take turns.
-    let rate = Self.clock * lanes * (lanes > 4 ? 2 : 1) * 0.85
-    let inputs = Double(schedule.channels)
-    let outputs = Double(schedule.outputBlocks * block)
-    let pairs = inputs * outputs
-    let tiles = Double(schedule.tiles)
-    let points = Double(WinogradTiles.points)
-    direct = max(Double(pixels) * 9 * pairs / rate, 36 * pairs / Self.bandwidth)
-    winograd =
-      max(tiles * points * pairs / rate, points * 4 * pairs / Self.bandwidth)
-      + tiles * (inputs * Self.inputCycles + outputs * Self.outputCycles) / lanes
-      / Self.clock
+    rate = Self.clock * lanes * (lanes > 4 ? 2 : 1) * 0.85
+  }
+
+  private var pairs: Double { Double(geometry.inputs) * Double(geometry.outputs) }
+
+  var direct: Double {
+    let pixels = Double(geometry.images * geometry.rows * geometry.width)
+    return max(pixels * 9 * pairs / rate, 36 * pairs / Self.bandwidth)
+  }
+
+  func winograd(size: Int) -> Double {
+    let tiles = Double(geometry.tiles(size: size))
+    let points = Double(WinogradTiles.points(size: size))
+    let transforms =
+      Double(geometry.inputs) * Self.inputCycles + Double(geometry.outputs) * Self.outputCycles
+    return max(tiles * points * pairs / rate, points * 4 * pairs / Self.bandwidth)
+      + tiles * points * transforms / lanes / Self.clock
+  }
+}
+
+/// What a 3 × 3 convolution computes, before any pooling.
+struct WinogradGeometry: Sendable {
+  var images: Int
+  /// Of the output.
+  var rows: Int
+  var width: Int
+  /// Channels, padded to whole blocks.
+  var inputs: Int
+  var outputs: Int
+  var block: Int
+
+  init(_ output: Shape, inputs: Int, outputs: Int, block: Int) {
+    func padded(_ channels: Int) -> Int { (channels + block - 1) / block * block }
+    images = output.images
+    rows = output.height
+    width = output.width
+    self.inputs = padded(inputs)
+    self.outputs = padded(outputs)
+    self.block = block
+  }
+
+  func tiles(size: Int) -> Int {
+    images * WinogradTiles.perImage(size: size, rows: rows, width: width)
   }
 }
 
 extension ConvolutionWeights {
-  /// Whether Winograd's algorithm can compute the convolution and is chosen.
-  func usesWinograd(_ window: WindowGeometry, _ context: StepContext) -> Bool {
-    let from = context.inputs[0].layout
-    let to = context.outputs[0].layout
-    guard groups == 1, window.kernel == [3, 3], window.stride == [1, 1],
-      window.dilation == [1, 1], from.block == context.channelBlock,
-      to.block == context.channelBlock
-    else { return false }
-    switch context.convolution {
-    case .direct: return false
-    case .winograd: return true
+  /// Below this size of map, tiles of 6 × 6 save too little to triple the rounding error of tiles of
+  /// 4 × 4 for it.
+  private static let largeMap = 64
+
+  /// The size of the tiles by which Winograd's algorithm computes the convolution of blocked input;
+  /// nil where it cannot or is not chosen. A larger tile must be worth its weights.
+  func winogradSize(
+    _ window: WindowGeometry, output: Shape, kernels: KernelTable, _ algorithm: ConvolutionAlgorithm
+  ) -> Int? {
+    guard groups == 1, window.kernel == [3, 3], window.stride == [1, 1], window.dilation == [1, 1]
+    else { return nil }
+    switch algorithm {
+    case .direct: return nil
+    case .winograd4: return 4
+    case .winograd6: return 6
     case .automatic:
-      let schedule = WinogradSchedule(
-        from: from, to: to, kernels: context.kernels, threads: 1)
-      let cost = ConvolutionCost(
-        schedule, pixels: to.shape.images * to.shape.area, kernels: context.kernels)
-      return cost.winograd < cost.direct
+      let geometry = WinogradGeometry(
+        output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
+      let cost = ConvolutionCost(geometry, kernels: kernels)
+      let four = cost.winograd(size: 4)
+      let six = cost.winograd(size: 6)
+      if min(four, six) >= cost.direct { return nil }
+      let isLarge = min(output.height, output.width) >= Self.largeMap
+      return isLarge && six < 0.95 * four ? 6 : 4
     }
   }
 }

@@ -1,8 +1,9 @@
 import Kernels
 import TensorCore
 
-/// A 3 × 3 convolution by Winograd's F(4×4, 3×3), with packed weights.
+/// A 3 × 3 convolution by Winograd's algorithm, with packed weights.
 struct WinogradPlan: Sendable {
+  private let geometry: WinogradGeometry
   private let schedule: WinogradSchedule
   private let kernels: KernelTable
   private let from: TensorLayout
@@ -14,19 +15,24 @@ struct WinogradPlan: Sendable {
   private let bias: Constant?
   private let slopes: Constant?
   private let epilogue: Epilogue
+  private let poolsMaximum: Bool
 
   init(
-    _ weights: ConvolutionWeights, view: WeightView, window: WindowGeometry,
-    residual: TensorLayout?, context: StepContext
+    _ weights: ConvolutionWeights, view: WeightView, window: WindowGeometry, size: Int,
+    geometry: WinogradGeometry, poolsMaximum: Bool, residual: TensorLayout?, context: StepContext
   ) throws {
+    self.geometry = geometry
+    self.poolsMaximum = poolsMaximum
     from = context.inputs[0].layout
     to = context.outputs[0].layout
     self.residual = residual
     kernels = context.kernels
     schedule = WinogradSchedule(
-      from: from, to: to, kernels: kernels, threads: context.threadCount)
+      geometry, size: size, kernels: kernels, threads: context.threadCount)
     start = from.origin - window.start[0] * from.rowStride - window.start[1] * from.block
-    packed = try Self.pack(view, scale: weights.scale, panels: schedule.panels, context: context)
+    packed = try Self.pack(
+      view, scale: weights.scale, size: size, panels: schedule.panels,
+      floats: WinogradSchedule.weightFloats(geometry, size: size), context: context)
     let padded = to.channelBlocks * to.block
     bias = try weights.bias.map {
       try Constant($0 + [Float](repeating: 0, count: padded - $0.count))
@@ -35,10 +41,8 @@ struct WinogradPlan: Sendable {
   }
 
   private static func pack(
-    _ view: WeightView, scale: [Float]?, panels: Int, context: StepContext
+    _ view: WeightView, scale: [Float]?, size: Int, panels: Int, floats: Int, context: StepContext
   ) throws -> Constant {
-    let floats = WinogradSchedule.weightFloats(
-      inputs: view.inputChannels, outputs: view.outputChannels, block: context.channelBlock)
     let buffer = try AlignedBuffer(checkedByteCount: checkedProduct([floats, 4]))
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
     let scale = try scale.map { try Constant($0) }
@@ -47,7 +51,7 @@ struct WinogradPlan: Sendable {
       context.pool.forEach(panels) { panel in
         context.kernels.packWinogradWeights(
           WinogradPackingArguments(
-            source: base + view.offset * 4, outputStride: view.outputStride,
+            size: size, source: base + view.offset * 4, outputStride: view.outputStride,
             inputStride: view.inputStride, rowStride: view.rowStride,
             columnStride: view.columnStride, outputChannels: view.outputChannels,
             inputChannels: view.inputChannels, scale: scale?.pointer, firstPanel: panel,
@@ -112,7 +116,8 @@ struct WinogradPlan: Sendable {
 
   private func tiles(_ range: Range<Int>) -> WinogradTiles {
     WinogradTiles(
-      rows: to.shape.height, width: to.shape.width, first: range.lowerBound, count: range.count)
+      size: schedule.size, rows: geometry.rows, width: geometry.width, first: range.lowerBound,
+      count: range.count)
   }
 
   private func transformInput(
@@ -148,6 +153,6 @@ struct WinogradPlan: Sendable {
         outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
         outputImageStride: to.imageStride, outputBlocks: schedule.outputBlocks,
         bias: bias?.pointer, epilogue: epilogue,
-        residualImageStride: residual?.imageStride ?? 0))
+        residualImageStride: residual?.imageStride ?? 0, poolsMaximum: poolsMaximum))
   }
 }

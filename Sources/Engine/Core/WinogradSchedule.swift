@@ -7,6 +7,8 @@ import TensorCore
 /// each thread takes batches of tiles through all steps by itself. Else all threads transform a
 /// batch together and then share out the panels, so that weights pass through the caches once.
 struct WinogradSchedule: Sendable {
+  /// Of a tile.
+  let size: Int
   /// Padded to whole blocks.
   let channels: Int
   let outputBlocks: Int
@@ -24,20 +26,21 @@ struct WinogradSchedule: Sendable {
   private static let sharedBytes = 4 << 20
   private static let repeatedWeightBytes = 12 << 20
 
-  init(from: TensorLayout, to: TensorLayout, kernels: KernelTable, threads: Int) {
-    channels = from.channelBlocks * from.block
-    outputBlocks = to.channelBlocks
+  init(_ geometry: WinogradGeometry, size: Int, kernels: KernelTable, threads: Int) {
+    self.size = size
+    let points = WinogradTiles.points(size: size)
+    channels = geometry.inputs
+    outputBlocks = geometry.outputs / geometry.block
     panels = (outputBlocks + kernels.panelBlocks - 1) / kernels.panelBlocks
-    tiles =
-      to.shape.images * WinogradTiles.perImage(rows: to.shape.height, width: to.shape.width)
+    tiles = geometry.tiles(size: size)
     self.threads = threads
     // A cache line more, so that tiles do not fall on the same few sets.
     tileStride = channels + 16
-    let tileBytes = WinogradTiles.points * tileStride * 4
+    let tileBytes = points * tileStride * 4
     let step = kernels.pixelTile
     func batch(_ bytes: Int) -> Int { max(step, bytes / tileBytes / step * step) }
     let alone = batch(Self.privateBytes)
-    let weightBytes = WinogradTiles.points * channels * outputBlocks * to.block * 4
+    let weightBytes = points * channels * geometry.outputs * 4
     let isAlone =
       (alone >= 2 * step && weightBytes <= Self.repeatedWeightBytes && tiles >= 2 * threads * step)
       || (panels < 2 * threads && tiles >= threads * step)
@@ -53,22 +56,22 @@ struct WinogradSchedule: Sendable {
     /// Whole cache lines, an odd number of them.
     func spread(_ floats: Int) -> Int { (floats + 15) / 16 / 2 * 32 + 16 }
     pointStride = spread(tilesAtOnce * tileStride)
-    let panelFloats = tilesAtOnce * kernels.panelBlocks * to.block
+    let panelFloats = tilesAtOnce * kernels.panelBlocks * geometry.block
     panelsAtOnce =
       isAlone
-      ? 1 : max(1, min(4, panels / threads, Self.privateBytes / (144 * max(1, panelFloats))))
+      ? 1 : max(1, min(4, panels / threads, Self.privateBytes / (4 * points * max(1, panelFloats))))
     productStride = spread(panelsAtOnce * panelFloats)
   }
 
-  var transformedFloats: Int { WinogradTiles.points * pointStride }
-  var productFloats: Int { WinogradTiles.points * productStride }
+  private var points: Int { WinogradTiles.points(size: size) }
+  var transformedFloats: Int { points * pointStride }
+  var productFloats: Int { points * productStride }
   var scratchFloats: Int {
     (isShared ? 1 : threads) * transformedFloats + threads * productFloats
   }
 
   /// Floats of packed weights.
-  static func weightFloats(inputs: Int, outputs: Int, block: Int) -> Int {
-    func padded(_ channels: Int) -> Int { (channels + block - 1) / block * block }
-    return WinogradTiles.points * padded(inputs) * padded(outputs)
+  static func weightFloats(_ geometry: WinogradGeometry, size: Int) -> Int {
+    WinogradTiles.points(size: size) * geometry.inputs * geometry.outputs
   }
 }

@@ -37,6 +37,8 @@ struct ConvolutionOperation: Operation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
   var hasResidual = false
+  /// Whether the output is the largest of each 2 × 2 of these.
+  var poolsMaximum = false
 
   var kind: String { "convolution" }
 
@@ -44,15 +46,25 @@ struct ConvolutionOperation: Operation {
     weights.groups == 1 && weights.inputs <= 8 && shapes.producedBlocks[0] != .blocked
   }
 
+  /// The shape before pooling.
+  private func convolved(_ output: Shape) -> Shape {
+    var shape = output
+    if poolsMaximum {
+      shape.height *= 2
+      shape.width *= 2
+    }
+    return shape
+  }
+
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    let halo = window.halo(input: shapes.inputs[0], output: shapes.outputs[0])
+    let halo = window.halo(input: shapes.inputs[0], output: convolved(shapes.outputs[0]))
     let block: LayoutWish.Block = readsPlanes(shapes) ? .planar : .blocked
     let input = LayoutWish(block: block, halo: halo)
     return LayoutWishes(inputs: hasResidual ? [input, .blocked] : [input], outputs: [.blocked])
   }
 
   func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    shapes.outputs[0].count * weights.groupInputs * window.kernel[0] * window.kernel[1]
+    convolved(shapes.outputs[0]).count * weights.groupInputs * window.kernel[0] * window.kernel[1]
   }
 
   private func view(_ bytes: Bytes) -> WeightView {
@@ -64,12 +76,28 @@ struct ConvolutionOperation: Operation {
       kernelWidth: window.kernel[1])
   }
 
+  /// The tiles of Winograd's algorithm and what it computes, where it is used.
+  private func winograd(_ context: StepContext) -> (size: Int, geometry: WinogradGeometry)? {
+    let from = context.inputs[0].layout
+    let to = context.outputs[0].layout
+    let shape = convolved(to.shape)
+    guard from.block == context.channelBlock, to.block == context.channelBlock,
+      let size = weights.winogradSize(
+        window, output: shape, kernels: context.kernels, context.convolution)
+    else { return nil }
+    let geometry = WinogradGeometry(
+      shape, inputs: weights.inputs, outputs: weights.outputs, block: context.channelBlock)
+    return (size, geometry)
+  }
+
   func describe(_ context: StepContext) -> StepNote {
-    let fused = (hasResidual ? " + residual" : "") + weights.activation.label
-    if weights.usesWinograd(window, context) {
-      let floats = WinogradSchedule.weightFloats(
-        inputs: weights.inputs, outputs: weights.outputs, block: context.channelBlock)
-      return StepNote(kernel: "Winograd 4×4, 3×3" + fused, weightBytes: floats * 4)
+    let fused =
+      (hasResidual ? " + residual" : "") + weights.activation.label
+      + (poolsMaximum ? " + maximum pooling" : "")
+    if let (size, geometry) = winograd(context) {
+      return StepNote(
+        kernel: "Winograd \(size)×\(size), 3×3" + fused,
+        weightBytes: WinogradSchedule.weightFloats(geometry, size: size) * 4)
     }
     let path = weights.path(block: context.channelBlock)
     let floats = ConvolutionPlan.packedFloats(
@@ -81,21 +109,23 @@ struct ConvolutionOperation: Operation {
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
-    guard weights.usesWinograd(window, context) else { return 0 }
+    guard let (size, geometry) = winograd(context) else { return 0 }
     return WinogradSchedule(
-      from: context.inputs[0].layout, to: context.outputs[0].layout, kernels: context.kernels,
-      threads: context.threadCount
+      geometry, size: size, kernels: context.kernels, threads: context.threadCount
     ).scratchFloats
   }
 
-  private func makeWinogradStep(_ context: StepContext) throws -> StepBody {
+  private func makeWinogradStep(
+    size: Int, _ geometry: WinogradGeometry, _ context: StepContext
+  ) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
     let residual = hasResidual ? context.inputs[1] : nil
     let scratch = context.scratch
     let plan = try WinogradPlan(
-      weights, view: view(weights.values.contiguous()), window: window,
-      residual: residual?.layout, context: context)
+      weights, view: view(weights.values.contiguous()), window: window, size: size,
+      geometry: geometry, poolsMaximum: poolsMaximum, residual: residual?.layout,
+      context: context)
     return { run in
       plan.run(
         WinogradPlan.Buffers(
@@ -106,7 +136,9 @@ struct ConvolutionOperation: Operation {
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    if weights.usesWinograd(window, context) { return try makeWinogradStep(context) }
+    if let (size, geometry) = winograd(context) {
+      return try makeWinogradStep(size: size, geometry, context)
+    }
     let input = context.inputs[0]
     let output = context.outputs[0]
     let residual = hasResidual ? context.inputs[1] : nil

@@ -8,7 +8,7 @@ enum ActivationFusion: Pass {
       else { return nil }
       switch producer.operation {
       case var convolution as ConvolutionOperation
-      where convolution.weights.canFuse(function, context):
+      where !convolution.poolsMaximum && convolution.weights.canFuse(function, context):
         convolution.weights.activation = function
         return convolution
       case var transposed as TransposedConvolutionOperation

@@ -9,7 +9,8 @@ enum AffineFusion: Pass {
       else { return nil }
       switch producer.operation {
       case var convolution as ConvolutionOperation
-      where convolution.weights.activation == .none && !convolution.hasResidual:
+      where convolution.weights.activation == .none && !convolution.hasResidual
+        && !convolution.poolsMaximum:
         convolution.weights.apply(scale: scale, bias: bias)
         return convolution
       case var transposed as TransposedConvolutionOperation

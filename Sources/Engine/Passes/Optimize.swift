@@ -9,6 +9,7 @@ protocol Pass: SendableMetatype {
 struct PassContext {
   let pool: ThreadPool
   let kernels: KernelTable
+  let convolution: ConvolutionAlgorithm
 
   var channelBlock: Int { kernels.channelBlock }
 }
@@ -17,13 +18,15 @@ struct PassContext {
 let passes: [any Pass.Type] = [
   IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
   AffineFusion.self, ElementwiseChaining.self, ResidualFusion.self, ActivationFusion.self,
-  DeadCode.self,
+  PoolingFusion.self, DeadCode.self,
 ]
 
 /// The graph after all passes, repeated until none finds anything more to do.
-func optimize(_ graph: Graph, pool: ThreadPool, kernels: KernelTable) throws -> Graph {
+func optimize(
+  _ graph: Graph, pool: ThreadPool, kernels: KernelTable, convolution: ConvolutionAlgorithm
+) throws -> Graph {
   var graph = graph
-  let context = PassContext(pool: pool, kernels: kernels)
+  let context = PassContext(pool: pool, kernels: kernels, convolution: convolution)
   var changed = true
   while changed {
     changed = false

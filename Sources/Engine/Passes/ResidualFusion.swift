@@ -34,6 +34,7 @@ enum ResidualFusion: Pass {
       return false
     }
     return convolution.weights.activation == .none && !convolution.hasResidual
+      && !convolution.poolsMaximum
       && convolution.weights.path(block: context.channelBlock).hasEpilogue
   }
 }

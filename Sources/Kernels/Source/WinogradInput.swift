@@ -6,27 +6,29 @@ struct WinogradTile {
   /// Of the output.
   private(set) var row: Int
   private(set) var column: Int
+  private let size: Int
   private let rows: Int
   private let width: Int
 
   @inline(__always)
   init(_ tiles: WinogradTiles) {
+    size = tiles.size
     rows = tiles.rows
     width = tiles.width
-    let across = (width &+ 3) / 4
-    let down = (rows &+ 3) / 4
+    let across = (width &+ size &- 1) / size
+    let down = (rows &+ size &- 1) / size
     image = tiles.first / (across &* down)
     let rest = tiles.first % (across &* down)
-    row = rest / across &* 4
-    column = rest % across &* 4
+    row = rest / across &* size
+    column = rest % across &* size
   }
 
   @inline(__always)
   mutating func advance() {
-    column &+= 4
+    column &+= size
     if column < width { return }
     column = 0
-    row &+= 4
+    row &+= size
     if row < rows { return }
     row = 0
     image &+= 1
@@ -36,6 +38,20 @@ struct WinogradTile {
 /// See `WinogradInputArguments`.
 @inline(never)
 func winogradInput(_ a: WinogradInputArguments) {
+  withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { half in
+    guard let half = half.baseAddress else { return }
+    if a.tiles.size == 6 {
+      transformInput(a, Winograd6.self, half)
+    } else {
+      transformInput(a, Winograd4.self, half)
+    }
+  }
+}
+
+@inline(__always)
+private func transformInput<T: WinogradTransform>(
+  _ a: WinogradInputArguments, _: T.Type, _ half: UnsafeMutablePointer<Vector>
+) {
   let first = WinogradTile(a.tiles)
   var channel = a.firstBlock &* channelBlock
   while channel < (a.firstBlock &+ a.blocks) &* channelBlock {
@@ -51,12 +67,12 @@ func winogradInput(_ a: WinogradInputArguments) {
         + (place.image &* a.inputImageStride &+ place.row &* a.inputRowStride
           &+ place.column &* channelBlock)
       let target = a.transformed + (tile &* a.tileStride &+ channel)
-      if rows >= 6 && columns >= 6 {
-        transformTile(to: target, pointStride: a.pointStride) { y, x in
+      if rows >= T.edge && columns >= T.edge {
+        transformTile(T.self, half, to: target, pointStride: a.pointStride) { y, x in
           load(source + (y &* a.inputRowStride &+ x &* channelBlock))
         }
       } else {
-        transformTile(to: target, pointStride: a.pointStride) { y, x in
+        transformTile(T.self, half, to: target, pointStride: a.pointStride) { y, x in
           y < rows && x < columns
             ? load(source + (y &* a.inputRowStride &+ x &* channelBlock)) : .zero
         }
@@ -68,32 +84,26 @@ func winogradInput(_ a: WinogradInputArguments) {
   }
 }
 
-/// One vector of channels of one tile.
+/// One vector of channels of one tile. `half` keeps `[column][row]` after the first of the two axes.
 @inline(__always)
-private func transformTile(
-  to target: UnsafeMutablePointer<Float>, pointStride: Int, _ value: (Int, Int) -> Vector
+private func transformTile<T: WinogradTransform>(
+  _: T.Type, _ half: UnsafeMutablePointer<Vector>, to target: UnsafeMutablePointer<Float>,
+  pointStride: Int, _ value: (Int, Int) -> Vector
 ) {
-  // [column][row]
-  var half = InlineArray<6, InlineArray<6, Vector>>(repeating: InlineArray(repeating: .zero))
-  for x in 0..<6 {
-    let column = winogradInput(
-      (value(0, x), value(1, x), value(2, x), value(3, x), value(4, x), value(5, x)))
-    half[x][0] = column.0
-    half[x][1] = column.1
-    half[x][2] = column.2
-    half[x][3] = column.3
-    half[x][4] = column.4
-    half[x][5] = column.5
+  for x in 0..<T.edge {
+    var line = WinogradLine(repeating: .zero)
+    for y in 0..<T.edge { line[y] = value(y, x) }
+    let column = T.input(line)
+    for y in 0..<T.edge { half[x &* T.edge &+ y] = column[y] }
   }
-  for y in 0..<6 {
-    let row = winogradInput(
-      (half[0][y], half[1][y], half[2][y], half[3][y], half[4][y], half[5][y]))
-    let t = target + 6 &* y &* pointStride
-    store(row.0, t)
-    store(row.1, t + pointStride)
-    store(row.2, t + 2 &* pointStride)
-    store(row.3, t + 3 &* pointStride)
-    store(row.4, t + 4 &* pointStride)
-    store(row.5, t + 5 &* pointStride)
+  var to = target
+  for y in 0..<T.edge {
+    var line = WinogradLine(repeating: .zero)
+    for x in 0..<T.edge { line[x] = half[x &* T.edge &+ y] }
+    let row = T.input(line)
+    for x in 0..<T.edge {
+      store(row[x], to)
+      to += pointStride
+    }
   }
 }

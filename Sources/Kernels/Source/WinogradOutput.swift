@@ -3,6 +3,7 @@ import KernelInterface
 /// See `WinogradOutputArguments`.
 @inline(never)
 func winogradOutput(_ a: WinogradOutputArguments) {
+  let points = WinogradTiles.points(size: a.tiles.size)
   let panelBlocks = panelVectors / vectorsPerBlock
   let panelWidth = panelBlocks &* channelBlock
   let end = a.firstPanel &+ a.panelCount
@@ -10,7 +11,7 @@ func winogradOutput(_ a: WinogradOutputArguments) {
   while panel < end {
     let group = min(a.panelsAtOnce, end &- panel)
     var point = 0
-    while point < WinogradTiles.points {
+    while point < points {
       var p = 0
       while p < group {
         let blocks = min(panelBlocks, a.outputBlocks &- (panel &+ p) &* panelBlocks)
@@ -43,7 +44,7 @@ private func multiply(
   let panelWidth = panelVectors &* lanes
   let weights =
     a.weights
-    + (panel &* WinogradTiles.points &* a.channels &* panelWidth &+ point &* a.channels &* width)
+    + (panel &* WinogradTiles.points(size: a.tiles.size) &* a.channels &* panelWidth &+ point &* a.channels &* width)
   let source = TileInput(
     step: a.tileStride, run: a.channels, runsPerRow: 1, runStride: 0, rows: 1, rowStride: 0,
     blocks: 1, blockStride: 0)
@@ -75,11 +76,35 @@ private func transform(
   _ a: WinogradOutputArguments, firstBlock: Int, blocks: Int,
   products: UnsafeMutablePointer<Float>
 ) {
-  let width = blocks &* channelBlock
+  withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { half in
+    guard let half = half.baseAddress else { return }
+    let panel = WinogradPanel(
+      products: products, width: blocks &* channelBlock, firstChannel: firstBlock &* channelBlock)
+    if a.tiles.size == 6 {
+      transform(a, panel, Winograd6.self, half)
+    } else {
+      transform(a, panel, Winograd4.self, half)
+    }
+  }
+}
+
+/// The products of the output channels of one panel, `[point][tile][channel]`.
+private struct WinogradPanel {
+  var products: UnsafePointer<Float>
+  var width: Int
+  var firstChannel: Int
+}
+
+@inline(__always)
+private func transform<T: WinogradTransform>(
+  _ a: WinogradOutputArguments, _ panel: WinogradPanel, _: T.Type,
+  _ half: UnsafeMutablePointer<Vector>
+) {
+  let shift = a.poolsMaximum ? 1 : 0
   let first = WinogradTile(a.tiles)
   var column = 0
-  while column < width {
-    let channel = firstBlock &* channelBlock &+ column
+  while column < panel.width {
+    let channel = panel.firstChannel &+ column
     let block = channel / channelBlock
     let lane = channel % channelBlock
     let plane = a.output + (block &* a.outputBlockStride &+ lane)
@@ -89,12 +114,12 @@ private func transform(
     var tile = 0
     while tile < a.tiles.count {
       transformTile(
-        a, products: products + (tile &* width &+ column),
+        a, T.self, half, products: panel.products + (tile &* panel.width &+ column),
         rows: a.tiles.rows &- place.row, columns: a.tiles.width &- place.column,
         channel: channel, bias: bias,
         output: plane
-          + (place.image &* a.outputImageStride &+ place.row &* a.outputRowStride
-            &+ place.column &* channelBlock),
+          + (place.image &* a.outputImageStride &+ (place.row &>> shift) &* a.outputRowStride
+            &+ (place.column &>> shift) &* channelBlock),
         residual: addend.map {
           $0
             + (place.image &* a.residualImageStride
@@ -107,47 +132,48 @@ private func transform(
   }
 }
 
-/// One vector of channels of one tile.
+/// One vector of channels of one tile. `half` keeps `[column][row]` after the first of the two axes.
 @inline(__always)
-private func transformTile(
-  _ a: WinogradOutputArguments, products: UnsafePointer<Float>, rows: Int, columns: Int,
-  channel: Int, bias: Vector, output: UnsafeMutablePointer<Float>,
-  residual: UnsafePointer<Float>?
+private func transformTile<T: WinogradTransform>(
+  _ a: WinogradOutputArguments, _: T.Type, _ half: UnsafeMutablePointer<Vector>,
+  products: UnsafePointer<Float>, rows: Int, columns: Int, channel: Int, bias: Vector,
+  output: UnsafeMutablePointer<Float>, residual: UnsafePointer<Float>?
 ) {
-  // [column][row]
-  var half = InlineArray<6, InlineArray<4, Vector>>(repeating: InlineArray(repeating: .zero))
-  let stride = a.productStride
-  for x in 0..<6 {
-    let m = products + x &* stride
-    let column = winogradOutput(
-      (
-        load(m), load(m + 6 &* stride), load(m + 12 &* stride), load(m + 18 &* stride),
-        load(m + 24 &* stride), load(m + 30 &* stride)
-      ))
-    half[x][0] = column.0
-    half[x][1] = column.1
-    half[x][2] = column.2
-    half[x][3] = column.3
+  for x in 0..<T.edge {
+    var line = WinogradLine(repeating: .zero)
+    var m = products + x &* a.productStride
+    for y in 0..<T.edge {
+      line[y] = load(m)
+      m += T.edge &* a.productStride
+    }
+    let column = T.output(line)
+    for y in 0..<T.size { half[x &* T.size &+ y] = column[y] }
   }
-  for y in 0..<4 {
-    let row = winogradOutput(
-      (half[0][y], half[1][y], half[2][y], half[3][y], half[4][y], half[5][y]))
+  var above = Tile<6, 1>(repeating: [.zero])
+  for y in 0..<T.size {
     if y >= rows { return }
-    let target = output + y &* a.outputRowStride
-    var pixels = Tile<4, 1>(repeating: InlineArray(repeating: .zero))
-    pixels[0][0] = row.0 + bias
-    pixels[1][0] = row.1 + bias
-    pixels[2][0] = row.2 + bias
-    pixels[3][0] = row.3 + bias
+    var line = WinogradLine(repeating: .zero)
+    for x in 0..<T.edge { line[x] = half[x &* T.size &+ y] }
+    let row = T.output(line)
+    var pixels = Tile<6, 1>(repeating: [.zero])
+    for x in 0..<T.size { pixels[x][0] = row[x] + bias }
     if let residual {
       let addend = residual + y &* a.epilogue.residualRowStride
-      for x in 0..<4 where x < columns { pixels[x][0] += load(addend + x &* channelBlock) }
+      for x in 0..<T.size where x < columns { pixels[x][0] += load(addend + x &* channelBlock) }
     }
     activate(&pixels, a.epilogue, channel: channel)
-    if columns >= 4 {
-      for x in 0..<4 { store(pixels[x][0], target + x &* channelBlock) }
+    if !a.poolsMaximum {
+      let target = output + y &* a.outputRowStride
+      for x in 0..<T.size where x < columns { store(pixels[x][0], target + x &* channelBlock) }
+    } else if y % 2 == 0 {
+      above = pixels
     } else {
-      for x in 0..<4 where x < columns { store(pixels[x][0], target + x &* channelBlock) }
+      let target = output + y / 2 &* a.outputRowStride
+      for x in 0..<T.size / 2 where 2 &* x < columns {
+        let left = maximum(above[2 &* x][0], pixels[2 &* x][0])
+        let right = maximum(above[2 &* x &+ 1][0], pixels[2 &* x &+ 1][0])
+        store(maximum(left, right), target + x &* channelBlock)
+      }
     }
   }
 }

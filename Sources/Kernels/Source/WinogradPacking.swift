@@ -3,6 +3,15 @@ import KernelInterface
 /// See `WinogradPackingArguments`.
 @inline(never)
 func packWinogradWeights(_ a: WinogradPackingArguments) {
+  if a.size == 6 {
+    packWeights(a, Winograd6.self)
+  } else {
+    packWeights(a, Winograd4.self)
+  }
+}
+
+@inline(__always)
+private func packWeights<T: WinogradTransform>(_ a: WinogradPackingArguments, _: T.Type) {
   let panelWidth = panelVectors &* lanes
   let channels = (a.inputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
   let outputs = (a.outputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
@@ -10,13 +19,13 @@ func packWinogradWeights(_ a: WinogradPackingArguments) {
   while panel < a.firstPanel &+ a.panelCount {
     let first = panel &* panelWidth
     let width = min(panelWidth, outputs &- first)
-    let target = a.packed + panel &* WinogradTiles.points &* channels &* panelWidth
+    let target = a.packed + panel &* T.points &* channels &* panelWidth
     var channel = 0
     while channel < channels {
       var column = 0
       while column < width {
         packKernels(
-          a, output: first &+ column, input: channel,
+          a, T.self, output: first &+ column, input: channel,
           target: target + (channel &* width &+ column), pointStride: channels &* width)
         column &+= WinogradWeights.scalarCount
       }
@@ -28,8 +37,8 @@ func packWinogradWeights(_ a: WinogradPackingArguments) {
 
 /// The kernels of eight output channels.
 @inline(__always)
-private func packKernels(
-  _ a: WinogradPackingArguments, output: Int, input: Int, target: UnsafeMutablePointer<Float>,
+private func packKernels<T: WinogradTransform>(
+  _ a: WinogradPackingArguments, _: T.Type, output: Int, input: Int, target: UnsafeMutablePointer<Float>,
   pointStride: Int
 ) {
   var kernel = InlineArray<9, WinogradWeights>(repeating: .zero)
@@ -50,15 +59,15 @@ private func packKernels(
     lane &+= 1
   }
   // [column][row]
-  let columns: InlineArray<3, InlineArray<6, WinogradWeights>> = [
-    winogradWeights((kernel[0], kernel[3], kernel[6])),
-    winogradWeights((kernel[1], kernel[4], kernel[7])),
-    winogradWeights((kernel[2], kernel[5], kernel[8])),
+  let columns: InlineArray<3, WinogradWeightLine> = [
+    T.weights([kernel[0], kernel[3], kernel[6]]),
+    T.weights([kernel[1], kernel[4], kernel[7]]),
+    T.weights([kernel[2], kernel[5], kernel[8]]),
   ]
-  for y in 0..<6 {
-    let row = winogradWeights((columns[0][y], columns[1][y], columns[2][y]))
-    for x in 0..<6 {
-      UnsafeMutableRawPointer(target + (6 &* y &+ x) &* pointStride)
+  for y in 0..<T.edge {
+    let row = T.weights([columns[0][y], columns[1][y], columns[2][y]])
+    for x in 0..<T.edge {
+      UnsafeMutableRawPointer(target + (T.edge &* y &+ x) &* pointStride)
         .storeBytes(of: SIMD8<Float>(row[x]), as: SIMD8<Float>.self)
     }
   }

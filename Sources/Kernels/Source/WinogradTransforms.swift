@@ -1,49 +1,136 @@
-typealias WinogradSix = (Vector, Vector, Vector, Vector, Vector, Vector)
-typealias WinogradFour = (Vector, Vector, Vector, Vector)
-
-/// `Bᵀ d`; see `WinogradTiles`.
-@inline(__always)
-func winogradInput(_ d: WinogradSix) -> WinogradSix {
-  let odd = d.3 - d.1
-  let even = d.4 - d.2
-  let threeHalves = splat(1.5)
-  return (
-    multiplyAdd(threeHalves, odd, (d.0 - d.2) + even),
-    multiplyAdd(threeHalves, d.3 + d.2, even + odd),
-    multiplyAdd(threeHalves, d.3 - d.2, even - odd),
-    multiplyAdd(splat(2), odd, even),
-    multiplyAdd(splat(-0.5), odd, even),
-    multiplyAdd(threeHalves, even, (d.5 - d.3) - odd)
-  )
-}
-
-/// `Aᵀ m`
-@inline(__always)
-func winogradOutput(_ m: WinogradSix) -> WinogradFour {
-  let sum = m.1 + m.2
-  let difference = m.1 - m.2
-  return (
-    (m.0 + sum) + (m.3 + m.4),
-    multiplyAdd(splat(-2), m.4, multiplyAdd(splat(0.5), m.3, difference)),
-    multiplyAdd(splat(4), m.4, multiplyAdd(splat(0.25), m.3, sum)),
-    multiplyAdd(splat(-8), m.4, multiplyAdd(splat(0.125), m.3, difference + m.5))
-  )
-}
-
+/// A line of a tile: `size + 2` vectors, the rest unused.
+typealias WinogradLine = InlineArray<8, Vector>
 typealias WinogradWeights = SIMD8<Double>
+typealias WinogradWeightLine = InlineArray<8, WinogradWeights>
 
-/// `G g`
-@inline(__always)
-func winogradWeights(
-  _ g: (WinogradWeights, WinogradWeights, WinogradWeights)
-) -> InlineArray<6, WinogradWeights> {
-  let sum = g.0 + g.2
-  return [
-    g.0,
-    (sum + g.1) * (1.0 / 3),
-    (g.1 - sum) * (1.0 / 3),
-    (g.0 + 0.5 * g.1 + 0.25 * g.2) * (-16.0 / 15),
-    (g.0 - 2 * g.1 + 4 * g.2) * (1.0 / 15),
-    g.2,
-  ]
+/// The transforms of lines for one size of tile; see `WinogradTiles`.
+protocol WinogradTransform {
+  static var size: Int { get }
+  /// `Bᵀ d`
+  static func input(_ d: WinogradLine) -> WinogradLine
+  /// `G g`
+  static func weights(_ g: InlineArray<3, WinogradWeights>) -> WinogradWeightLine
+  /// `Aᵀ m`
+  static func output(_ m: WinogradLine) -> WinogradLine
+}
+
+extension WinogradTransform {
+  /// Points along one axis.
+  static var edge: Int {
+    @inline(__always) get { size &+ 2 }
+  }
+  static var points: Int {
+    @inline(__always) get { edge &* edge }
+  }
+}
+
+enum Winograd4: WinogradTransform {
+  static var size: Int {
+    @inline(__always) get { 4 }
+  }
+
+  @inline(__always)
+  static func input(_ d: WinogradLine) -> WinogradLine {
+    let odd = d[3] - d[1]
+    let even = d[4] - d[2]
+    let threeHalves = splat(1.5)
+    return [
+      multiplyAdd(threeHalves, odd, (d[0] - d[2]) + even),
+      multiplyAdd(threeHalves, d[3] + d[2], even + odd),
+      multiplyAdd(threeHalves, d[3] - d[2], even - odd),
+      multiplyAdd(splat(2), odd, even),
+      multiplyAdd(splat(-0.5), odd, even),
+      multiplyAdd(threeHalves, even, (d[5] - d[3]) - odd),
+      .zero, .zero,
+    ]
+  }
+
+  @inline(__always)
+  static func weights(_ g: InlineArray<3, WinogradWeights>) -> WinogradWeightLine {
+    let sum = g[0] + g[2]
+    return [
+      g[0],
+      (sum + g[1]) * (1.0 / 3),
+      (g[1] - sum) * (1.0 / 3),
+      (g[0] + 0.5 * g[1] + 0.25 * g[2]) * (-16.0 / 15),
+      (g[0] - 2 * g[1] + 4 * g[2]) * (1.0 / 15),
+      g[2],
+      .zero, .zero,
+    ]
+  }
+
+  @inline(__always)
+  static func output(_ m: WinogradLine) -> WinogradLine {
+    let sum = m[1] + m[2]
+    let difference = m[1] - m[2]
+    return [
+      (m[0] + sum) + (m[3] + m[4]),
+      multiplyAdd(splat(-2), m[4], multiplyAdd(splat(0.5), m[3], difference)),
+      multiplyAdd(splat(4), m[4], multiplyAdd(splat(0.25), m[3], sum)),
+      multiplyAdd(splat(-8), m[4], multiplyAdd(splat(0.125), m[3], difference + m[5])),
+      .zero, .zero, .zero, .zero,
+    ]
+  }
+}
+
+enum Winograd6: WinogradTransform {
+  static var size: Int {
+    @inline(__always) get { 6 }
+  }
+
+  @inline(__always)
+  static func input(_ d: WinogradLine) -> WinogradLine {
+    let even1 = multiplyAdd(splat(-4.25), d[4], d[2] + d[6])
+    let odd1 = multiplyAdd(splat(-4.25), d[3], d[1] + d[5])
+    let even2 = multiplyAdd(splat(-1.25), d[4], multiplyAdd(splat(0.25), d[2], d[6]))
+    let odd2 = multiplyAdd(
+      splat(2), d[5], multiplyAdd(splat(-2.5), d[3], splat(0.5) * d[1]))
+    let even3 = multiplyAdd(splat(-5), d[4], multiplyAdd(splat(4), d[2], d[6]))
+    let odd3 = multiplyAdd(
+      splat(0.5), d[5], multiplyAdd(splat(-2.5), d[3], splat(2) * d[1]))
+    return [
+      multiplyAdd(splat(5.25), d[2] - d[4], d[6] - d[0]),
+      even1 + odd1, even1 - odd1,
+      even2 + odd2, even2 - odd2,
+      even3 + odd3, even3 - odd3,
+      multiplyAdd(splat(5.25), d[3] - d[5], d[7] - d[1]),
+    ]
+  }
+
+  @inline(__always)
+  static func weights(_ g: InlineArray<3, WinogradWeights>) -> WinogradWeightLine {
+    let sum = g[0] + g[2]
+    let double = g[0] + 4 * g[2]
+    let half = g[0] + 0.25 * g[2]
+    return [
+      -g[0],
+      (sum + g[1]) * (-2.0 / 9),
+      (sum - g[1]) * (-2.0 / 9),
+      (double + 2 * g[1]) * (1.0 / 90),
+      (double - 2 * g[1]) * (1.0 / 90),
+      (half + 0.5 * g[1]) * (32.0 / 45),
+      (half - 0.5 * g[1]) * (32.0 / 45),
+      g[2],
+    ]
+  }
+
+  @inline(__always)
+  static func output(_ m: WinogradLine) -> WinogradLine {
+    let sum1 = m[1] + m[2]
+    let difference1 = m[1] - m[2]
+    let sum2 = m[3] + m[4]
+    let difference2 = m[3] - m[4]
+    let sum3 = m[5] + m[6]
+    let difference3 = m[5] - m[6]
+    return [
+      (m[0] + sum1) + (sum2 + sum3),
+      multiplyAdd(splat(0.5), difference3, multiplyAdd(splat(2), difference2, difference1)),
+      multiplyAdd(splat(0.25), sum3, multiplyAdd(splat(4), sum2, sum1)),
+      multiplyAdd(splat(0.125), difference3, multiplyAdd(splat(8), difference2, difference1)),
+      multiplyAdd(splat(0.0625), sum3, multiplyAdd(splat(16), sum2, sum1)),
+      multiplyAdd(
+        splat(0.03125), difference3, multiplyAdd(splat(32), difference2, difference1 + m[7])),
+      .zero, .zero,
+    ]
+  }
 }

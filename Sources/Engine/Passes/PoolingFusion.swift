@@ -1,0 +1,35 @@
+import Kernels
+
+/// Lets a convolution by Winograd's algorithm write only the largest of each 2 × 2 of its results,
+/// where a maximum over such windows is all that reads them.
+enum PoolingFusion: Pass {
+  static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
+    let before = graph
+    return try fuse(&graph) { producer, node, _ in
+      guard let pooling = node.operation as? PoolingOperation, pooling.halvesMaximum,
+        var convolution = producer.operation as? ConvolutionOperation, !convolution.hasResidual,
+        !convolution.poolsMaximum
+      else { return nil }
+      let output = before.shape(producer.outputs[0])
+      // Of few channels the input may come as planes.
+      guard convolution.weights.inputs > 8, output.height % 2 == 0, output.width % 2 == 0,
+        convolution.weights.winogradSize(
+          convolution.window, output: output, kernels: context.kernels, context.convolution) != nil
+      else { return nil }
+      convolution.poolsMaximum = true
+      return convolution
+    }
+  }
+}
+
+extension PoolingOperation {
+  /// Whether each output is the maximum of 2 × 2 inputs, which no other one reads.
+  fileprivate var halvesMaximum: Bool {
+    function == .maximum
+      && [rows, columns].allSatisfy { axis in
+        axis.starts.indices.allSatisfy {
+          axis.starts[$0] == 2 * $0 && axis.ends[$0] == 2 * $0 + 2
+        }
+      }
+  }
+}
