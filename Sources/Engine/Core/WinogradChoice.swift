@@ -72,9 +72,10 @@ struct WinogradGeometry: Sendable {
 }
 
 extension ConvolutionWeights {
-  /// Below this size of map, tiles of 6 × 6 save too little to triple the rounding error of tiles of
-  /// 4 × 4 for it.
-  private static let largeMap = 64
+  /// Below these, tiles of 6 × 6 save too little to triple the rounding error of tiles of 4 × 4 for
+  /// it: of a small map much of a tile is cut off, with few channels the transforms outweigh the rest.
+  private static let largeMap = 100
+  private static let manyChannels = 64
 
   /// The size of the tiles by which Winograd's algorithm computes the convolution of blocked input;
   /// nil where it cannot or is not chosen. A larger tile must be worth its weights.
@@ -94,7 +95,9 @@ extension ConvolutionWeights {
       let four = cost.winograd(size: 4)
       let six = cost.winograd(size: 6)
       if min(four, six) >= cost.direct { return nil }
-      let isLarge = min(output.height, output.width) >= Self.largeMap
+      let isLarge =
+        min(output.height, output.width) >= Self.largeMap
+        && min(inputs, outputs) >= Self.manyChannels
       return isLarge && six < 0.95 * four ? 6 : 4
     }
   }

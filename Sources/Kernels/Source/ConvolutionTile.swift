@@ -39,6 +39,46 @@ private func prefetchWeights(_ weights: UnsafePointer<Float>, columns: Int) {
   }
 }
 
+/// Long sums in parts: the rounding error of n terms added one after the other grows with √n, that of
+/// parts of about 32 terms hardly.
+private struct PartialSums<let rows: Int, let columns: Int> {
+  private var total = Tile<rows, columns>(repeating: InlineArray(repeating: .zero))
+  private var count = 0
+  private var isEmpty = true
+
+  private static var partLength: Int {
+    @inline(__always) get { 32 }
+  }
+
+  /// Before `terms` more are added to `tile`: moves what is there to the total where a part is full.
+  @inline(__always)
+  mutating func makeRoom(_ tile: inout Tile<rows, columns>, for terms: Int) {
+    count &+= terms
+    if count <= Self.partLength || count == terms { return }
+    move(&tile)
+    count = terms
+  }
+
+  @inline(__always)
+  private mutating func move(_ tile: inout Tile<rows, columns>) {
+    for r in 0..<rows {
+      for c in 0..<columns {
+        total[r][c] += tile[r][c]
+        tile[r][c] = .zero
+      }
+    }
+    isEmpty = false
+  }
+
+  @inline(__always)
+  func finish(_ tile: inout Tile<rows, columns>) {
+    if isEmpty { return }
+    for r in 0..<rows {
+      for c in 0..<columns { tile[r][c] += total[r][c] }
+    }
+  }
+}
+
 /// Where the inputs of a tile's sums lie.
 struct TileInput {
   /// Floats from one output pixel's input to the next one's.
@@ -83,6 +123,7 @@ func computeTile<let rows: Int, let columns: Int>(
     }
   }
 
+  var sums = PartialSums<rows, columns>()
   var w = weights
   var block = 0
   while block < source.blocks {
@@ -91,6 +132,7 @@ func computeTile<let rows: Int, let columns: Int>(
       var x = input + (block &* source.blockStride &+ y &* source.rowStride)
       var run = 0
       while run < source.runsPerRow {
+        sums.makeRoom(&tile, for: source.run)
         accumulate(&tile, input: x, step: source.step, weights: w, count: source.run)
         w += source.run &* (columns &* lanes)
         x += source.runStride
@@ -100,6 +142,8 @@ func computeTile<let rows: Int, let columns: Int>(
     }
     block &+= 1
   }
+
+  sums.finish(&tile)
 
   if let residual {
     for r in 0..<rows {

@@ -45,9 +45,12 @@ private func multiply(
   let weights =
     a.weights
     + (panel &* WinogradTiles.points(size: a.tiles.size) &* a.channels &* panelWidth &+ point &* a.channels &* width)
+  // Runs short enough for sums in parts.
+  var run = min(32, a.channels)
+  while a.channels % run != 0 { run &-= channelBlock }
   let source = TileInput(
-    step: a.tileStride, run: a.channels, runsPerRow: 1, runStride: 0, rows: 1, rowStride: 0,
-    blocks: 1, blockStride: 0)
+    step: a.tileStride, run: run, runsPerRow: a.channels / run, runStride: run, rows: 1,
+    rowStride: 0, blocks: 1, blockStride: 0)
   let target = TileOutput(
     pixelStride: width, vectorStride: lanes, residualVectorStride: 0, accumulates: false)
   let count = a.tiles.count
