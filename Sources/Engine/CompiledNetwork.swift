@@ -41,7 +41,8 @@ public final class CompiledNetwork: Sendable {
     let convolution = try options.convolution ?? ConvolutionAlgorithm.selected()
     let optimized = try optimize(graph, pool: pool, kernels: kernels, convolution: convolution)
     let plan = try Plan(
-      optimized, pool: pool, kernels: kernels, convolution: convolution, maxMemory: options.maxMemory)
+      optimized, pool: pool, kernels: kernels, convolution: convolution,
+      maxMemory: options.maxMemory)
     executor = try Executor(plan, pool: pool, hooks: options.hooks)
     inputs = interface.inputs
     outputs = interface.outputs

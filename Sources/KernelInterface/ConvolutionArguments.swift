@@ -5,8 +5,8 @@
 ///                         · w[i][ky][kx][c][b·block + l])
 ///
 /// `start` is the bias, or what stands in the output where `accumulates` is set. The order of the
-/// sum is the order of the indices and does not depend on how rows or channels are divided among
-/// calls. Strides count floats. Nothing outside the rows and columns that the formula names is read.
+/// sum is the order of the indices, in parts of some 32 terms, and does not depend on how rows or
+/// output channels are divided among calls. Strides count floats. Nothing outside the rows and columns that the formula names is read.
 ///
 /// A blocked input has `inputPixelStride` and `blockChannels` equal to the table's `channelBlock`;
 /// a planar one 1 and 1, a block being a plane; an interleaved one of C channels C and C, and a

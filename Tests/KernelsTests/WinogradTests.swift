@@ -98,7 +98,8 @@ import Testing
         for point in 0..<points {
           let value =
             packed[
-              panel * points * channels * panelWidth + (point * channels + c) * width + o % panelWidth]
+              panel * points * channels * panelWidth + (point * channels + c) * width + o
+                % panelWidth]
           let expected = exact[point].double
           if abs(Double(value) - expected) > 0.51 * Double(Float(expected).ulp) + roundingInDouble {
             Issue.record("\(set) \(o) \(c) \(point): \(value) for \(exact[point])")
@@ -117,12 +118,14 @@ import Testing
     let blocks = (outputs + block - 1) / block
     let source = GuardedBuffer(weights, at: .end)
     let packed = GuardedBuffer(
-      count: WinogradTiles.points(size: size) * blocks * block * ((inputs + block - 1) / block) * block, at: .end)
+      count: WinogradTiles.points(size: size) * blocks * block * ((inputs + block - 1) / block)
+        * block, at: .end)
     let panels = (blocks + kernels.panelBlocks - 1) / kernels.panelBlocks
     for panel in 0..<panels {
       kernels.packWinogradWeights(
         WinogradPackingArguments(
-          size: size, source: source.pointer, outputStride: inputs * 9, inputStride: 9, rowStride: 3,
+          size: size, source: source.pointer, outputStride: inputs * 9, inputStride: 9,
+          rowStride: 3,
           columnStride: 1, outputChannels: outputs, inputChannels: inputs,
           scale: scale?.constant, firstPanel: panel, panelCount: 1, packed: packed.pointer))
     }
@@ -231,7 +234,8 @@ import Testing
           let (x, w, b) = ConvolutionTests.data(plain, seed: UInt64(size))
           var run = Run(plain: plain, size: tile, edge: edge)
           let found = compute(run, x, w, b, set.kernels)
-          expectClose(found, plain.compute(x, w, b), within: size == 4 ? 1e-5 : 3e-5, "\(set) \(plain)")
+          expectClose(
+            found, plain.compute(x, w, b), within: size == 4 ? 1e-5 : 3e-5, "\(set) \(plain)")
           run.tiles = 1 + size % 5
           run.panelsAtOnce = 1 + size % 3
           #expect(compute(run, x, w, b, set.kernels) == found, "\(set) \(plain) divided")
@@ -321,7 +325,8 @@ import Testing
       let pooled = compute(run, x, w, b, set.kernels)
       let expected = (0..<21 * (rows / 2) * (width / 2)).map { index in
         let (plane, place) = index.quotientAndRemainder(dividingBy: rows / 2 * (width / 2))
-        let corner = plane * rows * width + place / (width / 2) * 2 * width + place % (width / 2) * 2
+        let corner =
+          plane * rows * width + place / (width / 2) * 2 * width + place % (width / 2) * 2
         return [0, 1, width, width + 1].map { whole[corner + $0] }.max() ?? 0
       }
       #expect(pooled == expected, "\(set) \(rows) × \(width)")

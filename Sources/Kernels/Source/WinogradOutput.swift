@@ -44,7 +44,8 @@ private func multiply(
   let panelWidth = panelVectors &* lanes
   let weights =
     a.weights
-    + (panel &* WinogradTiles.points(size: a.tiles.size) &* a.channels &* panelWidth &+ point &* a.channels &* width)
+    + (panel &* WinogradTiles.points(size: a.tiles.size) &* a.channels &* panelWidth &+ point
+      &* a.channels &* width)
   // Runs short enough for sums in parts.
   var run = min(32, a.channels)
   while a.channels % run != 0 { run &-= channelBlock }

@@ -38,7 +38,8 @@ private func packWeights<T: WinogradTransform>(_ a: WinogradPackingArguments, _:
 /// The kernels of eight output channels.
 @inline(__always)
 private func packKernels<T: WinogradTransform>(
-  _ a: WinogradPackingArguments, _: T.Type, output: Int, input: Int, target: UnsafeMutablePointer<Float>,
+  _ a: WinogradPackingArguments, _: T.Type, output: Int, input: Int,
+  target: UnsafeMutablePointer<Float>,
   pointStride: Int
 ) {
   var kernel = InlineArray<9, WinogradWeights>(repeating: .zero)
