@@ -39,26 +39,34 @@ private func packWeights<T: WinogradTransform>(_ a: WinogradPackingArguments, _:
 @inline(__always)
 private func packKernels<T: WinogradTransform>(
   _ a: WinogradPackingArguments, _: T.Type, output: Int, input: Int,
-  target: UnsafeMutablePointer<Float>,
-  pointStride: Int
+  target: UnsafeMutablePointer<Float>, pointStride: Int
 ) {
-  var kernel = InlineArray<9, WinogradWeights>(repeating: .zero)
+  // [tap][output channel]
+  var taps = InlineArray<9, SIMD8<Float>>(repeating: .zero)
   let used =
     input < a.inputChannels ? min(WinogradWeights.scalarCount, a.outputChannels &- output) : 0
-  var lane = 0
-  while lane < used {
-    let scale = a.scale.map { Double($0[output &+ lane]) } ?? 1
-    let source =
-      a.source + ((output &+ lane) &* a.outputStride &+ input &* a.inputStride) &* 4
-    for y in 0..<3 {
-      for x in 0..<3 {
-        let value = (source + (y &* a.rowStride &+ x &* a.columnStride) &* 4)
-          .loadUnaligned(as: Float.self)
-        kernel[3 &* y &+ x][lane] = Double(value) * scale
+  withUnsafeMutableBytes(of: &taps) { bytes in
+    guard let stage = bytes.baseAddress?.assumingMemoryBound(to: Float.self) else { return }
+    var lane = 0
+    while lane < used {
+      let source =
+        a.source + ((output &+ lane) &* a.outputStride &+ input &* a.inputStride) &* 4
+      for y in 0..<3 {
+        for x in 0..<3 {
+          stage[(3 &* y &+ x) &* 8 &+ lane] =
+            (source + (y &* a.rowStride &+ x &* a.columnStride) &* 4)
+            .loadUnaligned(as: Float.self)
+        }
       }
+      lane &+= 1
     }
-    lane &+= 1
   }
+  var scale = WinogradWeights(repeating: 1)
+  if let scales = a.scale {
+    for lane in 0..<8 where lane < used { scale[lane] = Double(scales[output &+ lane]) }
+  }
+  var kernel = InlineArray<9, WinogradWeights>(repeating: .zero)
+  for tap in 0..<9 { kernel[tap] = WinogradWeights(taps[tap]) * scale }
   // [column][row]
   let columns: InlineArray<3, WinogradWeightLine> = [
     T.weights([kernel[0], kernel[3], kernel[6]]),
