@@ -91,9 +91,11 @@ struct RunCommand: ParsableCommand {
     let classLabels = try labelStrings(document)
     let progress = Progress("assay run", enabled: !global.quiet && !json)
     defer { progress.finish() }
+    let values = ReadAhead(sources, for: document)
     for (index, source) in sources.enumerated() {
       progress.update(index, of: sources.count)
-      let prediction = try predictor.predict(source.read(for: document))
+      guard let value = try values.next() else { break }
+      let prediction = try predictor.predict(value)
       let selected = try select(prediction)
       let shown = PredictionText(selected, labels: classLabels, top: top)
       if json {

@@ -1,0 +1,42 @@
+import CoreMLModel
+import Foundation
+import TensorCore
+import Testing
+
+@testable import Assay
+
+@Suite struct ReadAheadTests {
+  /// Every source's values come in their order, and an unreadable one fails in its place only.
+  @Test func orderAndErrors() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "assay-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let names = (0..<20).map { String(format: "%02d.csv", $0) }
+    for (index, name) in names.enumerated() {
+      let text = index == 7 ? "not a number" : "\(index),\(index * index)\n"
+      try text.write(
+        to: folder.appendingPathComponent(name), atomically: true, encoding: .utf8)
+    }
+    var model = Model()
+    var description = ModelDescription()
+    description.input = [FeatureDescription(name: "x", kind: .multiArray(ArrayFeatureType()))]
+    model.description = description
+    let sources = try InputSource.resolve([folder.path], for: model) { [] }
+    #expect(sources.count == 20)
+    let values = ReadAhead(sources, for: model)
+    for index in names.indices {
+      if index == 7 {
+        #expect(throws: ModelError.self) { try values.next() }
+        continue
+      }
+      let value = try #require(try values.next()?["x"])
+      guard case .array(let tensor) = value else {
+        Issue.record("\(value) is no array")
+        continue
+      }
+      #expect(tensor.elements == [Float(index), Float(index * index)])
+    }
+    #expect(try values.next() == nil)
+  }
+}
