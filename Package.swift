@@ -117,7 +117,9 @@ let package = Package(
     tests("CustomLayers"),
     tests("ModelTransforms"),
     tests("ImportSupport", ["CoreMLModel", "TensorCore"]),
-    tests("KerasImport", ["ImportSupport", "HDF5Library", "CoreMLModel", "TensorCore"]),
+    tests(
+      "KerasImport",
+      ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "TensorCore"]),
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("Imaging"),
     tests("Verification"),

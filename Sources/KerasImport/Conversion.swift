@@ -107,7 +107,9 @@ struct Conversion {
   private func handler(
     _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject
   ) throws -> Handler? {
-    if let type = KerasLayerRegistry.type(named: layer.className) {
+    let type: (any KerasLayer.Type)? =
+      layer.isOperation ? OperationLayer.self : KerasLayerRegistry.type(named: layer.className)
+    if let type {
       let configuration = LayerConfiguration(
         name: subject.layer, className: layer.className, fields: layer.fields,
         version: source.version)

@@ -160,11 +160,18 @@ struct ModelDefinitionParser {
       nested[index] = try nestedModel(element, name: layerName)
     }
     // A nested model's own construction was its call 0, unless that is what the others refer to.
-    func adjusted(_ reference: ModelDefinition.Reference) throws -> ModelDefinition.Reference {
+    // Keras 3 counts it among the model's outputs alone, and not for a Sequential.
+    let isKeras3 = elements.contains { $0["inbound_nodes"]?.array?.first?["args"] != nil }
+    func adjusted(
+      _ reference: ModelDefinition.Reference, isOutput: Bool
+    ) throws -> ModelDefinition.Reference {
       var reference = reference
-      if nested[reference.layer] != nil, !usesFirstCall.contains(reference.layer) {
-        reference.call -= 1
-      }
+      let countsItself =
+        isKeras3
+        ? isOutput && reference.call > 0
+          && elements[reference.layer]["class_name"]?.string != "Sequential"
+        : !usesFirstCall.contains(reference.layer)
+      if nested[reference.layer] != nil, countsItself { reference.call -= 1 }
       guard reference.call < inbound[reference.layer].count || inbound[reference.layer].isEmpty
       else {
         throw ModelError(
@@ -175,7 +182,7 @@ struct ModelDefinitionParser {
     }
     func adjusted(_ call: ModelDefinition.Call) throws -> ModelDefinition.Call {
       var call = call
-      call.inputs = try call.inputs.map(adjusted)
+      call.inputs = try call.inputs.map { try adjusted($0, isOutput: false) }
       return call
     }
     for (index, element) in elements.enumerated() {
@@ -183,8 +190,8 @@ struct ModelDefinitionParser {
         try layer(
           element, calls: try inbound[index].map(adjusted), nested: nested[index]))
     }
-    definition.inputs = try inputs.map(adjusted)
-    definition.outputs = try outputs.map(adjusted)
+    definition.inputs = try inputs.map { try adjusted($0, isOutput: true) }
+    definition.outputs = try outputs.map { try adjusted($0, isOutput: true) }
     guard !definition.outputs.isEmpty else {
       throw ModelError(.malformed, "the model '\(definition.name)' has no outputs")
     }

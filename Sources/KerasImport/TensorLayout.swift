@@ -61,6 +61,8 @@ struct KerasTensor: Sendable {
   var layout: TensorLayout
   /// Whether the shape is only what a custom layer's is taken to be.
   var isGuess = false
+  /// What a tensor of sizes holds, which is no blob.
+  var sizes: KnownSizes?
 
   var rank: Int { shape.count }
   /// The last size.

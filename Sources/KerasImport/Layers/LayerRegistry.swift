@@ -12,7 +12,7 @@ enum KerasLayerRegistry {
     AveragePooling1D.self, GlobalMaxPooling1D.self, GlobalAveragePooling1D.self,
     ZeroPadding1D.self, Cropping1D.self, UpSampling1D.self, PermuteLayer.self, RepeatVector.self,
     EmbeddingLayer.self, SimpleRNN.self, GRULayer.self, LSTM.self, Bidirectional.self,
-    TimeDistributed.self, TimeDistributedDense.self,
+    TimeDistributed.self, TimeDistributedDense.self, OperationLayer.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

@@ -1,0 +1,87 @@
+import CoreMLModel
+
+/// Small layers, of which formulas are made.
+extension NetworkWriter {
+  /// Σ of the blobs, stretched to one another.
+  mutating func sum(_ blobs: [String], _ name: String) -> String { add(name, Add(), blobs) }
+
+  mutating func product(_ a: String, _ b: String, _ name: String) -> String {
+    add(name, Multiply(), [a, b])
+  }
+
+  /// scale · x + shift
+  mutating func affine(_ blob: String, _ scale: Float, _ shift: Float = 0, _ name: String) -> String
+  {
+    add(name, Activation(.linear(alpha: scale, beta: shift)), [blob])
+  }
+
+  /// a − b
+  mutating func difference(_ a: String, _ b: String, _ name: String) -> String {
+    let negated = affine(b, -1, 0, name + "__neg__")
+    return sum([a, negated], name)
+  }
+
+  mutating func unary(
+    _ type: Unary.Operation, _ blob: String, _ name: String, alpha: Float = 0, shift: Float = 0,
+    epsilon: Float = 1e-6
+  ) -> String {
+    var unary = Unary()
+    unary.type = type
+    unary.alpha = alpha
+    unary.shift = shift
+    unary.scale = 1
+    unary.epsilon = epsilon
+    return add(name, unary, [blob])
+  }
+
+  mutating func reduced(
+    _ mode: Reduce.Operation, _ axis: Reduce.Axis, _ blob: String, _ name: String
+  ) -> String {
+    var reduce = Reduce()
+    reduce.mode = mode
+    reduce.axis = axis
+    return add(name, reduce, [blob])
+  }
+
+  /// Elements `range` of an axis.
+  mutating func slice(
+    _ blob: String, _ range: Range<Int>, of axis: Slice.Axis = .channel, stride: Int = 1,
+    _ name: String
+  ) -> String {
+    var slice = Slice()
+    slice.axis = axis
+    slice.startIndex = range.lowerBound
+    slice.endIndex = range.upperBound
+    slice.stride = stride
+    return add(name, slice, [blob])
+  }
+
+  /// Equal parts of the channels.
+  mutating func split(_ blob: String, into count: Int, _ name: String) -> [String] {
+    var split = Split()
+    split.nOutputs = count
+    return add(name, split, [blob], outputs: (0..<count).map { "\(name)_output_\($0)" })
+  }
+
+  /// matrix · x over the channels; the matrix is `[outputs, inputs]`.
+  mutating func matrixProduct(
+    _ blob: String, _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil,
+    _ name: String
+  ) -> String {
+    var product = InnerProduct()
+    product.inputChannels = inputs
+    product.outputChannels = outputs
+    product.matrix = matrix
+    product.hasBias = bias != nil
+    product.bias = bias
+    return add(name, product, [blob])
+  }
+
+  /// The blobs one after the other along the sequence, or along the channels.
+  mutating func joined(_ blobs: [String], alongSequence: Bool, _ name: String) -> String {
+    if blobs.count == 1 { return blobs[0] }
+    var concat = Concat()
+    concat.sequenceConcat = alongSequence
+    return add(name, concat, blobs)
+  }
+}

@@ -1,0 +1,202 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// One call of an operation, with its arguments by position or name.
+struct OperationCall: Sendable {
+  let layer: LayerCall
+  /// Arguments that Keras 3 keeps in the operation's configuration.
+  private let fields: JSONObject
+
+  init(_ layer: LayerCall, fields: JSONObject) {
+    self.layer = layer
+    self.fields = fields
+  }
+
+  var name: String { layer.name }
+
+  /// A tensor, or numbers that are known at once.
+  enum Operand: Sendable {
+    case tensor(KerasTensor)
+    case constant(JSONValue)
+
+    var scalar: Double? { if case .constant(let value) = self { value.double } else { nil } }
+  }
+
+  /// The argument at `position` or of one of the names; nil where it is not given or null.
+  func argument(_ position: Int?, _ names: String...) -> CallArgument? {
+    argument(position, names)
+  }
+
+  private func argument(_ position: Int?, _ names: [String]) -> CallArgument? {
+    var found: CallArgument?
+    for name in names where found == nil { found = layer.arguments.keywords[name] }
+    if found == nil, let position, position < layer.arguments.positional.count {
+      found = layer.arguments.positional[position]
+    }
+    for name in names where found == nil { found = fields[name].map { .value($0) } }
+    if case .value(.null)? = found { return nil }
+    return found
+  }
+
+  /// The argument that says what the operation works on.
+  func operand(_ position: Int, _ names: String...) throws -> Operand {
+    guard let argument = argument(position, names) else {
+      throw layer.error("it is called without \(names.first ?? "argument \(position)")")
+    }
+    return try operand(argument)
+  }
+
+  func operand(_ argument: CallArgument) throws -> Operand {
+    if case .tensor(let position) = argument { return .tensor(layer.inputs[position]) }
+    return .constant(try constant(argument))
+  }
+
+  /// The tensor that is the first argument.
+  var input: KerasTensor {
+    get throws {
+      guard case .tensor(let tensor) = try operand(0, "x", "input", "inputs", "tensor") else {
+        throw layer.unsupported("an operation on a constant")
+      }
+      guard tensor.sizes == nil else { throw layer.unsupported("an operation on a shape") }
+      return tensor
+    }
+  }
+
+  /// The tensors of a list that is the first argument.
+  var inputs: [KerasTensor] {
+    get throws {
+      guard case .list(let elements)? = argument(0, "values", "xs", "inputs", "x") else {
+        return [try input]
+      }
+      return try elements.map { element in
+        guard case .tensor(let tensor) = try operand(element) else {
+          throw layer.unsupported("constants among its inputs")
+        }
+        return tensor
+      }
+    }
+  }
+
+  // MARK: Constants
+
+  func constant(_ position: Int?, _ names: String...) throws -> JSONValue? {
+    try argument(position, names).map(constant)
+  }
+
+  /// The value of an argument, in which a tensor that holds sizes counts as these; −1 stands for an
+  /// unknown size.
+  private func constant(_ argument: CallArgument) throws -> JSONValue {
+    switch argument {
+    case .value(let value): return value
+    case .tensor(let position):
+      guard let sizes = layer.inputs[position].sizes else {
+        throw layer.unsupported("an argument that is computed when the network runs")
+      }
+      let numbers = sizes.values.map { JSONValue.int($0 ?? -1) }
+      return sizes.isScalar ? numbers.first ?? .null : .array(numbers)
+    case .list(let elements): return .array(try elements.map(constant))
+    case .object(let members):
+      var object = JSONObject()
+      for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+        object[name] = try constant(member)
+      }
+      return .object(object)
+    }
+  }
+
+  func int(_ position: Int?, _ names: String..., default standard: Int) throws -> Int {
+    guard let value = try argument(position, names).map(constant) else { return standard }
+    guard let int = value.int, abs(int) <= Limits.dimension else { throw bad(names, value) }
+    return int
+  }
+
+  func double(_ position: Int?, _ names: String..., default standard: Double) throws -> Double {
+    guard let value = try argument(position, names).map(constant) else { return standard }
+    guard let double = value.double else { throw bad(names, value) }
+    return double
+  }
+
+  func bool(_ position: Int?, _ names: String..., default standard: Bool) throws -> Bool {
+    guard let value = try argument(position, names).map(constant) else { return standard }
+    guard let bool = value.bool ?? value.int.map({ $0 != 0 }) else { throw bad(names, value) }
+    return bool
+  }
+
+  func string(_ position: Int?, _ names: String..., default standard: String) throws -> String {
+    guard let value = try argument(position, names).map(constant) else { return standard }
+    guard let string = value.string else { throw bad(names, value) }
+    return string
+  }
+
+  /// One whole number or a list of them; nil where it is not given.
+  func ints(_ position: Int?, _ names: String...) throws -> [Int]? {
+    guard let value = try argument(position, names).map(constant) else { return nil }
+    let elements = value.int.map { [.int($0)] } ?? value.array ?? []
+    let numbers = elements.compactMap(\.int)
+    guard numbers.count == elements.count, value.int != nil || value.array != nil,
+      numbers.allSatisfy({ abs($0) <= Limits.dimension })
+    else { throw bad(names, value) }
+    return numbers
+  }
+
+  private func bad(_ names: [String], _ value: JSONValue) -> ModelError {
+    layer.unsupported(
+      "\(names.first ?? "an argument") = \(String(value.text.prefix(60))) is not supported")
+  }
+
+  // MARK: The layers that it becomes
+
+  /// A call of a layer in its stead.
+  func call(_ inputs: [KerasTensor], _ suffix: String = "") -> LayerCall {
+    LayerCall(
+      name: name + suffix, className: layer.className, inputs: inputs, version: layer.version,
+      weights: [], preferredImage: layer.preferredImage)
+  }
+
+  /// The layer `className` of Keras with the given configuration, applied to the tensors.
+  func convert(
+    _ inputs: [KerasTensor], as className: String, _ fields: KeyValuePairs<String, JSONValue>,
+    into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    guard let type = KerasLayerRegistry.type(named: className) else {
+      throw layer.unsupported("the layer '\(className)' is not supported")
+    }
+    var object = JSONObject()
+    for (name, value) in fields { object[name] = value }
+    let converted = try type.init(
+      LayerConfiguration(
+        name: name, className: layer.className, fields: object, version: layer.version))
+    return try converted.convert(call(inputs), into: &network)
+  }
+
+  /// `result` where its elements are those of `input`, one by one.
+  func like(_ input: KerasTensor, _ blob: String) -> [KerasTensor] {
+    var output = input
+    output.blob = blob
+    return [output]
+  }
+
+  /// An axis counted from 0, of which negative ones count from the end; never the batch.
+  func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int { try layer.axis(axis, of: tensor) }
+}
+
+/// Numbers that a tensor is known to hold: sizes of another one, nil where that is unknown.
+struct KnownSizes: Sendable, Equatable {
+  var values: [Int?]
+  var isScalar = false
+}
+
+extension NetworkWriter {
+  /// The tensor in one of the layouts in which layers expect what they are given.
+  mutating func settled(_ tensor: KerasTensor, for name: String) -> KerasTensor {
+    switch tensor.rank {
+    case 2 where tensor.layout != .indices: relaid(tensor, to: .vector, for: name)
+    case 3: relaid(tensor, to: .sequence, for: name)
+    case 4 where tensor.layout != .imageChannelsFirst: relaid(tensor, to: .image, for: name)
+    case 5 where tensor.layout != .imageSequenceChannelsFirst:
+      relaid(tensor, to: .imageSequence, for: name)
+    default: tensor
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+extension OperationCall {
+  /// A constant array as a tensor that stretches to `like`: its axes are the last ones of it.
+  func tensor(
+    _ operand: Operand, like tensor: KerasTensor, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    guard case .constant(let json) = operand else {
+      throw layer.unsupported("an operation on a shape and a tensor")
+    }
+    var (values, shape) = try numbers(json)
+    while shape.count > tensor.rank - 1, shape.first == 1 { shape.removeFirst() }
+    guard shape.count < tensor.rank else {
+      throw layer.unsupported(
+        "a constant of the shape \(KerasTensor.text(shape)) for a tensor \(tensor.shapeText)")
+    }
+    let axes = Array(tensor.layout.axes.suffix(shape.count))
+    // From Keras' order of axes to C, H, W.
+    var sizes: [BlobAxis: Int] = [:]
+    for (axis, size) in zip(axes, shape) { sizes[axis] = size }
+    guard sizes[.sequence, default: 1] == 1 else {
+      throw layer.unsupported("a constant that differs from step to step of a sequence")
+    }
+    let places: [BlobAxis] = [.channel, .height, .width]
+    let order =
+      places.compactMap { axes.firstIndex(of: $0) }
+      + axes.indices.filter {
+        axes[$0] == .sequence
+      }
+    let transposed = FloatValues(values).shaped(shape).transposed(order)
+    values = transposed.array()
+    var constant = LoadConstant()
+    constant.shape = places.map { sizes[$0] ?? 1 }
+    constant.data = Weights(transposed)
+    let blob = network.add(name + "__constant__", constant, [])
+    return KerasTensor(blob: blob, shape: [nil] + shape, layout: TensorLayout(axes: axes))
+  }
+
+  /// The numbers of nested lists, and the lists' lengths.
+  func numbers(_ json: JSONValue) throws -> (values: [Float], shape: [Int]) {
+    var shape: [Int] = []
+    var level = json
+    while let elements = level.array {
+      shape.append(elements.count)
+      guard shape.count <= Limits.rank, let first = elements.first else { break }
+      level = first
+    }
+    var values: [Float] = []
+    func collect(_ json: JSONValue, _ depth: Int) throws {
+      if depth == shape.count {
+        guard let number = json.double else { throw notAnArray(json) }
+        values.append(Float(number))
+        return
+      }
+      guard let elements = json.array, elements.count == shape[depth] else {
+        throw notAnArray(json)
+      }
+      for element in elements { try collect(element, depth + 1) }
+    }
+    try collect(json, 0)
+    return (values, shape)
+  }
+
+  private func notAnArray(_ json: JSONValue) -> ModelError {
+    layer.unsupported("the constant \(String(json.text.prefix(60))) is no array of numbers")
+  }
+}

@@ -1,0 +1,198 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension OperationTable {
+  /// Operations of two operands, which stretch to one another.
+  static let arithmetic: [Operation] = [
+    Operation("add", "addv2", "radd", "biasadd") { try $0.combine(.sum, &$1) },
+    Operation("addn") { try $0.combineAll(.sum, &$1) },
+    Operation("subtract", "sub", "rsub") { try $0.combine(.difference, &$1) },
+    Operation("multiply", "mul", "rmul") { try $0.combine(.product, &$1) },
+    Operation("divide", "truediv", "truedivide", "div", "realdiv", "rtruediv", "dividenonan") {
+      try $0.combine(.quotient, &$1)
+    },
+    Operation("pow", "power") { try $0.combine(.power, &$1) },
+    Operation("maximum") { try $0.combine(.maximum, &$1) },
+    Operation("minimum") { try $0.combine(.minimum, &$1) },
+    Operation("squareddifference") { call, network in
+      guard let difference = try call.combine(.difference, &network, "__difference__").first else {
+        return []
+      }
+      return call.like(
+        difference, network.product(difference.blob, difference.blob, call.name))
+    },
+  ]
+}
+
+/// What is done to two operands.
+private enum Combination {
+  case sum, difference, product, quotient, power, maximum, minimum
+}
+
+extension OperationCall {
+  fileprivate func combine(
+    _ combination: Combination, _ network: inout NetworkWriter, _ suffix: String = ""
+  ) throws -> [KerasTensor] {
+    let a = try operand(0, "x", "x1", "value", "a")
+    let b = try operand(1, "y", "x2", "bias", "b")
+    switch (a, b) {
+    case (.tensor(let a), .tensor(let b)) where a.sizes == nil && b.sizes == nil:
+      return try combine(combination, a, b, &network, name + suffix)
+    case (.tensor(let tensor), .constant) where tensor.sizes == nil:
+      if let number = b.scalar {
+        return like(
+          tensor, network.combine(combination, tensor.blob, with: number, name + suffix))
+      }
+      let constant = try self.tensor(b, like: tensor, &network)
+      return try combine(combination, tensor, constant, &network, name + suffix)
+    case (.constant, .tensor(let tensor)) where tensor.sizes == nil:
+      if let number = a.scalar {
+        return like(
+          tensor, network.combine(combination, number, with: tensor.blob, name + suffix))
+      }
+      let constant = try self.tensor(a, like: tensor, &network)
+      return try combine(combination, constant, tensor, &network, name + suffix)
+    default: return [try combineSizes(combination, a, b)]
+    }
+  }
+
+  fileprivate func combineAll(
+    _ combination: Combination, _ network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    let tensors = try inputs
+    guard combination == .sum, tensors.count > 1 else { return tensors }
+    return try network.elementwise(Add(), call(tensors))
+  }
+
+  /// Arithmetic on sizes, which is done at once.
+  private func combineSizes(_ combination: Combination, _ a: Operand, _ b: Operand) throws
+    -> KerasTensor
+  {
+    func numbers(_ operand: Operand) throws -> KnownSizes {
+      switch operand {
+      case .tensor(let tensor):
+        if let sizes = tensor.sizes { return sizes }
+      case .constant(let value):
+        if let int = value.int { return KnownSizes(values: [int], isScalar: true) }
+        if let values = value.array?.map(\.int), !values.contains(nil) {
+          return KnownSizes(values: values)
+        }
+      }
+      throw layer.unsupported("arithmetic on a shape and a tensor")
+    }
+    let (x, y) = (try numbers(a), try numbers(b))
+    guard x.values.count == y.values.count || x.isScalar || y.isScalar else {
+      throw layer.error("shapes of \(x.values.count) and \(y.values.count) sizes")
+    }
+    var result = KnownSizes(
+      values: [], isScalar: x.isScalar && y.isScalar)
+    for index in 0..<max(x.values.count, y.values.count) {
+      guard let a = x.values[x.isScalar ? 0 : index], let b = y.values[y.isScalar ? 0 : index]
+      else {
+        result.values.append(nil)
+        continue
+      }
+      let (value, overflow): (Int, Bool)
+      switch combination {
+      case .sum: (value, overflow) = a.addingReportingOverflow(b)
+      case .difference: (value, overflow) = a.subtractingReportingOverflow(b)
+      case .product: (value, overflow) = a.multipliedReportingOverflow(by: b)
+      default: throw layer.unsupported("arithmetic on shapes")
+      }
+      guard !overflow, abs(value) <= Limits.dimension else {
+        throw layer.error("a size out of bounds", code: .limitExceeded)
+      }
+      result.values.append(value)
+    }
+    return KerasTensor(blob: "", shape: [], layout: TensorLayout(axes: []), sizes: result)
+  }
+
+  private func combine(
+    _ combination: Combination, _ a: KerasTensor, _ b: KerasTensor,
+    _ network: inout NetworkWriter, _ name: String
+  ) throws -> [KerasTensor] {
+    func elementwise(_ parameters: some LayerParameters, _ b: KerasTensor) throws -> [KerasTensor] {
+      var call = call([a, b])
+      call = LayerCall(
+        name: name, className: call.className, inputs: call.inputs, version: call.version,
+        weights: [], preferredImage: call.preferredImage)
+      return try network.elementwise(parameters, call)
+    }
+    var b = b
+    switch combination {
+    case .sum: return try elementwise(Add(), b)
+    case .product: return try elementwise(Multiply(), b)
+    case .maximum: return try elementwise(Max(), b)
+    case .minimum: return try elementwise(Min(), b)
+    case .difference:
+      b.blob = network.affine(b.blob, -1, 0, name + "__neg__")
+      return try elementwise(Add(), b)
+    case .quotient:
+      b.blob = network.unary(.inverse, b.blob, name + "__inverse__", epsilon: .leastNormalMagnitude)
+      return try elementwise(Multiply(), b)
+    case .power:
+      var logarithm = a
+      logarithm.blob = network.unary(.log, a.blob, name + "__log__", epsilon: .leastNormalMagnitude)
+      let (inputs, result) = try network.merged(call([logarithm, b]))
+      let exponent = network.product(inputs[0].blob, inputs[1].blob, name + "__exponent__")
+      return like(result, network.unary(.exp, exponent, name))
+    }
+  }
+}
+
+extension NetworkWriter {
+  /// The tensor and then the number.
+  fileprivate mutating func combine(
+    _ combination: Combination, _ blob: String, with number: Double, _ name: String
+  ) -> String {
+    let value = Float(number)
+    switch combination {
+    case .sum: return affine(blob, 1, value, name)
+    case .difference: return affine(blob, 1, -value, name)
+    case .product: return affine(blob, value, 0, name)
+    case .quotient: return affine(blob, Float(1 / number), 0, name)
+    case .maximum: return unary(.threshold, blob, name, alpha: value)
+    case .minimum: return smaller(blob, value, name)
+    case .power:
+      if number == 2 { return product(blob, blob, name) }
+      if number == 0.5 { return unary(.sqrt, blob, name) }
+      return unary(.power, blob, name, alpha: value)
+    }
+  }
+
+  /// The number and then the tensor.
+  fileprivate mutating func combine(
+    _ combination: Combination, _ number: Double, with blob: String, _ name: String
+  ) -> String {
+    let value = Float(number)
+    switch combination {
+    case .sum, .product, .maximum, .minimum:
+      return combine(combination, blob, with: number, name)
+    case .difference: return affine(blob, -1, value, name)
+    case .quotient:
+      let inverse = unary(
+        .inverse, blob, name + "__inverse__", epsilon: .leastNormalMagnitude)
+      return affine(inverse, value, 0, name)
+    case .power:
+      // aˣ = exp(x · ln a)
+      var exponential = Unary()
+      exponential.type = .exp
+      exponential.scale = Float(log(number))
+      return add(name, exponential, [blob])
+    }
+  }
+
+  /// min(x, limit) = −max(−limit, −x)
+  mutating func smaller(_ blob: String, _ limit: Float, _ name: String) -> String {
+    let negated = affine(blob, -1, 0, name + "__neg__")
+    let clipped = unary(.threshold, negated, name + "__clip__", alpha: -limit)
+    return affine(clipped, -1, 0, name)
+  }
+}

@@ -1,0 +1,184 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+extension OperationTable {
+  /// Borders, sizes and blocks of images.
+  static let images: [Operation] = [
+    Operation("pad", "padv2") { call, network in
+      let input = try call.input
+      guard let json = try call.constant(1, "paddings", "pad_width") else {
+        throw call.layer.error("it is called without borders")
+      }
+      let numbers = try call.numbers(json)
+      let borders: [[Int]]
+      switch numbers.shape.count {
+      case 0:
+        borders = Array(
+          repeating: [Int(numbers.values[0]), Int(numbers.values[0])], count: input.rank)
+      case 2 where numbers.shape == [input.rank, 2]:
+        borders = (0..<input.rank).map { axis in
+          [Int(numbers.values[2 * axis]), Int(numbers.values[2 * axis + 1])]
+        }
+      default: throw call.layer.unsupported("the borders \(json.text)")
+      }
+      let mode = try call.string(2, "mode", default: "constant").lowercased()
+      let value = try call.double(3, "constant_values", default: 0)
+      return [try call.padded(input, borders, mode, Float(value), into: &network)]
+    },
+    Operation("resize", "resizeimages", "resizev2") { call, network in
+      let input = try call.input
+      guard let size = try call.ints(1, "size"), size.count == 2 else {
+        throw call.layer.unsupported("a size that is not two numbers")
+      }
+      let method = try call.string(2, "method", "interpolation", default: "bilinear").lowercased()
+      return try call.resized(input, size, method, into: &network)
+    },
+    Operation("resizebilinear") { call, network in
+      guard let size = try call.ints(1, "size"), size.count == 2 else {
+        throw call.layer.unsupported("a size that is not two numbers")
+      }
+      return try call.resized(call.input, size, "bilinear", into: &network)
+    },
+    Operation("resizenearestneighbor") { call, network in
+      guard let size = try call.ints(1, "size"), size.count == 2 else {
+        throw call.layer.unsupported("a size that is not two numbers")
+      }
+      return try call.resized(call.input, size, "nearest", into: &network)
+    },
+    block("depthtospace", .depthToSpace), block("spacetodepth", .spaceToDepth),
+    Operation("rgbtograyscale") { call, network in
+      let input = network.relaid(try call.input, to: .image, for: call.name)
+      guard input.rank == 4, input.channels == 3 else {
+        throw call.layer.error("its input \(input.shapeText) is no colour image")
+      }
+      var output = input
+      output.shape[3] = 1
+      // ITU-R BT.601
+      output.blob = network.pointwise(
+        input.blob, [0.2989, 0.587, 0.114], inputs: 3, outputs: 1, call.name)
+      return [output]
+    },
+  ]
+
+  private static func block(_ name: String, _ mode: ReorganizeData.Mode) -> Operation {
+    Operation(name) { call, network in
+      guard try call.string(nil, "data_format", default: "NHWC") == "NHWC" else {
+        throw call.layer.unsupported("channels first")
+      }
+      let input = network.relaid(try call.input, to: .image, for: call.name)
+      let size = try call.int(1, "block_size", default: 2)
+      guard input.rank == 4, size > 1, let height = input.shape[1], let width = input.shape[2],
+        let channels = input.channels
+      else { throw call.layer.unsupported("blocks of \(size) of \(input.shapeText)") }
+      let area = try checkedProduct([size, size])
+      var output = input
+      if mode == .depthToSpace {
+        guard channels % area == 0 else {
+          throw call.layer.error("\(channels) channels do not make blocks of \(area)")
+        }
+        output.shape = [
+          input.shape[0], try checkedProduct([height, size]), try checkedProduct([width, size]),
+          channels / area,
+        ]
+      } else {
+        guard height % size == 0, width % size == 0 else {
+          throw call.layer.error("\(input.shapeText) does not divide into blocks of \(size)")
+        }
+        output.shape = [
+          input.shape[0], height / size, width / size, try checkedProduct([channels, area]),
+        ]
+      }
+      var reorganization = ReorganizeData()
+      reorganization.mode = mode
+      reorganization.blockSize = size
+      output.blob = network.add(call.name, reorganization, [input.blob])
+      return [output]
+    }
+  }
+}
+
+extension OperationCall {
+  fileprivate func padded(
+    _ tensor: KerasTensor, _ borders: [[Int]], _ mode: String, _ value: Float,
+    into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let axes = borders.indices.filter { borders[$0] != [0, 0] }
+    guard borders.allSatisfy({ $0.allSatisfy { (0...Limits.dimension).contains($0) } }) else {
+      throw layer.unsupported("the borders \(borders)")
+    }
+    if axes.isEmpty { return tensor }
+    guard axes.count <= 2, axes.allSatisfy({ $0 > 0 }) else {
+      throw layer.unsupported("borders on \(axes.count) axes of \(tensor.shapeText)")
+    }
+    // The axes with borders lie in H and W.
+    var input = tensor
+    var layout = input.layout
+    for axis in axes where layout.axes[axis - 1] != .height && layout.axes[axis - 1] != .width {
+      let taken = axes.map { layout.axes[$0 - 1] }
+      guard let place = [BlobAxis.width, .height].first(where: { !taken.contains($0) }) else {
+        continue
+      }
+      if let other = layout.axes.firstIndex(of: place) {
+        layout.axes[other] = layout.axes[axis - 1]
+      }
+      layout.axes[axis - 1] = place
+    }
+    input = network.relaid(input, to: layout, for: name)
+    var amounts: [BlobAxis: [Int]] = [:]
+    for axis in axes {
+      amounts[layout.axes[axis - 1]] = borders[axis]
+      if let size = input.shape[axis] {
+        input.shape[axis] = try checkedSum([size] + borders[axis], limit: Limits.dimension)
+      }
+    }
+    var padding = Padding()
+    switch mode {
+    case "constant": padding.kind = .constant(value: value)
+    case "reflect": padding.kind = .reflection
+    case "edge": padding.kind = .replication
+    default: throw layer.unsupported("borders of the mode '\(mode)'")
+    }
+    let (height, width) = (amounts[.height] ?? [0, 0], amounts[.width] ?? [0, 0])
+    padding.paddingAmounts = BorderAmounts(
+      top: height[0], bottom: height[1], left: width[0], right: width[1])
+    input.blob = network.add(name, padding, [input.blob])
+    return network.settled(input, for: name)
+  }
+
+  fileprivate func resized(
+    _ input: KerasTensor, _ size: [Int], _ method: String, into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    if try bool(nil, "antialias", default: false) {
+      throw layer.unsupported("smoothing before a picture is made smaller (antialias)")
+    }
+    if try bool(nil, "align_corners", default: false) {
+      throw layer.unsupported("align_corners")
+    }
+    if input.rank == 4, input.shape[1] == size[0], input.shape[2] == size[1] { return [input] }
+    return try convert(
+      [input], as: "Resizing",
+      [
+        "height": .int(size[0]), "width": .int(size[1]), "interpolation": .string(method),
+        "data_format": .string(try string(nil, "data_format", default: "channels_last")),
+      ], into: &network)
+  }
+}
+
+extension NetworkWriter {
+  /// A 1 × 1 convolution; the matrix is `[outputs, inputs]`.
+  mutating func pointwise(
+    _ blob: String, _ matrix: [Float], inputs: Int, outputs: Int, _ name: String
+  ) -> String {
+    var convolution = Convolution()
+    convolution.outputChannels = outputs
+    convolution.kernelChannels = inputs
+    convolution.nGroups = 1
+    convolution.kernelSize = [1, 1]
+    convolution.stride = [1, 1]
+    convolution.dilationFactor = [1, 1]
+    convolution.padding = .valid(.none)
+    convolution.kernel = Weights(FloatValues(matrix).shaped([outputs, inputs, 1, 1]))
+    return add(name, convolution, [blob])
+  }
+}

@@ -1,0 +1,199 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+extension OperationTable {
+  /// Parts of tensors.
+  static let slices: [Operation] = [
+    Operation("getitem", "stridedslice") { call, network in
+      try call.item(into: &network)
+    },
+    Operation("split") { call, network in
+      let input = try call.input
+      let axis = try call.axis(call.int(2, "axis", default: 0), of: input)
+      guard let length = input.shape[axis] else {
+        throw call.layer.unsupported("a split of an axis of unknown size")
+      }
+      var bounds: [Int] = [0]
+      let parts = try call.constant(
+        1, "num_or_size_splits", "indices_or_sections", "num_splits")
+      let isSizes = call.argument(nil, "num_or_size_splits") != nil
+      if let count = parts?.int {
+        guard count > 0, length % count == 0, count <= Limits.dimension else {
+          throw call.layer.error("\(length) does not divide into \(count) parts")
+        }
+        bounds += (1...count).map { $0 * (length / count) }
+      } else if let numbers = parts?.array?.compactMap(\.int) {
+        if isSizes {
+          for size in numbers { bounds.append(try checkedSum([bounds[bounds.count - 1], size])) }
+        } else {
+          bounds += numbers + [length]
+        }
+      }
+      guard bounds.count > 1, bounds.last == length, zip(bounds, bounds.dropFirst()).allSatisfy(<)
+      else { throw call.layer.error("\(bounds) are no parts of \(input.shapeText)") }
+      return try zip(bounds, bounds.dropFirst()).enumerated().map { index, bounds in
+        try call.slice(input, axis, bounds.0..<bounds.1, "__\(index)__", into: &network)
+      }
+    },
+    Operation("unstack", "unpack") { call, network in
+      let input = try call.input
+      let axis = try call.axis(call.int(nil, "axis", default: 0), of: input)
+      guard let length = input.shape[axis], length <= 4096 else {
+        throw call.layer.unsupported("unstacking of \(input.shapeText)")
+      }
+      return try (0..<length).map { index in
+        let part = try call.slice(
+          input, axis, index..<index + 1, "__\(index)__", into: &network)
+        return network.settled(part.without([axis]), for: call.name)
+      }
+    },
+    Operation("gather", "take") { call, network in
+      let input = try call.input
+      let axis = try call.axis(call.int(2, "axis", default: 0), of: input)
+      guard let indices = try call.ints(1, "indices"), (1...256).contains(indices.count),
+        let length = input.shape[axis]
+      else { throw call.layer.unsupported("indices that are computed when the network runs") }
+      let parts = try indices.enumerated().map { position, index in
+        let start = index < 0 ? index + length : index
+        guard (0..<length).contains(start) else {
+          throw call.layer.error("index \(index) of \(input.shapeText)")
+        }
+        return try call.slice(
+          input, axis, start..<start + 1, "__\(position)__", into: &network)
+      }
+      let isScalar = try call.constant(1, "indices")?.int != nil
+      if isScalar { return [network.settled(parts[0].without([axis]), for: call.name)] }
+      return try network.concatenated(axis: axis, call.call(parts))
+    },
+  ]
+}
+
+extension OperationCall {
+  /// A range of one axis.
+  func slice(
+    _ input: KerasTensor, _ axis: Int, _ range: Range<Int>, by stride: Int = 1, _ suffix: String,
+    into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    guard !range.isEmpty else { throw layer.error("nothing is left of axis \(axis)") }
+    var output = input
+    output.shape[axis] = (range.count + stride - 1) / stride
+    if stride == 1, range.lowerBound == 0, range.upperBound == input.shape[axis] { return output }
+    var place = output.layout.axes[axis - 1]
+    if place == .sequence {
+      guard
+        let free = [BlobAxis.width, .height, .channel].first(where: {
+          !input.layout.axes.contains($0)
+        })
+      else { throw layer.unsupported("a slice of \(input.shapeText) along the sequence") }
+      var layout = input.layout
+      layout.axes[axis - 1] = free
+      var moved = input
+      moved = network.relaid(moved, to: layout, for: name)
+      output.blob = moved.blob
+      output.layout = layout
+      place = free
+    }
+    let target: Slice.Axis = place == .channel ? .channel : place == .height ? .height : .width
+    output.blob = network.slice(
+      output.blob, range, of: target, stride: stride, name + suffix)
+    return output
+  }
+
+  /// x[…] of Python: slices, whole numbers, new axes and an ellipsis, one for each axis.
+  fileprivate func item(into network: inout NetworkWriter) throws -> [KerasTensor] {
+    guard case .tensor(let tensor) = try operand(0, "x", "tensor", "input") else {
+      throw layer.unsupported("an item of a constant")
+    }
+    guard let specification = try constant(1, "slice_spec", "key") else {
+      throw layer.error("it is called without an index")
+    }
+    var items = specification.array ?? [specification]
+    if let sizes = tensor.sizes { return [try item(of: sizes, items)] }
+    let isNamed = { (item: JSONValue) in !item.isNull && !Self.isEllipsis(item) }
+    if let ellipsis = items.firstIndex(where: Self.isEllipsis) {
+      let count = max(0, tensor.rank - items.count(where: isNamed))
+      items.replaceSubrange(
+        ellipsis...ellipsis, with: [JSONValue](repeating: .object(JSONObject()), count: count))
+    }
+    var output = tensor
+    var axis = 0
+    var removed: Set<Int> = []
+    var inserted: [Int] = []
+    for (position, item) in items.enumerated() {
+      if item.isNull {
+        inserted.append(axis - removed.count + inserted.count)
+        continue
+      }
+      guard axis < tensor.rank else {
+        throw layer.error("too many indices for \(tensor.shapeText)")
+      }
+      defer { axis += 1 }
+      let suffix = position == items.count - 1 ? "" : "__\(position)__"
+      let bounds = Self.bounds(item)
+      if let index = item.int {
+        guard axis > 0 else { throw layer.unsupported("an index of the batch") }
+        guard let length = tensor.shape[axis], (-length..<length).contains(index) else {
+          throw layer.unsupported("index \(index) of axis \(axis) of \(tensor.shapeText)")
+        }
+        let start = index < 0 ? index + length : index
+        output = try slice(output, axis, start..<start + 1, suffix, into: &network)
+        removed.insert(axis)
+        continue
+      }
+      guard let bounds else { throw layer.unsupported("the index \(item.text)") }
+      if bounds == (nil, nil, nil) { continue }
+      guard axis > 0 else { throw layer.unsupported("a part of the batch") }
+      guard let length = tensor.shape[axis] else {
+        throw layer.unsupported("a part of an axis of unknown size")
+      }
+      let stride = bounds.2 ?? 1
+      guard stride > 0 else { throw layer.unsupported("a step of \(stride)") }
+      func clamped(_ value: Int) -> Int { min(max(value < 0 ? value + length : value, 0), length) }
+      let start = clamped(bounds.0 ?? 0)
+      let end = clamped(bounds.1 ?? length)
+      guard start < end else { throw layer.error("nothing is left of axis \(axis)") }
+      output = try slice(output, axis, start..<end, by: stride, suffix, into: &network)
+    }
+    output = output.without(removed)
+    for index in inserted {
+      guard let raised = output.inserting(at: index) else {
+        throw layer.unsupported("one more axis for \(output.shapeText) at \(index)")
+      }
+      output = raised
+    }
+    return [network.settled(output, for: name)]
+  }
+
+  private static func isEllipsis(_ json: JSONValue) -> Bool {
+    json["class_name"]?.string == "__ellipsis__"
+  }
+
+  /// Start, stop and step of a slice.
+  private static func bounds(_ json: JSONValue) -> (Int?, Int?, Int?)? {
+    guard let object = json["class_name"]?.string == "__slice__" ? json["config"] : json,
+      object.object != nil
+    else { return nil }
+    return (object["start"]?.int, object["stop"]?.int, object["step"]?.int)
+  }
+
+  private func item(of sizes: KnownSizes, _ items: [JSONValue]) throws -> KerasTensor {
+    guard items.count == 1, !sizes.isScalar else { throw layer.unsupported("an item of a shape") }
+    let count = sizes.values.count
+    var result: KnownSizes
+    if let index = items[0].int {
+      guard (-count..<count).contains(index) else {
+        throw layer.error("index \(index) of \(count) sizes")
+      }
+      result = KnownSizes(
+        values: [sizes.values[index < 0 ? index + count : index]], isScalar: true)
+    } else if let bounds = Self.bounds(items[0]), (bounds.2 ?? 1) == 1 {
+      func clamped(_ value: Int) -> Int { min(max(value < 0 ? value + count : value, 0), count) }
+      let (start, end) = (clamped(bounds.0 ?? 0), clamped(bounds.1 ?? count))
+      result = KnownSizes(values: start < end ? Array(sizes.values[start..<end]) : [])
+    } else {
+      throw layer.unsupported("an item of a shape")
+    }
+    return KerasTensor(blob: "", shape: [], layout: TensorLayout(axes: []), sizes: result)
+  }
+}

@@ -1,0 +1,184 @@
+import ByteFormats
+import CoreMLModel
+import Foundation
+import HDF5Library
+import HDF5Reader
+import TensorCore
+import Testing
+
+@testable import KerasImport
+
+/// `.keras` archives, sound and hostile.
+struct KerasArchiveTests {
+  private typealias Member = (name: String, contents: [UInt8])
+
+  private static func network(_ name: String) -> String {
+    "\(Fixture.packageRoot)/Fixtures/networks/\(name)"
+  }
+
+  private static func bytes(_ path: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: URL(filePath: path)))
+  }
+
+  private static func members(_ name: String) throws -> [Member] {
+    let archive = try ZipArchive(Bytes(bytes(network(name))))
+    return try archive.members.map { ($0.name, try archive.contents($0).array(of: UInt8.self)) }
+  }
+
+  private static func archive(_ members: [Member], deflated: Bool = false) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var writer = ZipWriter { bytes += $0 }
+    for (name, contents) in members {
+      try contents.withUnsafeBytes { try writer.add(name, [$0], deflated: deflated) }
+    }
+    try writer.finish()
+    return bytes
+  }
+
+  /// Converts a file of these bytes.
+  private static func convert(_ bytes: [UInt8], as name: String = "m.keras") throws -> [UInt8] {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: name)
+    try Data(bytes).write(to: file)
+    return try convert(path: file.path)
+  }
+
+  private static func convert(path: String, weights: String? = nil) throws -> [UInt8] {
+    try KerasImporter.convert(KerasImporter.load(path, weights: weights, access: .inProcess)).model
+      .encoded()
+  }
+
+  private func error(_ bytes: [UInt8]) -> ModelError? {
+    modelError { try Self.convert(bytes) }
+  }
+
+  // MARK: Sound ones
+
+  @Test(arguments: ["2_12-nested.keras", "windows-nested.keras"])
+  func variablesUnderTheNamesOfOtherVersions(_ name: String) throws {
+    #expect(
+      try Self.convert(path: Self.network(name))
+        == Self.convert(path: Self.network("tfkeras-nested.keras")))
+  }
+
+  @Test func contentCountsAndNotTheName() throws {
+    for (name, other) in [("keras3-nested.keras", "m.h5"), ("tfkeras-nested.h5", "m.keras")] {
+      let path = Self.network(name)
+      #expect(try Self.convert(Self.bytes(path), as: other) == Self.convert(path: path))
+    }
+  }
+
+  @Test func storedAndDeflatedMembersAreTheSame() throws {
+    let members = try Self.members("keras3-nested.keras")
+    #expect(
+      try Self.convert(Self.archive(members)) == Self.convert(Self.archive(members, deflated: true))
+    )
+  }
+
+  @Test func weightsOfAnotherArchive() throws {
+    let weights = Self.network("keras3-nested.keras")
+    #expect(
+      try Self.convert(path: Self.network("keras3-nested.json"), weights: weights)
+        == Self.convert(path: weights))
+  }
+
+  // MARK: What is missing or in the wrong place
+
+  @Test func whatIsNoKerasModel() throws {
+    let sound = try Self.members("keras3-sequential.keras")
+    #expect(error(try Self.archive([]))?.hint == "it is empty")
+    let noConfiguration = error(try Self.archive(sound.filter { $0.name != "config.json" }))
+    #expect(noConfiguration?.message == "the archive has no 'config.json': it is no Keras model")
+    #expect(noConfiguration?.hint?.contains("model.weights.h5") == true)
+    let noWeights = error(try Self.archive(sound.filter { $0.name != "model.weights.h5" }))
+    #expect(noWeights?.message == "the archive has no 'model.weights.h5'")
+    let folder = error(try Self.archive(sound.map { ("m/" + $0.name, $0.contents) }))
+    #expect(folder?.hint?.hasPrefix("'m/config.json' is one level too deep") == true)
+    let program = error(try Self.archive([("m/saved_model.pb", [1])]))
+    #expect(program?.code == .unsupported && program?.message.contains("SavedModel") == true)
+  }
+
+  @Test func membersOfTheWrongKind() throws {
+    func with(_ name: String, _ contents: [UInt8]) throws -> ModelError? {
+      error(
+        try Self.archive(
+          Self.members("keras3-sequential.keras").map {
+            $0.name == name ? (name, contents) : $0
+          }))
+    }
+    #expect(
+      try with("config.json", Array("{".utf8))?.message
+        .hasPrefix("the archive's member 'config.json' is not JSON") == true)
+    #expect(try with("config.json", Array("[]".utf8))?.code == .malformed)
+    let text = try with("model.weights.h5", Array("weights".utf8))
+    #expect(text?.file?.hasSuffix("m.keras (model.weights.h5)") == true)
+    #expect(text?.message == "this is not an HDF5 file, but text")
+  }
+
+  @Test func misshapenWeightsShowBothShapes() throws {
+    let members = try Self.members("keras3-sequential.keras").map { member -> Member in
+      guard member.name == "config.json" else { return member }
+      let text = String(decoding: member.contents, as: UTF8.self)
+      return (member.name, Array(text.replacing("\"units\": 3", with: "\"units\": 5").utf8))
+    }
+    let error = error(try Self.archive(members))
+    #expect(error?.code == .malformed)
+    #expect(
+      error?.message.contains(
+        "weight 'vars/0' has the shape (4, 3), the configuration implies (4, 5)") == true)
+  }
+
+  // MARK: Hostile ones
+
+  @Test(arguments: ["../config.json", "/config.json", "a/../../b", "a\\..\\b"])
+  func namesThatLeaveTheArchive(_ name: String) throws {
+    let members = try Self.members("keras3-sequential.keras") + [(name, [1])]
+    let error = error(try Self.archive(members))
+    #expect(error?.message == "the archive's member '\(name)' points outside the archive")
+  }
+
+  @Test func duplicates() throws {
+    let members = try Self.members("keras3-sequential.keras")
+    let twice = members + members.filter { $0.name == "config.json" }
+    #expect(
+      error(try Self.archive(twice))?.message
+        == "the archive has two members named 'config.json'")
+  }
+
+  @Test func bombs() throws {
+    let zeros = [UInt8](repeating: 0x20, count: 80 << 20)
+    let members = try Self.members("keras3-sequential.keras") + [("assets/a", zeros)]
+    let error = error(try Self.archive(members, deflated: true))
+    #expect(error?.code == .limitExceeded)
+    #expect(error?.message.contains("expands to") == true)
+  }
+
+  @Test func encryption() throws {
+    var bytes = try Self.archive(Self.members("keras3-sequential.keras"))
+    let entry = try #require(
+      bytes.indices.first { bytes[$0...].starts(with: [0x50, 0x4B, 0x01, 0x02]) })
+    bytes[entry + 8] |= 1
+    #expect(error(bytes)?.message.hasSuffix("is encrypted") == true)
+  }
+
+  @Test func everyPieceOfAnArchiveIsAnError() throws {
+    let bytes = try Self.bytes(Self.network("keras3-sequential.keras"))
+    for part in 1..<64 {
+      let error = error(Array(bytes.prefix(bytes.count * part / 64)))
+      #expect(error?.code == .malformed, "\(part)")
+    }
+  }
+
+  @Test func damagedArchivesAreErrorsOrRead() throws {
+    let bytes = try Self.bytes(Self.network("keras3-sequential.keras"))
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<200 {
+      var damaged = bytes
+      let position = Int.random(in: damaged.indices, using: &generator)
+      damaged[position] ^= UInt8.random(in: 1...255, using: &generator)
+      do { _ = try Self.convert(damaged) } catch { #expect(error is ModelError) }
+    }
+  }
+}
