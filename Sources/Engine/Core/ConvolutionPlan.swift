@@ -116,6 +116,10 @@ struct ConvolutionPlan: Sendable {
   /// Units of work that rows × output channels divide into.
   var groupPanels: Int { (groupBlocks + panelBlocks - 1) / panelBlocks }
   var panels: Int { path == .direct ? groups * groupPanels : groupBlocks }
+  /// Output channel blocks of a panel.
+  func blocks(ofPanel panel: Int) -> Int {
+    path == .direct ? min(panelBlocks, groupBlocks - panel % groupPanels * panelBlocks) : 1
+  }
   /// Bytes of the packed weights of one panel.
   var panelBytes: Int { packed.buffer.byteCount / max(1, panels) }
 
@@ -218,7 +222,7 @@ extension ConvolutionPlan {
       }
       return try Constant(values)
     }
-    let buffer = try AlignedBuffer(checkedByteCount: floats * 4)
+    let buffer = try context.weightBuffer(floats: floats)
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
     let kernels = context.kernels
     view.bytes.withUnsafeBytes { bytes in
@@ -262,6 +266,7 @@ extension ConvolutionPlan {
           firstChannel: group * view.outputChannels + panel * panelBlocks * block)
       }
     }
+    view.bytes.dropPages()
     return Constant(buffer)
   }
 

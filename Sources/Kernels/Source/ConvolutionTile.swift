@@ -93,6 +93,13 @@ struct TileInput {
   var blockStride: Int
 }
 
+/// Weights to bring near while a tile is computed: with each run of inputs, `lines` cache lines that
+/// stand `distance` floats behind the weights of the run.
+struct TileAhead {
+  var distance = 0
+  var lines = 0
+}
+
 /// Where a tile's sums go.
 struct TileOutput {
   var pixelStride: Int
@@ -105,7 +112,7 @@ struct TileOutput {
 @inline(__always)
 func computeTile<let rows: Int, let columns: Int>(
   _: Count<rows>, _: Count<columns>, input: UnsafePointer<Float>,
-  source: TileInput, weights: UnsafePointer<Float>, bias: UnsafePointer<Float>?,
+  source: TileInput, weights: UnsafePointer<Float>, ahead: TileAhead, bias: UnsafePointer<Float>?,
   output: UnsafeMutablePointer<Float>, target: TileOutput,
   residual: UnsafePointer<Float>?, channel: Int, epilogue: Epilogue
 ) {
@@ -132,6 +139,7 @@ func computeTile<let rows: Int, let columns: Int>(
       var x = input + (block &* source.blockStride &+ y &* source.rowStride)
       var run = 0
       while run < source.runsPerRow {
+        fetch(w + ahead.distance, lines: ahead.lines)
         sums.makeRoom(&tile, for: source.run)
         accumulate(&tile, input: x, step: source.step, weights: w, count: source.run)
         w += source.run &* (columns &* lanes)
