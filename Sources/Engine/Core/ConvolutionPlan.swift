@@ -51,6 +51,8 @@ struct ConvolutionPlan: Sendable {
     /// Tap (0, 0) of the first output pixel, channel 0.
     var input: UnsafePointer<Float>
     var inputLayout: TensorLayout
+    /// Whether the input of the first panel has been read or written a moment ago.
+    var isInputNear = false
     /// The first output pixel, channel 0.
     var output: UnsafeMutablePointer<Float>
     /// Floats between neighbours; only `direct` takes another one than the channel block.
@@ -146,7 +148,7 @@ struct ConvolutionPlan: Sendable {
       epilogue.residual = window.residual.map { $0 + firstBlock * window.residualBlockStride }
       epilogue.residualRowStride = window.residualRowStride
       epilogue.residualBlockStride = window.residualBlockStride
-      kernels.convolution(
+      var arguments =
         ConvolutionArguments(
           input: window.input + group * groupInputBlocks * window.inputLayout.planeStride,
           inputPixelStride: inputBlockChannels, inputRowStride: window.inputLayout.rowStride,
@@ -160,7 +162,9 @@ struct ConvolutionPlan: Sendable {
           outputPixelStride: window.outputPixelStride, outputRowStride: window.outputRowStride,
           outputBlockStride: window.outputBlockStride,
           outputRows: window.rows, outputWidth: window.width, outputBlocks: blocks,
-          bias: bias.map { $0.pointer + firstBlock * block }, epilogue: epilogue))
+          bias: bias.map { $0.pointer + firstBlock * block }, epilogue: epilogue)
+      arguments.isInputNear = window.isInputNear
+      kernels.convolution(arguments)
       panel += count
     }
   }

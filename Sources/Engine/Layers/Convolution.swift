@@ -180,6 +180,8 @@ struct ConvolutionOperation: Operation {
     let start = window.origin(in: from)
     let stride = window.stride
     let clearsLanes = path == .general && to.hasEmptyLanes
+    // Few planes are streams that the processor fetches ahead by itself.
+    let isEasyToFollow = from.channelBlocks < 8
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
@@ -192,6 +194,7 @@ struct ConvolutionOperation: Operation {
           input: source + start + unit.image * from.imageStride
             + rowOffset * stride[0] * from.rowStride + pixelOffset * from.block,
           inputLayout: from,
+          isInputNear: isEasyToFollow || units.rereadsInput && unit.panels.lowerBound > 0,
           output: target + to.origin + unit.image * to.imageStride + rowOffset * to.rowStride
             + pixelOffset * to.block,
           outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
@@ -237,6 +240,8 @@ struct ConvolutionUnits: Sendable {
   }
 
   var count: Int { images * cut.bands * panels }
+  /// Whether each panel but the first reads what the one before has read just now.
+  var rereadsInput: Bool { cut.panelsInner || cut.bands == 1 }
 
   init(
     _ plan: ConvolutionPlan, from: TensorLayout, to: TensorLayout, window: WindowGeometry,

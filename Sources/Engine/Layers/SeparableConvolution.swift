@@ -79,7 +79,7 @@ struct SeparableConvolutionOperation: Operation {
               inputLayout: from, output: band, outputRowStride: between.rowStride,
               outputBlockStride: between.planeStride, rows: rows.count, width: width))
           var window = ConvolutionPlan.Window(
-            input: band, inputLayout: between,
+            input: band, inputLayout: between, isInputNear: true,
             output: target + to.origin + image * to.imageStride + rows.lowerBound * to.rowStride,
             outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
             rows: isFlat ? 1 : rows.count, width: isFlat ? rows.count * width : width)

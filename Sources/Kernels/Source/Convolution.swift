@@ -38,6 +38,8 @@ func convolution(_ a: ConvolutionArguments) {
     let blocks = min(panelBlocks, a.outputBlocks &- block)
     let width = blocks &* channelBlock
     let blockFloats = taps &* width
+    source.fetchesNext =
+      block == 0 && !a.isInputNear && a.inputPixelStride == channelBlock
     let pieceBlocks = inputPiece(a, blockFloats: blockFloats)
     var piece = 0
     while piece < a.inputBlocks {
