@@ -32,6 +32,49 @@ static inline __attribute__((always_inline, unused)) void vector_prefetch(const 
   __builtin_prefetch(address, 0, 3);
 }
 
+/// Asks for the cache line at `address` in the second-level cache alone.
+static inline __attribute__((always_inline, unused)) void vector_prefetch_far(const void *address) {
+  __builtin_prefetch(address, 0, 2);
+}
+
+/// Exchanges rows and columns of a square of as many vectors as one has lanes.
+static inline __attribute__((always_inline, unused)) void vector_transpose(float *square) {
+  typedef vector_float row __attribute__((aligned(4)));
+  row *rows = (row *)square;
+#define LOW(lane, step) ((lane) & (step) ? VECTOR_LANES + (lane) - (step) : (lane))
+#define HIGH(lane, step) ((lane) & (step) ? VECTOR_LANES + (lane) : (lane) + (step))
+#define FOUR(half, first, step)                                                                    \
+  half(first, step), half(first + 1, step), half(first + 2, step), half(first + 3, step)
+#if VECTOR_LANES == 16
+#define LANES(half, step)                                                                          \
+  FOUR(half, 0, step), FOUR(half, 4, step), FOUR(half, 8, step), FOUR(half, 12, step)
+#elif VECTOR_LANES == 8
+#define LANES(half, step) FOUR(half, 0, step), FOUR(half, 4, step)
+#else
+#define LANES(half, step) FOUR(half, 0, step)
+#endif
+#define EXCHANGE(step)                                                                             \
+  for (int i = 0; i < VECTOR_LANES; i++) {                                                         \
+    if (i & step) continue;                                                                        \
+    vector_float a = rows[i], b = rows[i + step];                                                  \
+    rows[i] = __builtin_shufflevector(a, b, LANES(LOW, step));                                     \
+    rows[i + step] = __builtin_shufflevector(a, b, LANES(HIGH, step));                             \
+  }
+  EXCHANGE(1)
+  EXCHANGE(2)
+#if VECTOR_LANES >= 8
+  EXCHANGE(4)
+#endif
+#if VECTOR_LANES >= 16
+  EXCHANGE(8)
+#endif
+#undef EXCHANGE
+#undef LANES
+#undef FOUR
+#undef HIGH
+#undef LOW
+}
+
 VECTOR_OPERATION vector_float vector_square_root(vector_float x) {
   return __builtin_elementwise_sqrt(x);
 }

@@ -21,6 +21,8 @@ public struct ConvolutionArguments: @unchecked Sendable {
   public var firstInputBlock: Int
   public var inputBlocks: Int
   public var blockChannels: Int
+  /// Whether the input has been read or written a moment ago: fetching it ahead would be a waste.
+  public var isInputNear = false
 
   /// The panel of the first output block, from `packConvolutionWeights`.
   public var weights: UnsafePointer<Float>

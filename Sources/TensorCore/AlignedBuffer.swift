@@ -10,6 +10,8 @@ public final class AlignedBuffer: @unchecked Sendable {
 
   public let pointer: UnsafeMutableRawPointer
   public let byteCount: Int
+  /// Of which the memory is a part; nil where it is the buffer's own.
+  private let whole: AlignedBuffer?
 
   /// For sizes that the program itself has chosen.
   public init(byteCount: Int) {
@@ -17,16 +19,26 @@ public final class AlignedBuffer: @unchecked Sendable {
     let address = Self.allocate(byteCount)
     precondition(address != nil)
     pointer = address!
+    whole = nil
   }
 
   /// For sizes that come from a file: fails with an error instead of a trap where the memory is
   /// not to be had.
   public init(checkedByteCount byteCount: Int) throws {
     self.byteCount = byteCount
+    whole = nil
     guard byteCount >= 0, let address = Self.allocate(byteCount) else {
       throw ModelError(.outOfMemory, "cannot allocate \(byteCount) bytes")
     }
     pointer = address
+  }
+
+  /// Part of another buffer, which lives on with it. Precondition: `range` lies inside of it.
+  public init(_ range: Range<Int>, of whole: AlignedBuffer) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= whole.byteCount)
+    pointer = whole.pointer + range.lowerBound
+    byteCount = range.count
+    self.whole = whole
   }
 
   /// Large memory comes in large pages where the system has them: fewer faults when it is first
@@ -45,5 +57,5 @@ public final class AlignedBuffer: @unchecked Sendable {
 
   private static let largePage = 2 << 20
 
-  deinit { free(pointer) }
+  deinit { if whole == nil { free(pointer) } }
 }

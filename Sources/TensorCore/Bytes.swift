@@ -2,7 +2,7 @@
 /// those. Copying a `Bytes` copies a reference.
 public struct Bytes: @unchecked Sendable {
   // `@unchecked`: the memory is never written after it has been handed over.
-  private let owner: AnyObject?
+  let owner: AnyObject?
   private let base: UnsafeRawPointer?
   public let count: Int
 

@@ -88,6 +88,22 @@ public enum MappedFile {
   }
 }
 
+extension Bytes {
+  /// Lets the system drop what it has read of a mapped file here; it is read again when it is
+  /// looked at again.
+  public func dropPages() {
+    guard let mapping = owner as? Mapping else { return }
+    withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      let page = sysconf(Int32(_SC_PAGESIZE))
+      let offset = base - UnsafeRawPointer(mapping.address)
+      let first = (offset + page - 1) / page * page
+      let last = (offset + bytes.count) / page * page
+      if last > first { madvise(mapping.address + first, last - first, MADV_DONTNEED) }
+    }
+  }
+}
+
 /// Unmaps with its last reference.
 private final class Mapping {
   let address: UnsafeMutableRawPointer

@@ -51,6 +51,8 @@ struct ConvolutionPlan: Sendable {
     /// Tap (0, 0) of the first output pixel, channel 0.
     var input: UnsafePointer<Float>
     var inputLayout: TensorLayout
+    /// Whether the input of the first panel has been read or written a moment ago.
+    var isInputNear = false
     /// The first output pixel, channel 0.
     var output: UnsafeMutablePointer<Float>
     /// Floats between neighbours; only `direct` takes another one than the channel block.
@@ -116,6 +118,10 @@ struct ConvolutionPlan: Sendable {
   /// Units of work that rows × output channels divide into.
   var groupPanels: Int { (groupBlocks + panelBlocks - 1) / panelBlocks }
   var panels: Int { path == .direct ? groups * groupPanels : groupBlocks }
+  /// Output channel blocks of a panel.
+  func blocks(ofPanel panel: Int) -> Int {
+    path == .direct ? min(panelBlocks, groupBlocks - panel % groupPanels * panelBlocks) : 1
+  }
   /// Bytes of the packed weights of one panel.
   var panelBytes: Int { packed.buffer.byteCount / max(1, panels) }
 
@@ -142,7 +148,7 @@ struct ConvolutionPlan: Sendable {
       epilogue.residual = window.residual.map { $0 + firstBlock * window.residualBlockStride }
       epilogue.residualRowStride = window.residualRowStride
       epilogue.residualBlockStride = window.residualBlockStride
-      kernels.convolution(
+      var arguments =
         ConvolutionArguments(
           input: window.input + group * groupInputBlocks * window.inputLayout.planeStride,
           inputPixelStride: inputBlockChannels, inputRowStride: window.inputLayout.rowStride,
@@ -156,7 +162,9 @@ struct ConvolutionPlan: Sendable {
           outputPixelStride: window.outputPixelStride, outputRowStride: window.outputRowStride,
           outputBlockStride: window.outputBlockStride,
           outputRows: window.rows, outputWidth: window.width, outputBlocks: blocks,
-          bias: bias.map { $0.pointer + firstBlock * block }, epilogue: epilogue))
+          bias: bias.map { $0.pointer + firstBlock * block }, epilogue: epilogue)
+      arguments.isInputNear = window.isInputNear
+      kernels.convolution(arguments)
       panel += count
     }
   }
@@ -218,7 +226,7 @@ extension ConvolutionPlan {
       }
       return try Constant(values)
     }
-    let buffer = try AlignedBuffer(checkedByteCount: floats * 4)
+    let buffer = try context.weightBuffer(floats: floats)
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
     let kernels = context.kernels
     view.bytes.withUnsafeBytes { bytes in
@@ -262,6 +270,7 @@ extension ConvolutionPlan {
           firstChannel: group * view.outputChannels + panel * panelBlocks * block)
       }
     }
+    view.bytes.dropPages()
     return Constant(buffer)
   }
 

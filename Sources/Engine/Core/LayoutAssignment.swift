@@ -3,6 +3,7 @@ import TensorCore
 
 /// Decides in which layouts each blob exists, and where one is converted to another: the producer's
 /// own, with the largest halo that a reader wants, and one more where a reader wants another block.
+/// What is joined along the channels is written to its part of the whole at once.
 struct LayoutAssignment {
   private struct Key: Hashable {
     var value: Graph.ValueID
@@ -16,6 +17,8 @@ struct LayoutAssignment {
   /// any.
   private var produced: [LayoutWish.Block?]
   private var halos: [Key: Halo] = [:]
+  /// What each part of a whole is a part of, and the first channel that it has there.
+  private var wholes: [Key: (whole: Key, channel: Int)] = [:]
   private var ids: [Key: Plan.Representation.ID] = [:]
   private var written: Set<Plan.Representation.ID> = []
   private(set) var representations: [Plan.Representation] = []
@@ -29,6 +32,7 @@ struct LayoutAssignment {
 
   mutating func assign() throws {
     collectWishes()
+    findParts()
     var outputs: [Graph.ValueID: [Int]] = [:]
     for (index, exposed) in graph.exposed.enumerated() {
       outputs[exposed.value, default: []].append(index)
@@ -50,6 +54,11 @@ struct LayoutAssignment {
         for output in outputs[value] ?? [] { actions.append(.output(index: output, id)) }
       }
     }
+    for (key, id) in ids {
+      guard let (whole, channel) = wholes[key], let other = ids[whole] else { continue }
+      let layout = representations[id].layout
+      representations[id].part = (other, channel / layout.block * layout.planeStride)
+    }
   }
 
   private mutating func collectWishes() {
@@ -67,6 +76,35 @@ struct LayoutAssignment {
     }
   }
 
+  /// The inputs of concatenations that begin and end with a channel block, and so can be written
+  /// where the whole will be. A value is part of one whole at most.
+  private mutating func findParts() {
+    let block = kernels.channelBlock
+    for (index, node) in graph.nodes.enumerated()
+    where node.operation is ConcatOperation && wishes[index].outputs == [.blocked] {
+      let whole = Key(value: node.outputs[0], block: .blocked)
+      var channel = 0
+      for (position, value) in node.inputs.enumerated() {
+        let key = Key(value: value, block: .blocked)
+        let channels = graph.shape(value).channels
+        let isAligned =
+          channel % block == 0 && (channels % block == 0 || position == node.inputs.count - 1)
+        if isAligned, produced[value] == .blocked, wholes[key] == nil {
+          wholes[key] = (whole, channel)
+        }
+        channel += channels
+      }
+    }
+    for key in wholes.keys { halos[outermost(key)] = halo(key).union(halo(outermost(key))) }
+  }
+
+  /// What the value is in the end a part of: itself, if nothing.
+  private func outermost(_ key: Key) -> Key {
+    var key = key
+    while let (whole, _) = wholes[key] { key = whole }
+    return key
+  }
+
   /// Planes without a halo are row-major: the two are one.
   private func natural(_ block: LayoutWish.Block, of value: Graph.ValueID) -> LayoutWish.Block {
     if block == .planar, halo(Key(value: value, block: .planar)) == .none { return .dense }
@@ -75,11 +113,17 @@ struct LayoutAssignment {
 
   private func halo(_ key: Key) -> Halo { halos[key] ?? .none }
 
-  private mutating func makeRepresentation(_ key: Key) throws -> Plan.Representation.ID {
-    let layout = try TensorLayout(
+  private func layout(_ key: Key) throws -> TensorLayout {
+    if let (whole, _) = wholes[key] {
+      return TensorLayout(graph.shape(key.value), in: try layout(whole))
+    }
+    return try TensorLayout(
       graph.shape(key.value), block: key.block == .blocked ? kernels.channelBlock : 1,
       halo: key.block == .dense ? .none : halo(key))
-    representations.append(Plan.Representation(value: key.value, layout: layout))
+  }
+
+  private mutating func makeRepresentation(_ key: Key) throws -> Plan.Representation.ID {
+    representations.append(Plan.Representation(value: key.value, layout: try layout(key)))
     ids[key] = representations.count - 1
     return representations.count - 1
   }

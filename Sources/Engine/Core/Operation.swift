@@ -101,10 +101,18 @@ struct StepContext: Sendable {
   var threadCount: Int
   /// Runs the units of packing and other preparation at compile time.
   var pool: ThreadPool
+  /// Where packed weights go; nil while nothing is packed yet.
+  var weights: WeightStore?
   var kernels: KernelTable
   var convolution: ConvolutionAlgorithm
 
   var channelBlock: Int { kernels.channelBlock }
+
+  /// Memory for packed weights.
+  func weightBuffer(floats: Int) throws -> AlignedBuffer {
+    let bytes = try checkedProduct([floats, 4])
+    return try weights?.buffer(byteCount: bytes) ?? AlignedBuffer(checkedByteCount: bytes)
+  }
 
   func error(_ message: String, field: String? = nil) -> ModelError {
     ModelError(.malformed, message, layer: layer, layerClass: layerType, field: field)

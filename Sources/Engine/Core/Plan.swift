@@ -20,6 +20,10 @@ struct Plan {
     var layout: TensorLayout
     /// Nil for constants.
     var buffer: Int?
+    /// Floats from the buffer's start.
+    var offset = 0
+    /// The representation of which this is a part, and the floats before it there.
+    var part: (of: ID, offset: Int)?
     var constant: Constant?
   }
 
@@ -49,10 +53,12 @@ struct Plan {
     representations = assignment.representations
     actions = assignment.actions
     try placeBuffers(pool)
-    let contexts = actions.indices.map { context($0, pool) }
+    var contexts = actions.indices.map { context($0, pool) }
     descriptions = zip(actions, contexts).map { describe($0, $1) }
     let weightBytes = try checkedSum(descriptions.map(\.weightBytes))
     try Self.check(try checkedSum([arenaBytes, weightBytes]), maxMemory)
+    let weights = try WeightStore(byteCount: weightBytes, count: actions.count)
+    for step in contexts.indices { contexts[step].weights = weights }
     for (action, context) in zip(actions, contexts) {
       switch action {
       case .input, .output: bodies.append(nil)
@@ -83,7 +89,7 @@ struct Plan {
     if let constant = representation.constant {
       return Operand(place: .constant(constant), layout: representation.layout)
     }
-    let offset = representation.buffer.map { offsets[$0] / 4 } ?? 0
+    let offset = representation.buffer.map { offsets[$0] / 4 + representation.offset } ?? 0
     return Operand(place: .arena(offset: offset), layout: representation.layout)
   }
 
@@ -132,7 +138,7 @@ struct Plan {
 // MARK: - Memory
 
 extension Plan {
-  /// Gives every representation a buffer; views and in-place results share one.
+  /// Gives every representation a buffer; views, in-place results and parts of a whole share one.
   private mutating func placeBuffers(_ pool: ThreadPool) throws {
     var firstUse = [Int?](repeating: nil, count: representations.count)
     var lastUse = [Int](repeating: 0, count: representations.count)
@@ -149,6 +155,15 @@ extension Plan {
       try checkedProduct([representations[id].layout.floatCount, 4])
     }
     func place(_ id: Representation.ID, with other: Representation.ID?) {
+      if bufferOf[id] != nil { return }
+      var other = other
+      if let (whole, offset) = representations[id].part {
+        place(whole, with: nil)
+        representations[id].offset = representations[whole].offset + offset
+        other = whole
+      } else if let other {
+        representations[id].offset = representations[other].offset
+      }
       if let other, let buffer = bufferOf[other] {
         bufferOf[id] = buffer
         members[buffer].append(id)

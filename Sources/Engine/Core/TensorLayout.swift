@@ -50,6 +50,20 @@ struct TensorLayout: Equatable, Sendable {
     origin = halo.top * rowStride + halo.left * block
   }
 
+  /// Where some of the channels of `whole` lie, from the first of a block on; `shape` has these
+  /// channels alone. The slice's own offset is the caller's to add.
+  init(_ shape: Shape, in whole: TensorLayout) {
+    self.shape = shape
+    block = whole.block
+    halo = whole.halo
+    rowStride = whole.rowStride
+    planeStride = whole.planeStride
+    imageStride = whole.imageStride
+    origin = whole.origin
+    let planes = (shape.channels + whole.block - 1) / whole.block
+    floatCount = (shape.images - 1) * whole.imageStride + planes * whole.planeStride
+  }
+
   var channelBlocks: Int { (shape.channels + block - 1) / block }
   /// Planes of `block` channels in all images.
   var planes: Int { shape.images * channelBlocks }

@@ -43,7 +43,7 @@ struct WinogradPlan: Sendable {
   private static func pack(
     _ view: WeightView, scale: [Float]?, size: Int, panels: Int, floats: Int, context: StepContext
   ) throws -> Constant {
-    let buffer = try AlignedBuffer(checkedByteCount: checkedProduct([floats, 4]))
+    let buffer = try context.weightBuffer(floats: floats)
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
     let scale = try scale.map { try Constant($0) }
     view.bytes.withUnsafeBytes { bytes in
@@ -58,6 +58,7 @@ struct WinogradPlan: Sendable {
             panelCount: 1, packed: target.pointer))
       }
     }
+    view.bytes.dropPages()
     return Constant(buffer)
   }
 

@@ -18,8 +18,11 @@ struct ConcatOperation: Operation {
     var pieces: [(input: Operand, plane: Int, channel: Int)] = []
     var channel = 0
     for input in context.inputs {
-      for plane in 0..<input.layout.channelBlocks {
-        pieces.append((input, plane, channel + plane * input.layout.block))
+      // Parts that have been written where they belong are done.
+      if !input.isPart(of: output, channel: channel) {
+        for plane in 0..<input.layout.channelBlocks {
+          pieces.append((input, plane, channel + plane * input.layout.block))
+        }
       }
       channel += input.layout.shape.channels
     }
@@ -27,6 +30,7 @@ struct ConcatOperation: Operation {
     let isAligned = pieces.allSatisfy { $0.channel % to.block == 0 }
     let count = pieces.count
     let work = pieces
+    if work.isEmpty { return { _ in } }
     return { run in
       let target = run.pointer(output)
       func copy(_ image: Int, _ piece: (input: Operand, plane: Int, channel: Int)) {
@@ -53,6 +57,16 @@ struct ConcatOperation: Operation {
         }
       }
     }
+  }
+}
+
+extension Operand {
+  fileprivate func isPart(of whole: Operand, channel: Int) -> Bool {
+    guard case .arena(let offset) = place, case .arena(let start) = whole.place,
+      channel % whole.layout.block == 0
+    else { return false }
+    return layout == TensorLayout(layout.shape, in: whole.layout)
+      && offset == start + channel / whole.layout.block * whole.layout.planeStride
   }
 }
 

@@ -91,21 +91,45 @@ struct ConvolutionOperation: Operation {
   }
 
   func describe(_ context: StepContext) -> StepNote {
-    let fused =
-      (hasResidual ? " + residual" : "") + weights.activation.label
-      + (poolsMaximum ? " + maximum pooling" : "")
     if let (size, geometry) = winograd(context) {
       return StepNote(
-        kernel: "Winograd \(size)×\(size), 3×3" + fused,
+        kernel: "Winograd \(size)×\(size), 3×3" + fusedLabel,
         weightBytes: WinogradSchedule.weightFloats(geometry, size: size) * 4)
     }
+    return directNote(inputBlock: context.inputs[0].layout.block, context)
+  }
+
+  /// What `makePlan` gives.
+  func directNote(inputBlock: Int, _ context: StepContext) -> StepNote {
     let path = weights.path(block: context.channelBlock)
     let floats = ConvolutionPlan.packedFloats(
       view(Bytes()), path: path, groups: weights.groups, block: context.channelBlock,
-      blockChannels: context.inputs[0].layout.block)
+      blockChannels: inputBlock)
     return StepNote(
-      kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])" + fused,
+      kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])" + fusedLabel,
       weightBytes: floats * 4)
+  }
+
+  private var fusedLabel: String {
+    (hasResidual ? " + residual" : "") + weights.activation.label
+      + (poolsMaximum ? " + maximum pooling" : "")
+  }
+
+  /// Whether it mixes the channels of each pixel and does nothing else.
+  var isPointwise: Bool {
+    weights.groups == 1 && window.kernel == [1, 1] && window.stride == [1, 1]
+      && window.start == [0, 0] && window.end == [0, 0]
+  }
+
+  /// The convolution by its definition, with packed weights.
+  func makePlan(inputBlock: Int, _ context: StepContext) throws -> ConvolutionPlan {
+    try ConvolutionPlan(
+      view(weights.values.contiguous()), groups: weights.groups,
+      groupStride: weights.groupOutputs * weights.groupInputs * window.kernel[0]
+        * window.kernel[1],
+      path: weights.path(block: context.channelBlock), stride: window.stride,
+      dilation: window.dilation, inputBlock: inputBlock, scale: weights.scale, bias: weights.bias,
+      activation: weights.activation, context: context)
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
@@ -143,24 +167,21 @@ struct ConvolutionOperation: Operation {
     let output = context.outputs[0]
     let residual = hasResidual ? context.inputs[1] : nil
     let path = weights.path(block: context.channelBlock)
-    let area = window.kernel[0] * window.kernel[1]
-    let plan = try ConvolutionPlan(
-      view(weights.values.contiguous()), groups: weights.groups,
-      groupStride: weights.groupOutputs * weights.groupInputs * area, path: path,
-      stride: window.stride, dilation: window.dilation, inputBlock: input.layout.block,
-      scale: weights.scale, bias: weights.bias, activation: weights.activation, context: context)
+    let plan = try makePlan(inputBlock: input.layout.block, context)
     let from = input.layout
     let to = output.layout
     let isFlat =
-      path != .general && area == 1 && window.stride == [1, 1] && window.start == [0, 0]
-      && from.hasContiguousPlanes
+      path != .general && window.kernel == [1, 1] && window.stride == [1, 1]
+      && window.start == [0, 0] && from.hasContiguousPlanes
       && to.hasContiguousPlanes && (residual?.layout.hasContiguousPlanes ?? true)
     let units = ConvolutionUnits(
       plan, from: from, to: to, window: window, isFlat: isFlat, tile: context.kernels.pixelTile,
       threads: context.threadCount)
-    let start = from.origin - window.start[0] * from.rowStride - window.start[1] * from.block
+    let start = window.origin(in: from)
     let stride = window.stride
     let clearsLanes = path == .general && to.hasEmptyLanes
+    // Few planes are streams that the processor fetches ahead by itself.
+    let isEasyToFollow = from.channelBlocks < 8
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
@@ -173,6 +194,7 @@ struct ConvolutionOperation: Operation {
           input: source + start + unit.image * from.imageStride
             + rowOffset * stride[0] * from.rowStride + pixelOffset * from.block,
           inputLayout: from,
+          isInputNear: isEasyToFollow || units.rereadsInput && unit.panels.lowerBound > 0,
           output: target + to.origin + unit.image * to.imageStride + rowOffset * to.rowStride
             + pixelOffset * to.block,
           outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
@@ -207,12 +229,19 @@ struct ConvolutionUnits: Sendable {
 
   private let images: Int
   private let length: Int
-  private let bands: Int
   private let panels: Int
-  /// Whether the panels of one band follow one another, rather than the bands of one panel.
-  private let panelsInner: Bool
+  private var cut: Cut
 
-  var count: Int { images * bands * panels }
+  /// Bands of an image, and whether the panels of one band follow one another, rather than the bands
+  /// of one panel.
+  private struct Cut {
+    var bands: Int
+    var panelsInner: Bool
+  }
+
+  var count: Int { images * cut.bands * panels }
+  /// Whether each panel but the first reads what the one before has read just now.
+  var rereadsInput: Bool { cut.panelsInner || cut.bands == 1 }
 
   init(
     _ plan: ConvolutionPlan, from: TensorLayout, to: TensorLayout, window: WindowGeometry,
@@ -221,32 +250,58 @@ struct ConvolutionUnits: Sendable {
     images = to.shape.images
     panels = plan.panels
     length = isFlat ? to.shape.area : to.shape.height
-    let weightBytes = plan.panelBytes * plan.panels
-    panelsInner = weightBytes <= Self.cacheBytes
+    let panelsInner = plan.panelBytes * plan.panels <= Self.cacheBytes
     // A band's input should stay in the second-level cache while all panels pass over it.
     let lineBytes =
       (isFlat ? from.block : from.rowStride) * from.channelBlocks * 4
       * (isFlat ? 1 : window.stride[0])
     var lines = max(1, Self.cacheBytes / max(1, lineBytes))
     if isFlat { lines = max(tile * 4, lines / tile * tile) }
-    lines = min(lines, length)
-    // Enough pieces that each thread gets an even share.
-    let wanted = threads == 1 ? 1 : threads * 4
-    while images * panels * ((length + lines - 1) / lines) < wanted,
-      lines > (isFlat ? tile * 2 : 2)
-    {
-      lines = (lines + 1) / 2
+    let fewest = (length + lines - 1) / lines
+    cut = Cut(bands: fewest, panelsInner: panelsInner)
+    guard threads > 1 else { return }
+    // With many pieces for each thread there is little to gain.
+    let enough = threads * 16 / max(1, images * panels)
+    let most = max(
+      fewest, min(length / (isFlat ? max(1, tile / 2) : 1), fewest + 2 * threads, enough))
+    let work = (0..<panels).map { plan.blocks(ofPanel: $0) }
+    var least = Int.max
+    for bands in fewest...most {
+      for inner in [panelsInner, !panelsInner] {
+        let candidate = Cut(bands: bands, panelsInner: inner)
+        // More pieces must gain a hundredth each.
+        let longest =
+          longestShare(candidate, work, threads)
+          * (100 + bands - fewest + (inner == panelsInner ? 0 : 1))
+        if longest < least {
+          least = longest
+          cut = candidate
+        }
+      }
     }
-    bands = (length + lines - 1) / lines
+  }
+
+  /// Lines × blocks of the thread that has most to do.
+  private func longestShare(_ cut: Cut, _ work: [Int], _ threads: Int) -> Int {
+    let count = images * cut.bands * panels
+    return (0..<threads).map { thread in
+      ThreadPool.share(of: count, thread, threads).reduce(0) { sum, index in
+        let unit = self.unit(index, cut)
+        return sum + unit.rows.count * work[unit.panels.lowerBound]
+      }
+    }.max() ?? 0
   }
 
   private static let cacheBytes = 384 << 10
 
-  subscript(index: Int) -> Unit {
+  subscript(index: Int) -> Unit { unit(index, cut) }
+
+  private func unit(_ index: Int, _ cut: Cut) -> Unit {
+    let bands = cut.bands
     let image = index / (bands * panels)
     let rest = index % (bands * panels)
-    let band = panelsInner ? rest / panels : rest % bands
-    let panel = panelsInner ? rest % panels : rest / bands
+    let band = cut.panelsInner ? rest / panels : rest % bands
+    let panel = cut.panelsInner ? rest % panels : rest / bands
     return Unit(
       image: image, rows: ThreadPool.share(of: length, band, bands), panels: panel..<panel + 1)
   }

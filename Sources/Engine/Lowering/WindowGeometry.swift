@@ -26,6 +26,11 @@ struct WindowGeometry: Sendable, Equatable {
       top: rows.before, bottom: rows.after, left: columns.before, right: columns.after)
   }
 
+  /// Floats from the start of a buffer to where the first window begins.
+  func origin(in layout: TensorLayout) -> Int {
+    layout.origin - start[0] * layout.rowStride - start[1] * layout.block
+  }
+
   init(_ pooling: Pooling, input: Shape) throws {
     (kernel, stride) = try pooling.effectiveSizes()
     setPadding(try pooling.explicitPadding([input.height, input.width]))

@@ -14,12 +14,15 @@ struct PassContext {
   var channelBlock: Int { kernels.channelBlock }
 }
 
-/// All passes, in the order in which they run.
+/// The passes that are repeated, in the order in which they run.
 let passes: [any Pass.Type] = [
   IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
   AffineFusion.self, ElementwiseChaining.self, ResidualFusion.self, ActivationFusion.self,
   PoolingFusion.self, DeadCode.self,
 ]
+
+/// What comes last, once: nothing more is fused into what these make.
+let finalPasses: [any Pass.Type] = [SeparableFusion.self]
 
 /// The graph after all passes, repeated until none finds anything more to do.
 func optimize(
@@ -32,5 +35,6 @@ func optimize(
     changed = false
     for pass in passes where try pass.run(&graph, context) { changed = true }
   }
+  for pass in finalPasses { _ = try pass.run(&graph, context) }
   return graph
 }

@@ -12,13 +12,13 @@ func convolution(_ a: ConvolutionArguments) {
     run = a.blockChannels
     runsPerRow = a.kernelWidth
   }
-  let source = TileInput(
+  var source = TileInput(
     step: a.strideX &* a.inputPixelStride, run: run, runsPerRow: runsPerRow,
     runStride: a.dilationX &* a.inputPixelStride, rows: a.kernelHeight,
     rowStride: a.dilationY &* a.inputRowStride, blocks: a.inputBlocks,
     blockStride: a.inputBlockStride)
   let whole = vectorsPerBlock > 1
-  let target = TileOutput(
+  var target = TileOutput(
     pixelStride: a.outputPixelStride ?? channelBlock,
     vectorStride: whole ? lanes : a.outputBlockStride,
     residualVectorStride: whole ? lanes : a.epilogue.residualBlockStride,
@@ -37,30 +37,80 @@ func convolution(_ a: ConvolutionArguments) {
   while block < a.outputBlocks {
     let blocks = min(panelBlocks, a.outputBlocks &- block)
     let width = blocks &* channelBlock
-    let weights = panel + a.firstInputBlock &* taps &* width
-    var y = 0
-    while y < a.outputRows {
-      let rowInput = input + y &* a.strideY &* a.inputRowStride
-      let rowOutput = a.output + (block &* a.outputBlockStride &+ y &* a.outputRowStride)
-      let rowResidual = a.epilogue.residual.map {
-        $0 + (block &* a.epilogue.residualBlockStride &+ y &* a.epilogue.residualRowStride)
+    let blockFloats = taps &* width
+    source.fetchesNext =
+      block == 0 && !a.isInputNear && a.inputPixelStride == channelBlock
+    let pieceBlocks = inputPiece(a, blockFloats: blockFloats)
+    var piece = 0
+    while piece < a.inputBlocks {
+      let isLast = piece &+ pieceBlocks >= a.inputBlocks
+      source.blocks = isLast ? a.inputBlocks &- piece : pieceBlocks
+      target.accumulates = a.accumulates || piece > 0
+      let weights = panel + (a.firstInputBlock &+ piece) &* blockFloats
+      var ahead = TilesAhead(
+        distance: source.blocks &* blockFloats, runFloats: source.run &* width,
+        tiles: tiles &* a.outputRows)
+      let pieceInput = input + piece &* a.inputBlockStride
+      let epilogue = isLast ? a.epilogue : Epilogue()
+      var y = 0
+      while y < a.outputRows {
+        let rowInput = pieceInput + y &* a.strideY &* a.inputRowStride
+        let rowOutput = a.output + (block &* a.outputBlockStride &+ y &* a.outputRowStride)
+        let rowResidual = epilogue.residual.map {
+          $0 + (block &* epilogue.residualBlockStride &+ y &* epilogue.residualRowStride)
+        }
+        var x = 0
+        var tile = 0
+        while tile < tiles {
+          let pixels = tile < largeTiles ? smallTile &+ 1 : smallTile
+          computeTile(
+            pixels: pixels, vectors: blocks &* vectorsPerBlock, input: rowInput + x &* source.step,
+            source: source, weights: weights, ahead: ahead.next(), bias: a.bias,
+            output: rowOutput + x &* target.pixelStride,
+            target: target, residual: rowResidual.map { $0 + x &* target.pixelStride },
+            channel: block &* channelBlock, epilogue: epilogue)
+          x &+= pixels
+          tile &+= 1
+        }
+        y &+= 1
       }
-      var x = 0
-      var tile = 0
-      while tile < tiles {
-        let pixels = tile < largeTiles ? smallTile &+ 1 : smallTile
-        computeTile(
-          pixels: pixels, vectors: blocks &* vectorsPerBlock, input: rowInput + x &* source.step,
-          source: source, weights: weights, bias: a.bias,
-          output: rowOutput + x &* target.pixelStride,
-          target: target, residual: rowResidual.map { $0 + x &* target.pixelStride },
-          channel: block &* channelBlock, epilogue: a.epilogue)
-        x &+= pixels
-        tile &+= 1
-      }
-      y &+= 1
+      piece &+= pieceBlocks
     }
     panel += a.packedBlocks &* taps &* width
     block &+= blocks
+  }
+}
+
+/// Input blocks to sum at a time, so that their weights stay in the second-level cache from one tile
+/// to the next, beside those that are fetched for the next ones. It must depend on the weights alone:
+/// sums are rounded where pieces meet.
+@inline(__always)
+private func inputPiece(_ a: ConvolutionArguments, blockFloats: Int) -> Int {
+  let most = 32 << 10
+  let floats = a.inputBlocks &* blockFloats
+  if floats <= most &+ most / 2 { return max(1, a.inputBlocks) }
+  let pieces = (floats &+ most &- 1) / most
+  return (a.inputBlocks &+ pieces &- 1) / pieces
+}
+
+/// The weights that are needed next, shared out among the tiles that use these: each run of inputs of
+/// a tile fetches a part of what stands `distance` floats behind the run's weights.
+private struct TilesAhead {
+  private var part: TileAhead
+  private let step: Int
+  private let end: Int
+
+  init(distance: Int, runFloats: Int, tiles: Int) {
+    let lines = (runFloats &+ 15) / 16
+    let perTile = max(1, (lines &+ tiles &- 1) / tiles)
+    part = TileAhead(distance: distance, lines: perTile)
+    step = perTile &* 16
+    end = distance &+ runFloats
+  }
+
+  mutating func next() -> TileAhead {
+    if part.distance >= end { return TileAhead() }
+    defer { part.distance &+= step }
+    return part
   }
 }

@@ -91,6 +91,15 @@ struct TileInput {
   var rowStride: Int
   var blocks: Int
   var blockStride: Int
+  /// Whether to ask for the input of the tile to the right, as of one that stands far off.
+  var fetchesNext = false
+}
+
+/// Weights to bring near while a tile is computed: with each run of inputs, `lines` cache lines that
+/// stand `distance` floats behind the weights of the run.
+struct TileAhead {
+  var distance = 0
+  var lines = 0
 }
 
 /// Where a tile's sums go.
@@ -101,11 +110,38 @@ struct TileOutput {
   var accumulates: Bool
 }
 
+/// Asks for what the end of a tile adds and overwrites, so that it is there by then.
+@inline(__always)
+private func fetchTargets<let rows: Int, let columns: Int>(
+  _: Count<rows>, _: Count<columns>, output: UnsafeMutablePointer<Float>, target: TileOutput,
+  residual: UnsafePointer<Float>?
+) {
+  // Narrower vectors are stored slowly enough.
+  #if KERNELS_AVX512
+    for r in 0..<rows {
+      for c in 0..<columns {
+        vector_prefetch(output + (r &* target.pixelStride &+ c &* target.vectorStride))
+      }
+    }
+  #endif
+  guard let residual else { return }
+  for r in 0..<rows where r % blocksPerLine == 0 {
+    for c in 0..<columns {
+      vector_prefetch(residual + (r &* target.pixelStride &+ c &* target.residualVectorStride))
+    }
+  }
+}
+
+/// Channel blocks of neighbouring pixels in a cache line.
+private var blocksPerLine: Int {
+  @inline(__always) get { lineFloats / channelBlock }
+}
+
 /// One tile: start, sum, epilogue, store. `channel` is the first of the tile's output channels.
 @inline(__always)
 func computeTile<let rows: Int, let columns: Int>(
   _: Count<rows>, _: Count<columns>, input: UnsafePointer<Float>,
-  source: TileInput, weights: UnsafePointer<Float>, bias: UnsafePointer<Float>?,
+  source: TileInput, weights: UnsafePointer<Float>, ahead: TileAhead, bias: UnsafePointer<Float>?,
   output: UnsafeMutablePointer<Float>, target: TileOutput,
   residual: UnsafePointer<Float>?, channel: Int, epilogue: Epilogue
 ) {
@@ -123,6 +159,8 @@ func computeTile<let rows: Int, let columns: Int>(
     }
   }
 
+  fetchTargets(
+    Count<rows>(), Count<columns>(), output: output, target: target, residual: residual)
   var sums = PartialSums<rows, columns>()
   var w = weights
   var block = 0
@@ -132,6 +170,12 @@ func computeTile<let rows: Int, let columns: Int>(
       var x = input + (block &* source.blockStride &+ y &* source.rowStride)
       var run = 0
       while run < source.runsPerRow {
+        fetch(w + ahead.distance, lines: ahead.lines)
+        if source.fetchesNext {
+          for r in 0..<rows where r % blocksPerLine == 0 {
+            vector_prefetch_far(x + (rows &+ r) &* source.step)
+          }
+        }
         sums.makeRoom(&tile, for: source.run)
         accumulate(&tile, input: x, step: source.step, weights: w, count: source.run)
         w += source.run &* (columns &* lanes)

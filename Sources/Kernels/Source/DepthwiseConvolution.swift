@@ -30,33 +30,68 @@ func depthwiseConvolution(_ a: DepthwiseConvolutionArguments) {
   }
 }
 
-#if KERNELS_AVX512 || arch(arm64)
-  private typealias DepthwisePixels = Count<8>
-#else
-  private typealias DepthwisePixels = Count<6>
-#endif
+/// Pixels of the largest tile.
+private var depthwisePixels: Int {
+  @inline(__always) get {
+    #if KERNELS_AVX512 || arch(arm64)
+      14
+    #else
+      12
+    #endif
+  }
+}
 
+/// A row in tiles of nearly the same size: a narrow one would wait for each of its sums.
 @inline(__always)
 private func depthwiseRow(
   _ a: DepthwiseConvolutionArguments, input: UnsafePointer<Float>,
   weights: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
   residual: UnsafePointer<Float>?, channel: Int
 ) {
-  let step = a.strideX &* channelBlock
+  let tiles = (a.outputWidth &+ depthwisePixels &- 1) / depthwisePixels
   var x = 0
-  while x &+ DepthwisePixels.value <= a.outputWidth {
+  var tile = 0
+  while tile < tiles {
+    let pixels = (a.outputWidth &- x) / (tiles &- tile)
     depthwiseTile(
-      DepthwisePixels(), a, input: input + x &* step, weights: weights,
+      pixels: pixels, a, input: input + x &* a.strideX &* channelBlock, weights: weights,
       output: output + x &* channelBlock, residual: residual.map { $0 + x &* channelBlock },
       channel: channel)
-    x &+= DepthwisePixels.value
+    x &+= pixels
+    tile &+= 1
   }
-  while x < a.outputWidth {
+}
+
+@inline(__always)
+private func depthwiseTile(
+  pixels: Int, _ a: DepthwiseConvolutionArguments, input: UnsafePointer<Float>,
+  weights: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
+  residual: UnsafePointer<Float>?, channel: Int
+) {
+  @inline(__always)
+  func compute<let count: Int>(_ count: Count<count>) {
     depthwiseTile(
-      Count<1>(), a, input: input + x &* step, weights: weights,
-      output: output + x &* channelBlock, residual: residual.map { $0 + x &* channelBlock },
+      count, a, input: input, weights: weights, output: output, residual: residual,
       channel: channel)
-    x &+= 1
+  }
+  switch pixels {
+  case 1: compute(Count<1>())
+  case 2: compute(Count<2>())
+  case 3: compute(Count<3>())
+  case 4: compute(Count<4>())
+  case 5: compute(Count<5>())
+  case 6: compute(Count<6>())
+  case 7: compute(Count<7>())
+  case 8: compute(Count<8>())
+  case 9: compute(Count<9>())
+  case 10: compute(Count<10>())
+  case 11: compute(Count<11>())
+  case 12: compute(Count<12>())
+  #if KERNELS_AVX512 || arch(arm64)
+    case 13: compute(Count<13>())
+    case 14: compute(Count<14>())
+  #endif
+  default: break
   }
 }
 

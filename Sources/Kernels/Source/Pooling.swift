@@ -4,7 +4,7 @@ import KernelInterface
 @inline(never)
 func pool(_ a: PoolingArguments) {
   switch a.function {
-  case .maximum: pool(a, Largest.self) { value, _, _ in value }
+  case .maximum: pool(a, Largest.self, inTiles: true) { value, _, _ in value }
   case .average:
     pool(a, Sum.self) { sum, y, x in
       let rows = a.rowCounts?[y] ?? a.rowEnds[y] &- a.rowStarts[y]
@@ -17,7 +17,8 @@ func pool(_ a: PoolingArguments) {
 
 @inline(__always)
 private func pool<F: Fold>(
-  _ a: PoolingArguments, _: F.Type, finish: (Vector, _ y: Int, _ x: Int) -> Vector
+  _ a: PoolingArguments, _: F.Type, inTiles: Bool = false,
+  finish: (Vector, _ y: Int, _ x: Int) -> Vector
 ) {
   var y = 0
   while y < a.outputRows {
@@ -26,6 +27,15 @@ private func pool<F: Fold>(
     let output = a.output + y &* a.outputRowStride
     var x = 0
     while x < a.outputWidth {
+      if inTiles, rowStart < rowEnd, let window = regularWindow(a, x) {
+        if window.step == 1 {
+          poolTile(a, F.self, rows: rowStart..<rowEnd, window.columns, Count<1>(), output, x)
+        } else {
+          poolTile(a, F.self, rows: rowStart..<rowEnd, window.columns, Count<2>(), output, x)
+        }
+        x &+= PoolingTile.value
+        continue
+      }
       let columnStart = Int(a.columnStarts[x])
       let columnEnd = Int(a.columnEnds[x])
       let isEmpty = rowStart >= rowEnd || columnStart >= columnEnd
@@ -51,5 +61,63 @@ private func pool<F: Fold>(
       x &+= 1
     }
     y &+= 1
+  }
+}
+
+/// Output pixels at once: one alone would wait for each of its values.
+private typealias PoolingTile = Count<8>
+
+/// The input columns of a tile's windows: the first one's, and the distance to the next one's, 1 or 2.
+private struct RegularWindow {
+  var columns: Range<Int>
+  var step: Int
+}
+
+/// The windows of the tile from output column `x` on, where all have the same width and distance.
+/// The usual distances are constants of the loops, which have too few registers for addresses.
+@inline(__always)
+private func regularWindow(_ a: PoolingArguments, _ x: Int) -> RegularWindow? {
+  guard x &+ PoolingTile.value <= a.outputWidth else { return nil }
+  let start = a.columnStarts[x]
+  let end = a.columnEnds[x]
+  let step = a.columnStarts[x &+ 1] &- start
+  guard start < end, step == 1 || step == 2 else { return nil }
+  var i: Int32 = 1
+  while i < PoolingTile.value {
+    let next = x &+ Int(i)
+    if a.columnStarts[next] != start &+ i &* step || a.columnEnds[next] != end &+ i &* step {
+      return nil
+    }
+    i &+= 1
+  }
+  return RegularWindow(columns: Int(start)..<Int(end), step: Int(step))
+}
+
+/// Folds without a last step.
+@inline(__always)
+private func poolTile<F: Fold, let step: Int>(
+  _ a: PoolingArguments, _: F.Type, rows: Range<Int>, _ columns: Range<Int>, _: Count<step>,
+  _ output: UnsafeMutablePointer<Float>, _ x: Int
+) {
+  for half in 0..<vectorsPerBlock {
+    var values = Tile<8, 1>(repeating: [splat(F.neutral)])
+    var row = rows.lowerBound
+    while row < rows.upperBound {
+      var pixel =
+        a.input
+        + (row &* a.inputRowStride &+ columns.lowerBound &* channelBlock &+ half &* lanes)
+      var column = columns.lowerBound
+      while column < columns.upperBound {
+        for p in 0..<PoolingTile.value {
+          let value = load(pixel + p &* step &* channelBlock)
+          values[p][0] = F.combine(values[p][0], F.prepare(value))
+        }
+        pixel += channelBlock
+        column &+= 1
+      }
+      row &+= 1
+    }
+    let first = output + (x &* channelBlock &+ half &* lanes)
+    for p in 0..<PoolingTile.value { store(values[p][0], first + p &* channelBlock) }
   }
 }

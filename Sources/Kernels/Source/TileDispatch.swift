@@ -23,14 +23,15 @@ var panelVectors: Int {
 @inline(never)
 func computeTile(
   pixels: Int, vectors: Int, input: UnsafePointer<Float>, source: TileInput,
-  weights: UnsafePointer<Float>, bias: UnsafePointer<Float>?,
+  weights: UnsafePointer<Float>, ahead: TileAhead = TileAhead(), bias: UnsafePointer<Float>?,
   output: UnsafeMutablePointer<Float>, target: TileOutput, residual: UnsafePointer<Float>?,
   channel: Int, epilogue: Epilogue
 ) {
   @inline(__always)
   func compute<let rows: Int, let columns: Int>(_ r: Count<rows>, _ c: Count<columns>) {
     computeTile(
-      r, c, input: input, source: source, weights: weights, bias: bias, output: output,
+      r, c, input: input, source: source, weights: weights, ahead: ahead, bias: bias,
+      output: output,
       target: target, residual: residual, channel: channel, epilogue: epilogue)
   }
   @inline(__always)

@@ -70,6 +70,22 @@ func store(_ value: Vector, _ address: UnsafeMutableRawPointer, count: Int) {
   }
 }
 
+/// Brings `lines` cache lines from `address` on near, which may lie anywhere.
+@inline(__always)
+func fetch(_ address: UnsafePointer<Float>, lines: Int) {
+  var line = address
+  let end = address + lines &* lineFloats
+  while line < end {
+    vector_prefetch_far(line)
+    line += lineFloats
+  }
+}
+
+/// Floats in a cache line.
+var lineFloats: Int {
+  @inline(__always) get { 16 }
+}
+
 /// All lanes the same.
 @inline(__always)
 func splat(_ value: Float) -> Vector { Vector(repeating: value) }

@@ -1,3 +1,4 @@
+import CVector
 import KernelInterface
 
 /// See `PackingArguments`.
@@ -8,32 +9,94 @@ func packConvolutionWeights(_ a: PackingArguments) {
   let outputBlocks = (a.outputChannels &+ channelBlock &- 1) / channelBlock
   let panels = (outputBlocks &+ a.panelBlocks &- 1) / a.panelBlocks
   let fullPanel = a.panelBlocks &* channelBlock &* inputBlocks &* taps &* a.blockChannels
+  let isContiguous =
+    a.columnStride == 1 && a.rowStride == a.kernelWidth && a.inputStride == taps
+    && a.blockChannels % lanes == 0
   var panel = a.firstPanel
   while panel < min(panels, a.firstPanel &+ a.panelCount) {
     let firstBlock = panel &* a.panelBlocks
     let width = min(a.panelBlocks, outputBlocks &- firstBlock) &* channelBlock
     let target = a.packed + panel &* fullPanel
-    var block = 0
-    while block < inputBlocks {
-      packBlock(
-        a, firstOutput: firstBlock &* channelBlock, width: width,
-        firstInput: block &* a.blockChannels,
-        target: target + block &* taps &* a.blockChannels &* width)
-      block &+= 1
+    // As many columns at a time as can be transposed in registers, each read from start to end.
+    var column = 0
+    while column < width {
+      let columns = column..<column &+ lanes
+      var block = 0
+      while block < inputBlocks {
+        let firstInput = block &* a.blockChannels
+        let packed = target + block &* taps &* a.blockChannels &* width
+        if isContiguous && firstBlock &* channelBlock &+ columns.upperBound <= a.outputChannels
+          && firstInput &+ a.blockChannels <= a.inputChannels
+        {
+          transposeBlock(
+            a, firstOutput: firstBlock &* channelBlock, columns: columns, width: width,
+            firstInput: firstInput, taps: taps, target: packed)
+        } else {
+          packBlock(
+            a, firstOutput: firstBlock &* channelBlock, columns: columns, width: width,
+            firstInput: firstInput, target: packed)
+        }
+        block &+= 1
+      }
+      column &+= lanes
     }
     panel &+= 1
+  }
+}
+
+#if KERNELS_AVX512
+  private typealias SquareOfLanes = InlineArray<16, Vector>
+#elseif KERNELS_AVX2
+  private typealias SquareOfLanes = InlineArray<8, Vector>
+#else
+  private typealias SquareOfLanes = InlineArray<4, Vector>
+#endif
+
+/// `target[tap][c][column]` of one input block and `lanes` columns, for weights of which each
+/// output's stand side by side.
+@inline(__always)
+private func transposeBlock(
+  _ a: PackingArguments, firstOutput: Int, columns: Range<Int>, width: Int, firstInput: Int,
+  taps: Int, target: UnsafeMutablePointer<Float>
+) {
+  let source =
+    a.source
+    + ((firstOutput &+ columns.lowerBound) &* a.outputStride &+ firstInput &* taps) &* 4
+  let rowBytes = a.outputStride &* 4
+  // Element `position` of an output's block is tap `tap` of channel `c`.
+  var c = 0
+  var tap = 0
+  var position = 0
+  while position < a.blockChannels &* taps {
+    var rows = SquareOfLanes(repeating: .zero)
+    for r in 0..<lanes {
+      rows[r] = (source + (r &* rowBytes &+ position &* 4)).loadUnaligned(as: Vector.self)
+    }
+    withUnsafeMutablePointer(to: &rows) {
+      vector_transpose(UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self))
+    }
+    for r in 0..<lanes {
+      store(
+        rows[r], target + ((tap &* a.blockChannels &+ c) &* width &+ columns.lowerBound))
+      tap &+= 1
+      if tap == taps {
+        tap = 0
+        c &+= 1
+      }
+    }
+    position &+= lanes
   }
 }
 
 /// `target[tap][c][column]` of one input block.
 @inline(__always)
 private func packBlock(
-  _ a: PackingArguments, firstOutput: Int, width: Int, firstInput: Int,
+  _ a: PackingArguments, firstOutput: Int, columns: Range<Int>, width: Int, firstInput: Int,
   target: UnsafeMutablePointer<Float>
 ) {
   let tapStride = a.blockChannels &* width
-  var column = 0
-  while column < width {
+  var column = columns.lowerBound
+  while column < columns.upperBound {
     let output = firstOutput &+ column
     var c = 0
     while c < a.blockChannels {

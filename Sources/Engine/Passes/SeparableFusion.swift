@@ -1,0 +1,27 @@
+/// Joins a depthwise convolution to the 1 × 1 convolution that alone reads it, where the rows can be
+/// shared out evenly.
+enum SeparableFusion: Pass {
+  static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
+    let uses = graph.useCounts()
+    let producers = graph.producers()
+    var removed: Set<Int> = []
+    for index in graph.nodes.indices {
+      let node = graph.nodes[index]
+      guard let pointwise = node.operation as? ConvolutionOperation, pointwise.isPointwise,
+        uses[node.inputs[0]] == 1, let producer = producers[node.inputs[0]],
+        let depthwise = graph.nodes[producer].operation as? ConvolutionOperation,
+        depthwise.weights.path(block: context.channelBlock) == .depthwise, !depthwise.hasResidual
+      else { continue }
+      let middle = graph.shape(node.inputs[0])
+      let bands = SeparableBands(
+        middle, block: context.channelBlock, threads: context.pool.threadCount)
+      guard bands.isBalanced else { continue }
+      graph.nodes[index].operation = SeparableConvolutionOperation(
+        depthwise: depthwise, pointwise: pointwise, middle: middle)
+      graph.nodes[index].inputs[0] = graph.nodes[producer].inputs[0]
+      removed.insert(producer)
+    }
+    graph.removeNodes(removed)
+    return !removed.isEmpty
+  }
+}
