@@ -15,3 +15,22 @@ func peakMemoryBytes() -> Int {
     return usage.ru_maxrss
   #endif
 }
+
+/// Bytes of mapped files, the program's own included, that lie in memory; nil where the system does
+/// not say. They can be read again at any time, so the system takes them away where it is short.
+func filePageBytes() -> Int? {
+  #if os(Linux)
+    guard let file = fopen("/proc/self/status", "r") else { return nil }
+    defer { fclose(file) }
+    var buffer = [CChar](repeating: 0, count: 256)
+    while fgets(&buffer, Int32(buffer.count), file) != nil {
+      let line = String(
+        decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      guard line.hasPrefix("RssFile:") else { continue }
+      return line.split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { Int($0) }.map {
+        $0 << 10
+      }
+    }
+  #endif
+  return nil
+}
