@@ -6,7 +6,7 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers baseline benchmark install proto docs
+.PHONY: setup build test demo lint format layers baseline benchmark static install proto docs
 
 # Installs what is missing, and asks for nothing where nothing is.
 setup:
@@ -56,6 +56,10 @@ baseline: build
 benchmark: setup
 	$(SWIFT) build -c release --product KernelBenchmarks
 	$(BUILD)/KernelBenchmarks
+
+# Binaries that need nothing but libc, in .build/static/release.
+static: setup
+	@sh Tests/Tools/static.sh
 
 # Regenerates the protobuf-c code from the .proto files.
 proto: setup

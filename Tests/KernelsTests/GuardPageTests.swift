@@ -61,7 +61,7 @@ import Testing
     func output(_ count: Int) -> GuardedBuffer { GuardedBuffer(count: count, at: edge) }
   }
 
-  private typealias Exercise = (KernelTable, Buffers, Int) -> [GuardedBuffer]
+  private typealias Exercise = @Sendable (KernelTable, Buffers, Int) -> [GuardedBuffer]
 
   /// A call of the kernel for a length; returns the buffers that it must fill.
   private static let exercises: [(kernel: String, Exercise)] = [
