@@ -84,6 +84,11 @@ struct OneLayer {
       _ = try network.predict(["in": tensor])
       runs += 1
     }
-    return log.shortest("layer")
+    var found = log.shortest("layer")
+    if let dense = parameters as? InnerProduct {
+      // These are read where the file has them.
+      found.weightBytes = 4 * dense.inputChannels * dense.outputChannels
+    }
+    return found
   }
 }
