@@ -6,7 +6,7 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers baseline install proto docs
+.PHONY: setup build test demo lint format layers baseline benchmark static install proto docs
 
 # Installs what is missing, and asks for nothing where nothing is.
 setup:
@@ -51,6 +51,15 @@ docs: setup
 # The whole binary on a CPU that has no AVX.
 baseline: build
 	@sh Tests/Tools/baseline.sh $(BUILD)/assay
+
+# The share of the machine's peak that each kind of kernel reaches.
+benchmark: setup
+	$(SWIFT) build -c release --product KernelBenchmarks
+	$(BUILD)/KernelBenchmarks
+
+# Binaries that need nothing but libc, in .build/static/release.
+static: setup
+	@sh Tests/Tools/static.sh
 
 # Regenerates the protobuf-c code from the .proto files.
 proto: setup

@@ -109,6 +109,12 @@ let package = Package(
       ], swiftSettings: testable),
     .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library"], swiftSettings: testable),
 
+    // `make benchmark`
+    .executableTarget(
+      name: "KernelBenchmarks",
+      dependencies: ["Engine", "CoreMLModel", "CustomLayers", "Kernels", "TensorCore"],
+      path: "Tests/Benchmarks"),
+
     tests("TensorCore"),
     tests("ByteFormats"),
     tests("HDF5Reader", ["HDF5Library"]),

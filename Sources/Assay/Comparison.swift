@@ -111,8 +111,7 @@ public struct Comparison: Sendable {
     )
   }
 
-  /// Expected blobs are named by a blob or by a layer; a layer with an activation of its own means
-  /// the activation's output, as in the source.
+  /// Expected blobs are named by a blob or by a layer.
   private static func compareBlobs(
     _ prediction: Prediction, _ model: Model, expected path: String, options: Options
   ) throws -> BlobComparison {
@@ -122,10 +121,7 @@ public struct Comparison: Sendable {
     var expected: [String: Tensor] = [:]
     for (index, array) in try ExpectedArrays.read(path).arrays.enumerated() {
       let name = array.name ?? "array \(index)"
-      let layer =
-        layers.last { $0.name == name + "__activation__" } ?? layers.last { $0.name == name }
-      let blob = values[name] != nil ? name : layer?.output.first ?? name
-      expected[blob] = array.tensor
+      expected[model.blob(named: name) ?? name] = array.tensor
     }
     return BlobComparison(
       order: layers.flatMap(\.output), actual: values, expected: expected,

@@ -9,6 +9,7 @@ struct BenchReport {
   private let first: Duration
   /// When all runs were done.
   private let peakMemory: Int
+  private let filePages: Int?
   /// What was given as input; nil for random values.
   var inputs: String?
   var inputShapes: [(name: String, shape: [Int])] = []
@@ -26,6 +27,7 @@ struct BenchReport {
     self.load = load
     self.first = first
     peakMemory = peakMemoryBytes()
+    filePages = filePageBytes()
   }
 
   mutating func measurePeak() {
@@ -79,6 +81,7 @@ struct BenchReport {
         .object(inputShapes.map { ($0.name, .array($0.shape.map { .int($0) })) })
       ),
     ]
+    if let filePages { pairs.append(("file_page_bytes", .int(filePages))) }
     if let peak {
       pairs.append(("peak_gflops_one_thread", .literal(fixedText(peak.one / 1e9, decimals: 2))))
       pairs.append(("peak_gflops", .literal(fixedText(peak.all / 1e9, decimals: 2))))
@@ -135,9 +138,10 @@ struct BenchReport {
 
   private var memoryText: String {
     func mebibytes(_ bytes: Int) -> String { fixedText(Double(bytes) / 0x1p20, decimals: 1) }
-    let rest = peakMemory - network.packedWeightBytes - network.arenaBytes
+    let rest = peakMemory - network.packedWeightBytes - network.arenaBytes - (filePages ?? 0)
+    let files = filePages.map { ", \(mebibytes($0)) pages of files" } ?? ""
     return "\(mebibytes(peakMemory)) MiB at most: \(mebibytes(network.packedWeightBytes)) packed "
-      + "weights, \(mebibytes(network.arenaBytes)) arena, \(mebibytes(max(0, rest))) all else"
+      + "weights, \(mebibytes(network.arenaBytes)) arena\(files), \(mebibytes(max(0, rest))) all else"
   }
 
   private func comparisonText(_ comparison: TimingComparison, _ earlier: EarlierResult) -> String {

@@ -76,16 +76,14 @@ struct ComparisonText {
   }
 
   private func blobsText(_ blobs: BlobComparison) -> String {
-    var text = "\n"
-    let width = min(40, blobs.blobs.map { Console.escaped($0.name).count }.max() ?? 0)
+    var table = TextTable([("", .left), ("", .left), ("", .left)], indent: 2)
     for blob in blobs.blobs {
       let error =
         blob.metrics.map { numberText($0.largestAbsoluteError, digits: 6) }
         ?? "shape \(blob.actualShape) where \(blob.expectedShape) was expected"
-      text +=
-        "  \(Console.escaped(blob.name).padded(to: width))  "
-        + "\(blob.agrees ? "agrees " : "DIFFERS")  \(error)\n"
+      table.add([Console.escaped(blob.name), blob.agrees ? "agrees" : "DIFFERS", error])
     }
+    var text = "\n" + table.text
     for name in blobs.unknown { text += "  \(Console.escaped(name)): no such blob or layer\n" }
     if let first = blobs.firstDifference {
       text += "the first blob that differs is \(Console.escaped(first.name))\n"

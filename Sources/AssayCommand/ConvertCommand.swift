@@ -106,14 +106,16 @@ struct ConvertCommand: ParsableCommand {
   }
 
   private static func planText(_ plan: [PlanEntry]) -> String {
-    let nameWidth = min(40, plan.map { Console.escaped($0.layer).count }.max() ?? 0)
-    let classWidth = min(28, plan.map { Console.escaped($0.layerClass).count }.max() ?? 0)
-    return plan.map { entry in
+    var table = TextTable([("", .left), ("", .left), ("", .left)])
+    for entry in plan {
       let target = entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", ")
-      return Console.escaped(entry.layer).padded(to: nameWidth) + "  "
-        + Console.escaped(entry.layerClass).padded(to: classWidth) + "  → "
-        + Console.escaped(target) + "\n"
-    }.joined()
+      table.add(
+        [
+          Console.escaped(entry.layer), Console.escaped(entry.layerClass),
+          "→ " + Console.escaped(target),
+        ])
+    }
+    return table.text
   }
 
   private func conversionOptions() throws -> ConversionOptions {

@@ -71,15 +71,14 @@ struct PredictionText {
   }
 
   private static func bars(_ classes: [ClassProbability]) -> String {
-    let width = min(40, classes.map(\.label.count).max() ?? 0)
-    return classes.map { item in
-      let percent = fixedText(Double(item.probability) * 100, decimals: 2).leftPadded(to: 7)
-      let length = Int(
-        (max(0, min(1, item.probability.isNaN ? 0 : item.probability)) * 30).rounded())
-      let bar = String(repeating: "█", count: length)
-      return "  \(Console.escaped(item.label).padded(to: width))  \(percent) %  \(bar)"
-        .trimmedRight() + "\n"
-    }.joined()
+    var table = TextTable([("", .left), ("", .right), ("", .left)], indent: 2)
+    for item in classes {
+      let percent = fixedText(Double(item.probability) * 100, decimals: 2) + " %"
+      let share = item.probability.isNaN ? 0 : max(0, min(1, item.probability))
+      let bar = String(repeating: "█", count: Int((share * 30).rounded()))
+      table.add([Console.escaped(item.label), percent, bar])
+    }
+    return table.text
   }
 
   private static func numbers(_ value: Tensor) -> String {

@@ -134,11 +134,8 @@ struct RunCommand: ParsableCommand {
     return options
   }
 
-  /// The blob that `name` means: a blob, or the first output of a layer.
   private func blob(of name: String, in document: Model) throws -> String {
-    let layers = document.neuralNetwork?.layers ?? []
-    if layers.contains(where: { $0.output.contains(name) }) { return name }
-    if let blob = layers.first(where: { $0.name == name })?.output.first { return blob }
+    if let blob = document.blob(named: name) { return blob }
     throw ModelError(
       .mismatch, "the model has no layer or blob '\(name)'",
       hint: "`assay inspect` lists them")

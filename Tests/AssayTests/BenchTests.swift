@@ -82,6 +82,20 @@ import Testing
     }
   }
 
+  /// Beyond weights and working memory the process takes at most 30 MB.
+  @Test func memoryIsWhatIsPlanned() throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let result = try Command.run("bench", model, "--json", "--runs", "2")
+      let summary = try #require(try Self.lines(result.output).last)
+      func bytes(_ name: String) throws -> Int { try #require(summary[name] as? Int) }
+      let planned = try bytes("packed_weight_bytes") + bytes("arena_bytes")
+      #expect(try bytes("arena_bytes") > 0)
+      #expect(try bytes("peak_memory_bytes") - planned < 30_000_000)
+    }
+  }
+
   @Test func againstAnEarlierResult() throws {
     try Command.withFolder { folder in
       let model = folder + "/m.json"

@@ -126,17 +126,6 @@ struct InterfaceTests {
     #expect(error?.message == "2 class labels for the 3 values of output 'output1'")
   }
 
-  @Test func labelFiles() throws {
-    func labels(_ text: String) throws -> NeuralNetworkClassifier.ClassLabels {
-      try NeuralNetworkClassifier.ClassLabels(parsing: Array(text.utf8))
-    }
-    #expect(try labels("cat\r\ndog\n\nrat\n\n") == .string(["cat", "dog", "", "rat"]))
-    #expect(try labels(#"["a", "b"]"#) == .string(["a", "b"]))
-    #expect(try labels(" [1, 2]") == .int64([1, 2]))
-    #expect(throws: ModelError.self) { try labels("[1, \"a\"]") }
-    #expect(throws: ModelError.self) { try labels("\n") }
-  }
-
   @Test func unknownSizesAreFixedByName() throws {
     let json = single("GlobalAveragePooling2D", input: "[null, null, null, 3]")
     let error = modelError { try convert(json) }

@@ -117,7 +117,7 @@ func expectClose(
         }
         first = last
       }
-      for value in y.values { precondition(value != -12345) }
+      for value in y.values { precondition(value != GuardedBuffer.untouched) }
       return target.planar(y.values)
     }
 

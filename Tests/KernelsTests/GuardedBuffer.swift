@@ -40,8 +40,11 @@ final class GuardedBuffer: @unchecked Sendable {
     }
   }
 
+  /// What stands in a buffer that nobody has written.
+  static let untouched: Float = -12345
+
   convenience init(count: Int, at edge: Edge) {
-    self.init([Float](repeating: -12345, count: count), at: edge)
+    self.init([Float](repeating: Self.untouched, count: count), at: edge)
   }
 
   var constant: UnsafePointer<Float> { UnsafePointer(pointer) }

@@ -10,20 +10,7 @@ extension Custom: ReferenceLayer {
     guard let layerClass = settings.customLayers[className] else {
       throw ModelError(.unsupported, "implementation named '\(className)' was not found")
     }
-    var values: [String: CustomLayerParameter] = ["engineName": .string(className)]
-    for (name, value) in parameters {
-      switch value {
-      case .double(let number): values[name] = .double(number)
-      case .string(let text): values[name] = .string(text)
-      case .int(let number): values[name] = .int(number)
-      case .long(let number): values[name] = .long(number)
-      case .bool(let flag): values[name] = .bool(flag)
-      case nil: break
-      }
-    }
-    let layer = try layerClass.init(parameters: values)
-    try layer.setWeightData(
-      blobs.map { $0.float16Value.count > 0 ? $0.float16Value : Bytes($0.floatValue.array()) })
+    let layer = try instantiate(layerClass)
     let tensors = inputs.map(\.tensor)
     let shapes = try layer.outputShapes(forInputShapes: inputs.map(\.shape))
     for shape in shapes {

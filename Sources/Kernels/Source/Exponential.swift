@@ -1,7 +1,7 @@
 /// `x = n · log 2 + r` with `|r| <= log 2 / 2`: `r` and `n`.
 /// Precondition: `|x| < 2^21`.
 @inline(__always)
-private func reduceExponent(_ x: Vector) -> (remainder: Vector, n: IntegerVector) {
+func reduceExponent(_ x: Vector) -> (remainder: Vector, n: IntegerVector) {
   // Adding 1.5 · 2^23 rounds to an integer, which then stands in the low bits.
   let magic = splat(0x1.8p23)
   let shifted = multiplyAdd(x, splat(1.442_695_04), magic)
@@ -13,13 +13,13 @@ private func reduceExponent(_ x: Vector) -> (remainder: Vector, n: IntegerVector
 
 /// `2^n` for `-126 <= n <= 127`.
 @inline(__always)
-private func powerOfTwo(_ n: IntegerVector) -> Vector {
+func powerOfTwo(_ n: IntegerVector) -> Vector {
   float(shiftLeft(n &+ splat(Int32(127)), 23))
 }
 
 /// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`.
 @inline(__always)
-private func exponentialTail(_ r: Vector) -> Vector {
+func exponentialTail(_ r: Vector) -> Vector {
   var p = splat(1.987_569_2e-4)
   p = multiplyAdd(p, r, splat(1.398_199_95e-3))
   p = multiplyAdd(p, r, splat(8.333_452e-3))

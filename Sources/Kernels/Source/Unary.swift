@@ -28,7 +28,7 @@ func unary(_ a: UnaryArguments) {
   case .softsign: map(a) { x, _, _ in x / (splat(1) + magnitude(x)) }
   case .elu: map(a) { x, alpha, _ in exponentialUnit(x, alpha) }
   case .scaledElu: map(a) { x, alpha, beta in beta * exponentialUnit(x, alpha) }
-  case .swish: map(a) { x, alpha, _ in x * sigmoid(alpha * x) }
+  case .swish: map(a) { x, alpha, _ in swish(x, alpha) }
   }
 }
 
