@@ -15,6 +15,11 @@ public struct KernelTable: Sendable {
   public let convolution: @Sendable (ConvolutionArguments) -> Void
   public let depthwiseConvolution: @Sendable (DepthwiseConvolutionArguments) -> Void
   public let generalConvolution: @Sendable (GeneralConvolutionArguments) -> Void
+  public let planarConvolution: @Sendable (PlanarConvolutionArguments) -> Void
+  public let pieceInput: @Sendable (PieceInputArguments) -> Void
+  public let pieceOutput: @Sendable (PieceOutputArguments) -> Void
+  public let pieceSums: @Sendable (PieceSumArguments) -> Void
+  public let pieceSumOutput: @Sendable (PieceSumOutputArguments) -> Void
   public let packConvolutionWeights: @Sendable (PackingArguments) -> Void
   public let winogradInput: @Sendable (WinogradInputArguments) -> Void
   public let winogradOutput: @Sendable (WinogradOutputArguments) -> Void
@@ -36,6 +41,11 @@ public struct KernelTable: Sendable {
     convolution: @escaping @Sendable (ConvolutionArguments) -> Void,
     depthwiseConvolution: @escaping @Sendable (DepthwiseConvolutionArguments) -> Void,
     generalConvolution: @escaping @Sendable (GeneralConvolutionArguments) -> Void,
+    planarConvolution: @escaping @Sendable (PlanarConvolutionArguments) -> Void,
+    pieceInput: @escaping @Sendable (PieceInputArguments) -> Void,
+    pieceOutput: @escaping @Sendable (PieceOutputArguments) -> Void,
+    pieceSums: @escaping @Sendable (PieceSumArguments) -> Void,
+    pieceSumOutput: @escaping @Sendable (PieceSumOutputArguments) -> Void,
     packConvolutionWeights: @escaping @Sendable (PackingArguments) -> Void,
     winogradInput: @escaping @Sendable (WinogradInputArguments) -> Void,
     winogradOutput: @escaping @Sendable (WinogradOutputArguments) -> Void,
@@ -58,6 +68,11 @@ public struct KernelTable: Sendable {
     self.convolution = convolution
     self.depthwiseConvolution = depthwiseConvolution
     self.generalConvolution = generalConvolution
+    self.planarConvolution = planarConvolution
+    self.pieceInput = pieceInput
+    self.pieceOutput = pieceOutput
+    self.pieceSums = pieceSums
+    self.pieceSumOutput = pieceSumOutput
     self.packConvolutionWeights = packConvolutionWeights
     self.winogradInput = winogradInput
     self.winogradOutput = winogradOutput

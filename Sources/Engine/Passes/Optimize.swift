@@ -17,8 +17,14 @@ struct PassContext {
 /// All passes, in the order in which they run.
 let passes: [any Pass.Type] = [
   IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
-  AffineFusion.self, ElementwiseChaining.self, ResidualFusion.self, ActivationFusion.self,
-  PoolingFusion.self, DeadCode.self,
+  AffineFusion.self, ElementwiseChaining.self, SwishFusion.self, ResidualFusion.self,
+  CropFusion.self, ActivationFusion.self, PoolingFusion.self, DeadCode.self,
+]
+
+/// Passes that run once, when the others have nothing more to do: they choose operations that those
+/// do not know.
+let selections: [any Pass.Type] = [
+  PieceSelection.self, PlanarSelection.self, RowFunctionFusion.self,
 ]
 
 /// The graph after all passes, repeated until none finds anything more to do.
@@ -32,5 +38,6 @@ func optimize(
     changed = false
     for pass in passes where try pass.run(&graph, context) { changed = true }
   }
+  for pass in selections { _ = try pass.run(&graph, context) }
   return graph
 }
