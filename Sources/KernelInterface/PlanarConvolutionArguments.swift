@@ -3,7 +3,7 @@
 ///     out[o][y][x] = bias[o] + Σ(i, ky, kx)
 ///       in[i][y + ky · dilationY][x + kx · dilationX] · w[o / g][i][ky][kx][o % g]
 ///
-/// with `g = channelsAtOnce(outputs)` output channels side by side in the weights, and zeros where
+/// with `g`, the table's `planarGroup(outputs)`, output channels side by side in the weights, and zeros where
 /// the last ones are fewer. The order of the sum is the order of the indices. Nothing outside the
 /// rows and columns that the formula names is read.
 public struct PlanarConvolutionArguments: @unchecked Sendable {
@@ -50,10 +50,4 @@ public struct PlanarConvolutionArguments: @unchecked Sendable {
     self.bias = bias
   }
 
-  /// Output channels that are computed at once, of `outputs` in all: as many in each go as can be,
-  /// and at most four.
-  public static func channelsAtOnce(_ outputs: Int) -> Int {
-    let times = (outputs + 3) / 4
-    return (outputs + times - 1) / max(times, 1)
-  }
 }

@@ -23,9 +23,10 @@ struct PlanarConvolutionOperation: Operation {
   }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    let halo = window.halo(input: shapes.inputs[0], output: result(shapes))
-    return LayoutWishes(inputs: [LayoutWish(block: .planar, halo: halo)], outputs: [.planar])
+    LayoutWishes(inputs: [.dense], outputs: [.planar])
   }
+
+  var takesBorrowedInput: Bool { true }
 
   func multiplyAdds(_ shapes: NodeShapes) -> Int {
     result(shapes).count * weights.inputs * window.kernel[0] * window.kernel[1]
@@ -35,24 +36,30 @@ struct PlanarConvolutionOperation: Operation {
     StepNote(
       kernel: "planar \(window.kernel[0])×\(window.kernel[1])" + RowFunctions.label(functions)
         + (isAveraged ? " + average" : ""),
-      weightBytes: packedWeights().count * 4)
+      weightBytes: packedWeights(context.kernels).count * 4)
   }
 
-  /// Rows that are averaged before their sum is added to others': the same for any number of
-  /// threads.
+  /// Rows that are summed before their sum is added to others': the same for any number of threads.
   private static let bandRows = 16
+  /// Rows whose input is copied at once, such that it stays in the nearest cache.
+  private static let copiedRows = 8
 
   private var bands: Int { (rows + Self.bandRows - 1) / Self.bandRows }
   private var rowFloats: Int { weights.outputs * width }
+  private var copiedWidth: Int { width + window.extent(1) - 1 }
+  private var copiedFloats: Int {
+    weights.inputs * (Self.copiedRows + window.extent(0) - 1) * copiedWidth
+  }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
-    isAveraged
-      ? (context.inputs[0].layout.shape.images * bands + context.threadCount) * rowFloats : 0
+    let images = context.inputs[0].layout.shape.images
+    return context.threadCount * (copiedFloats + rowFloats)
+      + (isAveraged ? images * bands * rowFloats : 0)
   }
 
   /// `[output / g][input][row][column][output % g]`, as the kernel wants them.
-  private func packedWeights() -> [Float] {
-    let group = PlanarConvolutionArguments.channelsAtOnce(weights.outputs)
+  private func packedWeights(_ kernels: KernelTable) -> [Float] {
+    let group = kernels.planarGroup(weights.outputs)
     let values = weights.view(window).rowMajor()
     let taps = weights.inputs * window.kernel[0] * window.kernel[1]
     var packed: [Float] = []
@@ -73,69 +80,94 @@ struct PlanarConvolutionOperation: Operation {
     let output = context.outputs[0]
     let from = input.layout
     let to = output.layout
+    let scratch = context.scratch
     let kernels = context.kernels
     let outputs = weights.outputs
-    let packed = try Constant(packedWeights())
+    let packed = try Constant(packedWeights(kernels))
     let bias = try Constant(weights.bias ?? [Float](repeating: 0, count: outputs))
-    let start = from.origin - window.start[0] * from.rowStride - window.start[1]
     let functions = RowFunctions(functions, kernels)
-    let (rows, width) = (rows, width)
-    let arguments = PlanarConvolutionArguments(
-      input: packed.pointer, inputRowStride: from.rowStride, inputPlaneStride: from.planeStride,
-      inputs: weights.inputs, weights: packed.pointer, kernelHeight: window.kernel[0],
-      kernelWidth: window.kernel[1], dilationY: window.dilation[0], dilationX: window.dilation[1],
-      output: UnsafeMutablePointer(mutating: packed.pointer), outputRowStride: to.rowStride,
-      outputPlaneStride: to.planeStride, outputs: outputs, rows: 1, width: width,
-      bias: bias.pointer)
+    let (rows, width, bands) = (rows, width, bands)
+    let (copiedFloats, rowFloats, copiedWidth) = (copiedFloats, rowFloats, copiedWidth)
+    let copiedPlane = copiedFloats / weights.inputs
+    let halo = window.extent(0) - 1
+    let (top, left) = (window.start[0], window.start[1])
+    let window = window
+    let inputs = weights.inputs
+    let isAveraged = isAveraged
+
+    /// The input of some rows of the output, with its border of zeros.
+    @Sendable func copy(
+      _ rows: Range<Int>, _ image: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>
+    ) {
+      let used = min(from.shape.width, copiedWidth - left)
+      for channel in 0..<inputs {
+        var line = target + channel * copiedPlane
+        for y in rows.lowerBound - top..<rows.upperBound - top + halo {
+          if y < 0 || y >= from.shape.height || used <= 0 {
+            line.update(repeating: 0, count: copiedWidth)
+          } else {
+            line.update(repeating: 0, count: left)
+            (line + left).update(
+              from: image + channel * from.planeStride + y * from.rowStride, count: used)
+            (line + left + used).update(repeating: 0, count: copiedWidth - left - used)
+          }
+          line += copiedWidth
+        }
+      }
+    }
+
     /// Convolution and functions of one row.
     @Sendable func compute(
       _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>, planeStride: Int
     ) {
-      withExtendedLifetime((packed, bias)) {
-        var arguments = arguments
-        arguments.input = from
-        arguments.output = to
-        arguments.outputPlaneStride = planeStride
-        kernels.planarConvolution(arguments)
-        functions.apply(to, count: width, channels: outputs, planeStride: planeStride)
-      }
+      kernels.planarConvolution(
+        PlanarConvolutionArguments(
+          input: from, inputRowStride: copiedWidth, inputPlaneStride: copiedPlane, inputs: inputs,
+          weights: packed.pointer, kernelHeight: window.kernel[0], kernelWidth: window.kernel[1],
+          dilationY: window.dilation[0], dilationX: window.dilation[1], output: to,
+          outputRowStride: 0, outputPlaneStride: planeStride, outputs: outputs, rows: 1,
+          width: width, bias: bias.pointer))
+      functions.apply(to, count: width, channels: outputs, planeStride: planeStride)
     }
-    if !isAveraged {
-      let bands = max(1, min(rows, max(context.threadCount * 4, rows / 8)))
-      return { run in
-        let source = UnsafePointer(run.pointer(input)) + start
-        let target = run.pointer(output) + to.origin
-        run.parallel(to.shape.images * bands, writing: output) { unit in
-          let image = unit / bands
-          for row in ThreadPool.share(of: rows, unit % bands, bands) {
-            compute(
-              source + image * from.imageStride + row * from.rowStride,
-              target + image * to.imageStride + row * to.rowStride, planeStride: to.planeStride)
-          }
-        }
-      }
-    }
-    let scratch = context.scratch
-    let (bands, rowFloats) = (bands, rowFloats)
-    let images = from.shape.images
+
     return { run in
-      let source = UnsafePointer(run.pointer(input)) + start
-      let target = run.pointer(output) + to.origin
-      let sums = run.pointer(scratch)
-      if to.halo != .none { run.parallel(0, writing: output) { _ in } }
+      let source = UnsafePointer(run.pointer(input))
+      let buffer = run.pointer(output)
+      let target = buffer + to.origin
+      let memory = run.pointer(scratch)
+      let sums = memory + run.pool.threadCount * (copiedFloats + rowFloats)
+      let images = from.shape.images
       run.pool.onEveryThread { thread, threads in
-        let line = sums + (images * bands + thread) * rowFloats
+        if to.halo != .none {
+          for plane in ThreadPool.share(of: to.planes, thread, threads) {
+            to.clearHalo(ofPlane: plane, in: buffer)
+          }
+        }
+        let copied = memory + thread * (copiedFloats + rowFloats)
+        let line = copied + copiedFloats
         for unit in ThreadPool.share(of: images * bands, thread, threads) {
-          let first = unit % bands * Self.bandRows
-          let image = source + unit / bands * from.imageStride
-          let sum = sums + unit * rowFloats
-          compute(image + first * from.rowStride, sum, planeStride: width)
-          for row in first + 1..<min(rows, first + Self.bandRows) {
-            compute(image + row * from.rowStride, line, planeStride: width)
-            kernels.add(line, to: sum, count: rowFloats)
+          let (image, band) = unit.quotientAndRemainder(dividingBy: bands)
+          let end = min(rows, (band + 1) * Self.bandRows)
+          for first in stride(from: band * Self.bandRows, to: end, by: Self.copiedRows) {
+            let part = first..<min(end, first + Self.copiedRows)
+            copy(part, source + image * from.imageStride, copied)
+            for row in part {
+              let input = copied + (row - first) * copiedWidth
+              if !isAveraged {
+                compute(
+                  input, target + image * to.imageStride + row * to.rowStride,
+                  planeStride: to.planeStride)
+              } else if row == band * Self.bandRows {
+                compute(input, sums + unit * rowFloats, planeStride: width)
+              } else {
+                compute(input, line, planeStride: width)
+                kernels.add(line, to: sums + unit * rowFloats, count: rowFloats)
+              }
+            }
           }
         }
       }
+      if !isAveraged { return }
       for plane in 0..<images * outputs {
         let (image, channel) = plane.quotientAndRemainder(dividingBy: outputs)
         var total = 0.0

@@ -24,7 +24,7 @@ let passes: [any Pass.Type] = [
 /// Passes that run once, when the others have nothing more to do: they choose operations that those
 /// do not know.
 let selections: [any Pass.Type] = [
-  PieceSelection.self, PlanarSelection.self, RowFunctionFusion.self,
+  UpsampledSelection.self, PieceSelection.self, PlanarSelection.self, RowFunctionFusion.self,
 ]
 
 /// The graph after all passes, repeated until none finds anything more to do.

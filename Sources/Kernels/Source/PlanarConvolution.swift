@@ -1,16 +1,28 @@
 import KernelInterface
 
-/// Vectors of neighbouring pixels that are computed at once.
+/// Output channels of the largest tile: with the vectors of pixels that go with them, what the
+/// registers hold beside the weights of one step.
+var planarOutputs: Int {
+  @inline(__always) get {
+    #if KERNELS_AVX512
+      6
+    #else
+      3
+    #endif
+  }
+}
+
 #if KERNELS_AVX512
-  private typealias PlanarVectors = Count<6>
+  private typealias FewOutputVectors = Count<6>
 #else
-  private typealias PlanarVectors = Count<3>
+  private typealias FewOutputVectors = Count<4>
 #endif
 
 /// See `PlanarConvolutionArguments`.
 @inline(never)
 func planarConvolution(_ a: PlanarConvolutionArguments) {
-  let group = PlanarConvolutionArguments.channelsAtOnce(a.outputs)
+  let times = (a.outputs &+ planarOutputs &- 1) / planarOutputs
+  let group = (a.outputs &+ times &- 1) / max(times, 1)
   let groupWeights = a.inputs &* a.kernelHeight &* a.kernelWidth &* group
   var y = 0
   while y < a.rows {
@@ -18,10 +30,15 @@ func planarConvolution(_ a: PlanarConvolutionArguments) {
     var weights = a.weights
     while channel < a.outputs {
       switch group {
-      case 1: planarRow(Count<1>(), a, row: y, channel: channel, weights: weights)
-      case 2: planarRow(Count<2>(), a, row: y, channel: channel, weights: weights)
-      case 3: planarRow(Count<3>(), a, row: y, channel: channel, weights: weights)
-      default: planarRow(Count<4>(), a, row: y, channel: channel, weights: weights)
+      case 1: planarRow(Count<1>(), FewOutputVectors(), a, y, channel, weights)
+      case 2: planarRow(Count<2>(), FewOutputVectors(), a, y, channel, weights)
+      case 3: planarRow(Count<3>(), FewOutputVectors(), a, y, channel, weights)
+      #if KERNELS_AVX512
+        case 4: planarRow(Count<4>(), FewOutputVectors(), a, y, channel, weights)
+        case 5: planarRow(Count<5>(), Count<4>(), a, y, channel, weights)
+        case 6: planarRow(Count<6>(), Count<4>(), a, y, channel, weights)
+      #endif
+      default: break
       }
       channel &+= group
       weights += groupWeights
@@ -31,15 +48,14 @@ func planarConvolution(_ a: PlanarConvolutionArguments) {
 }
 
 @inline(never)
-private func planarRow<let outputs: Int>(
-  _ count: Count<outputs>, _ a: PlanarConvolutionArguments, row: Int, channel: Int,
-  weights: UnsafePointer<Float>
+private func planarRow<let outputs: Int, let columns: Int>(
+  _ count: Count<outputs>, _ vectors: Count<columns>, _ a: PlanarConvolutionArguments,
+  _ row: Int, _ channel: Int, _ weights: UnsafePointer<Float>
 ) {
-  let wide = PlanarVectors.value &* lanes
+  let wide = columns &* lanes
   var x = 0
   while x &+ wide <= a.width {
-    planarTile(
-      count, PlanarVectors(), a, row: row, column: x, channel: channel, weights: weights)
+    planarTile(count, vectors, a, row: row, column: x, channel: channel, weights: weights)
     x &+= wide
   }
   while x &+ 2 &* lanes <= a.width {
@@ -73,11 +89,11 @@ private func planarTile<let outputs: Int, let columns: Int>(
     for _ in 0..<a.kernelHeight {
       var x = line
       for _ in 0..<a.kernelWidth {
-        var pixels = InlineArray<columns, Vector>(repeating: .zero)
-        for c in 0..<columns { pixels[c] = load(x + c &* lanes) }
-        for o in 0..<outputs {
-          let weight = splat(w[o])
-          for c in 0..<columns { tile[o][c] = multiplyAdd(weight, pixels[c], tile[o][c]) }
+        var weight = InlineArray<outputs, Vector>(repeating: .zero)
+        for o in 0..<outputs { weight[o] = splat(w[o]) }
+        for c in 0..<columns {
+          let pixels = load(x + c &* lanes)
+          for o in 0..<outputs { tile[o][c] = multiplyAdd(weight[o], pixels, tile[o][c]) }
         }
         w += outputs
         x += a.dilationX
