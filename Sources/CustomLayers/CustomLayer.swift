@@ -1,3 +1,4 @@
+import Kernels
 import TensorCore
 
 /// A parameter of a custom layer, as `CustomLayerParams` stores it.
@@ -56,4 +57,19 @@ public protocol CustomLayer: AnyObject {
   func setWeightData(_ weights: [Bytes]) throws
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]]
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws
+  /// What the layer does to its only input, where the engine has an operation of its own for it;
+  /// asked for after `setWeightData(_:)`. The engine then need not call `evaluate`.
+  var equivalent: CustomLayerEquivalent? { get }
+}
+
+extension CustomLayer {
+  public var equivalent: CustomLayerEquivalent? { nil }
+}
+
+/// A custom layer in the engine's own terms.
+public enum CustomLayerEquivalent: Sendable, Equatable {
+  /// `function(scale · x + shift)`, with one `alpha` or one a channel.
+  case function(UnaryFunction, alpha: [Float], beta: Float = 0, scale: Float = 1, shift: Float = 0)
+  /// Rows and columns taken from each border.
+  case crop(border: Int)
 }

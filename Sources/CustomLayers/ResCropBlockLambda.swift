@@ -23,6 +23,8 @@ public final class ResCropBlockLambda: CustomLayer {
     }
   }
 
+  public var equivalent: CustomLayerEquivalent? { .crop(border: Self.border) }
+
   public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     for (input, output) in zip(inputs, outputs) {
       guard let source = input.elements.baseAddress, let target = output.elements.baseAddress

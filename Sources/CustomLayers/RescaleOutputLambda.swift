@@ -15,6 +15,8 @@ public final class RescaleOutputLambda: CustomLayer {
 
   public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] { inputShapes }
 
+  public var equivalent: CustomLayerEquivalent? { .function(.linear, alpha: [127.5], shift: 1) }
+
   public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     for (input, output) in zip(inputs, outputs) {
       guard let source = input.elements.baseAddress, let target = output.elements.baseAddress

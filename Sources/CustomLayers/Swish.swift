@@ -44,6 +44,8 @@ public final class Swish: CustomLayer {
     return inputShapes
   }
 
+  public var equivalent: CustomLayerEquivalent? { .function(.swish, alpha: beta) }
+
   public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     let input = inputs[0]
     guard let source = input.elements.baseAddress, let target = outputs[0].elements.baseAddress

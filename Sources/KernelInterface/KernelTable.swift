@@ -11,10 +11,19 @@ public struct KernelTable: Sendable {
   public let panelBlocks: Int
   /// Output pixels that `convolution` computes at once; rows of a multiple of it run best.
   public let pixelTile: Int
+  /// Output channels that `planarConvolution` computes at once, at most.
+  public let planarOutputs: Int
 
   public let convolution: @Sendable (ConvolutionArguments) -> Void
   public let depthwiseConvolution: @Sendable (DepthwiseConvolutionArguments) -> Void
   public let generalConvolution: @Sendable (GeneralConvolutionArguments) -> Void
+  public let planarConvolution: @Sendable (PlanarConvolutionArguments) -> Void
+  public let pieceInput: @Sendable (PieceInputArguments) -> Void
+  public let pieceOutput: @Sendable (PieceOutputArguments) -> Void
+  public let pieceSums: @Sendable (PieceSumArguments) -> Void
+  public let pieceSumOutput: @Sendable (PieceSumOutputArguments) -> Void
+  public let upsampledInput: @Sendable (UpsampledInputArguments) -> Void
+  public let upsampledOutput: @Sendable (UpsampledOutputArguments) -> Void
   public let packConvolutionWeights: @Sendable (PackingArguments) -> Void
   public let winogradInput: @Sendable (WinogradInputArguments) -> Void
   public let winogradOutput: @Sendable (WinogradOutputArguments) -> Void
@@ -32,10 +41,17 @@ public struct KernelTable: Sendable {
   public let unblock: @Sendable (UnblockingArguments) -> Void
 
   public init(
-    channelBlock: Int, panelBlocks: Int, pixelTile: Int,
+    channelBlock: Int, panelBlocks: Int, pixelTile: Int, planarOutputs: Int,
     convolution: @escaping @Sendable (ConvolutionArguments) -> Void,
     depthwiseConvolution: @escaping @Sendable (DepthwiseConvolutionArguments) -> Void,
     generalConvolution: @escaping @Sendable (GeneralConvolutionArguments) -> Void,
+    planarConvolution: @escaping @Sendable (PlanarConvolutionArguments) -> Void,
+    pieceInput: @escaping @Sendable (PieceInputArguments) -> Void,
+    pieceOutput: @escaping @Sendable (PieceOutputArguments) -> Void,
+    pieceSums: @escaping @Sendable (PieceSumArguments) -> Void,
+    pieceSumOutput: @escaping @Sendable (PieceSumOutputArguments) -> Void,
+    upsampledInput: @escaping @Sendable (UpsampledInputArguments) -> Void,
+    upsampledOutput: @escaping @Sendable (UpsampledOutputArguments) -> Void,
     packConvolutionWeights: @escaping @Sendable (PackingArguments) -> Void,
     winogradInput: @escaping @Sendable (WinogradInputArguments) -> Void,
     winogradOutput: @escaping @Sendable (WinogradOutputArguments) -> Void,
@@ -55,9 +71,17 @@ public struct KernelTable: Sendable {
     self.channelBlock = channelBlock
     self.panelBlocks = panelBlocks
     self.pixelTile = pixelTile
+    self.planarOutputs = planarOutputs
     self.convolution = convolution
     self.depthwiseConvolution = depthwiseConvolution
     self.generalConvolution = generalConvolution
+    self.planarConvolution = planarConvolution
+    self.pieceInput = pieceInput
+    self.pieceOutput = pieceOutput
+    self.pieceSums = pieceSums
+    self.pieceSumOutput = pieceSumOutput
+    self.upsampledInput = upsampledInput
+    self.upsampledOutput = upsampledOutput
     self.packConvolutionWeights = packConvolutionWeights
     self.winogradInput = winogradInput
     self.winogradOutput = winogradOutput
@@ -73,5 +97,12 @@ public struct KernelTable: Sendable {
     self.blockedSoftmax = blockedSoftmax
     self.block = block
     self.unblock = unblock
+  }
+
+  /// Output channels that `planarConvolution` computes at once, of `outputs` in all: as many each
+  /// time, as far as that goes.
+  public func planarGroup(_ outputs: Int) -> Int {
+    let times = (outputs + planarOutputs - 1) / planarOutputs
+    return (outputs + times - 1) / max(times, 1)
   }
 }

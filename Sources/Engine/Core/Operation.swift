@@ -54,6 +54,8 @@ protocol Operation: Sendable {
   var canRunInPlace: Bool { get }
   /// Whether the output is the first input under another shape, both row-major.
   var isView: Bool { get }
+  /// Whether the first input, row-major, may be the caller's own tensor.
+  var takesBorrowedInput: Bool { get }
   /// Multiply-adds of one run.
   func multiplyAdds(_ shapes: NodeShapes) -> Int
   /// Floats of working memory that a run needs.
@@ -72,6 +74,7 @@ struct StepNote: Sendable {
 extension Operation {
   var canRunInPlace: Bool { false }
   var isView: Bool { false }
+  var takesBorrowedInput: Bool { false }
   func multiplyAdds(_ shapes: NodeShapes) -> Int { 0 }
   func scratchFloats(_ context: StepContext) throws -> Int { 0 }
   func describe(_ context: StepContext) -> StepNote { StepNote() }
@@ -82,6 +85,8 @@ struct Operand: Sendable {
   enum Place: Sendable {
     /// Floats from the arena's start.
     case arena(offset: Int)
+    /// The caller's tensor for an input of the graph.
+    case input(index: Int)
     case constant(Constant)
   }
 
@@ -125,6 +130,8 @@ typealias StepBody = @Sendable (RunContext) throws -> Void
 struct RunContext {
   let arena: UnsafeMutablePointer<Float>
   let pool: ThreadPool
+  /// The elements of the caller's tensors.
+  let inputs: [UnsafePointer<Float>]
 
   /// The start of an operand's buffer.
   func pointer(_ operand: Operand) -> UnsafeMutablePointer<Float> { pointer(operand.place) }
@@ -132,6 +139,8 @@ struct RunContext {
   func pointer(_ place: Operand.Place) -> UnsafeMutablePointer<Float> {
     switch place {
     case .arena(let offset): arena + offset
+    // Only operations that take borrowed inputs see these, and they only read them.
+    case .input(let index): UnsafeMutablePointer(mutating: inputs[index])
     // Constants are only ever inputs; steps do not write to those.
     case .constant(let constant): UnsafeMutablePointer(mutating: constant.pointer)
     }

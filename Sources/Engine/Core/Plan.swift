@@ -25,6 +25,8 @@ struct Plan {
     /// The representation of which this is a part, and the floats before it there.
     var part: (of: ID, offset: Int)?
     var constant: Constant?
+    /// The input of the graph whose tensor is read where the caller has it.
+    var borrowedInput: Int?
   }
 
   let graph: Graph
@@ -52,6 +54,7 @@ struct Plan {
     try assignment.assign()
     representations = assignment.representations
     actions = assignment.actions
+    borrowInputs()
     try placeBuffers(pool)
     var contexts = actions.indices.map { context($0, pool) }
     descriptions = zip(actions, contexts).map { describe($0, $1) }
@@ -88,6 +91,9 @@ struct Plan {
     let representation = representations[id]
     if let constant = representation.constant {
       return Operand(place: .constant(constant), layout: representation.layout)
+    }
+    if let index = representation.borrowedInput {
+      return Operand(place: .input(index: index), layout: representation.layout)
     }
     let offset = representation.buffer.map { offsets[$0] / 4 + representation.offset } ?? 0
     return Operand(place: .arena(offset: offset), layout: representation.layout)
@@ -138,6 +144,30 @@ struct Plan {
 // MARK: - Memory
 
 extension Plan {
+  /// Leaves out the copies of inputs that are read as they are, and only by operations that can.
+  private mutating func borrowInputs() {
+    var isCopied = representations.map { !$0.layout.isDense }
+    for action in actions {
+      switch action {
+      case .input: break
+      case .node(let index, let inputs, _):
+        let first = graph.nodes[index].operation.takesBorrowedInput ? inputs.first : nil
+        for (position, id) in inputs.enumerated() where position > 0 || id != first {
+          isCopied[id] = true
+        }
+      case .convert, .output: for id in action.representations { isCopied[id] = true }
+      }
+    }
+    for case .input(let index, let id) in actions
+    where !isCopied[id] && graph.inputs[index].preprocessing == nil {
+      representations[id].borrowedInput = index
+    }
+    actions.removeAll { action in
+      guard case .input(_, let id) = action else { return false }
+      return representations[id].borrowedInput != nil
+    }
+  }
+
   /// Gives every representation a buffer; views, in-place results and parts of a whole share one.
   private mutating func placeBuffers(_ pool: ThreadPool) throws {
     var firstUse = [Int?](repeating: nil, count: representations.count)

@@ -22,6 +22,18 @@ struct ConvolutionWeights: Sendable {
     ConvolutionPath(groups: groups, inputs: inputs, outputs: outputs, block: block)
   }
 
+  /// The first group's, of an ordinary convolution, where they stand or in a copy.
+  func view(_ window: WindowGeometry) -> WeightView { view(window, values.contiguous()) }
+
+  func view(_ window: WindowGeometry, _ bytes: Bytes) -> WeightView {
+    let area = window.kernel[0] * window.kernel[1]
+    return WeightView(
+      bytes: bytes, outputStride: groupInputs * area, inputStride: area,
+      rowStride: window.kernel[1], columnStride: 1, outputChannels: groupOutputs,
+      inputChannels: groupInputs, kernelHeight: window.kernel[0],
+      kernelWidth: window.kernel[1])
+  }
+
   /// y ← factor · y + offset, a pair for each output channel.
   mutating func apply(scale factors: [Double], bias offsets: [Double]) {
     let old = bias
@@ -37,6 +49,8 @@ struct ConvolutionOperation: Operation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
   var hasResidual = false
+  /// The row and column of the second input that are added to the first pixel.
+  var residualStart = [0, 0]
   /// Whether the output is the largest of each 2 × 2 of these.
   var poolsMaximum = false
 
@@ -67,15 +81,6 @@ struct ConvolutionOperation: Operation {
     convolved(shapes.outputs[0]).count * weights.groupInputs * window.kernel[0] * window.kernel[1]
   }
 
-  private func view(_ bytes: Bytes) -> WeightView {
-    let area = window.kernel[0] * window.kernel[1]
-    return WeightView(
-      bytes: bytes, outputStride: weights.groupInputs * area, inputStride: area,
-      rowStride: window.kernel[1], columnStride: 1, outputChannels: weights.groupOutputs,
-      inputChannels: weights.groupInputs, kernelHeight: window.kernel[0],
-      kernelWidth: window.kernel[1])
-  }
-
   /// The tiles of Winograd's algorithm and what it computes, where it is used.
   private func winograd(_ context: StepContext) -> (size: Int, geometry: WinogradGeometry)? {
     let from = context.inputs[0].layout
@@ -103,7 +108,7 @@ struct ConvolutionOperation: Operation {
   func directNote(inputBlock: Int, _ context: StepContext) -> StepNote {
     let path = weights.path(block: context.channelBlock)
     let floats = ConvolutionPlan.packedFloats(
-      view(Bytes()), path: path, groups: weights.groups, block: context.channelBlock,
+      weights.view(window, Bytes()), path: path, groups: weights.groups, block: context.channelBlock,
       blockChannels: inputBlock)
     return StepNote(
       kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])" + fusedLabel,
@@ -124,7 +129,7 @@ struct ConvolutionOperation: Operation {
   /// The convolution by its definition, with packed weights.
   func makePlan(inputBlock: Int, _ context: StepContext) throws -> ConvolutionPlan {
     try ConvolutionPlan(
-      view(weights.values.contiguous()), groups: weights.groups,
+      weights.view(window), groups: weights.groups,
       groupStride: weights.groupOutputs * weights.groupInputs * window.kernel[0]
         * window.kernel[1],
       path: weights.path(block: context.channelBlock), stride: window.stride,
@@ -139,22 +144,30 @@ struct ConvolutionOperation: Operation {
     ).scratchFloats
   }
 
+  /// Floats from the residual's first pixel to the one that is added to the output's first.
+  private func residualOffset(_ context: StepContext) -> Int {
+    guard hasResidual else { return 0 }
+    let layout = context.inputs[1].layout
+    return residualStart[0] * layout.rowStride + residualStart[1] * layout.block
+  }
+
   private func makeWinogradStep(
     size: Int, _ geometry: WinogradGeometry, _ context: StepContext
   ) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
     let residual = hasResidual ? context.inputs[1] : nil
+    let residualOffset = residualOffset(context)
     let scratch = context.scratch
     let plan = try WinogradPlan(
-      weights, view: view(weights.values.contiguous()), window: window, size: size,
+      weights, view: weights.view(window), window: window, size: size,
       geometry: geometry, poolsMaximum: poolsMaximum, residual: residual?.layout,
       context: context)
     return { run in
       plan.run(
         WinogradPlan.Buffers(
           input: run.pointer(input), output: run.pointer(output),
-          residual: residual.map { UnsafePointer(run.pointer($0)) },
+          residual: residual.map { UnsafePointer(run.pointer($0)) + residualOffset },
           scratch: run.pointer(scratch)), run.pool)
     }
   }
@@ -166,6 +179,7 @@ struct ConvolutionOperation: Operation {
     let input = context.inputs[0]
     let output = context.outputs[0]
     let residual = hasResidual ? context.inputs[1] : nil
+    let residualOffset = residualOffset(context)
     let path = weights.path(block: context.channelBlock)
     let plan = try makePlan(inputBlock: input.layout.block, context)
     let from = input.layout
@@ -174,6 +188,7 @@ struct ConvolutionOperation: Operation {
       path != .general && window.kernel == [1, 1] && window.stride == [1, 1]
       && window.start == [0, 0] && from.hasContiguousPlanes
       && to.hasContiguousPlanes && (residual?.layout.hasContiguousPlanes ?? true)
+      && residual?.layout.shape ?? to.shape == to.shape
     let units = ConvolutionUnits(
       plan, from: from, to: to, window: window, isFlat: isFlat, tile: context.kernels.pixelTile,
       threads: context.threadCount)
@@ -185,7 +200,7 @@ struct ConvolutionOperation: Operation {
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
-      let added = residual.map { UnsafePointer(run.pointer($0)) }
+      let added = residual.map { UnsafePointer(run.pointer($0)) + residualOffset }
       run.parallel(units.count, writing: output) { index in
         let unit = units[index]
         let rowOffset = isFlat ? 0 : unit.rows.lowerBound

@@ -104,10 +104,41 @@ extension Custom: EngineLayer {
     } catch {
       throw customLayerError(error, layer: layer.layer.name, className: className)
     }
+    // Whoever follows the calls wants to see all of them.
+    if layer.hooks.onCustomLayerCall == nil, layer.inputs.count == 1, shapes.count == 1,
+      let operation = implementation.equivalent?.operation(
+        from: layer.inputShapes[0], to: shapes[0])
+    {
+      return [layer.add(operation, layer.inputs, shapes[0])]
+    }
     let operation = CustomOperation(
       implementation: CustomOperation.Implementation(implementation), layer: layer.layer.name,
       className: className, hooks: layer.hooks)
     return layer.add(operation, layer.inputs, shapes)
+  }
+}
+
+extension CustomLayerEquivalent {
+  /// The operation, where it gives `output`.
+  fileprivate func operation(from input: Shape, to output: Shape) -> (any Operation)? {
+    switch self {
+    case .function(let function, let alpha, let beta, let scale, let shift):
+      guard output == input, alpha.count == 1 || alpha.count == input.channels else { return nil }
+      var element = ElementFunction(
+        function, alpha: alpha.count == 1 ? .scalar(alpha[0]) : .perChannel(alpha),
+        beta: .scalar(beta))
+      element.scale = scale
+      element.shift = shift
+      return ElementwiseOperation(function: element)
+    case .crop(let border):
+      var cropped = input
+      cropped.height -= 2 * border
+      cropped.width -= 2 * border
+      guard output == cropped else { return nil }
+      return PlaneGatherOperation(
+        kind: "crop", rows: Array(border..<border + output.height),
+        columns: Array(border..<border + output.width))
+    }
   }
 }
 

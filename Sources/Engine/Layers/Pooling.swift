@@ -8,6 +8,8 @@ struct PoolingOperation: Operation {
   var function: PoolingFunction
   var rows: PoolingAxis
   var columns: PoolingAxis
+  /// Whether the only window of each plane is the whole of it.
+  var isGlobal = false
 
   var kind: String { "\(function) pooling" }
 
@@ -150,7 +152,8 @@ extension Pooling: EngineLayer {
           excludesPadding: true)
       }
       let operation = PoolingOperation(
-        function: function, rows: whole(input.height), columns: whole(input.width))
+        function: function, rows: whole(input.height), columns: whole(input.width),
+        isGlobal: true)
       return [layer.add(operation, layer.inputs, output)]
     }
     let window = try WindowGeometry(self, input: input)

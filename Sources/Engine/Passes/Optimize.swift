@@ -17,12 +17,16 @@ struct PassContext {
 /// The passes that are repeated, in the order in which they run.
 let passes: [any Pass.Type] = [
   IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
-  AffineFusion.self, ElementwiseChaining.self, ResidualFusion.self, ActivationFusion.self,
-  PoolingFusion.self, DeadCode.self,
+  AffineFusion.self, ElementwiseChaining.self, SwishFusion.self, ResidualFusion.self,
+  CropFusion.self, ActivationFusion.self, PoolingFusion.self, DeadCode.self,
 ]
 
-/// What comes last, once: nothing more is fused into what these make.
-let finalPasses: [any Pass.Type] = [SeparableFusion.self]
+/// Passes that run once, when the others have nothing more to do: they choose operations that those
+/// do not know.
+let selections: [any Pass.Type] = [
+  UpsampledSelection.self, PieceSelection.self, PlanarSelection.self, RowFunctionFusion.self,
+  SeparableFusion.self,
+]
 
 /// The graph after all passes, repeated until none finds anything more to do.
 func optimize(
@@ -35,6 +39,6 @@ func optimize(
     changed = false
     for pass in passes where try pass.run(&graph, context) { changed = true }
   }
-  for pass in finalPasses { _ = try pass.run(&graph, context) }
+  for pass in selections { _ = try pass.run(&graph, context) }
   return graph
 }

@@ -39,6 +39,15 @@ func exponential(_ x: Vector) -> Vector {
   return select(x .== x, result, x)
 }
 
+/// `exp(x)` for `x <= 0` within 2 ULP, subnormal results included; a NaN stays.
+@inline(__always)
+func decayingExponential(_ x: Vector) -> Vector {
+  let (r, n) = reduceExponent(maximum(x, splat(-104)))
+  let p = multiplyAdd(exponentialTail(r), r * r, r) + splat(1)
+  // 2³² more than the result, so that only the last product can leave the normal numbers.
+  return p * powerOfTwo(n &+ splat(Int32(32))) * splat(0x1p-32)
+}
+
 /// `exp(x) - 1` for `x <= 0` within 2 ULP; a NaN stays.
 @inline(__always)
 func exponentialMinusOne(_ x: Vector) -> Vector {

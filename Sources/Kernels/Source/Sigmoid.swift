@@ -1,7 +1,7 @@
 /// `1 / (1 + exp(-x))`, accurate down to subnormal results; a NaN stays.
 @inline(__always)
 func sigmoid(_ x: Vector) -> Vector {
-  let e = exponential(turnSign(magnitude(x), by: splat(-1)))
+  let e = decayingExponential(float(bits(x) | splat(Int32.min)))
   return select(x .< .zero, e, splat(1)) / (splat(1) + e)
 }
 
@@ -23,6 +23,6 @@ func hyperbolicTangent(_ x: Vector) -> Vector {
 /// `log(1 + exp(x))`; a NaN stays.
 @inline(__always)
 func softplus(_ x: Vector) -> Vector {
-  let tail = logarithmOnePlus(exponential(turnSign(magnitude(x), by: splat(-1))))
+  let tail = logarithmOnePlus(decayingExponential(float(bits(x) | splat(Int32.min))))
   return select(x .> .zero, x, .zero) + tail
 }

@@ -5,8 +5,13 @@ import KernelInterface
 public func makeKernelTable() -> KernelTable {
   KernelTable(
     channelBlock: channelBlock, panelBlocks: panelVectors / vectorsPerBlock, pixelTile: pixelTile,
+    planarOutputs: planarOutputs,
     convolution: { convolution($0) }, depthwiseConvolution: { depthwiseConvolution($0) },
     generalConvolution: { generalConvolution($0) },
+    planarConvolution: { planarConvolution($0) }, pieceInput: { pieceInput($0) },
+    pieceOutput: { pieceOutput($0) }, pieceSums: { pieceSums($0) },
+    pieceSumOutput: { pieceSumOutput($0) },
+    upsampledInput: { upsampledInput($0) }, upsampledOutput: { upsampledOutput($0) },
     packConvolutionWeights: { packConvolutionWeights($0) },
     winogradInput: { winogradInput($0) }, winogradOutput: { winogradOutput($0) },
     packWinogradWeights: { packWinogradWeights($0) }, dense: { dense($0) },

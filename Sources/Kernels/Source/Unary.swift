@@ -4,45 +4,37 @@ import KernelInterface
 @inline(never)
 func unary(_ a: UnaryArguments) {
   switch a.function {
-  case .linear: map(a) { x, alpha, beta in multiplyAdd(x, alpha, beta) }
-  case .relu: map(a) { x, _, _ in select(x .< .zero, .zero, x) }
-  case .leaky: map(a) { x, alpha, _ in select(x .< .zero, x * alpha, x) }
-  case .thresholdedRelu: map(a) { x, alpha, _ in select(x .< alpha, .zero, x) }
-  case .threshold: map(a) { x, alpha, _ in maximum(x, alpha) }
-  case .clip: map(a) { x, alpha, beta in minimum(maximum(x, alpha), beta) }
-  case .hardSigmoid:
-    map(a) { x, alpha, beta in minimum(maximum(multiplyAdd(x, alpha, beta), .zero), splat(1)) }
-  case .abs: map(a) { x, _, _ in magnitude(x) }
-  case .square: map(a) { x, _, _ in x * x }
-  case .sqrt: map(a) { x, _, _ in squareRoot(x) }
-  case .rsqrt: map(a) { x, alpha, _ in splat(1) / squareRoot(x + alpha) }
-  case .inverse: map(a) { x, alpha, _ in splat(1) / (x + alpha) }
+  case .linear: map(a, Linear.self)
+  case .relu: map(a, Relu.self)
+  case .leaky: map(a, Leaky.self)
+  case .thresholdedRelu: map(a, ThresholdedRelu.self)
+  case .threshold: map(a, Threshold.self)
+  case .clip: map(a, Clip.self)
+  case .hardSigmoid: map(a, HardSigmoid.self)
+  case .abs: map(a, Magnitude.self)
+  case .square: map(a, Square.self)
+  case .sqrt: map(a, SquareRoot.self)
+  case .rsqrt: map(a, InverseSquareRoot.self)
+  case .inverse: map(a, Inverse.self)
   case .power: raise(a)
-  case .exp: map(a) { x, _, _ in exponential(x) }
-  case .log: map(a) { x, _, _ in logarithm(x) }
-  case .tanh: map(a) { x, _, _ in hyperbolicTangent(x) }
-  case .scaledTanh: map(a) { x, alpha, beta in alpha * hyperbolicTangent(beta * x) }
-  case .sigmoid: map(a) { x, _, _ in sigmoid(x) }
-  case .softplus: map(a) { x, _, _ in softplus(x) }
-  case .parametricSoftplus: map(a) { x, alpha, beta in alpha * softplus(beta * x) }
-  case .softsign: map(a) { x, _, _ in x / (splat(1) + magnitude(x)) }
-  case .elu: map(a) { x, alpha, _ in exponentialUnit(x, alpha) }
-  case .scaledElu: map(a) { x, alpha, beta in beta * exponentialUnit(x, alpha) }
-  case .swish: map(a) { x, alpha, _ in swish(x, alpha) }
+  case .exp: map(a, Exponential.self)
+  case .log: map(a, Logarithm.self)
+  case .tanh: map(a, Tanh.self)
+  case .scaledTanh: map(a, ScaledTanh.self)
+  case .sigmoid: map(a, Sigmoid.self)
+  case .softplus: map(a, Softplus.self)
+  case .parametricSoftplus: map(a, ParametricSoftplus.self)
+  case .softsign: map(a, Softsign.self)
+  case .elu: map(a, Elu.self)
+  case .scaledElu: map(a, ScaledElu.self)
+  case .swish: map(a, Swish.self)
   }
 }
 
+/// Applies the function to every vector; a tail goes through a vector of its own, so that the bits do
+/// not depend on the position.
 @inline(__always)
-private func exponentialUnit(_ x: Vector, _ alpha: Vector) -> Vector {
-  select(x .< .zero, alpha * exponentialMinusOne(minimum(x, .zero)), x)
-}
-
-/// Applies `body` to every vector; a tail goes through a vector of its own, so that the bits do not
-/// depend on the position.
-@inline(__always)
-func map(
-  _ a: UnaryArguments, _ body: (_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector
-) {
+func map<Body: UnaryBody>(_ a: UnaryArguments, _: Body.Type) {
   var alpha = InlineArray<2, Vector>(repeating: splat(a.alpha))
   var beta = InlineArray<2, Vector>(repeating: splat(a.beta))
   for half in 0..<vectorsPerBlock {
@@ -58,7 +50,7 @@ func map(
       let at = i &+ half &* lanes
       var x = load(a.input + at)
       if isScaled { x = multiplyAdd(x, scale, shift) }
-      store(body(x, alpha[half], beta[half]), a.output + at)
+      store(Body.value(x, alpha[half], beta[half]), a.output + at)
     }
     i &+= channelBlock
   }
@@ -67,7 +59,7 @@ func map(
     let count = min(lanes, a.count &- i)
     var x = load(a.input + i, count: count)
     if isScaled { x = multiplyAdd(x, scale, shift) }
-    store(body(x, alpha[half], beta[half]), a.output + i, count: count)
+    store(Body.value(x, alpha[half], beta[half]), a.output + i, count: count)
     half = vectorsPerBlock &- 1
     i &+= count
   }

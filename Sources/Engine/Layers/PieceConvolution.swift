@@ -1,0 +1,189 @@
+import Kernels
+import TensorCore
+
+/// A convolution with a large kernel, cut into pieces of 3 × 3 taps: transformed tiles of a band of
+/// the input, a convolution over tiles for each point, and the transform back.
+struct PieceConvolutionOperation: Operation {
+  var weights: ConvolutionWeights
+  var window: WindowGeometry
+
+  var kind: String { "convolution" }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+    let halo = window.halo(input: shapes.inputs[0], output: shapes.outputs[0])
+    let isPlanar = weights.inputs <= 8 && shapes.producedBlocks[0] != .blocked
+    return LayoutWishes(
+      inputs: [LayoutWish(block: isPlanar ? .planar : .blocked, halo: halo)], outputs: [.blocked])
+  }
+
+  func multiplyAdds(_ shapes: NodeShapes) -> Int {
+    shapes.outputs[0].count * weights.inputs * window.kernel[0] * window.kernel[1]
+  }
+
+  func describe(_ context: StepContext) -> StepNote {
+    let layout = context.inputs[0].layout
+    let inputs = layout.channelBlocks * layout.block
+    let outputs = context.outputs[0].layout.channelBlocks * context.channelBlock
+    return StepNote(
+      kernel: "\(window.kernel[0])×\(window.kernel[1]) in Winograd 3×3, 3×3"
+        + weights.activation.label,
+      weightBytes: Pieces.points * PieceGrid(window.kernel).count * inputs * outputs * 4)
+  }
+
+  func scratchFloats(_ context: StepContext) throws -> Int {
+    let schedule = schedule(context)
+    return context.threadCount * (schedule.transformedFloats + schedule.productFloats)
+  }
+
+  private func schedule(_ context: StepContext) -> PieceSchedule {
+    PieceSchedule(
+      from: context.inputs[0].layout, to: context.outputs[0].layout,
+      grid: PieceGrid(window.kernel), threads: context.threadCount)
+  }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let from = input.layout
+    let to = output.layout
+    let scratch = context.scratch
+    let kernels = context.kernels
+    let schedule = schedule(context)
+    let grid = schedule.grid
+    let (view, pointStride) = PieceWeights.transformed(
+      weights.view(window), scale: weights.scale, grid: grid)
+    let channels = schedule.channels
+    let packed = try PieceWeights.packed(
+      view, pointStride: pointStride, blockChannels: channels, context: context)
+    let pointFloats = PieceWeights.packedFloats(
+      view, blockChannels: channels, block: context.channelBlock)
+    let padded = to.channelBlocks * to.block
+    let bias = try weights.bias.map {
+      try Constant($0 + [Float](repeating: 0, count: padded - $0.count))
+    }
+    let (plainEpilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
+    let start = from.origin - window.start[0] * from.rowStride - window.start[1] * from.block
+    let kernel = window.kernel
+    return { run in
+      let source = UnsafePointer(run.pointer(input)) + start
+      let target = run.pointer(output)
+      let memory = run.pointer(scratch)
+      var epilogue = plainEpilogue
+      epilogue.slopes = slopes?.pointer
+      run.pool.onEveryThread { thread, threads in
+        for plane in ThreadPool.share(of: to.planes, thread, threads) {
+          to.clearHalo(ofPlane: plane, in: target)
+        }
+        let transformed =
+          memory + thread * (schedule.transformedFloats + schedule.productFloats)
+        let products = transformed + schedule.transformedFloats
+        for index in ThreadPool.share(of: schedule.units, thread, threads) {
+          let unit = schedule[index]
+          let tiles = unit.columns.count
+          for row in 0..<unit.rows.count + grid.down - 1 {
+            let (y, x) = (3 * (unit.rows.lowerBound + row), 3 * unit.columns.lowerBound)
+            kernels.pieceInput(
+              PieceInputArguments(
+                input: source + unit.image * from.imageStride + y * from.rowStride
+                  + x * from.block,
+                inputRowStride: from.rowStride, inputBlockStride: from.planeStride,
+                blockChannels: from.block, blocks: from.channelBlocks,
+                rows: to.shape.height + kernel[0] - 1 - y,
+                width: to.shape.width + kernel[1] - 1 - x, tiles: tiles + grid.across - 1,
+                transformed: transformed + row * schedule.rowStride, tileStride: channels,
+                pointStride: schedule.pointStride))
+          }
+          for row in 0..<unit.rows.count {
+            for point in 0..<Pieces.points {
+              kernels.convolution(
+                ConvolutionArguments(
+                  input: transformed + point * schedule.pointStride + row * schedule.rowStride,
+                  inputPixelStride: channels, inputRowStride: schedule.rowStride,
+                  inputBlockStride: 0, inputBlocks: 1, blockChannels: channels,
+                  weights: packed.pointer + point * pointFloats, packedBlocks: 1,
+                  kernelHeight: grid.down, kernelWidth: grid.across,
+                  output: products + point * schedule.productPointStride, outputRowStride: 0,
+                  outputBlockStride: tiles * to.block, outputRows: 1, outputWidth: tiles,
+                  outputBlocks: to.channelBlocks))
+            }
+            let (y, x) = (3 * (unit.rows.lowerBound + row), 3 * unit.columns.lowerBound)
+            kernels.pieceOutput(
+              PieceOutputArguments(
+                products: products, productPointStride: schedule.productPointStride,
+                productBlockStride: tiles * to.block, tiles: tiles,
+                output: target + to.origin + unit.image * to.imageStride + y * to.rowStride
+                  + x * to.block,
+                outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
+                outputBlocks: to.channelBlocks, rows: to.shape.height - y,
+                width: to.shape.width - x, bias: bias?.pointer, epilogue: epilogue))
+          }
+        }
+      }
+    }
+  }
+}
+
+/// How the tiles of a convolution in pieces are divided, and the working memory of a thread: bands
+/// of rows by strips of columns, such that both the transformed input of a band and the products of
+/// one row of tiles stay in the second-level cache.
+struct PieceSchedule: Sendable {
+  struct Unit {
+    var image: Int
+    /// Of tiles.
+    var rows: Range<Int>
+    var columns: Range<Int>
+  }
+
+  let grid: PieceGrid
+  /// Of the input, padded to whole blocks.
+  let channels: Int
+  let images: Int
+  let tileRows: Int
+  let tileColumns: Int
+  let bands: Int
+  let strips: Int
+  /// Of the transformed input.
+  let rowStride: Int
+  let pointStride: Int
+  let productPointStride: Int
+
+  private static let productBytes = 224 << 10
+  private static let transformedBytes = 288 << 10
+
+  init(from: TensorLayout, to: TensorLayout, grid: PieceGrid, threads: Int) {
+    self.grid = grid
+    channels = from.channelBlocks * from.block
+    images = to.shape.images
+    tileRows = (to.shape.height + 2) / 3
+    tileColumns = (to.shape.width + 2) / 3
+    let outputs = to.channelBlocks * to.block
+    let tileBytes = Pieces.points * 4
+    let widest = max(8, Self.productBytes / (tileBytes * outputs))
+    strips = (tileColumns + widest - 1) / widest
+    let width = (tileColumns + strips - 1) / strips
+    rowStride = (width + grid.across - 1) * channels
+    let most = Self.transformedBytes / (tileBytes * rowStride) - (grid.down - 1)
+    var height = max(1, min(most, 8, tileRows))
+    // Enough pieces that each thread gets an even share.
+    while height > 2, images * strips * ((tileRows + height - 1) / height) < 4 * threads {
+      height = (height + 1) / 2
+    }
+    bands = (tileRows + height - 1) / height
+    pointStride = Self.spread((height + grid.down - 1) * rowStride)
+    productPointStride = Self.spread(width * outputs)
+  }
+
+  /// Whole cache lines, an odd number of them.
+  static func spread(_ floats: Int) -> Int { (floats + 15) / 16 / 2 * 32 + 16 }
+
+  var transformedFloats: Int { Pieces.points * pointStride }
+  var productFloats: Int { Pieces.points * productPointStride }
+  var units: Int { images * bands * strips }
+
+  subscript(index: Int) -> Unit {
+    Unit(
+      image: index / (bands * strips),
+      rows: ThreadPool.share(of: tileRows, index / strips % bands, bands),
+      columns: ThreadPool.share(of: tileColumns, index % strips, strips))
+  }
+}

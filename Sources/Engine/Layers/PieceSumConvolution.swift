@@ -1,0 +1,182 @@
+import Kernels
+import TensorCore
+
+/// A convolution with a large kernel and few output channels, cut into pieces of 3 × 3 taps: the
+/// output channels of all pieces are those of one matrix product for each point, and are added
+/// where they belong before the transform back. Functions of an element follow, row by row.
+struct PieceSumConvolutionOperation: Operation {
+  var weights: ConvolutionWeights
+  var window: WindowGeometry
+  var functions: [ElementFunction] = []
+
+  static let mostOutputs = Pieces.sumChannels
+
+  var kind: String { "convolution" }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+    let halo = window.halo(input: shapes.inputs[0], output: shapes.outputs[0])
+    return LayoutWishes(inputs: [LayoutWish(block: .blocked, halo: halo)], outputs: [.planar])
+  }
+
+  func multiplyAdds(_ shapes: NodeShapes) -> Int {
+    shapes.outputs[0].count * weights.inputs * window.kernel[0] * window.kernel[1]
+  }
+
+  func describe(_ context: StepContext) -> StepNote {
+    let layout = context.inputs[0].layout
+    let schedule = PieceSumSchedule(self, context)
+    return StepNote(
+      kernel: "\(window.kernel[0])×\(window.kernel[1]) in Winograd 3×3, 3×3"
+        + RowFunctions.label(functions),
+      weightBytes: Pieces.points * layout.channelBlocks * layout.block * schedule.columns * 4)
+  }
+
+  func scratchFloats(_ context: StepContext) throws -> Int {
+    context.threadCount * PieceSumSchedule(self, context).threadFloats
+  }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let from = input.layout
+    let to = output.layout
+    let scratch = context.scratch
+    let kernels = context.kernels
+    let schedule = PieceSumSchedule(self, context)
+    let grid = schedule.grid
+    let outputs = weights.outputs
+    let channels = from.channelBlocks * from.block
+    var (view, pointStride) = PieceWeights.transformed(
+      weights.view(window), scale: weights.scale, grid: grid, padding: Pieces.sumChannels - outputs)
+    // The output channels of all pieces, side by side.
+    view.outputChannels = pointStride / view.inputChannels
+    view.kernelHeight = 1
+    view.kernelWidth = 1
+    let packed = try PieceWeights.packed(
+      view, pointStride: pointStride, blockChannels: channels, context: context)
+    let pointFloats = PieceWeights.packedFloats(
+      view, blockChannels: channels, block: context.channelBlock)
+    let bias = try Constant(
+      (0..<Pieces.sumChannels).map { $0 < outputs ? weights.bias?[$0] ?? 0 : 0 })
+    let start = from.origin - window.start[0] * from.rowStride - window.start[1] * from.block
+    let kernel = window.kernel
+    let block = context.channelBlock
+    let functions = RowFunctions(functions, kernels)
+    return { run in
+      let source = UnsafePointer(run.pointer(input)) + start
+      let target = run.pointer(output) + to.origin
+      let memory = run.pointer(scratch)
+      if to.halo != .none { run.parallel(0, writing: output) { _ in } }
+      run.pool.onEveryThread { thread, threads in
+        let transformed = memory + thread * schedule.threadFloats
+        let products = transformed + Pieces.points * schedule.pointStride
+        let sums = products + schedule.productFloats
+        for index in ThreadPool.share(of: schedule.units, thread, threads) {
+          let unit = schedule[index]
+          let tiles = unit.columns.count
+          let x = 3 * unit.columns.lowerBound
+          for row in unit.rows.lowerBound..<unit.rows.upperBound + grid.down - 1 {
+            kernels.pieceInput(
+              PieceInputArguments(
+                input: source + unit.image * from.imageStride + 3 * row * from.rowStride
+                  + x * from.block,
+                inputRowStride: from.rowStride, inputBlockStride: from.planeStride,
+                blockChannels: from.block, blocks: from.channelBlocks,
+                rows: to.shape.height + kernel[0] - 1 - 3 * row,
+                width: to.shape.width + kernel[1] - 1 - x, tiles: tiles + grid.across - 1,
+                transformed: transformed, tileStride: channels, pointStride: schedule.pointStride))
+            for point in 0..<Pieces.points {
+              kernels.convolution(
+                ConvolutionArguments(
+                  input: transformed + point * schedule.pointStride, inputPixelStride: channels,
+                  inputRowStride: 0, inputBlockStride: 0, inputBlocks: 1, blockChannels: channels,
+                  weights: packed.pointer + point * pointFloats, packedBlocks: 1,
+                  output: products, outputPixelStride: schedule.columns, outputRowStride: 0,
+                  outputBlockStride: block, outputRows: 1,
+                  outputWidth: tiles + grid.across - 1,
+                  outputBlocks: schedule.columns / block))
+              for piece in 0..<grid.down where unit.rows.contains(row - piece) {
+                kernels.pieceSums(
+                  PieceSumArguments(
+                    products: products + piece * grid.across * outputs,
+                    productTileStride: schedule.columns, tiles: tiles, pieces: grid.across,
+                    channels: outputs,
+                    sums: sums
+                      + ((row - piece) % grid.down * Pieces.points + point) * schedule.sumStride,
+                    accumulates: piece > 0))
+              }
+            }
+            let done = row - (grid.down - 1)
+            guard done >= unit.rows.lowerBound else { continue }
+            let corner = target + unit.image * to.imageStride + 3 * done * to.rowStride + x
+            let rows = min(3, to.shape.height - 3 * done)
+            let width = min(3 * tiles, to.shape.width - x)
+            kernels.pieceSumOutput(
+              PieceSumOutputArguments(
+                sums: sums + done % grid.down * Pieces.points * schedule.sumStride,
+                pointStride: schedule.sumStride, tiles: tiles, channels: outputs, output: corner,
+                outputRowStride: to.rowStride, outputPlaneStride: to.planeStride, rows: rows,
+                width: width, bias: bias.pointer))
+            for y in 0..<rows {
+              functions.apply(
+                corner + y * to.rowStride, count: width, channels: outputs,
+                planeStride: to.planeStride)
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Bands of rows of tiles by strips of columns, such that the transformed input of one row stays in
+/// the second-level cache. A band begins with the rows of pieces before its first row, so there are
+/// no more bands than threads.
+private struct PieceSumSchedule: Sendable {
+  let grid: PieceGrid
+  let images: Int
+  let tileRows: Int
+  let tileColumns: Int
+  let bands: Int
+  let strips: Int
+  /// Output channels of all pieces, padded to whole blocks.
+  let columns: Int
+  let pointStride: Int
+  let productFloats: Int
+  let sumStride: Int
+
+  private static let transformedBytes = 384 << 10
+
+  init(_ operation: PieceSumConvolutionOperation, _ context: StepContext) {
+    let from = context.inputs[0].layout
+    let to = context.outputs[0].layout
+    let block = context.channelBlock
+    grid = PieceGrid(operation.window.kernel)
+    images = to.shape.images
+    tileRows = (to.shape.height + 2) / 3
+    tileColumns = (to.shape.width + 2) / 3
+    let channels = from.channelBlocks * from.block
+    let outputs = operation.weights.outputs
+    columns =
+      (grid.count * outputs + Pieces.sumChannels - outputs + block - 1) / block * block
+    let widest = max(8, Self.transformedBytes / (Pieces.points * channels * 4) - grid.across + 1)
+    strips = (tileColumns + widest - 1) / widest
+    let width = (tileColumns + strips - 1) / strips
+    bands = max(1, min(context.threadCount, tileRows / (4 * grid.down)))
+    pointStride = PieceSchedule.spread((width + grid.across - 1) * channels)
+    productFloats = (width + grid.across - 1) * columns
+    sumStride = (width + 3) / 4 * 4 * Pieces.sumChannels + 16
+  }
+
+  var threadFloats: Int {
+    Pieces.points * pointStride + productFloats + grid.down * Pieces.points * sumStride
+  }
+  var units: Int { images * bands * strips }
+
+  subscript(index: Int) -> PieceSchedule.Unit {
+    PieceSchedule.Unit(
+      image: index / (bands * strips),
+      rows: ThreadPool.share(of: tileRows, index / strips % bands, bands),
+      columns: ThreadPool.share(of: tileColumns, index % strips, strips))
+  }
+}

@@ -1,0 +1,221 @@
+import Kernels
+import TensorCore
+
+/// A 3 × 3 convolution over an input that is first enlarged twice by repetition: four convolutions
+/// at the low resolution that share one transform of the input; see `UpsampledTiles`.
+struct UpsampledConvolutionOperation: Operation {
+  var weights: ConvolutionWeights
+  var window: WindowGeometry
+
+  var kind: String { "upsampled convolution" }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+    LayoutWishes(inputs: [.blocked], outputs: [.blocked])
+  }
+
+  func multiplyAdds(_ shapes: NodeShapes) -> Int {
+    shapes.outputs[0].count * weights.inputs * 9
+  }
+
+  func describe(_ context: StepContext) -> StepNote {
+    let schedule = UpsampledSchedule(context)
+    return StepNote(
+      kernel: "upsampled, Winograd 5×5, 2×2" + weights.activation.label,
+      weightBytes: UpsampledTiles.points * schedule.pointWeights * 4)
+  }
+
+  func scratchFloats(_ context: StepContext) throws -> Int {
+    context.threadCount * UpsampledSchedule(context).threadFloats
+  }
+
+  private static let transform: [[Double]] = [
+    [1, 0], [1 / 3, 1 / 3], [-1 / 3, 1 / 3], [-16 / 15, -8 / 15], [1 / 15, -2 / 15], [0, 1],
+  ]
+
+  /// `G g Gᵀ` of all phases as `[point][phase][output][input]`, outputs padded to whole blocks, in
+  /// double precision and rounded once.
+  private func transformed(_ schedule: UpsampledSchedule) -> [Float] {
+    let view = weights.view(window)
+    let (inputs, outputs) = (view.inputChannels, view.outputChannels)
+    let phaseStride = schedule.phaseOutputs * inputs
+    let pointStride = UpsampledTiles.phases * phaseStride
+    var values = [Float](repeating: 0, count: UpsampledTiles.points * pointStride)
+    view.bytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      for output in 0..<outputs {
+        let factor = weights.scale.map { Double($0[output]) } ?? 1
+        for input in 0..<inputs {
+          var g = InlineArray<9, Double>(repeating: 0)
+          for y in 0..<3 {
+            for x in 0..<3 {
+              let index =
+                view.offset + output * view.outputStride + input * view.inputStride
+                + y * view.rowStride + x * view.columnStride
+              g[3 * y + x] =
+                Double(base.loadUnaligned(fromByteOffset: index * 4, as: Float.self)) * factor
+            }
+          }
+          for phase in 0..<UpsampledTiles.phases {
+            // The taps that meet the first and the second of the phase's rows and columns.
+            let rows = phase / 2 == 0 ? [0..<1, 1..<3] : [0..<2, 2..<3]
+            let columns = phase % 2 == 0 ? [0..<1, 1..<3] : [0..<2, 2..<3]
+            var small = InlineArray<4, Double>(repeating: 0)
+            for a in 0..<2 {
+              for b in 0..<2 {
+                for y in rows[a] { for x in columns[b] { small[2 * a + b] += g[3 * y + x] } }
+              }
+            }
+            let target = phase * phaseStride + output * inputs + input
+            for p in 0..<6 {
+              let row = Self.transform[p]
+              let first = row[0] * small[0] + row[1] * small[2]
+              let second = row[0] * small[1] + row[1] * small[3]
+              for q in 0..<6 {
+                let column = Self.transform[q]
+                values[(6 * p + q) * pointStride + target] = Float(
+                  first * column[0] + second * column[1])
+              }
+            }
+          }
+        }
+      }
+    }
+    return values
+  }
+
+  private func packed(_ schedule: UpsampledSchedule, _ context: StepContext) throws -> Constant {
+    let values = Bytes(transformed(schedule))
+    let buffer = try AlignedBuffer(
+      checkedByteCount: checkedProduct([UpsampledTiles.points, schedule.pointWeights, 4]))
+    let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
+    let outputs = UpsampledTiles.phases * schedule.phaseOutputs
+    let view = WeightView(
+      bytes: values, outputStride: weights.inputs, inputStride: 1, rowStride: 0, columnStride: 0,
+      outputChannels: outputs, inputChannels: weights.inputs, kernelHeight: 1, kernelWidth: 1)
+    values.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      context.pool.forEach(UpsampledTiles.points) { point in
+        context.kernels.packConvolutionWeights(
+          view.group(point, stride: outputs * weights.inputs).packingArguments(
+            base, blockChannels: schedule.channels, panelBlocks: context.kernels.panelBlocks,
+            panels: 0..<outputs, packed: target.pointer + point * schedule.pointWeights))
+      }
+    }
+    return Constant(buffer)
+  }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let from = input.layout
+    let to = output.layout
+    let scratch = context.scratch
+    let kernels = context.kernels
+    let schedule = UpsampledSchedule(context)
+    let packed = try packed(schedule, context)
+    let padded = schedule.phaseOutputs
+    let bias = try weights.bias.map {
+      try Constant($0 + [Float](repeating: 0, count: padded - $0.count))
+    }
+    let (plainEpilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
+    let block = to.block
+    let phaseBlocks = padded / block
+    return { run in
+      let source = UnsafePointer(run.pointer(input)) + from.origin
+      let target = run.pointer(output)
+      let memory = run.pointer(scratch)
+      run.pool.onEveryThread { thread, threads in
+        for plane in ThreadPool.share(of: to.planes, thread, threads) {
+          to.clearHalo(ofPlane: plane, in: target)
+        }
+        let transformed = memory + thread * schedule.threadFloats
+        let products = transformed + UpsampledTiles.points * schedule.transformedStride
+        for unit in ThreadPool.share(of: to.shape.images * schedule.batches, thread, threads) {
+          let (image, batch) = unit.quotientAndRemainder(dividingBy: schedule.batches)
+          let share = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
+          let tiles = UpsampledTiles(
+            rows: from.shape.height, width: from.shape.width, first: share.lowerBound,
+            count: share.count)
+          kernels.upsampledInput(
+            UpsampledInputArguments(
+              tiles: tiles, input: source + image * from.imageStride,
+              inputRowStride: from.rowStride, inputBlockStride: from.planeStride,
+              blocks: from.channelBlocks, transformed: transformed,
+              tileStride: schedule.tileStride, pointStride: schedule.transformedStride))
+          var first = 0
+          while first < UpsampledTiles.phases * phaseBlocks {
+            let blocks = min(schedule.blocksAtOnce, UpsampledTiles.phases * phaseBlocks - first)
+            for point in 0..<UpsampledTiles.points {
+              kernels.convolution(
+                ConvolutionArguments(
+                  input: transformed + point * schedule.transformedStride,
+                  inputPixelStride: schedule.tileStride, inputRowStride: 0, inputBlockStride: 0,
+                  inputBlocks: 1, blockChannels: schedule.channels,
+                  weights: packed.pointer + point * schedule.pointWeights
+                    + first * block * schedule.channels,
+                  packedBlocks: 1, output: products + point * schedule.productStride,
+                  outputRowStride: 0, outputBlockStride: share.count * block, outputRows: 1,
+                  outputWidth: share.count, outputBlocks: blocks))
+            }
+            for index in 0..<blocks {
+              let (phase, plane) = (first + index).quotientAndRemainder(dividingBy: phaseBlocks)
+              var epilogue = plainEpilogue
+              epilogue.slopes = slopes.map { $0.pointer + plane * block }
+              kernels.upsampledOutput(
+                UpsampledOutputArguments(
+                  tiles: tiles, phaseY: phase / 2, phaseX: phase % 2,
+                  products: products + index * share.count * block,
+                  pointStride: schedule.productStride,
+                  output: target + to.origin + image * to.imageStride + plane * to.planeStride,
+                  outputRowStride: to.rowStride, bias: bias.map { $0.pointer + plane * block },
+                  epilogue: epilogue))
+            }
+            first += blocks
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Batches of tiles whose transformed input and products, of as many channel blocks as are computed
+/// at once, fit the second-level cache.
+private struct UpsampledSchedule: Sendable {
+  /// Of the input, padded to whole blocks.
+  let channels: Int
+  /// Output channels of a phase, padded to whole blocks.
+  let phaseOutputs: Int
+  let tiles: Int
+  let batches: Int
+  let blocksAtOnce: Int
+  let tileStride: Int
+  let transformedStride: Int
+  let productStride: Int
+  private static let transformedBytes = 384 << 10
+  private static let productBytes = 192 << 10
+
+  init(_ context: StepContext) {
+    let from = context.inputs[0].layout
+    let to = context.outputs[0].layout
+    let block = context.channelBlock
+    channels = from.channelBlocks * block
+    phaseOutputs = to.channelBlocks * block
+    tiles = UpsampledTiles.across(from.shape.height) * UpsampledTiles.across(from.shape.width)
+    tileStride = channels + 16
+    let step = context.kernels.pixelTile
+    let pointBytes = UpsampledTiles.points * 4
+    let most = max(step, Self.transformedBytes / (pointBytes * tileStride) / step * step)
+    let wanted = (tiles + most - 1) / most
+    let threads = context.threadCount
+    batches = max(1, min(tiles, (wanted + threads - 1) / threads * threads))
+    let width = (tiles + batches - 1) / batches
+    let panel = context.kernels.panelBlocks
+    blocksAtOnce = max(1, Self.productBytes / (pointBytes * width * block) / panel) * panel
+    transformedStride = PieceSchedule.spread(width * tileStride)
+    productStride = PieceSchedule.spread(min(blocksAtOnce, 4 * phaseOutputs / block) * width * block)
+  }
+
+  /// Floats of one point's packed weights.
+  var pointWeights: Int { UpsampledTiles.phases * phaseOutputs * channels }
+  var threadFloats: Int { UpsampledTiles.points * (transformedStride + productStride) }
+}

@@ -1,0 +1,61 @@
+/// Chooses to cut large kernels into pieces where that saves enough multiplications: the results of
+/// few output channels then stand in planes.
+enum PieceSelection: Pass {
+  static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
+    if context.convolution == .direct { return false }
+    var changed = false
+    for index in graph.nodes.indices {
+      let node = graph.nodes[index]
+      guard let convolution = node.operation as? ConvolutionOperation, !convolution.hasResidual
+      else { continue }
+      let weights = convolution.weights
+      let window = convolution.window
+      let output = graph.shape(node.outputs[0])
+      guard weights.groups == 1, window.stride == [1, 1], window.dilation == [1, 1],
+        PieceGrid(window.kernel).saves(output)
+      else { continue }
+      if weights.outputs <= PieceSumConvolutionOperation.mostOutputs, weights.inputs >= 8 {
+        graph.nodes[index].operation = PieceSumConvolutionOperation(
+          weights: weights.withoutActivation, window: window,
+          functions: weights.activation.elementFunctions)
+      } else if weights.outputs >= 8 {
+        graph.nodes[index].operation = PieceConvolutionOperation(weights: weights, window: window)
+      } else {
+        continue
+      }
+      changed = true
+    }
+    return changed
+  }
+}
+
+extension PieceGrid {
+  /// Whether the multiplications become so many fewer that the transforms are worth while.
+  fileprivate func saves(_ output: Shape) -> Bool {
+    guard kernel.allSatisfy({ $0 >= 5 }) else { return false }
+    let direct = output.area * kernel[0] * kernel[1]
+    return direct * 10 >= 17 * tiles(output) * 25 * count
+  }
+}
+
+extension ConvolutionWeights {
+  var withoutActivation: ConvolutionWeights {
+    var weights = self
+    weights.activation = .none
+    return weights
+  }
+}
+
+extension FusedFunction {
+  /// The activation as a list of none or one.
+  var elementFunctions: [ElementFunction] {
+    switch self {
+    case .none: []
+    case .relu: [ElementFunction(.relu)]
+    case .leaky(let alpha): [ElementFunction(.leaky, alpha: alpha)]
+    case .prelu(let slopes):
+      [ElementFunction(.leaky, alpha: .perChannel(slopes), beta: .scalar(0))]
+    case .clip(let lower, let upper): [ElementFunction(.clip, alpha: lower, beta: upper)]
+    }
+  }
+}

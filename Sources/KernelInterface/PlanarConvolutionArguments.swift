@@ -1,0 +1,53 @@
+/// A convolution with stride 1 from planes to planes, for few output channels.
+///
+///     out[o][y][x] = bias[o] + Σ(i, ky, kx)
+///       in[i][y + ky · dilationY][x + kx · dilationX] · w[o / g][i][ky][kx][o % g]
+///
+/// with `g`, the table's `planarGroup(outputs)`, output channels side by side in the weights, and zeros where
+/// the last ones are fewer. The order of the sum is the order of the indices. Nothing outside the
+/// rows and columns that the formula names is read.
+public struct PlanarConvolutionArguments: @unchecked Sendable {
+  /// Tap (0, 0) of output pixel (0, 0), channel 0.
+  public var input: UnsafePointer<Float>
+  public var inputRowStride: Int
+  public var inputPlaneStride: Int
+  public var inputs: Int
+  public var weights: UnsafePointer<Float>
+  public var kernelHeight: Int
+  public var kernelWidth: Int
+  public var dilationY: Int
+  public var dilationX: Int
+  public var output: UnsafeMutablePointer<Float>
+  public var outputRowStride: Int
+  public var outputPlaneStride: Int
+  public var outputs: Int
+  public var rows: Int
+  public var width: Int
+  /// One a channel.
+  public var bias: UnsafePointer<Float>
+
+  public init(
+    input: UnsafePointer<Float>, inputRowStride: Int, inputPlaneStride: Int, inputs: Int,
+    weights: UnsafePointer<Float>, kernelHeight: Int, kernelWidth: Int, dilationY: Int = 1,
+    dilationX: Int = 1, output: UnsafeMutablePointer<Float>, outputRowStride: Int,
+    outputPlaneStride: Int, outputs: Int, rows: Int, width: Int, bias: UnsafePointer<Float>
+  ) {
+    self.input = input
+    self.inputRowStride = inputRowStride
+    self.inputPlaneStride = inputPlaneStride
+    self.inputs = inputs
+    self.weights = weights
+    self.kernelHeight = kernelHeight
+    self.kernelWidth = kernelWidth
+    self.dilationY = dilationY
+    self.dilationX = dilationX
+    self.output = output
+    self.outputRowStride = outputRowStride
+    self.outputPlaneStride = outputPlaneStride
+    self.outputs = outputs
+    self.rows = rows
+    self.width = width
+    self.bias = bias
+  }
+
+}
