@@ -64,7 +64,8 @@ import Testing
       for valid in [false, true] {
         let relu = Net.layer("r", Activation(.relu), "c", "out")
         try check(
-          Net.model(Array(shape[2...]), layers(inputs, outputs, kernel, valid: valid, then: [relu])),
+          Net.model(
+            Array(shape[2...]), layers(inputs, outputs, kernel, valid: valid, then: [relu])),
           shape, uses: "\(kernel[0])×\(kernel[1]) in Winograd")
       }
     }
@@ -89,7 +90,8 @@ import Testing
       Net.layer("l", Activation(.linear(alpha: 127.5, beta: 127.5)), "d", "out"),
     ]
     try check(
-      Net.model([64, 40, 190], layers(64, 3, [9, 9], factor: 1 / 64, then: picture)), [1, 1, 64, 40, 190],
+      Net.model([64, 40, 190], layers(64, 3, [9, 9], factor: 1 / 64, then: picture)),
+      [1, 1, 64, 40, 190],
       uses: "9×9 in Winograd 3×3, 3×3 + tanh + linear")
     for (inputs, outputs, kernel, shape) in [
       (20, 1, [5, 5], [1, 2, 20, 38, 17]), (8, 4, [11, 5], [1, 1, 8, 20, 64]),

@@ -108,7 +108,8 @@ struct ConvolutionOperation: Operation {
   func directNote(inputBlock: Int, _ context: StepContext) -> StepNote {
     let path = weights.path(block: context.channelBlock)
     let floats = ConvolutionPlan.packedFloats(
-      weights.view(window, Bytes()), path: path, groups: weights.groups, block: context.channelBlock,
+      weights.view(window, Bytes()), path: path, groups: weights.groups,
+      block: context.channelBlock,
       blockChannels: inputBlock)
     return StepNote(
       kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])" + fusedLabel,

@@ -212,7 +212,8 @@ private struct UpsampledSchedule: Sendable {
     let panel = context.kernels.panelBlocks
     blocksAtOnce = max(1, Self.productBytes / (pointBytes * width * block) / panel) * panel
     transformedStride = PieceSchedule.spread(width * tileStride)
-    productStride = PieceSchedule.spread(min(blocksAtOnce, 4 * phaseOutputs / block) * width * block)
+    productStride = PieceSchedule.spread(
+      min(blocksAtOnce, 4 * phaseOutputs / block) * width * block)
   }
 
   /// Floats of one point's packed weights.

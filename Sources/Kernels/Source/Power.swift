@@ -51,12 +51,16 @@ private enum InverseRoot: UnaryBody {
 
 private enum ThreeQuarters: UnaryBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { root(x) * squareRoot(root(x)) }
+  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
+    root(x) * squareRoot(root(x))
+  }
 }
 
 private enum MinusThreeQuarters: UnaryBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { splat(1) / (root(x) * squareRoot(root(x))) }
+  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
+    splat(1) / (root(x) * squareRoot(root(x)))
+  }
 }
 
 private enum Same: UnaryBody {
