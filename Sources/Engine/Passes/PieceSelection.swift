@@ -6,7 +6,8 @@ enum PieceSelection: Pass {
     var changed = false
     for index in graph.nodes.indices {
       let node = graph.nodes[index]
-      guard let convolution = node.operation as? ConvolutionOperation, !convolution.hasResidual
+      guard let convolution = node.operation as? ConvolutionOperation, !convolution.hasResidual,
+        !convolution.poolsMaximum
       else { continue }
       let weights = convolution.weights
       let window = convolution.window

@@ -10,7 +10,8 @@ enum PlanarSelection: Pass {
     var changed = false
     for index in graph.nodes.indices {
       let node = graph.nodes[index]
-      guard let convolution = node.operation as? ConvolutionOperation, !convolution.hasResidual
+      guard let convolution = node.operation as? ConvolutionOperation, !convolution.hasResidual,
+        !convolution.poolsMaximum
       else { continue }
       let weights = convolution.weights
       let output = graph.shape(node.outputs[0])

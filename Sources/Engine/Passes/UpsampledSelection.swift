@@ -5,7 +5,8 @@ enum UpsampledSelection: Pass {
     return try fuse(&graph) { producer, node, _ in
       guard let enlargement = producer.operation as? PlaneGatherOperation,
         let convolution = node.operation as? ConvolutionOperation,
-        enlargement.rows.areDoubled, enlargement.columns.areDoubled, !convolution.hasResidual
+        enlargement.rows.areDoubled, enlargement.columns.areDoubled, !convolution.hasResidual,
+        !convolution.poolsMaximum
       else { return nil }
       let (weights, window) = (convolution.weights, convolution.window)
       guard weights.groups == 1, weights.inputs >= 8, weights.outputs >= 8,
