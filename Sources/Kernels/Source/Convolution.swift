@@ -16,7 +16,7 @@ func convolution(_ a: ConvolutionArguments) {
     step: a.strideX &* a.inputPixelStride, run: run, runsPerRow: runsPerRow,
     runStride: a.dilationX &* a.inputPixelStride, rows: a.kernelHeight,
     rowStride: a.dilationY &* a.inputRowStride, blocks: a.inputBlocks,
-    blockStride: a.inputBlockStride)
+    blockStride: a.inputBlockStride, partLength: 128)
   let whole = vectorsPerBlock > 1
   var target = TileOutput(
     pixelStride: a.outputPixelStride ?? channelBlock,

@@ -40,21 +40,20 @@ private func prefetchWeights(_ weights: UnsafePointer<Float>, columns: Int) {
 }
 
 /// Long sums in parts: the rounding error of n terms added one after the other grows with √n, that of
-/// parts of about 32 terms hardly.
+/// short parts hardly.
 private struct PartialSums<let rows: Int, let columns: Int> {
   private var total = Tile<rows, columns>(repeating: InlineArray(repeating: .zero))
   private var count = 0
   private var isEmpty = true
+  private let partLength: Int
 
-  private static var partLength: Int {
-    @inline(__always) get { 32 }
-  }
+  init(partLength: Int) { self.partLength = partLength }
 
   /// Before `terms` more are added to `tile`: moves what is there to the total where a part is full.
   @inline(__always)
   mutating func makeRoom(_ tile: inout Tile<rows, columns>, for terms: Int) {
     count &+= terms
-    if count <= Self.partLength || count == terms { return }
+    if count <= partLength || count == terms { return }
     move(&tile)
     count = terms
   }
@@ -91,6 +90,9 @@ struct TileInput {
   var rowStride: Int
   var blocks: Int
   var blockStride: Int
+  /// Terms after which a sum is put aside and begun anew. Winograd's algorithm enlarges the errors of
+  /// its sums, and so has the shortest parts.
+  var partLength = 32
   /// Whether to ask for the input of the tile to the right, as of one that stands far off.
   var fetchesNext = false
 }
@@ -161,7 +163,7 @@ func computeTile<let rows: Int, let columns: Int>(
 
   fetchTargets(
     Count<rows>(), Count<columns>(), output: output, target: target, residual: residual)
-  var sums = PartialSums<rows, columns>()
+  var sums = PartialSums<rows, columns>(partLength: source.partLength)
   var w = weights
   var block = 0
   while block < source.blocks {
