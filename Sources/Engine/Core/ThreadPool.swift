@@ -74,22 +74,17 @@ private final class SharedState: @unchecked Sendable {
   private let wakeUp = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private let allDone = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  /// Looks with a pause each, some tens of microseconds, before a waiting thread offers its core to
-  /// others between looks; and how often it does that, about a millisecond, before it sleeps. Waking
-  /// a sleeper takes as long as a whole step of a small network.
-  private static let spins = 2_000
-  private static let yields = 2_000
+  /// Looks, with a pause each, before a waiting thread goes to sleep: some hundred microseconds. Waking
+  /// a sleeper takes as long as a whole step of a small network. A thread never offers its core to
+  /// others between looks: on a busy machine it would lose milliseconds a step.
+  private static let looks = 6_000
 
   /// Whether `condition` holds before the thread had better sleep.
   @inline(__always)
   private func waitAwake(until condition: () -> Bool) -> Bool {
-    for _ in 0..<Self.spins {
+    for _ in 0..<Self.looks {
       if condition() { return true }
       processor_pause()
-    }
-    for _ in 0..<Self.yields {
-      if condition() { return true }
-      sched_yield()
     }
     return condition()
   }
