@@ -45,7 +45,8 @@ public enum UnaryFunction: UInt8, CaseIterable, Sendable {
   case swish
 }
 
-/// `out[i] = function(x[i] · scale + shift)`; input and output may be the same address. A result
+/// `out[i] = function(x[i] · scale + shift)`, or that added to what stands there; input and output may
+/// be the same address. A result
 /// does not depend on the position of its element.
 public struct UnaryArguments: @unchecked Sendable {
   public var function: UnaryFunction
@@ -60,11 +61,14 @@ public struct UnaryArguments: @unchecked Sendable {
   public var channelBeta: UnsafePointer<Float>?
   public var scale: Float
   public var shift: Float
+  /// Whether results are added to the output.
+  public var accumulates: Bool
 
   public init(
     function: UnaryFunction, input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
     count: Int, alpha: Float = 0, beta: Float = 0, channelAlpha: UnsafePointer<Float>? = nil,
-    channelBeta: UnsafePointer<Float>? = nil, scale: Float = 1, shift: Float = 0
+    channelBeta: UnsafePointer<Float>? = nil, scale: Float = 1, shift: Float = 0,
+    accumulates: Bool = false
   ) {
     self.function = function
     self.input = input
@@ -76,6 +80,7 @@ public struct UnaryArguments: @unchecked Sendable {
     self.channelBeta = channelBeta
     self.scale = scale
     self.shift = shift
+    self.accumulates = accumulates
   }
 }
 

@@ -131,6 +131,26 @@ import Testing
     }
   }
 
+  /// Pooling that Winograd's larger tiles would take over stays where the input is enlarged.
+  @Test func pooledUpsampledConvolution() throws {
+    var upsample = Upsample()
+    upsample.scalingFactor = [2, 2]
+    upsample.mode = .nearest
+    var pooling = Pooling()
+    pooling.type = .max
+    pooling.kernelSize = [2, 2]
+    pooling.stride = [2, 2]
+    pooling.padding = .valid(ValidPadding())
+    let model = Net.model(
+      [64, 30, 32],
+      [
+        Net.layer("mix", Net.convolution(64, 64, kernel: [1, 1]), "in", "a"),
+        Net.layer("u", upsample, "a", "b"), Net.layer("c", Net.convolution(64, 64), "b", "c"),
+        Net.layer("p", pooling, "c", "out"),
+      ])
+    try check(model, [1, 1, 64, 30, 32], uses: "Winograd", within: 2e-5)
+  }
+
   @Test func planesToPlanes() throws {
     for (inputs, outputs, shape) in [
       (3, 6, [1, 1, 3, 37, 70]), (1, 1, [2, 3, 1, 9, 16]), (8, 8, [1, 1, 8, 21, 133]),

@@ -34,6 +34,27 @@ struct RowFunctions: Sendable {
     }
   }
 
+  /// Adds what they make of rows that follow one another to `sums`.
+  func add(
+    _ rows: UnsafeMutablePointer<Float>, to sums: UnsafeMutablePointer<Float>, count: Int,
+    channels: Int
+  ) {
+    let all = functions.isEmpty ? [ElementFunction(.linear, alpha: 1)] : functions
+    for (index, function) in all.enumerated() {
+      let isLast = index == all.count - 1
+      let isAlike = !function.isPerChannel
+      for channel in 0..<(isAlike ? 1 : channels) {
+        let start = channel * count
+        kernel(
+          UnaryArguments(
+            function: function.function, input: rows + start,
+            output: (isLast ? sums : rows) + start, count: isAlike ? count * channels : count,
+            alpha: function.alpha.value(channel), beta: function.beta.value(channel),
+            scale: function.scale, shift: function.shift, accumulates: isLast))
+      }
+    }
+  }
+
   static func label(_ functions: [ElementFunction]) -> String {
     functions.map { " + \($0.function)" }.joined()
   }

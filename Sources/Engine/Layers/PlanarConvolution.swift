@@ -116,8 +116,7 @@ struct PlanarConvolutionOperation: Operation {
       }
     }
 
-    /// Convolution and functions of one row.
-    @Sendable func compute(
+    @Sendable func convolve(
       _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>, planeStride: Int
     ) {
       kernels.planarConvolution(
@@ -127,7 +126,6 @@ struct PlanarConvolutionOperation: Operation {
           dilationY: window.dilation[0], dilationX: window.dilation[1], output: to,
           outputRowStride: 0, outputPlaneStride: planeStride, outputs: outputs, rows: 1,
           width: width, bias: bias.pointer))
-      functions.apply(to, count: width, channels: outputs, planeStride: planeStride)
     }
 
     return { run in
@@ -148,20 +146,21 @@ struct PlanarConvolutionOperation: Operation {
         for unit in ThreadPool.share(of: images * bands, thread, threads) {
           let (image, band) = unit.quotientAndRemainder(dividingBy: bands)
           let end = min(rows, (band + 1) * Self.bandRows)
+          if isAveraged { (sums + unit * rowFloats).update(repeating: 0, count: rowFloats) }
           for first in stride(from: band * Self.bandRows, to: end, by: Self.copiedRows) {
             let part = first..<min(end, first + Self.copiedRows)
             copy(part, source + image * from.imageStride, copied)
             for row in part {
               let input = copied + (row - first) * copiedWidth
-              if !isAveraged {
-                compute(
-                  input, target + image * to.imageStride + row * to.rowStride,
-                  planeStride: to.planeStride)
-              } else if row == band * Self.bandRows {
-                compute(input, sums + unit * rowFloats, planeStride: width)
+              if isAveraged {
+                convolve(input, line, planeStride: width)
+                functions.add(
+                  line, to: sums + unit * rowFloats, count: width, channels: outputs)
               } else {
-                compute(input, line, planeStride: width)
-                kernels.add(line, to: sums + unit * rowFloats, count: rowFloats)
+                let row = target + image * to.imageStride + row * to.rowStride
+                convolve(input, row, planeStride: to.planeStride)
+                functions.apply(
+                  row, count: width, channels: outputs, planeStride: to.planeStride)
               }
             }
           }
@@ -178,21 +177,6 @@ struct PlanarConvolutionOperation: Operation {
         target[image * to.imageStride + channel * to.planeStride] = Float(
           total / Double(rows * width))
       }
-    }
-  }
-}
-
-extension KernelTable {
-  fileprivate func add(
-    _ values: UnsafeMutablePointer<Float>, to sum: UnsafeMutablePointer<Float>, count: Int
-  ) {
-    withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: 2) { operands in
-      guard let first = operands.baseAddress else { return }
-      first.initialize(to: CombiningOperand(sum))
-      (first + 1).initialize(to: CombiningOperand(values))
-      combine(
-        CombiningArguments(
-          function: .add, operands: first, operandCount: 2, output: sum, count: count))
     }
   }
 }

@@ -4,60 +4,67 @@ import KernelInterface
 @inline(never)
 func pieceInput(_ a: PieceInputArguments) {
   if a.blockChannels == 1 { return planarPieceInput(a) }
-  let rows = min(5, a.rows)
-  var tile = 0
-  while tile < a.tiles {
-    let columns = min(5, a.width &- 3 &* tile)
-    var source = a.input + 3 &* tile &* channelBlock
-    var target = a.transformed + tile &* a.tileStride
-    var block = 0
-    while block < a.blocks {
-      var lane = 0
-      while lane < channelBlock {
-        let from = source + lane
-        if rows == 5 && columns == 5 {
-          transformTile(to: target + lane, pointStride: a.pointStride) { y, x in
-            load(from + (y &* a.inputRowStride &+ x &* channelBlock))
-          }
-        } else {
-          transformTile(to: target + lane, pointStride: a.pointStride) { y, x in
-            y < rows && x < columns
-              ? load(from + (y &* a.inputRowStride &+ x &* channelBlock)) : .zero
-          }
-        }
-        lane &+= lanes
-      }
-      source += a.inputBlockStride
-      target += channelBlock
-      block &+= 1
-    }
-    tile &+= 1
+  withUnsafeTemporaryAllocation(of: Vector.self, capacity: 25) { half in
+    guard let half = half.baseAddress else { return }
+    blockedPieceInput(a, half)
   }
 }
 
-/// One vector of channels of one tile.
+@inline(__always)
+private func blockedPieceInput(_ a: PieceInputArguments, _ half: UnsafeMutablePointer<Vector>) {
+  let rows = min(5, a.rows)
+  var channel = 0
+  while channel < a.blocks &* channelBlock {
+    var source =
+      a.input + (channel / channelBlock &* a.inputBlockStride &+ channel % channelBlock)
+    var target = a.transformed + channel
+    var tile = 0
+    while tile < a.tiles {
+      let from = source
+      let columns = a.width &- 3 &* tile
+      if rows == 5 && columns >= 5 {
+        transformTile(half, to: target, pointStride: a.pointStride) { y, x in
+          load(from + (y &* a.inputRowStride &+ x &* channelBlock))
+        }
+      } else {
+        transformTile(half, to: target, pointStride: a.pointStride) { y, x in
+          y < rows && x < columns
+            ? load(from + (y &* a.inputRowStride &+ x &* channelBlock)) : .zero
+        }
+      }
+      source += 3 &* channelBlock
+      target += a.tileStride
+      tile &+= 1
+    }
+    channel &+= lanes
+  }
+}
+
+/// One vector of channels of one tile. `half` keeps `[column][row]` after the first of the two axes.
 @inline(__always)
 private func transformTile(
-  to target: UnsafeMutablePointer<Float>, pointStride: Int, _ value: (Int, Int) -> Vector
+  _ half: UnsafeMutablePointer<Vector>, to target: UnsafeMutablePointer<Float>, pointStride: Int,
+  _ value: (Int, Int) -> Vector
 ) {
-  // [column][row]
-  var half = InlineArray<5, InlineArray<5, Vector>>(repeating: InlineArray(repeating: .zero))
   for x in 0..<5 {
     let column = pieceInput((value(0, x), value(1, x), value(2, x), value(3, x), value(4, x)))
-    half[x][0] = column.0
-    half[x][1] = column.1
-    half[x][2] = column.2
-    half[x][3] = column.3
-    half[x][4] = column.4
+    let to = half + 5 &* x
+    to[0] = column.0
+    to[1] = column.1
+    to[2] = column.2
+    to[3] = column.3
+    to[4] = column.4
   }
+  var to = target
   for y in 0..<5 {
-    let row = pieceInput((half[0][y], half[1][y], half[2][y], half[3][y], half[4][y]))
-    let t = target + 5 &* y &* pointStride
-    store(row.0, t)
-    store(row.1, t + pointStride)
-    store(row.2, t + 2 &* pointStride)
-    store(row.3, t + 3 &* pointStride)
-    store(row.4, t + 4 &* pointStride)
+    let from = half + y
+    let row = pieceInput((from[0], from[5], from[10], from[15], from[20]))
+    store(row.0, to)
+    store(row.1, to + pointStride)
+    store(row.2, to + 2 &* pointStride)
+    store(row.3, to + 3 &* pointStride)
+    store(row.4, to + 4 &* pointStride)
+    to += 5 &* pointStride
   }
 }
 

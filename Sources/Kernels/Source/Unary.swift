@@ -50,7 +50,9 @@ func map<Body: UnaryBody>(_ a: UnaryArguments, _: Body.Type) {
       let at = i &+ half &* lanes
       var x = load(a.input + at)
       if isScaled { x = multiplyAdd(x, scale, shift) }
-      store(Body.value(x, alpha[half], beta[half]), a.output + at)
+      var y = Body.value(x, alpha[half], beta[half])
+      if a.accumulates { y += load(a.output + at) }
+      store(y, a.output + at)
     }
     i &+= channelBlock
   }
@@ -59,7 +61,9 @@ func map<Body: UnaryBody>(_ a: UnaryArguments, _: Body.Type) {
     let count = min(lanes, a.count &- i)
     var x = load(a.input + i, count: count)
     if isScaled { x = multiplyAdd(x, scale, shift) }
-    store(Body.value(x, alpha[half], beta[half]), a.output + i, count: count)
+    var y = Body.value(x, alpha[half], beta[half])
+    if a.accumulates { y += load(a.output + i, count: count) }
+    store(y, a.output + i, count: count)
     half = vectorsPerBlock &- 1
     i &+= count
   }
