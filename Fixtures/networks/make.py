@@ -153,12 +153,31 @@ def activations_as_objects(keras):
     return keras.Model(i, L.Dense(3, activation=keras.activations.softmax)(x))
 
 
-@network()
+@network(("keras", "h5"))
 def dictionary_of_inputs(keras):
     L = keras.layers
-    a, b = keras.Input((3,), name="b"), keras.Input((3,), name="a")
-    x = L.Concatenate()([L.Dense(2)(a), b])
-    return keras.Model([a, b], x)
+    i, j = keras.Input((3,), name="z"), keras.Input((4,), name="y")
+    inner = keras.Model({"z": i, "y": j}, {"out2": L.Dense(2)(j), "out1": L.Dense(3)(i)}, name="inner")
+    a, b = keras.Input((4,), name="b"), keras.Input((3,), name="a")
+    x = inner({"y": a, "z": b})
+    return keras.Model([a, b], L.Concatenate()([x["out2"], x["out1"]]))
+
+
+@network(("keras", "h5"))
+def initial_states(keras):
+    L = keras.layers
+    i, h, c = keras.Input((5, 3)), keras.Input((4,)), keras.Input((4,))
+    x, y, z = L.LSTM(4, return_sequences=True, return_state=True)(i, initial_state=[h, c])
+    return keras.Model([i, h, c], [L.LSTM(4)(x, initial_state=[y, z]), z])
+
+
+@network(("keras", "h5"))
+def attention_by_keyword(keras):
+    L = keras.layers
+    q, v = keras.Input((5, 4)), keras.Input((3, 4))
+    x = L.MultiHeadAttention(2, 3)(query=q, value=v) if keras.__name__ == "keras" else (
+        L.MultiHeadAttention(2, 3)(q, value=v))
+    return keras.Model([q, v], L.LayerNormalization()(L.Add()([x, q])))
 
 
 @network()

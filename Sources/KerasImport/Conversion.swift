@@ -139,6 +139,12 @@ struct Conversion {
     }
     weights = assignment.weights
     network.notes += assignment.notes
+    if let path = source.weightsPath {
+      let layers = weights.values.filter { !$0.isEmpty }
+      network.notes.append(
+        "\(layers.reduce(0) { $0 + $1.count }) weights of \(layers.count) layers come from \(path), "
+          + "matched \(assignment.method)")
+    }
   }
 
   /// Gives every layer the names of its weights; their values come from nowhere.

@@ -12,6 +12,8 @@ public struct KerasSource: Sendable {
   public var hasWeights: Bool { weights != nil }
   let definition: ModelDefinition
   let weights: (any WeightSource)?
+  /// The file of the weights, where it is another one than that of the architecture.
+  let weightsPath: String?
   /// Loss and optimizer, where the model was saved with them.
   let training: JSONValue?
 }
@@ -19,9 +21,10 @@ public struct KerasSource: Sendable {
 extension KerasSource {
   init(
     path: String, version: KerasVersion, configuration: JSONValue, weights: (any WeightSource)?,
-    training: JSONValue? = nil
+    weightsPath: String? = nil, training: JSONValue? = nil
   ) throws {
     self.path = path
+    self.weightsPath = weightsPath
     self.training = training
     self.version = version
     self.weights = weights
@@ -46,11 +49,13 @@ extension KerasSource {
       }
       return try KerasSource(
         path: path,
-        version: KerasVersion(text: setting("keras_version"), backend: setting("backend")),
+        version: KerasVersion(
+          text: setting("keras_version"), backend: setting("backend"),
+          configuration: configuration),
         configuration: configuration,
         weights: try other.map { other in try inFile(other.path) { try other.weights } }
           ?? file.weights,
-        training: file.training)
+        weightsPath: weightsPath, training: file.training)
     }
   }
 }

@@ -1,17 +1,78 @@
+import ImportSupport
+
 /// The version that wrote a model, such as `1.2.2`, `2.2.4`, `2.2.4-tf` or `2.15.0`.
 struct KerasVersion: Sendable {
   var text: String
   /// `tensorflow`, `theano`, `cntk`; nil where the file does not say.
   var backend: String?
+  /// Whether the file says it; otherwise it is guessed from how the file writes its layers.
+  let isKnown: Bool
   private var numbers: [Int]
 
   init(text: String?, backend: String?) {
     self.text = text ?? ""
     self.backend = backend
     numbers = (text ?? "").split { $0 == "." || $0 == "-" }.prefix(3).map { Int($0) ?? 0 }
+    isKnown = !numbers.isEmpty
   }
 
-  var isKnown: Bool { !numbers.isEmpty }
+  /// Where the file does not name the version, the first that writes configurations as it does.
+  init(text: String?, backend: String?, configuration: JSONValue) {
+    if let text, !text.isEmpty {
+      self.init(text: text, backend: backend)
+      return
+    }
+    self.text = ""
+    self.backend = backend
+    isKnown = false
+    numbers = Self.numbers(Self.traits(configuration, depth: 0))
+  }
+
+  private struct Traits: OptionSet {
+    let rawValue: Int
+    static let keras1 = Traits(rawValue: 1)
+    static let keras2 = Traits(rawValue: 2)
+    static let tensorFlow2 = Traits(rawValue: 4)
+    static let keras3 = Traits(rawValue: 8)
+    /// The form of `.keras` archives, which tf.keras 2.12 began to write.
+    static let archive = Traits(rawValue: 16)
+    static let batchInputShape = Traits(rawValue: 32)
+  }
+
+  private static func numbers(_ traits: Traits) -> [Int] {
+    if traits.contains(.keras3) { return [3, 0] }
+    if traits.contains(.archive) { return traits.contains(.batchInputShape) ? [2, 12] : [3, 0] }
+    if traits.contains(.tensorFlow2) { return [2, 4] }
+    if traits.contains(.keras2) { return [2, 0] }
+    return traits.contains(.keras1) ? [1, 2] : []
+  }
+
+  /// What only some versions write, in a model's layers and those of models in it.
+  private static func traits(_ json: JSONValue, depth: Int) -> Traits {
+    var traits: Traits = []
+    if json["module"] != nil || json["registered_name"] != nil { traits.insert(.archive) }
+    if json["class_name"]?.string == "Functional" { traits.insert(.tensorFlow2) }
+    guard let config = json["config"] ?? (json["layers"] == nil ? nil : json), depth < 32 else {
+      return traits
+    }
+    if config["batch_shape"] != nil { traits.insert(.keras3) }
+    if config["batch_input_shape"] != nil { traits.insert(.batchInputShape) }
+    if config["ragged"] != nil || config["groups"] != nil { traits.insert(.tensorFlow2) }
+    for field in ["use_bias", "kernel_size", "pool_size", "rate", "filters", "units"]
+    where config[field] != nil {
+      traits.insert(.keras2)
+    }
+    for field in ["nb_filter", "output_dim", "border_mode", "dim_ordering", "subsample", "p"]
+    where config[field] != nil {
+      traits.insert(.keras1)
+    }
+    for layer in config["layers"]?.array ?? config.array ?? [] {
+      if layer["inbound_nodes"]?.array?.first?["args"] != nil { traits.insert(.keras3) }
+      traits.formUnion(Self.traits(layer, depth: depth + 1))
+    }
+    return traits
+  }
+
   var isKeras1: Bool { numbers.first.map { $0 < 2 } ?? false }
   /// Keras as a part of TensorFlow, or the later Keras that only runs on it.
   var isTensorFlowKeras: Bool { text.hasSuffix("-tf") || isAtLeast(2, 4) }
@@ -24,5 +85,8 @@ struct KerasVersion: Sendable {
   /// TensorFlow 2, whose bilinear resizing takes the centres of the pixels.
   var isTensorFlow2: Bool { isTensorFlowKeras && isAtLeast(2, 3) || isAtLeast(2, 4) }
 
-  var description: String { isKnown ? "Keras \(text)" : "Keras" }
+  var description: String {
+    if isKnown { return "Keras \(text)" }
+    return numbers.first.map { "Keras \($0)" } ?? "Keras"
+  }
 }

@@ -32,7 +32,7 @@ struct LayerWeightMatching {
           "weights are left over: of " + WeightAssignment.some(unused.map { "'\($0)'" }),
           hint: "the weights must come from a model of the same architecture"))
     }
-    if let error = UnsupportedLayers.error(problems) { throw error }
+    if let error = WeightAssignment.error(problems) { throw error }
   }
 
   /// Layers that own a group: the outermost ones; inside a model without a group of its own, as in
@@ -66,6 +66,7 @@ struct LayerWeightMatching {
           + ": \(needy.count) layers have weights, the file has those of \(full.count)",
         hint: full.isEmpty ? nil : "it holds " + WeightAssignment.some(full))
     }
+    assignment.method = "in order"
     assignment.notes.append(
       "the weights were matched in order, not by name: "
         + WeightAssignment.some(zip(needy, full).map { "'\($0.name)' has those of '\($1)'" }))

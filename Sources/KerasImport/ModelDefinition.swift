@@ -110,7 +110,12 @@ struct ModelDefinitionParser {
   init(version: KerasVersion) { self.version = version }
 
   mutating func model(_ json: JSONValue, name fallback: String? = nil) throws -> ModelDefinition {
-    guard let registered = json["class_name"]?.string, let config = json["config"] else {
+    // What get_config() returns is the configuration alone.
+    let isBare = json["class_name"] == nil && (json["layers"] ?? json).array != nil
+    let bareClass = json["input_layers"] == nil ? "Sequential" : "Functional"
+    guard let registered = isBare ? bareClass : json["class_name"]?.string,
+      let config = isBare ? json : json["config"]
+    else {
       throw ModelError(
         .malformed, "the model's configuration has no 'class_name' and 'config'",
         hint: "an architecture is what model.to_json() writes")

@@ -67,14 +67,14 @@ struct HDF5Node {
   }
 
   /// `name`, `name_1`, `name_2`, … in this order, as far as they are there.
-  func numbered(_ name: String) -> [HDF5Node] {
-    children.compactMap { key, node -> (Int, HDF5Node)? in
+  func numbered(_ name: String) -> [(number: Int, node: HDF5Node)] {
+    children.compactMap { key, node -> (number: Int, node: HDF5Node)? in
       if key == name { return (0, node) }
       guard key.hasPrefix(name + "_"), let number = Int(key.dropFirst(name.utf8.count + 1)),
         number > 0
       else { return nil }
       return (number, node)
-    }.sorted { $0.0 < $1.0 }.map(\.1)
+    }.sorted { $0.number < $1.number }
   }
 }
 
@@ -86,7 +86,10 @@ private struct ObjectWeightMatching {
   private var missing: [String] = []
   private var leftOver: [String] = []
 
-  init(slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?) { self.slots = slots }
+  init(slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?) {
+    self.slots = slots
+    assignment.method = "by class and order"
+  }
 
   func result() throws -> WeightAssignment {
     var problems = problems
@@ -104,7 +107,7 @@ private struct ObjectWeightMatching {
           "weights are left over: of " + WeightAssignment.some(leftOver.map { "'\($0)'" }),
           hint: "the weights must come from a model of the same architecture"))
     }
-    if let error = UnsupportedLayers.error(problems) { throw error }
+    if let error = WeightAssignment.error(problems) { throw error }
     return assignment
   }
 
@@ -115,17 +118,15 @@ private struct ObjectWeightMatching {
       var used: Set<String> = []
       for (name, layers) in byClass(model) {
         let groups = list.numbered(name)
-        let needy =
-          groups.count == layers.count ? layers : layers.filter { needsWeights($0) }
-        guard groups.count == layers.count || groups.count == needy.count else {
-          // A layer that another model shares is stored there.
-          for (layer, group) in zip(layers, groups) { found[ObjectIdentifier(layer)] = group }
-          continue
+        let needy = groups.count == layers.count ? layers : layers.filter { needsWeights($0) }
+        if groups.count == needy.count {
+          for (layer, group) in zip(needy, groups) { found[ObjectIdentifier(layer)] = group.node }
+        } else {
+          for group in groups where group.number < layers.count {
+            found[ObjectIdentifier(layers[group.number])] = group.node
+          }
         }
-        for (layer, group) in zip(needy, groups) {
-          found[ObjectIdentifier(layer)] = group
-          used.insert(group.path)
-        }
+        used.formUnion(layers.compactMap { found[ObjectIdentifier($0)]?.path })
       }
       leftOver += list.children.values.filter { $0.hasDatasets && !used.contains($0.path) }
         .map(\.path).sorted()

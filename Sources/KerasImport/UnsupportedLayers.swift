@@ -18,7 +18,7 @@ enum UnsupportedLayers {
   }
 
   /// Nil where there are no problems; the problem itself where there is one.
-  static func error(_ problems: [ModelError]) -> ModelError? {
+  static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
     guard problems.count > 1, let first = problems.first else { return problems.first }
     var hints: [String] = []
     var seen: Set<String> = []
@@ -29,7 +29,7 @@ enum UnsupportedLayers {
     let isUnsupported = problems.contains { $0.code == .unsupported }
     return ModelError(
       isUnsupported ? .unsupported : first.code,
-      "\(problems.count) layers cannot be converted:" + lines.joined(),
+      (headline ?? "\(problems.count) layers cannot be converted") + ":" + lines.joined(),
       hint: hints.isEmpty ? nil : combined(hints))
   }
 

@@ -32,7 +32,9 @@ struct StoredWeight: Sendable {
 /// Which stored weights belong to which layer.
 struct WeightAssignment: Sendable {
   var weights: [ObjectIdentifier: [StoredWeight]] = [:]
-  /// How they were matched, where that is worth a word.
+  /// How layers and weights were brought together.
+  var method = "by name"
+  /// What else is worth a word.
   var notes: [String] = []
 
   /// The weights of a layer under the names that it asks for them by.
@@ -62,6 +64,11 @@ struct WeightAssignment: Sendable {
     names.isEmpty
       ? "no weights"
       : "\(names.count) weight\(names.count == 1 ? "" : "s") (\(names.joined(separator: ", ")))"
+  }
+
+  static func error(_ problems: [ModelError]) -> ModelError? {
+    UnsupportedLayers.error(
+      problems, "the weights do not fit the model in \(problems.count) places")
   }
 
   /// The first names of a list, and how many more there are.

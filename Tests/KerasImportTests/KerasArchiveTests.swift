@@ -3,6 +3,7 @@ import CoreMLModel
 import Foundation
 import HDF5Library
 import HDF5Reader
+import ImportSupport
 import TensorCore
 import Testing
 
@@ -117,6 +118,22 @@ struct KerasArchiveTests {
     #expect(text?.message == "this is not an HDF5 file, but text")
   }
 
+  @Test func weightsOfAnotherModelAreNamed() throws {
+    let error = modelError {
+      try Self.convert(
+        path: Self.network("keras3-sequential.json"),
+        weights: Self.network("keras3-nested.weights.h5"))
+    }
+    #expect(error?.code == .mismatch)
+    #expect(error?.message.contains("'/layers/batch_normalization'") == true)
+    let reverse = modelError {
+      try Self.convert(
+        path: Self.network("keras3-nested.json"),
+        weights: Self.network("keras3-sequential.weights.h5"))
+    }
+    #expect(reverse?.message.contains("the file has no weights for 'inner'") == true)
+  }
+
   @Test func misshapenWeightsShowBothShapes() throws {
     let members = try Self.members("keras3-sequential.keras").map { member -> Member in
       guard member.name == "config.json" else { return member }
@@ -180,5 +197,27 @@ struct KerasArchiveTests {
       damaged[position] ^= UInt8.random(in: 1...255, using: &generator)
       do { _ = try Self.convert(damaged) } catch { #expect(error is ModelError) }
     }
+  }
+}
+
+/// Which version a file is taken to be of that does not say it.
+struct KerasVersionTests {
+  @Test(arguments: [
+    ("keras3-nested.json", 3, 0), ("keras3-sequential.json", 3, 0), ("tfkeras-nested.json", 2, 12),
+  ])
+  func aVersionThatIsNotNamed(_ name: String, _ major: Int, _ minor: Int) throws {
+    let path = "\(Fixture.packageRoot)/Fixtures/networks/\(name)"
+    let json = try JSONValue(parsing: [UInt8](Data(contentsOf: URL(filePath: path))))
+    let version = KerasVersion(text: nil, backend: nil, configuration: json)
+    #expect(version.isAtLeast(major, minor) && !version.isAtLeast(major, minor + 1))
+    #expect(!version.isKnown)
+  }
+
+  @Test func keras1IsKnownByItsNames() throws {
+    let json = try JSONValue(
+      parsing:
+        #"{"class_name": "Sequential", "config": [{"class_name": "Dense", "config": {"output_dim": 3}}]}"#
+    )
+    #expect(KerasVersion(text: nil, backend: nil, configuration: json).isKeras1)
   }
 }

@@ -67,7 +67,8 @@ extension Model {
     let vectors = description.input.filter { feature in
       if case .multiArray(let array)? = feature.type?.kind { array.shape.count == 1 } else { false }
     }
-    for feature in vectors { inputs[feature.name]?[0] = 7 }
+    // Longer than any stride makes into one step.
+    for feature in vectors { inputs[feature.name]?[0] = 65_537 }
     let long = vectors.isEmpty ? short : network.inferredShapes(inputs: inputs)
     let shapes = short.shapes.filter { $0.value.dropFirst() == long.shapes[$0.key]?.dropFirst() }
     // Parameters that are wrong by themselves have been named already.
