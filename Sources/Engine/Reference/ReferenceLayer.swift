@@ -34,6 +34,20 @@ let referenceLayerTypes: [any ReferenceLayer.Type] = [
 ]
 
 extension ReferenceLayer {
+  /// The outputs for inputs of any rank, which layers of planes see as `[Seq, Batch, C, H, W]`.
+  func exactReferenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    guard Self.usesFiveAxes, inputs.contains(where: { $0.shape.count != 5 }) else {
+      return try referenceOutputs(inputs, settings)
+    }
+    let shapes = try blobShapes(inputs.map(\.shape))
+    let planes = try inputs.map {
+      $0.reshaped(try BlobRank.fiveAxes($0.shape, vectorRank: Self.vectorRank))
+    }
+    return zip(try referenceOutputs(planes, settings), shapes).map { $0.reshaped($1) }
+  }
+
   /// The shape of the only output; checks the inputs.
   func outputShape(_ inputs: [ReferenceTensor]) throws -> [Int] {
     let shapes = try outputShapes(inputs.map(\.shape))
