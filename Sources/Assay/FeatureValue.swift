@@ -103,7 +103,8 @@ struct Feature: Sendable {
     let fits = zip(blob.shape, wanted).enumerated().allSatisfy { $0 == batch || $1.0 == $1.1 }
     guard blob.shape.count == wanted.count, fits || declared.flexibility != nil else {
       throw ModelError(
-        .mismatch, "an array of shape \(array.shape) does not fit the input's \(wanted)"
+        .mismatch,
+        "an array of shape \(array.shape) does not fit the input's \(wanted)"
           + (exactLayout.map { " (\(String($0.model)))" } ?? ""), field: name)
     }
     return blob

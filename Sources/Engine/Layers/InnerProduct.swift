@@ -86,7 +86,8 @@ extension InnerProduct: EngineLayer {
     let exact = try layer.outputShape()
     let isExact = exact.rank == 3
     // Of `[a, b, C]` every row is an item.
-    let input = try isExact ? Shape(layer.inputShapes[0].dimensions + [1, 1]) : layer.inputShapes[0]
+    let input =
+      try isExact ? Shape(layer.inputShapes[0].dimensions + [1, 1]) : layer.inputShapes[0]
     let shape = try isExact ? Shape(exact.dimensions + [1, 1]) : exact
     try layer.require(
       input.itemCount == inputChannels, "inputChannels",

@@ -31,6 +31,18 @@ let referenceLayerTypes: [any ReferenceLayer.Type] = [
   Reduce.self, LoadConstant.self, Reshape.self, Flatten.self, Permute.self, Concat.self,
   Split.self, SequenceRepeat.self, ReorganizeData.self, Slice.self, SimpleRecurrent.self,
   GRU.self, UniDirectionalLSTM.self, BiDirectionalLSTM.self, Custom.self,
+  Clip.self, Ceil.self, Floor.self, Sign.self, Round.self, Exp2.self, Sin.self, Cos.self, Tan.self,
+  Asin.self, Acos.self, Atan.self, Sinh.self, Cosh.self, Tanh.self, Asinh.self, Acosh.self,
+  Atanh.self, Erf.self, Gelu.self, Equal.self, NotEqual.self, LessThan.self, LessEqual.self,
+  GreaterThan.self, GreaterEqual.self, LogicalOr.self, LogicalXor.self, LogicalNot.self,
+  LogicalAnd.self, ModBroadcastable.self, MinBroadcastable.self, MaxBroadcastable.self,
+  AddBroadcastable.self, PowBroadcastable.self, DivideBroadcastable.self,
+  FloorDivBroadcastable.self, MultiplyBroadcastable.self, SubtractBroadcastable.self, Stack.self,
+  SoftmaxND.self, SplitND.self, ConcatND.self, Transpose.self, BatchedMatMul.self, Squeeze.self,
+  ExpandDims.self, FlattenTo2D.self, ReshapeLike.self, ReshapeStatic.self,
+  RankPreservingReshape.self, ReduceL1.self, ReduceL2.self, ReduceMax.self, ReduceMin.self,
+  ReduceSum.self, ReduceProd.self, ReduceMean.self, ReduceLogSum.self, ReduceSumSquare.self,
+  ReduceLogSumExp.self, WhereBroadcastable.self, LayerNormalization.self, ClampedReLU.self,
 ]
 
 extension ReferenceLayer {
