@@ -11,7 +11,8 @@ extension Model {
     guard let network = neuralNetwork, var shape = input.type?.networkShape(in: network) else {
       return nil
     }
-    if network.arrayInputShapeMapping == .rank5, shape[0] == 1, let layout = SourceLayout(of: input.name, in: self),
+    if network.arrayInputShapeMapping == .rank5, shape[0] == 1,
+      let layout = SourceLayout(of: input.name, in: self),
       layout.axes.contains(.sequence)
     {
       shape[0] = layout.steps(of: input.name, in: self) ?? Self.typicalSteps

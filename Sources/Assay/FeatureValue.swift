@@ -113,7 +113,9 @@ struct Feature: Sendable {
   private func checkShape(
     of blob: Tensor, declared: ArrayFeatureType, given: [Int]
   ) throws {
-    guard declared.flexibility == nil, let expected = type.networkShape() else { return }
+    guard declared.flexibility == nil, let expected = type.networkShape(in: NeuralNetwork()) else {
+      return
+    }
     // A sequence is declared by its step.
     guard Array(blob.shape[2...]) != Array(expected[2...]) else { return }
     let wanted = sourceLayout.map { layout in

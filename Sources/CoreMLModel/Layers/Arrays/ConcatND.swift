@@ -99,7 +99,7 @@ extension SplitND {
   /// The length of each part along the axis, of which the input has `length`.
   public func sizes(of length: Int) throws -> [Int] {
     if splitSizes.isEmpty {
-      guard numSplits > 0, length % numSplits == 0 else {
+      guard numSplits > 0, numSplits <= Limits.layers, length % numSplits == 0 else {
         throw ModelError(
           .malformed, "\(length) cannot be split into \(numSplits) equal parts", field: "numSplits")
       }
