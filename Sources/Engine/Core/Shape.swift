@@ -9,12 +9,12 @@ import TensorCore
 /// sequence. Shapes of one or two axes end in C.
 struct Shape: Hashable, Sendable {
   /// The exact sizes.
-  let dimensions: [Int]
+  private(set) var dimensions: [Int]
   let sequence: Int
   let batch: Int
   let channels: Int
-  let height: Int
-  let width: Int
+  private(set) var height: Int
+  private(set) var width: Int
 
   /// - Throws: `ModelError` where `dimensions` are not 1 to `Limits.rank` positive sizes within the
   ///   limits.
@@ -40,6 +40,16 @@ struct Shape: Hashable, Sendable {
   /// The same elements as `[Seq, Batch, C, H, W]`.
   var planes: Shape {
     get throws { try Shape([sequence, batch, channels, height, width]) }
+  }
+
+  /// The same planes in another size, as `[Seq, Batch, C, H, W]`. Precondition: the sizes have been
+  /// checked.
+  func resized(height: Int, width: Int) -> Shape {
+    var shape = self
+    shape.dimensions = [sequence, batch, channels, height, width]
+    shape.height = height
+    shape.width = width
+    return shape
   }
 
   var rank: Int { dimensions.count }

@@ -86,8 +86,7 @@ struct TransposedConvolutionOperation: Operation {
     let shape = output.shape
     let height = (shape.height + window.stride[0] - 1) / window.stride[0]
     let width = (shape.width + window.stride[1] - 1) / window.stride[1]
-    return try TensorLayout(
-      Shape([shape.sequence, shape.batch, shape.channels, height, width]), block: output.block)
+    return try TensorLayout(shape.resized(height: height, width: width), block: output.block)
   }
 
   /// The weights of a phase, or of the whole kernel.
