@@ -1,36 +1,40 @@
 import TensorCore
 
 extension Tensor {
-  /// Item `index` of the batch of a `[Seq, Batch, C, H, W]` blob, as a batch of one.
-  func batchItem(_ index: Int) -> Tensor {
-    let item = shape[2] * shape[3] * shape[4]
-    var result = Tensor(shape: [shape[0], 1, shape[2], shape[3], shape[4]])
+  /// Item `index` along the axis `axis`, as an array of length 1 there.
+  func batchItem(_ index: Int, axis: Int) -> Tensor {
+    let inner = shape.suffix(from: axis + 1).reduce(1, *)
+    let outer = shape.prefix(axis).reduce(1, *)
+    var itemShape = shape
+    itemShape[axis] = 1
+    var result = Tensor(shape: itemShape)
     withUnsafeElements { source in
       result.withUnsafeMutableElements { target in
-        for step in 0..<shape[0] {
-          let from = (step * shape[1] + index) * item
-          for element in 0..<item { target[step * item + element] = source[from + element] }
+        for step in 0..<outer {
+          let from = (step * shape[axis] + index) * inner
+          for element in 0..<inner { target[step * inner + element] = source[from + element] }
         }
       }
     }
     return result
   }
 
-  /// Blobs `[Seq, 1, C, H, W]` of equal shape, put together as one batch.
-  static func batch(_ items: [Tensor]) -> Tensor {
-    guard let first = items.first, items.count > 1, first.shape.count == 5 else {
+  /// Arrays of equal shape, put together along `axis`.
+  static func batch(_ items: [Tensor], axis: Int) -> Tensor {
+    guard let first = items.first, items.count > 1, first.shape.count > axis else {
       return items.first ?? Tensor(shape: [0])
     }
+    let inner = first.shape.suffix(from: axis).reduce(1, *)
+    let outer = first.shape.prefix(axis).reduce(1, *)
     var shape = first.shape
-    shape[1] = items.count
-    let item = shape[2] * shape[3] * shape[4]
+    shape[axis] *= items.count
     var result = Tensor(shape: shape)
     result.withUnsafeMutableElements { target in
       for (index, tensor) in items.enumerated() {
         tensor.withUnsafeElements { source in
-          for step in 0..<shape[0] {
-            let to = (step * items.count + index) * item
-            for element in 0..<item { target[to + element] = source[step * item + element] }
+          for step in 0..<outer {
+            let to = (step * items.count + index) * inner
+            for element in 0..<inner { target[to + element] = source[step * inner + element] }
           }
         }
       }

@@ -8,8 +8,11 @@ extension Model {
   /// `[Seq, Batch, C, H, W]` of an input that nothing else says more about: the declared shape, of a
   /// sequence with as many steps as the source framework takes. Nil for what is no image or array.
   public func typicalShape(of input: FeatureDescription) -> [Int]? {
-    guard var shape = input.type?.networkShape() else { return nil }
-    if shape[0] == 1, let layout = SourceLayout(of: input.name, in: self),
+    guard let network = neuralNetwork, var shape = input.type?.networkShape(in: network) else {
+      return nil
+    }
+    if network.arrayInputShapeMapping == .rank5, shape[0] == 1,
+      let layout = SourceLayout(of: input.name, in: self),
       layout.axes.contains(.sequence)
     {
       shape[0] = layout.steps(of: input.name, in: self) ?? Self.typicalSteps

@@ -21,20 +21,45 @@ struct Feature: Sendable {
   let type: FeatureType
   /// The recorded layout, unless Core ML's is asked for.
   let sourceLayout: SourceLayout?
+  /// The same for a network whose arrays have exact shapes.
+  let exactLayout: ExactLayout?
+  /// The shape that the network declares, of arrays with exact mapping and of images without a
+  /// sequence axis.
+  private let isExact: Bool
 
   init(_ description: FeatureDescription, in model: Model, layout: ArrayLayout) {
     name = description.name
     type = description.type ?? FeatureType()
     sourceLayout = layout == .source ? SourceLayout(of: description.name, in: model) : nil
+    let recorded =
+      model.description?.metadata?.userDefined[SourceLayout.metadataPrefix + description.name]
+    exactLayout = layout == .source ? recorded.flatMap { ExactLayout($0) } : nil
+    let network = model.neuralNetwork
+    isExact =
+      if case .image = type.kind {
+        network?.imageInputShapeMapping == .rank4
+      } else {
+        network?.arrayInputShapeMapping == .exact
+      }
   }
 
-  /// `[Seq, Batch, C, H, W]` of `value`.
+  /// The axis of the feature's blob that counts items; nil where none does.
+  var batchAxis: Int? {
+    guard isExact else { return 1 }
+    guard case .multiArray(let declared) = type.kind else { return 0 }
+    let axis = exactLayout?.batchAxis ?? 0
+    return axis < declared.shape.count && declared.shape[axis] != 1 ? nil : axis
+  }
+
+  /// The blob of `value`: `[Seq, Batch, C, H, W]`, or of the declared shape with exact mapping.
   func blob(_ value: FeatureValue) throws -> Tensor {
     switch (type.kind, value) {
     case (.image(let image), .image(let picture)):
-      return try Self.pixels(of: picture, as: image, feature: name)
+      return flattened(try Self.pixels(of: picture, as: image, feature: name))
     case (.image(let image), .array(let array)):
-      return try Self.pixels(of: array, as: image, feature: name)
+      return flattened(try Self.pixels(of: array, as: image, feature: name))
+    case (.multiArray(let declared), .array(let array)) where isExact:
+      return try exactBlob(array, declared)
     case (.multiArray(let declared), .array(let array)):
       let blob =
         try sourceLayout?.canonical(array, feature: name)
@@ -54,6 +79,7 @@ struct Feature: Sendable {
   func value(_ blob: Tensor) -> Tensor {
     switch type.kind {
     case .image(let image): return Self.picture(blob, colorSpace: image.colorSpace)
+    case _ where isExact: return exactLayout?.source(blob) ?? blob
     case .multiArray(let declared):
       return sourceLayout?.source(blob)
         ?? CoreMLLayout.array(blob, rank: declared.shape.isEmpty ? nil : declared.shape.count)
@@ -62,10 +88,34 @@ struct Feature: Sendable {
     }
   }
 
+  /// Pictures without a sequence axis where the network has none.
+  private func flattened(_ pictures: Tensor) -> Tensor {
+    isExact ? pictures.reshaped(Array(pictures.shape.dropFirst())) : pictures
+  }
+
+  private func exactBlob(_ array: Tensor, _ declared: ArrayFeatureType) throws -> Tensor {
+    var blob = try exactLayout?.canonical(array, feature: name) ?? array
+    let wanted = declared.shape
+    if blob.shape.count == wanted.count - 1, wanted.first == 1 {
+      blob = blob.reshaped([1] + blob.shape)
+    }
+    let batch = batchAxis
+    let fits = zip(blob.shape, wanted).enumerated().allSatisfy { $0 == batch || $1.0 == $1.1 }
+    guard blob.shape.count == wanted.count, fits || declared.flexibility != nil else {
+      throw ModelError(
+        .mismatch,
+        "an array of shape \(array.shape) does not fit the input's \(wanted)"
+          + (exactLayout.map { " (\(String($0.model)))" } ?? ""), field: name)
+    }
+    return blob
+  }
+
   private func checkShape(
     of blob: Tensor, declared: ArrayFeatureType, given: [Int]
   ) throws {
-    guard declared.flexibility == nil, let expected = type.networkShape() else { return }
+    guard declared.flexibility == nil, let expected = type.networkShape(in: NeuralNetwork()) else {
+      return
+    }
     // A sequence is declared by its step.
     guard Array(blob.shape[2...]) != Array(expected[2...]) else { return }
     let wanted = sourceLayout.map { layout in
@@ -132,6 +182,9 @@ extension Feature {
   private static func picture(
     _ blob: Tensor, colorSpace: ImageFeatureType.ColorSpace
   ) -> Tensor {
+    let axes = blob.shape.count
+    let blob =
+      axes < 5 ? blob.reshaped([Int](repeating: 1, count: 5 - axes) + blob.shape) : blob
     guard blob.shape.count == 5, blob.shape[0] == 1 else { return blob }
     let rgb = colorSpace == .bgr ? blob.withReversedChannels() : blob
     let pictures = rgb.reshaped(Array(rgb.shape[1...])).transposed([0, 2, 3, 1])

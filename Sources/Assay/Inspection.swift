@@ -8,7 +8,7 @@ public struct Inspection: Sendable {
     public let name: String
     /// The type in the specification; of a custom layer, its class.
     public let type: String
-    /// `[Seq, Batch, C, H, W]`; nil where a custom layer's class or a free size leaves it open.
+    /// `[Seq, Batch, C, H, W]`, or the exact shape; nil where a custom layer's class or a free size leaves it open.
     public let inputShapes: [[Int]?]
     public let outputShapes: [[Int]?]
     public let parameterCount: Int

@@ -21,9 +21,9 @@ public enum LayerDocumentation {
 
       ## Core ML
 
-      The types of specification 1 to 3. Every one is read and written; layers of later versions are
-      carried through a file untouched. The engine is the fast one; the reference computes the same in
-      double precision.
+      The types that are read, written and run. Those of specification 4 and later need a network with
+      exact array mapping; control flow and the others are carried through a file untouched. The engine
+      is the fast one; the reference computes the same in double precision.
 
       | type | specification | engine | reference |
       |---|---|---|---|

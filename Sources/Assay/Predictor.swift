@@ -43,21 +43,31 @@ public final class Predictor {
   /// Predicts for every item of the batch that the inputs hold.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
     let blobs = try blobs(values)
-    let count = blobs.values.map { $0.shape[1] }.max() ?? 1
-    var items: [[String: Tensor]] = []
-    for index in 0..<max(count, 1) {
-      let item = try blobs.mapValues { blob in
-        guard blob.shape[1] == count || blob.shape[1] == 1 else {
-          throw ModelError(.mismatch, "the inputs have batches of different length")
-        }
-        return blob.shape[1] == 1 ? blob : blob.batchItem(index)
-      }
-      items.append(try network(for: item).predict(item))
-    }
-    return assembled(items)
+    return assembled(try batchItems(blobs).map { try network(for: $0).predict($0) })
   }
 
-  /// `[Seq, Batch, C, H, W]` of each value; every required input must have one.
+  /// The blobs of each item of the batch.
+  func batchItems(_ blobs: [String: Tensor]) throws -> [[String: Tensor]] {
+    func length(_ name: String, _ blob: Tensor) -> Int {
+      features[name]?.batchAxis.map { blob.shape[$0] } ?? 1
+    }
+    let count = max(1, blobs.map { length($0.key, $0.value) }.max() ?? 1)
+    return try (0..<count).map { index in
+      var item = blobs
+      for (name, blob) in blobs {
+        let own = length(name, blob)
+        guard own == count || own == 1 else {
+          throw ModelError(.mismatch, "the inputs have batches of different length")
+        }
+        if own > 1, let axis = features[name]?.batchAxis {
+          item[name] = blob.batchItem(index, axis: axis)
+        }
+      }
+      return item
+    }
+  }
+
+  /// The blob of each value; every required input must have one.
   public func blobs(_ values: [String: FeatureValue]) throws -> [String: Tensor] {
     var blobs: [String: Tensor] = [:]
     for (name, value) in values {
@@ -117,7 +127,9 @@ public final class Predictor {
   func assembled(_ items: [[String: Tensor]]) -> Prediction {
     func blob(_ name: String) -> Tensor? {
       let parts = items.compactMap { $0[name] }
-      return parts.count == items.count ? Tensor.batch(parts) : nil
+      guard parts.count == items.count else { return nil }
+      let axis = isExact ? outputs.first { $0.name == name }?.exactLayout?.batchAxis ?? 0 : 1
+      return Tensor.batch(parts, axis: axis)
     }
     var prediction = Prediction()
     let description = model.description ?? ModelDescription()
@@ -145,6 +157,8 @@ public final class Predictor {
     return prediction
   }
 
+  private var isExact: Bool { model.neuralNetwork?.arrayInputShapeMapping == .exact }
+
   private func isWanted(_ blob: String) -> Bool {
     switch options.keep {
     case .all: true
@@ -154,6 +168,7 @@ public final class Predictor {
 
   /// A blob inside the network, channels last where the source had them last.
   private func intermediate(_ blob: Tensor) -> Tensor {
+    if isExact { return blob }
     guard options.layout == .source, blob.shape.count == 5,
       outputs.contains(where: { $0.sourceLayout?.axes.last == .channels })
         || features.values.contains(where: { $0.sourceLayout?.axes.last == .channels })

@@ -17,12 +17,8 @@ extension Predictor {
   func referencePrediction(_ values: [String: FeatureValue]) throws -> ReferencePrediction {
     let blobs = try blobs(values)
     let network = try ReferenceNetwork(model: model, customLayers: options.engine.customLayers)
-    let count = blobs.values.map { $0.shape[1] }.max() ?? 1
-    var items: [[String: Tensor]] = []
-    for index in 0..<max(count, 1) {
-      let item = blobs.mapValues { $0.shape[1] == 1 ? $0 : $0.batchItem(index) }
-      let answer = try network.predict(item.mapValues { ReferenceTensor($0) })
-      items.append(answer.mapValues { $0.tensor })
+    let items = try batchItems(blobs).map { item in
+      try network.predict(item.mapValues { ReferenceTensor($0) }).mapValues { $0.tensor }
     }
     return ReferencePrediction(
       outputs: assembled(items).outputs.map { output in

@@ -6,7 +6,8 @@ import TensorCore
 ///
 /// Importers record it in the model's user-defined metadata under `assay.layout.FEATURE`, as one
 /// letter an axis: `NHWC`, `NTC`, `NC`; and the sizes that an input has there under
-/// `assay.shape.FEATURE`, as `?,10,3`, where `?` is any size.
+/// `assay.shape.FEATURE`, as `?,10,3`, where `?` is any size. Features of exact
+/// rank have an `ExactLayout` instead.
 public struct SourceLayout: Sendable, Equatable {
   public enum Axis: Character, Sendable {
     case sequence = "T"

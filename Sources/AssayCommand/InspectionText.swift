@@ -155,7 +155,8 @@ struct InspectionText {
 
   /// Channels last, as most sources have it: `400×400×64`, `10`.
   private static func shapeText(_ shape: [Int]?) -> String {
-    guard let shape, shape.count == 5 else { return "?" }
+    guard let shape else { return "?" }
+    guard shape.count == 5 else { return "[\(shape.map(String.init).joined(separator: ", "))]" }
     var sizes = shape[3] == 1 && shape[4] == 1 ? [shape[2]] : [shape[3], shape[4], shape[2]]
     if shape[0] > 1 || shape[1] > 1 { sizes = [shape[0], shape[1]] + sizes }
     return sizes.map(String.init).joined(separator: "×")

@@ -28,17 +28,7 @@ struct BlobShape {
   }
 
   /// The shape as a result, where every size is possible.
-  var checked: [Int] {
-    get throws {
-      guard array.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
-        throw ModelError(
-          array.contains { $0 > Limits.dimension } ? .limitExceeded : .malformed,
-          "the output would have the shape \(array)")
-      }
-      _ = try checkedProduct(array, limit: Limits.tensorElements)
-      return array
-    }
-  }
+  var checked: [Int] { get throws { try checkedShape(array) } }
 
   /// Throws where the input has other channels than the parameters say.
   func requireChannels(_ expected: Int, _ field: String) throws {
@@ -47,6 +37,17 @@ struct BlobShape {
         .malformed, "the input has \(channels) channels, not \(expected)", field: field)
     }
   }
+}
+
+/// `shape` as a result, where every size is possible.
+func checkedShape(_ shape: [Int]) throws -> [Int] {
+  guard shape.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
+    throw ModelError(
+      shape.contains { $0 > Limits.dimension } ? .limitExceeded : .malformed,
+      "the output would have the shape \(shape)")
+  }
+  _ = try checkedProduct(shape, limit: Limits.tensorElements)
+  return shape
 }
 
 extension LayerParameters {

@@ -56,8 +56,13 @@ public protocol LayerParameters: SpecificationMessage {
   /// How many inputs and outputs the type allows.
   static var inputCount: ClosedRange<Int> { get }
   static var outputCount: ClosedRange<Int> { get }
-  /// Shapes `[Seq, Batch, C, H, W]` of the outputs for such shapes of the inputs, as many as the
-  /// type can have; a layer may name fewer.
+  /// The least rank of an input.
+  static var minimumRank: Int { get }
+  /// Up to this rank an input's last axis is C, beyond it W.
+  static var vectorRank: Int { get }
+  /// Shapes of the outputs for shapes of the inputs, as many as the type can have; a layer may name
+  /// fewer. They are `[Seq, Batch, C, H, W]` for types of specification 1 to 3, and of any rank for
+  /// later ones; `blobShapes` takes any for all.
   /// Throws where they do not fit the parameters.
   func outputShapes(_ inputs: [[Int]]) throws -> [[Int]]
   /// Weights in field order, with the field's name and the shape that the other fields imply.

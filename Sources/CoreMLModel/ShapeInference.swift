@@ -2,7 +2,7 @@ import TensorCore
 
 /// What is known of the blobs of a network without running it.
 public struct InferredShapes: Sendable {
-  /// `[Seq, Batch, C, H, W]` by blob; blobs behind an error or an unknown layer are absent.
+  /// Shapes by blob; blobs behind an error or an unknown layer are absent.
   public var shapes: [String: [Int]] = [:]
   /// Why layers have no shapes, with the layers' names.
   public var errors: [ModelError] = []
@@ -27,7 +27,7 @@ extension NeuralNetwork {
           guard let custom else { continue }
           shapes = try custom(parameters, known)
         } else {
-          shapes = try parameters.outputShapes(known)
+          shapes = try parameters.blobShapes(known)
         }
         if shapes.count < layer.output.count {
           throw ModelError(
@@ -47,16 +47,19 @@ extension NeuralNetwork {
 }
 
 extension FeatureType {
-  /// The shape `[Seq, Batch, C, H, W]` in which the network sees a feature; nil where it has none,
-  /// as scalars, flexible arrays without a default and the exact mapping's shapes do not.
-  public func networkShape(
-    _ mapping: NeuralNetwork.ArrayInputShapeMapping = .rank5
-  ) -> [Int]? {
+  /// The shape in which `network` sees a feature: with exact mapping the declared one, otherwise
+  /// `[Seq, Batch, C, H, W]`. Nil where it has none, as scalars and flexible arrays without a default
+  /// do not.
+  public func networkShape(in network: NeuralNetwork) -> [Int]? {
     let shape: [Int]
     switch kind {
     case .image(let image):
-      shape = [1, 1, image.colorSpace.channelCount, image.height, image.width]
-    case .multiArray(let array) where mapping == .rank5:
+      let item = [1, image.colorSpace.channelCount, image.height, image.width]
+      shape = network.imageInputShapeMapping == .rank4 ? item : [1] + item
+    case .multiArray(let array) where network.arrayInputShapeMapping == .exact:
+      guard !array.shape.isEmpty, array.shape.count <= Limits.rank else { return nil }
+      shape = array.shape
+    case .multiArray(let array):
       switch array.shape.count {
       case 1: shape = [1, 1, array.shape[0], 1, 1]
       case 3: shape = [1, 1] + array.shape
@@ -65,7 +68,7 @@ extension FeatureType {
       }
     default: return nil
     }
-    return try? BlobShape(shape).checked
+    return try? checkedShape(shape)
   }
 }
 

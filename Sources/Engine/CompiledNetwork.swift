@@ -55,9 +55,9 @@ public final class CompiledNetwork: Sendable {
 
   /// Runs the network once.
   ///
-  /// - Parameter inputs: a tensor for each input feature, `[Seq, Batch, C, H, W]`; images as raw
-  ///   values 0 to 255 in the feature's order of colours, before scaler or mean image.
-  /// - Returns: the output features and the kept blobs, `[Seq, Batch, C, H, W]`.
+  /// - Parameter inputs: a tensor for each input feature, `[Seq, Batch, C, H, W]` or, with exact
+  ///   mapping, of its exact shape; images as raw values 0 to 255 in the feature's order of colours, before scaler or mean image.
+  /// - Returns: the output features and the kept blobs, of the blobs' shapes.
   /// - Throws: `ModelError` with code `.mismatch` where an input is missing, unknown or of another
   ///   shape; whatever a custom layer throws, with the layer's name.
   public func predict(_ inputs: [String: Tensor]) throws -> [String: Tensor] {

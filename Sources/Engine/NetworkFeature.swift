@@ -12,6 +12,6 @@ public struct NetworkFeature: Sendable, Equatable {
 
   public var name: String
   public var kind: Kind
-  /// `[Seq, Batch, C, H, W]`
+  /// `[Seq, Batch, C, H, W]`, or the exact shape of a network with exact mapping.
   public var shape: [Int]
 }

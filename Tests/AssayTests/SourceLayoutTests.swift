@@ -46,3 +46,67 @@ import Testing
     #expect(SourceLayout("NXC") == nil && SourceLayout("NCC") == nil && SourceLayout("") == nil)
   }
 }
+
+@Suite struct ExactLayoutTests {
+  @Test func axesMoveAndComeBack() throws {
+    let layout = try #require(ExactLayout("NHWC:NCHW"))
+    let image = Tensor(shape: [1, 1, 2, 3], [1, 2, 3, 4, 5, 6])
+    let blob = try layout.canonical(image, feature: "image")
+    #expect(blob == Tensor(shape: [1, 3, 1, 2], [1, 4, 2, 5, 3, 6]))
+    #expect(layout.source(blob) == image)
+    #expect(try layout.canonical(image.reshaped([1, 2, 3]), feature: "image") == blob)
+  }
+
+  @Test func axesOfOneSideHaveLengthOne() throws {
+    let layout = try #require(ExactLayout("NTC:NCZT"))
+    let array = Tensor(shape: [1, 3, 2], [1, 2, 3, 4, 5, 6])
+    let blob = try layout.canonical(array, feature: "x")
+    #expect(blob == Tensor(shape: [1, 2, 1, 3], [1, 3, 5, 2, 4, 6]))
+    #expect(layout.source(blob) == array)
+    #expect(throws: ModelError.self) {
+      try layout.canonical(Tensor(shape: [2, 3]).reshaped([2, 3, 1, 1]), feature: "x")
+    }
+  }
+
+  @Test func otherTextsAreNoLayout() {
+    for text in ["NHWC", "NC:", "NC:NN", "nc:NC", "N:C:H", "", ":"] {
+      #expect(ExactLayout(text) == nil, "\(text)")
+    }
+  }
+
+  /// Twice the input, one item of the batch after the other.
+  @Test func itemsOfABatchRunInTurn() throws {
+    var network = NeuralNetwork()
+    network.arrayInputShapeMapping = .exact
+    network.layers = [
+      NeuralNetworkLayer("sum", AddBroadcastable(), input: ["x", "x"], output: ["y"])
+    ]
+    var model = Model()
+    model.specificationVersion = 4
+    model.type = .neuralNetwork(network)
+    var description = ModelDescription()
+    description.input = [
+      FeatureDescription(
+        name: "x", kind: .multiArray(ArrayFeatureType(shape: [1, 2, 3], dataType: .float32)))
+    ]
+    description.output = [
+      FeatureDescription(
+        name: "y", kind: .multiArray(ArrayFeatureType(shape: [], dataType: .float32)))
+    ]
+    description.metadata = Metadata()
+    description.metadata?.userDefined = [
+      "assay.layout.x": "NTC:NCT", "assay.layout.y": "NTC:NCT",
+    ]
+    model.description = description
+    #expect(model.validate().isEmpty)
+    #expect(model.minimumSpecificationVersion == 4)
+    let input = Tensor(shape: [2, 3, 2], (1...12).map { Float($0) })
+    let prediction = try Predictor(model: model).predict(["x": .array(input)])
+    #expect(
+      prediction.outputs.map(\.value)
+        == [Tensor(shape: [2, 3, 2], (1...12).map { Float($0) * 2 })])
+    network.arrayInputShapeMapping = .rank5
+    model.type = .neuralNetwork(network)
+    #expect(model.validate().contains { $0.field == "arrayInputShapeMapping" })
+  }
+}

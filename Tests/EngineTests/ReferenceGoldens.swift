@@ -5,25 +5,30 @@ import Testing
 
 @testable import Engine
 
-/// Arrays that `Fixtures/reference/make.py` computed with numpy and scipy.
+/// Arrays that `Fixtures/reference/make.py` and `make_arrays.py` computed with numpy and scipy.
 struct Goldens {
-  private static let arrays = Result { try ArraySet.read(Self.path) }
+  private static let planes = Result { try ArraySet.read(folder + "goldens.npz") }
+  private static let exact = Result { try ArraySet.read(folder + "arrays.npz") }
 
-  private static let path =
+  private static let folder =
     #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-    .joined(separator: "/") + "/Fixtures/reference/goldens.npz"
+    .joined(separator: "/") + "/Fixtures/reference/"
 
   let name: String
+  private let arrays: Result<ArraySet, any Error>
 
-  init(_ name: String) { self.name = name }
-
-  private func array(_ key: String) throws -> Tensor {
-    try #require(try Self.arrays.get()["\(name)/\(key)"], "no golden \(name)/\(key)").tensor
+  /// - Parameter isExact: whether the case is one of `make_arrays.py`.
+  init(_ name: String, isExact: Bool = false) {
+    self.name = name
+    arrays = isExact ? Self.exact : Self.planes
   }
 
-  func has(_ key: String) -> Bool { (try? Self.arrays.get()["\(name)/\(key)"]) != nil }
+  private func array(_ key: String) throws -> Tensor {
+    try #require(try arrays.get()["\(name)/\(key)"], "no golden \(name)/\(key)").tensor
+  }
 
-  /// `[Seq, Batch, C, H, W]`
+  func has(_ key: String) -> Bool { (try? arrays.get()["\(name)/\(key)"]) != nil }
+
   func tensor(_ key: String) throws -> ReferenceTensor { ReferenceTensor(try array(key)) }
 
   func values(_ key: String) throws -> [Float] { try array(key).elements }

@@ -69,6 +69,10 @@ extension Field {
     Self(name, path, { try $0.ints(name) }, { try $0.set(name, $1) })
   }
 
+  static func bools(_ name: String, _ path: WritableKeyPath<Message, [Bool]>) -> Self {
+    Self(name, path, { $0.bools(name) }, { $0.set(name, $1) })
+  }
+
   static func floats(_ name: String, _ path: WritableKeyPath<Message, [Float]>) -> Self {
     Self(name, path, { $0.floats(name) }, { $0.set(name, $1) })
   }

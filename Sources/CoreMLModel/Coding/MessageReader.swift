@@ -152,6 +152,10 @@ final class MessageReader {
     }
   }
 
+  func bools(_ name: String) -> [Bool] {
+    elements(name, as: protobuf_c_boolean.self).map { $0 != 0 }
+  }
+
   func float(_ name: String) -> Float { address(field(name)).load(as: Float.self) }
 
   func double(_ name: String) -> Double { address(field(name)).load(as: Double.self) }

@@ -122,6 +122,12 @@ final class MessageWriter {
     setElements(field, base, count: values.count)
   }
 
+  func set(_ name: String, _ values: [Bool]) {
+    if values.isEmpty { return }
+    let stored = values.map { protobuf_c_boolean($0 ? 1 : 0) }
+    setElements(descriptor.field(name), context.arena.copy(stored), count: values.count)
+  }
+
   func set(_ name: String, _ value: Float) {
     address(descriptor.field(name)).storeBytes(of: value, as: Float.self)
   }

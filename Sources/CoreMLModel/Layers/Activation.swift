@@ -28,6 +28,7 @@ public struct Activation: LayerParameters {
   }
 
   public static let typeName = "activation"
+  public static let minimumRank = 1
 
   public var function: Function?
   public var unknownFields = UnknownFields()

@@ -2,6 +2,7 @@ import TensorCore
 
 public struct BiDirectionalLSTM: LayerParameters {
   public static let typeName = "biDirectionalLSTM"
+  public static let minimumRank = 5
   public static let inputCount = 1...5
   public static let outputCount = 1...5
 

@@ -3,6 +3,7 @@ import TensorCore
 /// The sum of the inputs; with one input, x + alpha.
 public struct Add: LayerParameters {
   public static let typeName = "add"
+  public static let minimumRank = 1
   public static let inputCount = 1...Int.max
 
   public var alpha: Float = 0
@@ -14,6 +15,7 @@ public struct Add: LayerParameters {
 /// The product of the inputs; with one input, x · alpha.
 public struct Multiply: LayerParameters {
   public static let typeName = "multiply"
+  public static let minimumRank = 1
   public static let inputCount = 1...Int.max
 
   public var alpha: Float = 0
@@ -25,6 +27,7 @@ public struct Multiply: LayerParameters {
 /// The mean of the inputs.
 public struct Average: LayerParameters {
   public static let typeName = "average"
+  public static let minimumRank = 1
   public static let inputCount = 1...Int.max
 
   public var unknownFields = UnknownFields()
@@ -35,6 +38,7 @@ public struct Average: LayerParameters {
 /// The largest of the inputs.
 public struct Max: LayerParameters {
   public static let typeName = "max"
+  public static let minimumRank = 1
   public static let inputCount = 1...Int.max
 
   public var unknownFields = UnknownFields()
@@ -45,6 +49,7 @@ public struct Max: LayerParameters {
 /// The smallest of the inputs.
 public struct Min: LayerParameters {
   public static let typeName = "min"
+  public static let minimumRank = 1
   public static let inputCount = 1...Int.max
 
   public var unknownFields = UnknownFields()

@@ -1,6 +1,7 @@
 /// z, r = g(W·x + R·h + b); o = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ o + z ∘ h
 public struct GRU: LayerParameters {
   public static let typeName = "gru"
+  public static let minimumRank = 5
   public static let inputCount = 1...2
   public static let outputCount = 1...2
 

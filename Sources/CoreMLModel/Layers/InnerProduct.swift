@@ -3,6 +3,8 @@ import TensorCore
 /// out[o] = bias[o] + Σ weights[o, i] · in[i], over the flattened C, H, W of each item.
 public struct InnerProduct: LayerParameters {
   public static let typeName = "innerProduct"
+  public static let minimumRank = 1
+  public static let vectorRank = 3
 
   public var inputChannels = 0
   public var outputChannels = 0

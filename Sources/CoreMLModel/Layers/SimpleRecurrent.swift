@@ -1,6 +1,7 @@
 /// h = f(W·x + R·h + b)
 public struct SimpleRecurrent: LayerParameters {
   public static let typeName = "simpleRecurrent"
+  public static let minimumRank = 5
   public static let inputCount = 1...2
   public static let outputCount = 1...2
 

@@ -17,6 +17,7 @@ public struct Unary: LayerParameters {
   }
 
   public static let typeName = "unary"
+  public static let minimumRank = 1
 
   public var type = Operation.sqrt
   public var alpha: Float = 0

@@ -1,5 +1,6 @@
 public struct UniDirectionalLSTM: LayerParameters {
   public static let typeName = "uniDirectionalLSTM"
+  public static let minimumRank = 5
   public static let inputCount = 1...3
   public static let outputCount = 1...3
 

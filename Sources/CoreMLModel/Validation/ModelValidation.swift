@@ -58,14 +58,16 @@ extension Model {
           "the shape \(array.shape) has a rank of \(array.shape.count)",
           hint: "[C], [C, H, W] and [Seq, Batch, C, H, W] are possible")
       }
-      inputs[feature.name] = feature.type?.networkShape(network.arrayInputShapeMapping)
+      inputs[feature.name] = feature.type?.networkShape(in: network)
     }
     network.checkPreprocessing(description.input, &faults)
     network.checkLayers(description.input.map(\.name), &faults)
     // An array [C] may come as a sequence of any length: what depends on it cannot be judged.
     let short = network.inferredShapes(inputs: inputs)
     let vectors = description.input.filter { feature in
-      if case .multiArray(let array)? = feature.type?.kind { array.shape.count == 1 } else { false }
+      guard network.arrayInputShapeMapping == .rank5 else { return false }
+      if case .multiArray(let array)? = feature.type?.kind { return array.shape.count == 1 }
+      return false
     }
     // Longer than any stride makes into one step.
     for feature in vectors { inputs[feature.name]?[0] = 65_537 }
@@ -148,7 +150,7 @@ extension NeuralNetworkClassifier {
         "labelProbabilityLayerName", "no layer produces '\(labelProbabilityLayerName)'")
     }
     if count > 0, let blob, let shape = shapes[blob],
-      let classes = try? checkedProduct(shape.dropFirst(2))
+      let classes = try? checkedProduct(shape.count == 5 ? shape.dropFirst(2) : shape[...])
     {
       faults.require(
         classes == count, "classLabels",

@@ -13,6 +13,11 @@ extension NeuralNetwork {
     for (index, layer) in layers.enumerated() {
       var own = Faults()
       layer.check(&own)
+      if arrayInputShapeMapping == .rank5, let parameters = layer.parameters {
+        own.require(
+          Swift.type(of: parameters).specificationVersion < 4, "arrayInputShapeMapping",
+          "layers of this type need EXACT_ARRAY_MAPPING")
+      }
       own.require(!layer.name.isEmpty, "name", "the layer has no name")
       own.require(
         layer.name.isEmpty || names.insert(layer.name).inserted, "name",

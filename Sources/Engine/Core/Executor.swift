@@ -97,7 +97,8 @@ final class Executor: @unchecked Sendable {
   private func store(_ id: Plan.Representation.ID, _ context: RunContext) -> Tensor {
     let operand = plan.operand(id)
     let layout = operand.layout
-    var tensor = Tensor(shape: layout.shape.dimensions)
+    let value = plan.representations[id].value
+    var tensor = Tensor(shape: plan.graph.shape(value).dimensions)
     guard let dense = try? TensorLayout(layout.shape, block: 1) else { return tensor }
     let converter = LayoutConverter(from: layout, to: dense, plan.kernels)
     let source = context.pointer(operand)

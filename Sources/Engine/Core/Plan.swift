@@ -258,6 +258,14 @@ extension Plan {
 }
 
 extension Plan.Action {
+  var outputs: [Plan.Representation.ID] {
+    switch self {
+    case .input(_, let id), .convert(_, let id): [id]
+    case .output: []
+    case .node(_, _, let outputs): outputs
+    }
+  }
+
   var representations: [Plan.Representation.ID] {
     switch self {
     case .input(_, let id), .output(_, let id): [id]
@@ -272,7 +280,10 @@ extension Plan.Action {
 extension Plan {
   private func describe(_ action: Action, _ context: StepContext) -> StepDescription {
     func blob(_ id: Representation.ID) -> String { graph.values[representations[id].value].name }
-    let shapes = context.outputs.map(\.layout.shape.dimensions)
+    func shape(_ id: Representation.ID) -> [Int] {
+      graph.shape(representations[id].value).dimensions
+    }
+    let shapes = action.outputs.map(shape)
     switch action {
     case .input(let index, let id):
       return StepDescription(
@@ -288,7 +299,7 @@ extension Plan {
       return StepDescription(
         name: graph.exposed[index].name, layerType: "output",
         kernel: "from \(representations[id].layout.label)",
-        outputShapes: [representations[id].layout.shape.dimensions], multiplyAdds: 0,
+        outputShapes: [shape(id)], multiplyAdds: 0,
         weightBytes: 0)
     case .node(let index, _, _):
       let node = graph.nodes[index]

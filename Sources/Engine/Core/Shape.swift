@@ -1,38 +1,64 @@
+import CoreMLModel
 import TensorCore
 
-/// The shape of a blob, `[Seq, Batch, C, H, W]`. Every size is at least 1 and the product is within
-/// `Limits.tensorElements`.
+/// The shape of a blob, of any rank, and the same elements as `[Seq, Batch, C, H, W]`, which is how
+/// buffers are laid out and how layers of planes see it. Every size is at least 1 and the product
+/// is within `Limits.tensorElements`.
+///
+/// The last three axes are C, H and W, the one before is the batch, all others together are the
+/// sequence. Shapes of one or two axes end in C.
 struct Shape: Hashable, Sendable {
-  var sequence: Int
-  var batch: Int
-  var channels: Int
-  var height: Int
-  var width: Int
+  /// The exact sizes.
+  private(set) var dimensions: [Int]
+  let sequence: Int
+  let batch: Int
+  let channels: Int
+  private(set) var height: Int
+  private(set) var width: Int
 
-  /// - Throws: `ModelError` where `dimensions` are not five positive sizes within the limits.
+  /// - Throws: `ModelError` where `dimensions` are not 1 to `Limits.rank` positive sizes within the
+  ///   limits.
   init(_ dimensions: [Int]) throws {
-    guard dimensions.count == 5 else {
+    guard (1...Limits.rank).contains(dimensions.count) else {
       throw ModelError(
-        .malformed, "a blob of rank \(dimensions.count), \(dimensions), where five axes are needed")
+        .malformed,
+        "a blob of rank \(dimensions.count), where 1 to \(Limits.rank) axes are possible")
     }
     guard dimensions.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
       throw ModelError(.malformed, "a blob has no element or an impossible size: \(dimensions)")
     }
     _ = try checkedProduct(dimensions, limit: Limits.tensorElements)
-    sequence = dimensions[0]
-    batch = dimensions[1]
-    channels = dimensions[2]
-    height = dimensions[3]
-    width = dimensions[4]
+    self.dimensions = dimensions
+    let five = try BlobRank.fiveAxes(dimensions)
+    sequence = five[0]
+    batch = five[1]
+    channels = five[2]
+    height = five[3]
+    width = five[4]
   }
 
+  /// The same elements as `[Seq, Batch, C, H, W]`.
+  var planes: Shape {
+    get throws { try Shape([sequence, batch, channels, height, width]) }
+  }
+
+  /// The same planes in another size, as `[Seq, Batch, C, H, W]`. Precondition: the sizes have been
+  /// checked.
+  func resized(height: Int, width: Int) -> Shape {
+    var shape = self
+    shape.dimensions = [sequence, batch, channels, height, width]
+    shape.height = height
+    shape.width = width
+    return shape
+  }
+
+  var rank: Int { dimensions.count }
   /// Items that are processed alike: sequence steps times batch.
   var images: Int { sequence * batch }
   var area: Int { height * width }
   /// Elements of one item.
   var itemCount: Int { channels * area }
   var count: Int { images * itemCount }
-  var dimensions: [Int] { [sequence, batch, channels, height, width] }
 
   /// Throws where a blob of this shape alone is more than `byteLimit`.
   func requireMemory(_ byteLimit: Int) throws {

@@ -24,6 +24,7 @@ struct Halo: Hashable, Sendable {
 ///
 /// Strides count floats. In the last channel block, lanes without a channel are zeros.
 struct TensorLayout: Equatable, Sendable {
+  /// `[Seq, Batch, C, H, W]`, whatever the blob's rank.
   let shape: Shape
   let block: Int
   let halo: Halo
@@ -36,6 +37,7 @@ struct TensorLayout: Equatable, Sendable {
   let floatCount: Int
 
   init(_ shape: Shape, block: Int, halo: Halo = .none) throws {
+    let shape = try shape.planes
     self.shape = shape
     self.block = block
     self.halo = halo

@@ -62,12 +62,7 @@ struct ConvolutionOperation: Operation {
 
   /// The shape before pooling.
   private func convolved(_ output: Shape) -> Shape {
-    var shape = output
-    if poolsMaximum {
-      shape.height *= 2
-      shape.width *= 2
-    }
-    return shape
+    poolsMaximum ? output.resized(height: output.height * 2, width: output.width * 2) : output
   }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {

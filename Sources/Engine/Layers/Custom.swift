@@ -12,6 +12,8 @@ struct CustomOperation: Operation {
   }
 
   var implementation: Implementation
+  var inputShapes: [[Int]]
+  var outputShapes: [[Int]]
   var layer: String
   var className: String
   var hooks: EngineHooks
@@ -30,17 +32,17 @@ struct CustomOperation: Operation {
           method: .evaluate(inputCount: inputs.count, outputCount: outputs.count)))
       do {
         try implementation.layer.evaluate(
-          inputs: inputs.map { operand in
-            let shape = operand.layout.shape
-            return CustomLayerInput(
-              shape: shape.dimensions,
-              elements: UnsafeBufferPointer(start: run.pointer(operand), count: shape.count))
+          inputs: zip(inputs, inputShapes).map { operand, shape in
+            CustomLayerInput(
+              shape: shape,
+              elements: UnsafeBufferPointer(
+                start: run.pointer(operand), count: operand.layout.shape.count))
           },
-          outputs: outputs.map { operand in
-            let shape = operand.layout.shape
-            return CustomLayerOutput(
-              shape: shape.dimensions,
-              elements: UnsafeMutableBufferPointer(start: run.pointer(operand), count: shape.count))
+          outputs: zip(outputs, outputShapes).map { operand, shape in
+            CustomLayerOutput(
+              shape: shape,
+              elements: UnsafeMutableBufferPointer(
+                start: run.pointer(operand), count: operand.layout.shape.count))
           })
       } catch {
         throw customLayerError(error, layer: layer, className: className)
@@ -112,8 +114,9 @@ extension Custom: EngineLayer {
       return [layer.add(operation, layer.inputs, shapes[0])]
     }
     let operation = CustomOperation(
-      implementation: CustomOperation.Implementation(implementation), layer: layer.layer.name,
-      className: className, hooks: layer.hooks)
+      implementation: CustomOperation.Implementation(implementation), inputShapes: inputs,
+      outputShapes: shapes.map(\.dimensions), layer: layer.layer.name, className: className,
+      hooks: layer.hooks)
     return layer.add(operation, layer.inputs, shapes)
   }
 }

@@ -16,12 +16,39 @@ struct ElementwiseOperation: Operation {
   func makeStep(_ context: StepContext) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
+    if input.layout.isDense, output.layout.isDense, !function.isPerChannel {
+      return flatStep(context)
+    }
     let runner = try ElementwiseRunner(function, output.layout, context.kernels)
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
       run.parallel(output.layout.planes, writing: output) { plane in
         runner.apply(plane, source, input.layout, target, output.layout)
+      }
+    }
+  }
+}
+
+extension ElementwiseOperation {
+  /// Of row-major arrays, in equal pieces.
+  private func flatStep(_ context: StepContext) -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let count = output.layout.shape.count
+    let pieces = max(1, min(context.threadCount * 4, count / 1024))
+    let kernel = context.kernels.unary
+    let function = function
+    return { run in
+      let source = UnsafePointer(run.pointer(input))
+      let target = run.pointer(output)
+      run.pool.forEach(pieces) { piece in
+        let share = ThreadPool.share(of: count, piece, pieces)
+        kernel(
+          UnaryArguments(
+            function: function.function, input: source + share.lowerBound,
+            output: target + share.lowerBound, count: share.count, alpha: function.alpha.value(0),
+            beta: function.beta.value(0), scale: function.scale, shift: function.shift))
       }
     }
   }

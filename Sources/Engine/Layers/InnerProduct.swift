@@ -83,8 +83,12 @@ struct DenseOperation: Operation {
 
 extension InnerProduct: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    let input = layer.inputShapes[0]
-    let shape = try layer.outputShape()
+    let exact = try layer.outputShape()
+    let isExact = exact.rank == 3
+    // Of `[a, b, C]` every row is an item.
+    let input =
+      try isExact ? Shape(layer.inputShapes[0].dimensions + [1, 1]) : layer.inputShapes[0]
+    let shape = try isExact ? Shape(exact.dimensions + [1, 1]) : exact
     try layer.require(
       input.itemCount == inputChannels, "inputChannels",
       "\(inputChannels) where an item of the input has \(input.itemCount) values")
@@ -99,7 +103,9 @@ extension InnerProduct: EngineLayer {
     let operation = DenseOperation(
       weights: bytes, format: format,
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
-    return [layer.add(operation, layer.inputs, shape)]
+    guard isExact else { return [layer.add(operation, layer.inputs, shape)] }
+    let rows = layer.add(ViewOperation(), layer.inputs, input)
+    return [layer.add(ViewOperation(), [layer.add(operation, [rows], shape)], exact)]
   }
 
   /// Halves stay as they are: they are expanded in registers, and half as much is read.

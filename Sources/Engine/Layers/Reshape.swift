@@ -4,15 +4,34 @@ import TensorCore
 
 /// The same row-major elements under another shape.
 struct ViewOperation: Operation {
-  var kind: String { "view" }
-  var isView: Bool { true }
+  /// Whether both shapes are one as `[Seq, Batch, C, H, W]`, so that any layout will do.
+  var keepsPlanes = false
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+  var kind: String { "view" }
+  var isView: Bool { !keepsPlanes }
+  var canRunInPlace: Bool { keepsPlanes }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+    keepsPlanes ? shapes.followingFirstInput() : shapes.allDense()
+  }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
     let count = output.layout.shape.count
+    if keepsPlanes, !(input.layout.isDense && output.layout.isDense) {
+      let from = input.layout
+      let to = output.layout
+      return { run in
+        let source = UnsafePointer(run.pointer(input))
+        let target = run.pointer(output)
+        if source == UnsafePointer(target) { return }
+        run.parallel(to.planes, writing: output) { plane in
+          to.copyPlane(
+            from: source + from.planeOffset(plane), from, to: target + to.planeOffset(plane))
+        }
+      }
+    }
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)

@@ -83,10 +83,10 @@ struct TransposedConvolutionOperation: Operation {
   }
 
   private func scratchLayout(_ output: TensorLayout) throws -> TensorLayout {
-    var shape = output.shape
-    shape.height = (shape.height + window.stride[0] - 1) / window.stride[0]
-    shape.width = (shape.width + window.stride[1] - 1) / window.stride[1]
-    return try TensorLayout(shape, block: output.block)
+    let shape = output.shape
+    let height = (shape.height + window.stride[0] - 1) / window.stride[0]
+    let width = (shape.width + window.stride[1] - 1) / window.stride[1]
+    return try TensorLayout(shape.resized(height: height, width: width), block: output.block)
   }
 
   /// The weights of a phase, or of the whole kernel.

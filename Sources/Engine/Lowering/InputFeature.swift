@@ -7,15 +7,15 @@ struct InputFeature {
   let kind: NetworkFeature.Kind
   let shape: Shape
 
-  /// - Parameter override: the five axes to use instead of the declared shape. Sequence and batch
-  ///   are free; C, H and W must be ones that the feature allows.
+  /// - Parameter override: the shape to use instead of the declared one. Of five axes, sequence and
+  ///   batch are free; C, H and W, and all axes of exact shapes, must be ones that the feature allows.
   init(_ feature: FeatureDescription, override: [Int]?, _ network: NeuralNetwork) throws {
     name = feature.name
     do {
       switch feature.type?.kind {
       case .image(let image):
         kind = .image(image.colorSpace)
-        shape = try Self.shape(of: image, override)
+        shape = try Self.shape(of: image, override, network.imageInputShapeMapping)
       case .multiArray(let array):
         kind = .array
         shape = try Self.shape(of: array, override, network.arrayInputShapeMapping)
@@ -31,11 +31,19 @@ struct InputFeature {
     }
   }
 
-  private static func shape(of image: ImageFeatureType, _ override: [Int]?) throws -> Shape {
+  private static func shape(
+    of image: ImageFeatureType, _ override: [Int]?,
+    _ mapping: NeuralNetwork.ImageInputShapeMapping
+  ) throws -> Shape {
     let channels = image.colorSpace.channelCount
     guard channels > 0 else { throw ModelError(.malformed, "the image's colour space is not set") }
-    guard let override else { return try Shape([1, 1, channels, image.height, image.width]) }
+    let item = [1, channels, image.height, image.width]
+    let declared = mapping == .rank4 ? item : [1] + item
+    guard let override else { return try Shape(declared) }
     let wanted = try Shape(override)
+    guard wanted.rank == declared.count else {
+      throw ModelError(.mismatch, "shape \(override), where the model takes \(declared)")
+    }
     var isAllowed = wanted.height == image.height && wanted.width == image.width
     switch image.flexibility {
     case .enumerated(let sizes):
@@ -63,10 +71,12 @@ struct InputFeature {
   ) throws -> Shape {
     let declared = array.shape
     guard mapping == .rank5 else {
-      guard let five = fiveAxes(exact: declared) else {
-        throw ModelError(.unsupported, "an array of rank \(declared.count) with exact mapping")
+      guard let override, override != declared else { return try Shape(declared) }
+      guard array.allows(exact: override) else {
+        throw ModelError(
+          .mismatch, "shape \(override) is not one that the model takes (\(declared))")
       }
-      return try Shape(override ?? five)
+      return try Shape(override)
     }
     if declared.isEmpty, let override { return try Shape(override) }
     let item: [Int]
@@ -87,18 +97,6 @@ struct InputFeature {
       throw ModelError(.mismatch, "shape \(override) is not one that the model takes (\(declared))")
     }
     return wanted
-  }
-
-  /// The five axes of an array that is used as it is.
-  private static func fiveAxes(exact shape: [Int]) -> [Int]? {
-    switch shape.count {
-    case 1: [1, 1] + shape + [1, 1]
-    case 2: [1] + shape + [1, 1]
-    case 3: [1, 1] + shape
-    case 4: [1] + shape
-    case 5: shape
-    default: nil
-    }
   }
 
   /// Scaler or mean image of the feature.
@@ -146,6 +144,16 @@ extension SizeRange {
 }
 
 extension ArrayFeatureType {
+  /// Whether the flexibility admits a shape as it is.
+  fileprivate func allows(exact shape: [Int]) -> Bool {
+    switch flexibility {
+    case .enumerated(let shapes): shapes.contains(shape)
+    case .range(let ranges):
+      ranges.count == shape.count && zip(ranges, shape).allSatisfy { $0.allows($1) }
+    case nil: false
+    }
+  }
+
   /// Whether the flexibility admits C, H and W.
   fileprivate func allows(_ item: [Int]) -> Bool {
     switch flexibility {

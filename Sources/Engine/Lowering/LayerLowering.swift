@@ -23,7 +23,7 @@ struct LayerLowering {
   /// The output shapes that the document's rules give.
   func outputShapes() throws -> [Shape] {
     guard let parameters = layer.parameters else { return [] }
-    return try checked(parameters.outputShapes(inputShapes.map(\.dimensions)))
+    return try checked(parameters.blobShapes(inputShapes.map(\.dimensions)))
   }
 
   /// The shapes, each of which must fit the memory: a layer may build tables of their size.

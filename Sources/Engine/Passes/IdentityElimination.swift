@@ -25,7 +25,7 @@ enum IdentityElimination: Pass {
   }
 
   private static func isIdentity(_ operation: any Operation) -> Bool {
-    if operation.isView { return true }
+    if operation is ViewOperation { return true }
     if let elementwise = operation as? ElementwiseOperation {
       return elementwise.function.isIdentity
     }

@@ -41,7 +41,7 @@ public struct ReferenceNetwork {
     }
   }
 
-  /// The outputs for inputs of shape `[Seq, Batch, C, H, W]`, images before preprocessing, their
+  /// The outputs for inputs of the network's shapes, images before preprocessing, their
   /// channels in the order of their colour space. An optional input that is absent is zeros.
   /// - Parameter blobs: further blobs to return, or nil for all of them.
   public func predict(
@@ -95,9 +95,9 @@ public struct ReferenceNetwork {
       }
     }
     if !(parameters is Custom) {
-      try checkMemory(try parameters.outputShapes(inputs.map(\.shape)), taken: taken)
+      try checkMemory(try parameters.blobShapes(inputs.map(\.shape)), taken: taken)
     }
-    let outputs = try parameters.referenceOutputs(inputs, settings)
+    let outputs = try parameters.exactReferenceOutputs(inputs, settings)
     guard outputs.count >= layer.output.count else {
       throw ModelError(.malformed, "has \(layer.output.count) outputs, not \(outputs.count)")
     }

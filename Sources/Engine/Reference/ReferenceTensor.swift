@@ -1,6 +1,8 @@
+import CoreMLModel
 import TensorCore
 
-/// A dense array of `Double`, row-major, of shape `[Seq, Batch, C, H, W]`.
+/// A dense array of `Double`, row-major, of any rank, with the same elements as
+/// `[Seq, Batch, C, H, W]`.
 public struct ReferenceTensor: Sendable, Equatable {
   /// A place in a tensor.
   public struct Position: Sendable, Equatable {
@@ -19,6 +21,7 @@ public struct ReferenceTensor: Sendable, Equatable {
     }
   }
 
+  public let shape: [Int]
   public let sequence: Int
   public let batch: Int
   public let channels: Int
@@ -26,20 +29,25 @@ public struct ReferenceTensor: Sendable, Equatable {
   public let width: Int
   public var elements: [Double]
 
-  public var shape: [Int] { [sequence, batch, channels, height, width] }
-
-  /// Precondition: `shape` has five sizes whose product is the count of `elements`.
+  /// Precondition: the product of `shape` is the count of `elements`.
   public init(shape: [Int], _ elements: [Double]) {
-    precondition(shape.count == 5 && shape.reduce(1, *) == elements.count)
-    sequence = shape[0]
-    batch = shape[1]
-    channels = shape[2]
-    height = shape[3]
-    width = shape[4]
+    precondition(!shape.isEmpty && shape.reduce(1, *) == elements.count)
+    self.shape = shape
+    let five = (try? BlobRank.fiveAxes(shape)) ?? [1, 1, elements.count, 1, 1]
+    sequence = five[0]
+    batch = five[1]
+    channels = five[2]
+    height = five[3]
+    width = five[4]
     self.elements = elements
   }
 
-  /// Precondition: the product of the five sizes of `shape` has been checked.
+  /// The same elements under another shape. Precondition: the counts agree.
+  func reshaped(_ newShape: [Int]) -> ReferenceTensor {
+    ReferenceTensor(shape: newShape, elements)
+  }
+
+  /// Precondition: the product of `shape` has been checked.
   public init(shape: [Int], repeating value: Double = 0) {
     self.init(shape: shape, [Double](repeating: value, count: shape.reduce(1, *)))
   }

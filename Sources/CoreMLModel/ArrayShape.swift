@@ -1,0 +1,67 @@
+import TensorCore
+
+/// Rules that layers of arrays of any rank share.
+public enum ArrayShape {
+  /// An axis 0 ..< rank of one that may count from the end.
+  ///
+  /// - Throws: where there is no such axis.
+  public static func axis(_ axis: Int, rank: Int, _ field: String = "axis") throws -> Int {
+    guard (-rank..<rank).contains(axis) else {
+      throw ModelError(
+        .malformed, "there is no axis \(axis) among \(rank)", field: field,
+        hint: "\(-rank) to \(rank - 1) are possible")
+    }
+    return axis < 0 ? axis + rank : axis
+  }
+
+  /// The same for several, in ascending order.
+  ///
+  /// - Throws: where one is named twice, too.
+  public static func axes(_ axes: [Int], rank: Int, _ field: String = "axes") throws -> [Int] {
+    let resolved = try axes.map { try axis($0, rank: rank, field) }.sorted()
+    guard Set(resolved).count == resolved.count else {
+      throw ModelError(.malformed, "\(axes) names an axis twice", field: field)
+    }
+    return resolved
+  }
+
+  /// The shape to which all stretch: aligned at the last axis, along each axis they have one size,
+  /// or that and 1.
+  public static func broadcast(_ shapes: [[Int]]) throws -> [Int] {
+    let rank = shapes.map(\.count).max() ?? 0
+    var result = [Int](repeating: 1, count: rank)
+    for shape in shapes {
+      for (offset, size) in shape.reversed().enumerated() where size != 1 {
+        let axis = rank - 1 - offset
+        guard result[axis] == 1 || result[axis] == size else {
+          throw ModelError(
+            .malformed, "shapes \(shapes) do not stretch to a common one", field: "input")
+        }
+        result[axis] = size
+      }
+    }
+    return result
+  }
+
+  /// Shapes of 1 to `Limits.rank` positive sizes with a possible product.
+  static func checked(_ shape: [Int], _ field: String? = nil) throws -> [Int] {
+    guard (1...Limits.rank).contains(shape.count) else {
+      throw ModelError(
+        .malformed,
+        "\(shape) has a rank of \(shape.count), ranks of 1 to \(Limits.rank) are possible",
+        field: field)
+    }
+    do { return try checkedShape(shape) } catch var error as ModelError {
+      error.field = field
+      throw error
+    }
+  }
+}
+
+extension LayerParameters {
+  /// The shape of the only input, or the first.
+  func arrayInput(_ inputs: [[Int]]) throws -> [Int] {
+    try requireInputs(inputs)
+    return inputs.first ?? []
+  }
+}

@@ -1,0 +1,70 @@
+import TensorCore
+
+/// The ranks that a type of layer takes, and how it reads shapes of fewer than five axes.
+///
+/// Types of specification 1 to 3 compute on `[Seq, Batch, C, H, W]`. With exact mapping they meet
+/// arrays of other ranks: the last three axes are C, H and W, the one before is the batch, and what
+/// stands before that is the sequence.
+public enum BlobRank {
+  /// `[Seq, Batch, C, H, W]` of a shape of any rank.
+  ///
+  /// - Parameter vectorRank: up to this rank the last axis is C, with H = W = 1.
+  /// - Throws: where the leading axes of a shape beyond rank 5 make an impossible product.
+  public static func fiveAxes(_ shape: [Int], vectorRank: Int = 2) throws -> [Int] {
+    if shape.count == 5 { return shape }
+    if shape.count <= vectorRank {
+      return [Int](repeating: 1, count: 3 - shape.count) + shape + [1, 1]
+    }
+    if shape.count < 5 { return [Int](repeating: 1, count: 5 - shape.count) + shape }
+    let leading = try checkedProduct(shape.dropLast(4), limit: Limits.dimension)
+    return [leading] + shape.suffix(4)
+  }
+
+  /// The result `five` of a layer whose input had the shape `like`, in that input's rank.
+  static func restored(_ five: [Int], like shape: [Int], vectorRank: Int) throws -> [Int] {
+    let rank = shape.count
+    if rank == 5 { return five }
+    let isVector = rank <= vectorRank
+    let kept = isVector ? five.dropLast(2).suffix(rank) : five.suffix(min(rank, 4))
+    let isWhole = kept.reduce(1, *) == five.reduce(1, *)
+    if rank < 5, isWhole { return Array(kept) }
+    if rank > 5, five.first == (try fiveAxes(shape).first) { return shape.dropLast(4) + kept }
+    throw ModelError(
+      .malformed, "the result \(five) has no shape of the input's rank, \(rank)", field: "input",
+      hint: "give the layer an input [Seq, Batch, C, H, W]")
+  }
+}
+
+extension LayerParameters {
+  public static var minimumRank: Int { specificationVersion < 4 ? 3 : 1 }
+  public static var vectorRank: Int { 2 }
+
+  /// Whether the type computes on `[Seq, Batch, C, H, W]`, whatever rank its inputs have.
+  public static var usesFiveAxes: Bool { specificationVersion < 4 && self != Custom.self }
+
+  /// Shapes of the outputs for inputs of any rank.
+  ///
+  /// - Throws: where they do not fit the parameters, or the type does not take such a rank.
+  public func blobShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    for shape in inputs where shape.isEmpty || shape.count > Limits.rank {
+      throw ModelError(
+        .malformed, "an input of rank \(shape.count), ranks of 1 to \(Limits.rank) are possible",
+        field: "input")
+    }
+    guard Self.usesFiveAxes, let first = inputs.first(where: { $0.count != 5 }) else {
+      return try outputShapes(inputs)
+    }
+    guard inputs.allSatisfy({ $0.count >= Self.minimumRank }) else {
+      throw ModelError(
+        .malformed, "an input has the shape \(first), a rank of \(Self.minimumRank) is needed",
+        field: "input")
+    }
+    guard inputs.allSatisfy({ $0.count == first.count }) else {
+      throw ModelError(.malformed, "inputs of different ranks, \(inputs)", field: "input")
+    }
+    let five = try inputs.map { try BlobRank.fiveAxes($0, vectorRank: Self.vectorRank) }
+    return try outputShapes(five).map {
+      try BlobRank.restored($0, like: first, vectorRank: Self.vectorRank)
+    }
+  }
+}

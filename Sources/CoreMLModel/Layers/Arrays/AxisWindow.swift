@@ -1,0 +1,70 @@
+import TensorCore
+
+/// A window that moves along one axis: where it begins, and how many places it has.
+public struct AxisWindow: Sendable, Equatable {
+  public var kernel: Int
+  public var stride: Int
+  public var dilation: Int
+  /// What is added before and after the axis; of a transposed window, taken away.
+  public var before: Int
+  public var after: Int
+  public var output: Int
+
+  public init(
+    kernel: Int, stride: Int, dilation: Int, before: Int, after: Int, output: Int
+  ) {
+    self.kernel = kernel
+    self.stride = stride
+    self.dilation = dilation
+    self.before = before
+    self.after = after
+    self.output = output
+  }
+
+  /// - Parameters:
+  ///   - isSame: ⌈size / stride⌉ places (size · stride of a transposed window), the padding as
+  ///     even as possible with the odd one behind.
+  ///   - output: the length of a transposed window's result, where it is given.
+  init(
+    kernel: Int, stride: Int, dilation: Int, padding: (Int, Int), isSame: Bool, size: Int,
+    isTransposed: Bool = false, output given: Int? = nil
+  ) throws {
+    for (value, field) in [(kernel, "kernel"), (stride, "stride"), (dilation, "dilation")]
+    where value < 1 || value > Limits.dimension {
+      throw ModelError(.malformed, "\(value)", field: field)
+    }
+    guard padding.0 >= 0, padding.1 >= 0 else {
+      throw ModelError(.malformed, "\(padding)", field: "customPadding")
+    }
+    self.kernel = kernel
+    self.stride = stride
+    self.dilation = dilation
+    let extent = try checkedSum([checkedProduct([kernel - 1, dilation]), 1])
+    if isTransposed {
+      let full = try checkedSum([checkedProduct([size - 1, stride]), extent])
+      output = given ?? (isSame ? size * stride : full - padding.0 - padding.1)
+      (before, after) = padding
+      if isSame || given != nil {
+        let total = max(0, full - output)
+        (before, after) = (total / 2, total - total / 2)
+      }
+      guard output > 0, output <= Limits.dimension else {
+        throw ModelError(.malformed, "the output would have a length of \(output)")
+      }
+      return
+    }
+    if isSame {
+      output = (size - 1) / stride + 1
+      let total = max(0, (output - 1) * stride + extent - size)
+      (before, after) = (total / 2, total - total / 2)
+      return
+    }
+    (before, after) = padding
+    let room = try checkedSum([size, before, after]) - extent
+    guard room >= 0 else {
+      throw ModelError(
+        .malformed, "a window of \(extent) in an axis of \(size + before + after)", field: "kernel")
+    }
+    output = room / stride + 1
+  }
+}

@@ -1,0 +1,96 @@
+import TensorCore
+
+/// The matrix product of the last two axes, those before stretched as in numpy; with one input, its
+/// product with the weights, plus a bias.
+public struct BatchedMatMul: LayerParameters {
+  public static let typeName = "batchedMatmul"
+  public static let specificationVersion = 4
+  public static let inputCount = 1...2
+
+  public var transposeA = false
+  public var transposeB = false
+  /// X1, the length of the input's last axis.
+  public var weightMatrixFirstDimension = 0
+  /// X2, the length of the output's last axis.
+  public var weightMatrixSecondDimension = 0
+  public var hasBias = false
+  /// The matrix `[X1, X2]` column by column: row-major `[X2, X1]`.
+  public var matrix: Weights?
+  public var bias: Weights?
+  public var int8DynamicQuantize = false
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+extension BatchedMatMul: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .bool("transposeA", \.transposeA),
+    .bool("transposeB", \.transposeB),
+    .int("weightMatrixFirstDimension", \.weightMatrixFirstDimension),
+    .int("weightMatrixSecondDimension", \.weightMatrixSecondDimension),
+    .bool("hasBias", \.hasBias),
+    .message("weights", \.matrix),
+    .message("bias", \.bias),
+    .bool("int8DynamicQuantize", \.int8DynamicQuantize),
+  ]
+}
+
+extension BatchedMatMul {
+  public var requiredSpecificationVersion: Int { int8DynamicQuantize ? 5 : 4 }
+
+  /// A vector is a row as the first operand and a column as the second; that axis is left out of
+  /// the result.
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let first = try arrayInput(inputs)
+    if inputs.count == 1 {
+      guard first.last == weightMatrixFirstDimension, weightMatrixSecondDimension > 0 else {
+        throw ModelError(
+          .malformed,
+          "an input of shape \(first) for a matrix "
+            + "[\(weightMatrixFirstDimension), \(weightMatrixSecondDimension)]",
+          field: "weightMatrixFirstDimension")
+      }
+      return [try ArrayShape.checked(first.dropLast() + [weightMatrixSecondDimension])]
+    }
+    let sizes = try matrixSizes(inputs)
+    var result = try ArrayShape.broadcast([sizes.firstBatch, sizes.secondBatch])
+    if first.count > 1 { result.append(sizes.rows) }
+    if inputs[1].count > 1 { result.append(sizes.columns) }
+    return [try ArrayShape.checked(result.isEmpty ? [1] : result)]
+  }
+
+  /// Rows, depth and columns of each product of two inputs, and the axes before the matrices.
+  public func matrixSizes(_ inputs: [[Int]]) throws -> (
+    rows: Int, depth: Int, columns: Int, firstBatch: [Int], secondBatch: [Int]
+  ) {
+    var a = inputs[0].count == 1 ? [1] + inputs[0] : inputs[0]
+    var b = inputs[1].count == 1 ? inputs[1] + [1] : inputs[1]
+    if transposeA, inputs[0].count > 1 { a.swapAt(a.count - 1, a.count - 2) }
+    if transposeB, inputs[1].count > 1 { b.swapAt(b.count - 1, b.count - 2) }
+    guard let depth = a.last, depth == b[b.count - 2] else {
+      throw ModelError(
+        .malformed,
+        "matrices of shapes \(inputs[0])\(transposeA ? "ᵀ" : "") and "
+          + "\(inputs[1])\(transposeB ? "ᵀ" : "") have no product", field: "input")
+    }
+    return (a[a.count - 2], depth, b[b.count - 1], a.dropLast(2), b.dropLast(2))
+  }
+
+  public var weights: [NamedWeights] {
+    named(("weights", matrix), ("bias", bias)) {
+      $0 == "bias"
+        ? [weightMatrixSecondDimension]
+        : [weightMatrixSecondDimension, weightMatrixFirstDimension]
+    }
+  }
+}
+
+extension BatchedMatMul: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    guard weightMatrixFirstDimension != 0 || matrix != nil else { return }
+    faults.require(weightMatrixFirstDimension > 0, "weightMatrixFirstDimension", "0")
+    faults.require(weightMatrixSecondDimension > 0, "weightMatrixSecondDimension", "0")
+    faults.requireWeights(("weights", matrix), ("bias", bias, hasBias))
+  }
+}

@@ -1,0 +1,148 @@
+import TensorCore
+
+/// Convolution over depth, height and width of `[B, C, D, H, W]`, or its transpose.
+public struct Convolution3D: LayerParameters {
+  public enum PaddingType: Int, Sendable, CaseIterable {
+    /// The amounts in the message.
+    case custom = 0
+    case valid = 1
+    case same = 2
+  }
+
+  public static let typeName = "convolution3d"
+  public static let specificationVersion = 5
+  public static let minimumRank = 5
+
+  public var outputChannels = 0
+  public var inputChannels = 0
+  /// 0 means 1.
+  public var nGroups = 0
+  public var kernelDepth = 0
+  public var kernelHeight = 0
+  public var kernelWidth = 0
+  /// 0 means 1, as for the other strides and dilations.
+  public var strideDepth = 0
+  public var strideHeight = 0
+  public var strideWidth = 0
+  public var dilationDepth = 0
+  public var dilationHeight = 0
+  public var dilationWidth = 0
+  public var hasBias = false
+  /// `[outputChannels, inputChannels / groups, D, H, W]`, of a deconvolution
+  /// `[inputChannels, outputChannels / groups, D, H, W]`.
+  public var kernel: Weights?
+  public var bias: Weights?
+  public var paddingType = PaddingType.custom
+  public var customPaddingFront = 0
+  public var customPaddingBack = 0
+  public var customPaddingTop = 0
+  public var customPaddingBottom = 0
+  public var customPaddingLeft = 0
+  public var customPaddingRight = 0
+  public var isDeconvolution = false
+  /// D, H, W of a deconvolution's output.
+  public var outputShape: [Int] = []
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+extension Convolution3D: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("outputChannels", \.outputChannels),
+    .int("inputChannels", \.inputChannels),
+    .int("nGroups", \.nGroups),
+    .int("kernelDepth", \.kernelDepth),
+    .int("kernelHeight", \.kernelHeight),
+    .int("kernelWidth", \.kernelWidth),
+    .int("strideDepth", \.strideDepth),
+    .int("strideHeight", \.strideHeight),
+    .int("strideWidth", \.strideWidth),
+    .int("dilationDepth", \.dilationDepth),
+    .int("dilationHeight", \.dilationHeight),
+    .int("dilationWidth", \.dilationWidth),
+    .bool("hasBias", \.hasBias),
+    .message("weights", \.kernel),
+    .message("bias", \.bias),
+    .value("paddingType", \.paddingType),
+    .int("customPaddingFront", \.customPaddingFront),
+    .int("customPaddingBack", \.customPaddingBack),
+    .int("customPaddingTop", \.customPaddingTop),
+    .int("customPaddingBottom", \.customPaddingBottom),
+    .int("customPaddingLeft", \.customPaddingLeft),
+    .int("customPaddingRight", \.customPaddingRight),
+    .bool("isDeconvolution", \.isDeconvolution),
+    .ints("outputShape", \.outputShape),
+  ]
+}
+
+extension Convolution3D {
+  public var groups: Int { nGroups == 0 ? 1 : nGroups }
+
+  /// The window along D, H and W for an input of these sizes.
+  public func windows(_ size: [Int]) throws -> [AxisWindow] {
+    let kernels = [kernelDepth, kernelHeight, kernelWidth]
+    let strides = [strideDepth, strideHeight, strideWidth].map { $0 == 0 ? 1 : $0 }
+    let dilations = [dilationDepth, dilationHeight, dilationWidth].map { $0 == 0 ? 1 : $0 }
+    let custom = [
+      (customPaddingFront, customPaddingBack), (customPaddingTop, customPaddingBottom),
+      (customPaddingLeft, customPaddingRight),
+    ]
+    guard !isDeconvolution || outputShape.isEmpty || outputShape.count == 3 else {
+      throw ModelError(
+        .malformed, "\(outputShape), three sizes are needed", field: "outputShape")
+    }
+    return try (0..<3).map { axis in
+      let window = try AxisWindow(
+        kernel: kernels[axis], stride: strides[axis], dilation: dilations[axis],
+        padding: paddingType == .custom ? custom[axis] : (0, 0),
+        isSame: paddingType == .same, size: size[axis],
+        isTransposed: isDeconvolution,
+        output: isDeconvolution && outputShape.count == 3 ? outputShape[axis] : nil)
+      return window
+    }
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try arrayInput(inputs)
+    guard shape.count == 5, shape[1] == inputChannels, outputChannels > 0 else {
+      throw ModelError(
+        .malformed, "an input of shape \(shape), [B, \(inputChannels), D, H, W] is needed",
+        field: "inputChannels")
+    }
+    guard groups > 0, inputChannels % groups == 0, outputChannels % groups == 0 else {
+      throw ModelError(
+        .malformed,
+        "\(inputChannels) and \(outputChannels) channels cannot be split into \(groups) groups",
+        field: "nGroups")
+    }
+    let sizes = try windows(Array(shape[2...])).map(\.output)
+    return [try ArrayShape.checked([shape[0], outputChannels] + sizes)]
+  }
+
+  var kernelShape: [Int] {
+    let parts = max(1, groups)
+    return
+      (isDeconvolution
+      ? [inputChannels, outputChannels / parts] : [outputChannels, inputChannels / parts])
+      + [kernelDepth, kernelHeight, kernelWidth]
+  }
+
+  public var weights: [NamedWeights] {
+    let axis = isDeconvolution ? 1 : 0
+    return (kernel.map { [NamedWeights("weights", kernelShape, $0, channelAxis: axis)] } ?? [])
+      + (bias.map { [NamedWeights("bias", [outputChannels], $0)] } ?? [])
+  }
+}
+
+extension Convolution3D: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(outputChannels > 0, "outputChannels", "\(outputChannels)")
+    faults.require(inputChannels > 0, "inputChannels", "\(inputChannels)")
+    faults.require(nGroups >= 0, "nGroups", "\(nGroups)")
+    faults.require(
+      min(kernelDepth, kernelHeight, kernelWidth) > 0, "kernelDepth",
+      "a kernel of \(kernelDepth) × \(kernelHeight) × \(kernelWidth)")
+    faults.requireWeights(("weights", kernel, true), ("bias", bias, hasBias))
+  }
+}

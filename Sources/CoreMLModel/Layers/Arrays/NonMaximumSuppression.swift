@@ -1,0 +1,64 @@
+import TensorCore
+
+/// The best of boxes that overlap: in descending order of their largest score, each box that no
+/// better one covers.
+///
+/// Inputs: boxes `[B, N, 4]` as centre x, centre y, width, height, and scores `[B, N, C]`. Outputs:
+/// the boxes kept `[B, maxBoxes, 4]`, their scores `[B, maxBoxes, C]`, their places `[B, maxBoxes]`
+/// and their number `[B]`; what is left over is 0, and −1 among the places. The best box is always
+/// kept.
+public struct NonMaximumSuppression: LayerParameters {
+  public static let typeName = "NonMaximumSuppression"
+  public static let specificationVersion = 4
+  public static let inputCount = 2...5
+  public static let outputCount = 4...4
+
+  /// A box goes where a better one's intersection over union with it is larger.
+  public var iouThreshold: Float = 0
+  /// Boxes go whose largest score is less.
+  public var scoreThreshold: Float = 0
+  public var maxBoxes = 0
+  /// Whether only boxes with the same best class cover each other.
+  public var perClassSuppression = false
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+extension NonMaximumSuppression: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .float("iouThreshold", \.iouThreshold),
+    .float("scoreThreshold", \.scoreThreshold),
+    .int("maxBoxes", \.maxBoxes),
+    .bool("perClassSuppression", \.perClassSuppression),
+  ]
+}
+
+extension NonMaximumSuppression {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let boxes = try arrayInput(inputs)
+    guard inputs.count == 2 else {
+      throw ModelError(
+        .unsupported, "thresholds as inputs are not supported", field: "input",
+        hint: "set iouThreshold, scoreThreshold and maxBoxes")
+    }
+    let scores = inputs[1]
+    guard boxes.count == 3, scores.count == 3, boxes[2] == 4, boxes[..<2] == scores[..<2] else {
+      throw ModelError(
+        .malformed, "boxes and scores of shapes \(inputs), [B, N, 4] and [B, N, C] are needed",
+        field: "input")
+    }
+    let (batch, count) = (boxes[0], maxBoxes)
+    return [
+      try ArrayShape.checked([batch, count, 4], "maxBoxes"),
+      try ArrayShape.checked([batch, count, scores[2]], "maxBoxes"),
+      try ArrayShape.checked([batch, count], "maxBoxes"), [batch],
+    ]
+  }
+}
+
+extension NonMaximumSuppression: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(maxBoxes > 0, "maxBoxes", "\(maxBoxes)")
+  }
+}

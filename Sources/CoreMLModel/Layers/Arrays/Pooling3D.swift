@@ -1,0 +1,129 @@
+import TensorCore
+
+/// Maximum or average over windows of `[B, C, D, H, W]`.
+public struct Pooling3D: LayerParameters {
+  public enum PoolingType: Int, Sendable, CaseIterable {
+    case max = 0
+    case average = 1
+  }
+
+  public enum PaddingType: Int, Sendable, CaseIterable {
+    case custom = 0
+    case valid = 1
+    case same = 2
+  }
+
+  public static let typeName = "pooling3d"
+  public static let specificationVersion = 5
+  public static let minimumRank = 5
+
+  public var type = PoolingType.max
+  public var kernelDepth = 0
+  public var kernelHeight = 0
+  public var kernelWidth = 0
+  public var strideDepth = 0
+  public var strideHeight = 0
+  public var strideWidth = 0
+  public var paddingType = PaddingType.custom
+  public var customPaddingFront = 0
+  public var customPaddingBack = 0
+  public var customPaddingTop = 0
+  public var customPaddingBottom = 0
+  public var customPaddingLeft = 0
+  public var customPaddingRight = 0
+  /// Whether an average divides by the elements that are no padding.
+  public var countExcludePadding = false
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+/// Maximum or average over D, H and W of `[B, C, D, H, W]`, which become 1.
+public struct GlobalPooling3D: LayerParameters {
+  public typealias PoolingType = Pooling3D.PoolingType
+
+  public static let typeName = "globalPooling3d"
+  public static let specificationVersion = 5
+  public static let minimumRank = 5
+
+  public var type = PoolingType.max
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+extension Pooling3D: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .value("type", \.type),
+    .int("kernelDepth", \.kernelDepth),
+    .int("kernelHeight", \.kernelHeight),
+    .int("kernelWidth", \.kernelWidth),
+    .int("strideDepth", \.strideDepth),
+    .int("strideHeight", \.strideHeight),
+    .int("strideWidth", \.strideWidth),
+    .value("paddingType", \.paddingType),
+    .int("customPaddingFront", \.customPaddingFront),
+    .int("customPaddingBack", \.customPaddingBack),
+    .int("customPaddingTop", \.customPaddingTop),
+    .int("customPaddingBottom", \.customPaddingBottom),
+    .int("customPaddingLeft", \.customPaddingLeft),
+    .int("customPaddingRight", \.customPaddingRight),
+    .bool("countExcludePadding", \.countExcludePadding),
+  ]
+}
+
+extension GlobalPooling3D: EncodedMessage {
+  static let fields: [Field<Self>] = [.value("type", \.type)]
+}
+
+extension Pooling3D {
+  /// The window along D, H and W for an input of these sizes.
+  public func windows(_ size: [Int]) throws -> [AxisWindow] {
+    let kernels = [kernelDepth, kernelHeight, kernelWidth]
+    let strides = [strideDepth, strideHeight, strideWidth].map { $0 == 0 ? 1 : $0 }
+    let custom = [
+      (customPaddingFront, customPaddingBack), (customPaddingTop, customPaddingBottom),
+      (customPaddingLeft, customPaddingRight),
+    ]
+    return try (0..<3).map { axis in
+      let padding = paddingType == .custom ? custom[axis] : (0, 0)
+      guard max(padding.0, padding.1) < max(1, kernels[axis]) else {
+        throw ModelError(
+          .malformed, "\(padding) around windows of \(kernels[axis])", field: "customPadding")
+      }
+      return try AxisWindow(
+        kernel: kernels[axis], stride: strides[axis], dilation: 1, padding: padding,
+        isSame: paddingType == .same, size: size[axis])
+    }
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try arrayInput(inputs)
+    guard shape.count == 5 else {
+      throw ModelError(
+        .malformed, "an input of shape \(shape), [B, C, D, H, W] is needed", field: "input")
+    }
+    return [
+      try ArrayShape.checked(shape[..<2] + (try windows(Array(shape[2...])).map(\.output)))
+    ]
+  }
+}
+
+extension GlobalPooling3D {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try arrayInput(inputs)
+    guard shape.count == 5 else {
+      throw ModelError(
+        .malformed, "an input of shape \(shape), [B, C, D, H, W] is needed", field: "input")
+    }
+    return [try ArrayShape.checked(shape[..<2] + [1, 1, 1])]
+  }
+}
+
+extension Pooling3D: CheckedParameters {
+  func check(_ faults: inout Faults) {
+    faults.require(
+      min(kernelDepth, kernelHeight, kernelWidth) > 0, "kernelDepth",
+      "windows of \(kernelDepth) × \(kernelHeight) × \(kernelWidth)")
+  }
+}

@@ -1,0 +1,137 @@
+import TensorCore
+
+/// The input, repeated along axes of length 1 to a shape.
+public struct BroadcastToStatic: LayerParameters {
+  public static let typeName = "broadcastToStatic"
+  public static let specificationVersion = 4
+
+  public var targetShape: [Int] = []
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+/// The first input, repeated along axes of length 1 to the second one's shape.
+public struct BroadcastToLike: ParameterlessLayer {
+  public static let typeName = "broadcastToLike"
+  public static let specificationVersion = 4
+  public static let inputCount = 2...2
+
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+/// The input, `reps[axis]` times along each axis.
+public struct Tile: LayerParameters {
+  public static let typeName = "tile"
+  public static let specificationVersion = 4
+
+  /// Aligned at the last axis; axes that it does not name are not repeated.
+  public var reps: [Int] = []
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+/// A value round the input.
+public struct ConstantPad: LayerParameters {
+  public static let typeName = "constantPad"
+  public static let specificationVersion = 4
+
+  public var value: Float = 0
+  /// Before and after each axis; in `padToGivenOutputSizeMode` the least lengths, of which a 0
+  /// leaves an axis as it is: for axis i the first number of the pair i, padding in front, or the
+  /// second, padding at the end.
+  public var padAmounts: [Int] = []
+  public var padToGivenOutputSizeMode = false
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+extension BroadcastToStatic: EncodedMessage {
+  static let fields: [Field<Self>] = [.ints("targetShape", \.targetShape)]
+}
+
+extension Tile: EncodedMessage {
+  static let fields: [Field<Self>] = [.ints("reps", \.reps)]
+}
+
+extension ConstantPad: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .float("value", \.value),
+    .ints("padAmounts", \.padAmounts),
+    .bool("padToGivenOutputSizeMode", \.padToGivenOutputSizeMode),
+  ]
+}
+
+extension ArrayShape {
+  /// `target`, to which `shape` must stretch.
+  static func stretched(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
+    guard try broadcast([shape, target]) == target else {
+      throw ModelError(.malformed, "\(shape) does not stretch to \(target)", field: field)
+    }
+    return try checked(target, field)
+  }
+}
+
+extension BroadcastToStatic {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    [try ArrayShape.stretched(try arrayInput(inputs), to: targetShape, "targetShape")]
+  }
+}
+
+extension BroadcastToLike {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    [try ArrayShape.stretched(try arrayInput(inputs), to: inputs[1], "input")]
+  }
+}
+
+extension Tile {
+  /// The count for each axis of the input.
+  public func repetitions(rank: Int) throws -> [Int] {
+    guard reps.count <= rank, reps.allSatisfy({ $0 > 0 }) else {
+      throw ModelError(.malformed, "\(reps) for an input of rank \(rank)", field: "reps")
+    }
+    return [Int](repeating: 1, count: rank - reps.count) + reps
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try arrayInput(inputs)
+    let counts = try repetitions(rank: shape.count)
+    return [
+      try ArrayShape.checked(
+        try zip(shape, counts).map { try checkedProduct([$0, $1], limit: Limits.dimension) },
+        "reps")
+    ]
+  }
+}
+
+extension ConstantPad {
+  /// What is added before and after each axis of `shape`.
+  public func amounts(_ shape: [Int]) throws -> [(before: Int, after: Int)] {
+    guard padAmounts.count == 2 * shape.count,
+      padAmounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension })
+    else {
+      throw ModelError(
+        .malformed, "\(padAmounts), two amounts for each of \(shape.count) axes are needed",
+        field: "padAmounts")
+    }
+    return shape.indices.map { axis in
+      let (before, after) = (padAmounts[2 * axis], padAmounts[2 * axis + 1])
+      guard padToGivenOutputSizeMode else { return (before, after) }
+      return before > 0 ? (max(0, before - shape[axis]), 0) : (0, max(0, after - shape[axis]))
+    }
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try arrayInput(inputs)
+    return [
+      try ArrayShape.checked(
+        try zip(shape, try amounts(shape)).map {
+          try checkedSum([$0, $1.before, $1.after], limit: Limits.dimension)
+        }, "padAmounts")
+    ]
+  }
+}

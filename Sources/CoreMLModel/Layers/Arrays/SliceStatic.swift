@@ -1,0 +1,177 @@
+import TensorCore
+
+/// Elements `start`, `start + step`, … of an axis.
+public struct AxisRange: Sendable, Equatable {
+  public var start: Int
+  public var step: Int
+  public var count: Int
+
+  public init(start: Int, step: Int, count: Int) {
+    self.start = start
+    self.step = step
+    self.count = count
+  }
+}
+
+/// A part of the input along each axis, as numpy's slices.
+public struct SliceStatic: LayerParameters {
+  public static let typeName = "sliceStatic"
+  public static let specificationVersion = 4
+
+  /// May count from the end.
+  public var beginIds: [Int] = []
+  /// Where set, the part begins where the axis does (at its end for a negative stride).
+  public var beginMasks: [Bool] = []
+  /// The first elements that are left out; may count from the end.
+  public var endIds: [Int] = []
+  /// Where set, the part goes on to the end.
+  public var endMasks: [Bool] = []
+  /// May be negative.
+  public var strides: [Int] = []
+  /// Where set, one element is taken and the axis goes.
+  public var squeezeMasks: [Bool] = []
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+/// The input backwards along the axes that are set.
+public struct Reverse: LayerParameters {
+  public static let typeName = "reverse"
+  public static let specificationVersion = 4
+
+  /// One for each axis.
+  public var reverseDim: [Bool] = []
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+/// Overlapping windows of an axis, side by side along a new axis behind it.
+public struct SlidingWindows: LayerParameters {
+  public static let typeName = "slidingWindows"
+  public static let specificationVersion = 4
+
+  /// May count from the end.
+  public var axis = 0
+  public var windowSize = 0
+  public var step = 0
+  public var unknownFields = UnknownFields()
+
+  public init() {}
+}
+
+extension SliceStatic: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .ints("beginIds", \.beginIds),
+    .bools("beginMasks", \.beginMasks),
+    .ints("endIds", \.endIds),
+    .bools("endMasks", \.endMasks),
+    .ints("strides", \.strides),
+    .bools("squeezeMasks", \.squeezeMasks),
+  ]
+}
+
+extension Reverse: EncodedMessage {
+  static let fields: [Field<Self>] = [.bools("reverseDim", \.reverseDim)]
+}
+
+extension SlidingWindows: EncodedMessage {
+  static let fields: [Field<Self>] = [
+    .int("axis", \.axis),
+    .int("windowSize", \.windowSize),
+    .int("step", \.step),
+  ]
+}
+
+extension SliceStatic {
+  public var requiredSpecificationVersion: Int { squeezeMasks.contains(true) ? 5 : 4 }
+
+  /// The elements of each axis of `shape`.
+  public func ranges(_ shape: [Int]) throws -> [AxisRange] {
+    let rank = shape.count
+    let lists = [
+      ("beginIds", beginIds.count), ("endIds", endIds.count), ("strides", strides.count),
+      ("beginMasks", beginMasks.count), ("endMasks", endMasks.count),
+    ]
+    for (field, count) in lists where count != rank {
+      throw ModelError(
+        .malformed, "\(count) values for an input of rank \(rank)", field: field)
+    }
+    guard squeezeMasks.isEmpty || squeezeMasks.count == rank else {
+      throw ModelError(
+        .malformed, "\(squeezeMasks.count) values for an input of rank \(rank)",
+        field: "squeezeMasks")
+    }
+    return try shape.indices.map { axis in
+      if squeezeMasks.count == rank, squeezeMasks[axis] {
+        let start = beginMasks[axis] ? 0 : beginIds[axis]
+        return AxisRange(
+          start: try ArrayShape.axis(start, rank: shape[axis], "beginIds"), step: 1, count: 1)
+      }
+      return try AxisRange(
+        begin: beginMasks[axis] ? nil : beginIds[axis], end: endMasks[axis] ? nil : endIds[axis],
+        stride: strides[axis], length: shape[axis])
+    }
+  }
+
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let ranges = try ranges(try arrayInput(inputs))
+    let kept = ranges.indices.filter { squeezeMasks.isEmpty || !squeezeMasks[$0] }
+    return [try ArrayShape.checked(kept.isEmpty ? [1] : kept.map { ranges[$0].count })]
+  }
+}
+
+extension AxisRange {
+  /// The elements of numpy's slice `[begin:end:stride]` of an axis.
+  ///
+  /// - Throws: where there are none.
+  public init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
+    guard stride != 0, stride != .min else {
+      throw ModelError(.malformed, "a stride of \(stride)", field: "strides")
+    }
+    func bounded(_ place: Int) -> Int {
+      let (sum, overflow) = place.addingReportingOverflow(length)
+      let counted = place >= 0 ? place : overflow ? -1 : sum
+      return stride > 0 ? min(max(counted, 0), length) : min(max(counted, -1), length - 1)
+    }
+    let first = begin.map(bounded) ?? (stride > 0 ? 0 : length - 1)
+    let last = end.map(bounded) ?? (stride > 0 ? length : -1)
+    let distance = stride > 0 ? last - first : first - last
+    guard distance > 0 else {
+      throw ModelError(
+        .malformed, "no elements from \(first) to \(last) by \(stride)", field: "endIds")
+    }
+    start = first
+    step = stride
+    count = (distance - 1) / abs(stride) + 1
+  }
+}
+
+extension Reverse {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try ArrayShape.checked(try arrayInput(inputs))
+    guard reverseDim.count == shape.count else {
+      throw ModelError(
+        .malformed, "\(reverseDim.count) values for an input of rank \(shape.count)",
+        field: "reverseDim")
+    }
+    return [shape]
+  }
+}
+
+extension SlidingWindows {
+  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try arrayInput(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    guard windowSize > 0, windowSize <= shape[axis], step > 0 else {
+      throw ModelError(
+        .malformed, "windows of \(windowSize) every \(step) along an axis of \(shape[axis])",
+        field: "windowSize")
+    }
+    let count = (shape[axis] - windowSize) / step + 1
+    shape[axis] = windowSize
+    shape.insert(count, at: axis)
+    return [try ArrayShape.checked(shape)]
+  }
+}

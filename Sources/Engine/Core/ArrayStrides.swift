@@ -1,0 +1,56 @@
+import TensorCore
+
+/// Row-major arrays as steps through memory.
+enum ArrayStrides {
+  static func rowMajor(_ shape: [Int]) -> [Int] {
+    var strides = [Int](repeating: 1, count: shape.count)
+    for axis in shape.indices.dropLast().reversed() {
+      strides[axis] = strides[axis + 1] * shape[axis + 1]
+    }
+    return strides
+  }
+
+  /// The steps of `shape` along the axes of `target`, aligned at the last; 0 where it repeats.
+  static func stretched(_ shape: [Int], to target: [Int]) -> [Int] {
+    let own = rowMajor(shape)
+    let added = target.count - shape.count
+    return target.indices.map { axis in
+      axis < added || shape[axis - added] == 1 ? 0 : own[axis - added]
+    }
+  }
+
+  /// The same walk with as few axes as possible: those of length 1 go, and neighbours that every
+  /// operand walks without a gap become one. There is at least one axis.
+  static func merged(_ sizes: [Int], _ operands: [[Int]]) -> (sizes: [Int], operands: [[Int]]) {
+    var mergedSizes: [Int] = []
+    var merged = operands.map { _ in [Int]() }
+    for axis in sizes.indices where sizes[axis] != 1 {
+      let steps = operands.map { $0[axis] }
+      if let last = mergedSizes.last,
+        zip(merged, steps).allSatisfy({ ($0.last ?? 0) == $1 * sizes[axis] })
+      {
+        mergedSizes[mergedSizes.count - 1] = last * sizes[axis]
+        for index in merged.indices { merged[index][merged[index].count - 1] = steps[index] }
+      } else {
+        mergedSizes.append(sizes[axis])
+        for index in merged.indices { merged[index].append(steps[index]) }
+      }
+    }
+    if mergedSizes.isEmpty { return ([1], operands.map { _ in [0] }) }
+    return (mergedSizes, merged)
+  }
+}
+
+extension StridedCopyOperation {
+  /// A walk with as few axes as possible.
+  static func merged(
+    _ kind: String, sizes: [Int], strides: [Int], offset: Int = 0
+  ) -> StridedCopyOperation {
+    let walk = ArrayStrides.merged(sizes, [strides])
+    return StridedCopyOperation(
+      kind: kind, sizes: walk.sizes, strides: walk.operands[0], offset: offset)
+  }
+
+  /// Whether the elements stay in place.
+  var keepsOrder: Bool { offset == 0 && sizes.count == 1 && (strides == [1] || sizes == [1]) }
+}

@@ -1,0 +1,83 @@
+import CoreMLModel
+import TensorCore
+
+extension Shape {
+  /// The axis that is C of `[Seq, Batch, C, H, W]`.
+  var channelAxis: Int { rank > 2 ? rank - 3 : rank - 1 }
+}
+
+extension LayerLowering {
+  /// Row-major arrays one after the other along an axis.
+  mutating func joined(
+    _ values: [Graph.ValueID], axis: Int, _ shape: Shape
+  ) -> Graph.ValueID {
+    if values.count == 1, graph.shape(values[0]) == shape { return values[0] }
+    if axis == shape.channelAxis, shape.rank < 6, shape.area > 1 {
+      return add(ConcatOperation(), values, shape)
+    }
+    let outer = shape.dimensions[..<axis].reduce(1, *)
+    // What each input puts into one row of the output.
+    let lengths = values.map { graph.shape($0).count / outer }
+    var starts: [Int] = []
+    var total = 0
+    for length in lengths {
+      starts.append(total)
+      total += length
+    }
+    let row = total
+    let count = values.count
+    let operation = ArrayOperation(kind: "concat", units: outer) { [starts] buffers, unit in
+      for index in 0..<count {
+        (buffers.output + unit * row + starts[index]).update(
+          from: buffers.inputs[index] + unit * lengths[index], count: lengths[index])
+      }
+    }
+    return add(operation, values, shape)
+  }
+}
+
+extension ConcatND: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shape = try layer.outputShape()
+    let axis = try ArrayShape.axis(axis, rank: shape.rank)
+    guard interleave, layer.inputs.count > 1 else {
+      return [layer.joined(layer.inputs, axis: axis, shape)]
+    }
+    // Stacked behind the axis, and the two axes read as one.
+    var part = layer.inputShapes[0].dimensions
+    part.insert(1, at: axis + 1)
+    let parts = try layer.inputs.map { try layer.view($0, try Shape(part)) }
+    part[axis + 1] = parts.count
+    return [try layer.view(layer.joined(parts, axis: axis + 1, try Shape(part)), shape)]
+  }
+}
+
+extension Stack: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shape = try layer.outputShape()
+    let axis = try ArrayShape.axis(axis, rank: shape.rank)
+    var part = shape.dimensions
+    part[axis] = 1
+    let parts = try layer.inputs.map { try layer.view($0, try Shape(part)) }
+    return [layer.joined(parts, axis: axis, shape)]
+  }
+}
+
+extension SplitND: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let input = layer.inputShapes[0]
+    let axis = try ArrayShape.axis(axis, rank: input.rank)
+    let strides = ArrayStrides.rowMajor(input.dimensions)
+    var start = 0
+    return try layer.outputShapes().map { shape in
+      defer { start += shape.dimensions[axis] }
+      if shape == input { return layer.inputs[0] }
+      if axis == input.channelAxis, input.rank < 6, input.area > 1 {
+        return layer.add(ChannelRangeOperation(start: start), layer.inputs, shape)
+      }
+      let operation = StridedCopyOperation.merged(
+        "split", sizes: shape.dimensions, strides: strides, offset: start * strides[axis])
+      return layer.add(operation, layer.inputs, shape)
+    }
+  }
+}

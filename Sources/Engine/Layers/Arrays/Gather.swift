@@ -1,0 +1,116 @@
+import CoreMLModel
+import TensorCore
+
+extension Float {
+  /// The place 0 ..< length that the number names, from the end where it is negative; the nearest
+  /// one where there is none.
+  func place(in length: Int) -> Int {
+    guard isFinite, magnitude < 1e9 else { return self > 0 ? length - 1 : 0 }
+    let whole = Int(rounded(.down))
+    return min(max(whole < 0 ? whole + length : whole, 0), length - 1)
+  }
+}
+
+extension Gather: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shape = try layer.outputShape()
+    let input = layer.inputShapes[0].dimensions
+    let axis = try ArrayShape.axis(axis, rank: input.count)
+    let inner = input[(axis + 1)...].reduce(1, *)
+    let outer = input[..<axis].reduce(1, *)
+    let length = input[axis]
+    let count = layer.inputShapes[1].count
+    let operation = ArrayOperation(kind: "gather", units: outer) { buffers, unit in
+      let source = buffers.inputs[0] + unit * length * inner
+      let target = buffers.output + unit * count * inner
+      for index in 0..<count {
+        let place = buffers.inputs[1][index].place(in: length)
+        (target + index * inner).update(from: source + place * inner, count: inner)
+      }
+    }
+    return [layer.add(operation, layer.inputs, shape)]
+  }
+}
+
+extension GatherND: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shape = try layer.outputShape()
+    let input = layer.inputShapes[0].dimensions
+    let depth = layer.inputShapes[1].dimensions.last ?? 1
+    let inner = input[depth...].reduce(1, *)
+    let count = layer.inputShapes[1].count / depth
+    let operation = ArrayOperation(kind: "gather", units: count) { buffers, unit in
+      var place = 0
+      for axis in 0..<depth {
+        place = place * input[axis] + buffers.inputs[1][unit * depth + axis].place(in: input[axis])
+      }
+      (buffers.output + unit * inner).update(from: buffers.inputs[0] + place * inner, count: inner)
+    }
+    return [layer.add(operation, layer.inputs, shape)]
+  }
+}
+
+extension GatherAlongAxis: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shape = try layer.outputShape()
+    let input = layer.inputShapes[0].dimensions
+    let axis = try ArrayShape.axis(axis, rank: input.count)
+    let inner = input[(axis + 1)...].reduce(1, *)
+    let length = input[axis]
+    let count = shape.dimensions[axis]
+    let operation = ArrayOperation(kind: "gather", units: shape.count / count / inner) {
+      buffers, unit in
+      let source = buffers.inputs[0] + unit * length * inner
+      let start = unit * count * inner
+      for index in 0..<count * inner {
+        let place = buffers.inputs[1][start + index].place(in: length)
+        buffers.output[start + index] = source[place * inner + index % inner]
+      }
+    }
+    return [layer.add(operation, layer.inputs, shape)]
+  }
+}
+
+extension EmbeddingND: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shape = try layer.outputShape()
+    let (size, count) = (embeddingSize, vocabSize)
+    let columns = try layer.values(matrix, [size, count], "weights").array()
+    let offsets =
+      hasBias
+      ? try layer.values(bias, [size], "bias").array() : [Float](repeating: 0, count: size)
+    // A row a word.
+    var rows = [Float](repeating: 0, count: columns.count)
+    for word in 0..<count {
+      for index in 0..<size {
+        rows[word * size + index] = columns[index * count + word] + offsets[index]
+      }
+    }
+    let table = try Constant(rows)
+    let operation = ArrayOperation(kind: "embedding", units: shape.count / size) { buffers, unit in
+      let word = buffers.input[unit].place(in: count)
+      (buffers.output + unit * size).update(from: table.pointer + word * size, count: size)
+    }
+    return [layer.add(operation, layer.inputs, shape)]
+  }
+}
+
+extension OneHot: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shape = try layer.outputShape()
+    let axis = try ArrayShape.axis(axis, rank: shape.rank)
+    let inner = shape.dimensions[(axis + 1)...].reduce(1, *)
+    let length = oneHotVectorSize
+    let (on, off) = (onValue, offValue)
+    let operation = ArrayOperation(kind: "one hot", units: shape.count / length / inner) {
+      buffers, unit in
+      let target = buffers.output + unit * length * inner
+      target.update(repeating: off, count: length * inner)
+      for index in 0..<inner {
+        let place = buffers.input[unit * inner + index]
+        if place >= 0, place < Float(length) { target[Int(place) * inner + index] = on }
+      }
+    }
+    return [layer.add(operation, layer.inputs, shape)]
+  }
+}

@@ -1,0 +1,94 @@
+import CoreMLModel
+import TensorCore
+
+extension ReferenceTensor {
+  /// The places along an axis in the order of the elements, equal ones in their own.
+  fileprivate func places(_ axis: Int, descending: Bool) -> ([Int]) -> [Int] {
+    { line in
+      let values = (0..<shape[axis]).map { place in
+        var index = line
+        index[axis] = place
+        return self[index: index]
+      }
+      return values.indices.sorted { a, b in
+        let (x, y) = (values[a], values[b])
+        return x == y ? a < b : descending ? x > y : x < y
+      }
+    }
+  }
+
+  /// The place of the largest or smallest element along an axis.
+  fileprivate func extremum(_ axis: Int, descending: Bool, _ shape: [Int]) -> ReferenceTensor {
+    var kept = self.shape
+    kept[axis] = 1
+    let order = places(axis, descending: descending)
+    return ReferenceTensor.indexed(kept) { Double(order($0)[0]) }.reshaped(shape)
+  }
+}
+
+extension ArgMax: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let axis = try ArrayShape.axis(axis, rank: inputs[0].shape.count)
+    return [inputs[0].extremum(axis, descending: true, try outputShape(inputs))]
+  }
+}
+
+extension ArgMin: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let axis = try ArrayShape.axis(axis, rank: inputs[0].shape.count)
+    return [inputs[0].extremum(axis, descending: false, try outputShape(inputs))]
+  }
+}
+
+extension TopK: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    let order = inputs[0].places(axis, descending: !useBottomK)
+    let places = ReferenceTensor.indexed(shape) { Double(order($0)[$0[axis]]) }
+    let values = ReferenceTensor.indexed(shape) { index in
+      var source = index
+      source[axis] = Int(places[index: index])
+      return inputs[0][index: source]
+    }
+    return [values, places]
+  }
+}
+
+extension ArgSort: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    let order = inputs[0].places(axis, descending: descending)
+    return [ReferenceTensor.indexed(shape) { Double(order($0)[$0[axis]]) }]
+  }
+}
+
+extension CumSum: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    return [
+      ReferenceTensor.indexed(shape) { index in
+        let place = index[axis]
+        let others = reverse ? place + 1..<shape[axis] : 0..<place
+        let own = excludeFinalSum ? 0 : inputs[0][index: index]
+        return others.reduce(own) { sum, other in
+          var source = index
+          source[axis] = other
+          return sum + inputs[0][index: source]
+        }
+      }
+    ]
+  }
+}

@@ -1,0 +1,121 @@
+import CoreMLModel
+import TensorCore
+
+extension ReshapeStatic: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    [inputs[0].reshaped(try outputShape(inputs))]
+  }
+}
+
+extension RankPreservingReshape: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    [inputs[0].reshaped(try outputShape(inputs))]
+  }
+}
+
+extension ReshapeLike: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    [inputs[0].reshaped(try outputShape(inputs))]
+  }
+}
+
+extension FlattenTo2D: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    [inputs[0].reshaped(try outputShape(inputs))]
+  }
+}
+
+extension ExpandDims: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    [inputs[0].reshaped(try outputShape(inputs))]
+  }
+}
+
+extension Squeeze: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    [inputs[0].reshaped(try outputShape(inputs))]
+  }
+}
+
+extension Transpose: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    return [
+      ReferenceTensor.indexed(shape) { index in
+        var source = index
+        for (place, axis) in axes.enumerated() { source[axis] = index[place] }
+        return inputs[0][index: source]
+      }
+    ]
+  }
+}
+
+extension ConcatND: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    return [
+      ReferenceTensor.indexed(shape) { index in
+        var source = index
+        if interleave {
+          source[axis] = index[axis] / inputs.count
+          return inputs[index[axis] % inputs.count][index: source]
+        }
+        for input in inputs {
+          if source[axis] < input.shape[axis] { return input[index: source] }
+          source[axis] -= input.shape[axis]
+        }
+        return .nan
+      }
+    ]
+  }
+}
+
+extension Stack: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    return [
+      ReferenceTensor.indexed(shape) { index in
+        var source = index
+        return inputs[source.remove(at: axis)][index: source]
+      }
+    ]
+  }
+}
+
+extension SplitND: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let input = inputs[0]
+    let axis = try ArrayShape.axis(axis, rank: input.shape.count)
+    var start = 0
+    return try outputShapes([input.shape]).map { shape in
+      defer { start += shape[axis] }
+      return ReferenceTensor.indexed(shape) { index in
+        var source = index
+        source[axis] += start
+        return input[index: source]
+      }
+    }
+  }
+}
