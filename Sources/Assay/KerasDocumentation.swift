@@ -38,6 +38,13 @@ public enum KerasDocumentation {
       Recurrent layers of Core ML have linear, tanh, sigmoid, hard_sigmoid and relu, the numbers of
       which are written; with any other function the steps are written out one by one.
 
+      ## Operations
+
+      What functional models call without layers (`TFOpLambda`, `SlicingOpLambda`, Keras 3's operation
+      nodes), by name; case, module and underscores do not count.
+
+      \(LayerCatalog.operations.map { code($0) }.joined(separator: "; "))
+
       ## Masks
 
       Core ML has no masks. `Embedding(mask_zero)` and `Masking` hand theirs on as Keras does; where a

@@ -72,6 +72,9 @@ public enum LayerCatalog {
       options: "`layer`, also a model; recurrent layers in it are \(unrolled)",
       refused: "layers in it that give sequences of sequences"),
     Entry("TimeDistributedDense", "innerProduct"),
+    Entry(
+      "TFOpLambda", "see the operations below", options: "Keras 3's operations, too",
+      refused: "operations that are not in the list"),
   ]
 
   private static let convolutions: [Entry] = [
@@ -270,6 +273,9 @@ public enum LayerCatalog {
       "made by tensorflow-model-optimization; strip them, or let a rule make them custom layers"
     ),
   ]
+
+  /// The operations that models call without layers, by their names without `_`.
+  public static var operations: [[String]] { OperationTable.operations.map { $0.names } }
 
   /// The functions that `activation` names.
   public static let functions: [(names: [String], becomes: String)] = [

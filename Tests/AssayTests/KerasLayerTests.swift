@@ -23,7 +23,8 @@ import Testing
         #expect(converted.code == 0, "\(name): \(converted.errors)")
         guard converted.code == 0 else { continue }
         let result = try Command.run(
-          "diff", model, path + ".inputs.npz", "--expected", path + ".expected.npz", "--atol", "2e-5")
+          "diff", model, path + ".inputs.npz", "--expected", path + ".expected.npz", "--atol",
+          "2e-5")
         #expect(result.code == 0, "\(name): \(result.output)\(result.errors)")
       }
     }

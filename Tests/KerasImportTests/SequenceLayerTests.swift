@@ -310,8 +310,10 @@ struct SequenceLayerTests {
         #""layer": {"class_name": "SimpleRNN", "config": {"units": 2, "return_sequences": true}}"#),
       [
         "layer": [
-          .init("f/kernel:0", [1, 2]), .init("f/recurrent_kernel:0", [2, 2]), .init("f/bias:0", [2]),
-          .init("b/kernel:0", [1, 2]), .init("b/recurrent_kernel:0", [2, 2]), .init("b/bias:0", [2]),
+          .init("f/kernel:0", [1, 2]), .init("f/recurrent_kernel:0", [2, 2]),
+          .init("f/bias:0", [2]),
+          .init("b/kernel:0", [1, 2]), .init("b/recurrent_kernel:0", [2, 2]),
+          .init("b/bias:0", [2]),
         ]
       ])
     #expect(
