@@ -68,7 +68,7 @@ struct Attention: KerasLayer {
   private let isCausal: Bool
 
   init(_ configuration: LayerConfiguration) throws {
-    isAdditive = configuration.className.hasSuffix("AdditiveAttention")
+    isAdditive = configuration.className.contains("AdditiveAttention")
     let mode = try configuration.string("score_mode", default: "dot")
     guard mode == "dot" || mode == "concat" else {
       throw configuration.unsupported("score_mode", "'\(mode)' is not supported")

@@ -23,7 +23,7 @@ struct ConvLSTM: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     filters = try configuration.int("filters", "nb_filter")
-    isOneDimensional = configuration.className.hasSuffix("ConvLSTM1D")
+    isOneDimensional = configuration.className.contains("ConvLSTM1D")
     if isOneDimensional {
       kernelSize = [1, try configuration.single("kernel_size")]
       strides = [1, try configuration.single("strides", default: 1)]

@@ -68,7 +68,8 @@ extension NetworkWriter {
 }
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over some axes of each item.
-/// With `rms_scaling` gamma · x / √(mean of x² + epsilon).
+/// With `rms_scaling` gamma · x / √(variance + epsilon); as RMSNormalization
+/// gamma · x / √(mean of x² + epsilon).
 struct LayerNormalization: KerasLayer {
   static let classNames = ["LayerNormalization", "RMSNormalization"]
   static let maskPolicy = MaskPolicy.passes
@@ -77,15 +78,17 @@ struct LayerNormalization: KerasLayer {
   private let epsilon: Double
   private let hasScale: Bool
   private let hasCenter: Bool
+  /// Whether the mean is not taken from the result, and not from the variance either.
+  private let keepsMean: Bool
   private let isRootMeanSquare: Bool
 
   init(_ configuration: LayerConfiguration) throws {
     axes = try configuration.ints("axis") ?? [-1]
-    let isRMS = configuration.className.hasSuffix("RMSNormalization")
-    epsilon = try configuration.double("epsilon", default: isRMS ? 1e-6 : 1e-3)
-    isRootMeanSquare = try isRMS || configuration.bool("rms_scaling", default: false)
-    hasScale = try isRootMeanSquare || configuration.bool("scale", default: true)
-    hasCenter = try !isRootMeanSquare && configuration.bool("center", default: true)
+    isRootMeanSquare = configuration.className.contains("RMSNormalization")
+    epsilon = try configuration.double("epsilon", default: isRootMeanSquare ? 1e-6 : 1e-3)
+    keepsMean = try isRootMeanSquare || configuration.bool("rms_scaling", default: false)
+    hasScale = try keepsMean || configuration.bool("scale", default: true)
+    hasCenter = try !keepsMean && configuration.bool("center", default: true)
   }
 
   var weights: [WeightSlot] {
@@ -111,7 +114,7 @@ struct LayerNormalization: KerasLayer {
     let variance = network.reduced(.avg, axes.reduction, square, name + "__variance__")
     let factor = network.unary(
       .rsqrt, variance, name + "__rsqrt__", epsilon: Float(max(epsilon, 1e-30)))
-    let normalized = network.product(centered, factor, name)
+    let normalized = network.product(keepsMean ? tensor.blob : centered, factor, name)
     tensor.blob = network.scaled(normalized, axes, gamma: gamma, beta: beta, name + "__scale__")
     return [network.relaid(tensor, to: layout, for: name + "_back")]
   }

@@ -150,11 +150,12 @@ struct CenterCrop: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     size = [try configuration.int("height"), try configuration.int("width")]
     format = try configuration.dataFormat ?? .channelsLast
-    // Outside of training it takes the middle, scaled.
-    isRandom = configuration.className == "RandomCrop"
+    // Outside of training TensorFlow 2's takes the middle, scaled; that of Keras 3 does nothing.
+    isRandom = configuration.className.contains("RandomCrop")
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    if isRandom, call.version.isAtLeast(3, 0) { return [try call.input] }
     var image = try network.image(call.input, format, call)
     let sizes = try call.sizes(image)
     if !isRandom, sizes[0] >= size[0], sizes[1] >= size[1] {
