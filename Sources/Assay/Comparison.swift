@@ -1,6 +1,7 @@
 import ByteFormats
 import CoreMLModel
 import Engine
+import ModelTransforms
 import TensorCore
 import Verification
 
@@ -16,6 +17,7 @@ public struct Comparison: Sendable {
     /// Run the double-precision engine, too.
     public var reference = false
     public var engine = CompileOptions()
+    public var forgetBias = ForgetBias.ignore
 
     public init() {}
   }
@@ -46,6 +48,7 @@ public struct Comparison: Sendable {
     }
     let values = try source.read(for: model)
     var predictorOptions = Predictor.Options()
+    predictorOptions.forgetBias = options.forgetBias
     predictorOptions.layout = options.layout
     predictorOptions.engine = options.engine
     if options.layers != nil { predictorOptions.keep = .all }

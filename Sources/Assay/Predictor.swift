@@ -1,6 +1,7 @@
 import CoreMLModel
 import CustomLayers
 import Engine
+import ModelTransforms
 import TensorCore
 
 /// A loaded model that answers in the terms of a user: pictures and arrays in, arrays, pictures and
@@ -11,6 +12,8 @@ public final class Predictor {
     /// Blobs to answer beside the outputs.
     public var keep = CompileOptions.Keep.named([])
     public var engine = CompileOptions()
+    /// Whether an LSTM's `forgetBias` adds 1.
+    public var forgetBias = ForgetBias.ignore
 
     public init() {}
   }
@@ -25,6 +28,7 @@ public final class Predictor {
   /// - Throws: `ModelError` where the model is no neural network, is not valid, or needs a layer
   ///   that nobody implements.
   public init(model: Model, options: Options = Options()) throws {
+    let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
     self.model = model
     self.options = options
     guard model.neuralNetwork != nil else {

@@ -89,6 +89,7 @@ struct BenchCommand: ParsableCommand {
     var options = Predictor.Options()
     options.layout = layout
     options.engine = engine.compileOptions
+    options.forgetBias = engine.forgetBias
     let steps = StepLog()
     if layers { options.engine.hooks.onStep = { steps.append($0) } }
     let predictor = try Predictor(model: document, options: options)

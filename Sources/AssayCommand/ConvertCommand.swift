@@ -44,6 +44,12 @@ struct ConvertCommand: ParsableCommand {
     case float16
   }
 
+  @Option(
+    help: ArgumentHelp(
+      "What LSTMs are written with: forgetBias false, or true and 1 less in the bias, by the letter of the specification."
+    ))
+  var forgetBias = ForgetBias.ignore
+
   @Flag(help: "Trainable layers become updatable.")
   var respectTrainable = false
 
@@ -84,6 +90,7 @@ struct ConvertCommand: ParsableCommand {
     let source = try ModelSource(contentsOf: model, weights: weights)
     var result = try source.convert(options)
     for note in result.notes where !global.quiet { Console.warn(note) }
+    if forgetBias == .add { result.model = try result.model.withForgetBiasInField() }
     if weightsPrecision == .float16 { result.model = try result.model.withHalfPrecisionWeights() }
     result.model.specificationVersion = result.model.minimumSpecificationVersion
     if let fault = result.model.validate().first { throw fault }
@@ -93,8 +100,10 @@ struct ConvertCommand: ParsableCommand {
     }
     guard let destination else { return }
     if let expected {
+      var options = Comparison.Options()
+      options.forgetBias = forgetBias
       let report = try Comparison.compare(
-        result.model, inputs: checkInputs, expected: expected, options: Comparison.Options())
+        result.model, inputs: checkInputs, expected: expected, options: options)
       guard report.matches else {
         Console.write(ComparisonText(report).text())
         throw ModelError(

@@ -116,6 +116,7 @@ struct DiffCommand: ParsableCommand {
     options.layers = layers
     options.reference = reference
     options.engine = engine.compileOptions
+    options.forgetBias = engine.forgetBias
     return options
   }
 

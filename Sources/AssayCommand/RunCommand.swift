@@ -119,6 +119,7 @@ struct RunCommand: ParsableCommand {
     var options = Predictor.Options()
     options.layout = layout
     options.engine = engine.compileOptions
+    options.forgetBias = engine.forgetBias
     options.keep =
       allOutputs ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))
     if verbose || profile {

@@ -19,6 +19,24 @@ enum ActivationFormula: Sendable {
   case logSoftmax
   /// −log(1 + e⁻ˣ)
   case logSigmoid
+  /// x · Φ(x), Φ the normal distribution
+  case gelu
+  /// x / 2 · (1 + tanh(√(2 / π) · (x + 0.044715x³)))
+  case geluTanh
+  /// a · sigmoid(b), the two halves of the last axis
+  case glu
+  /// min(max(x, −1), 1)
+  case hardTanh
+  /// |x| > ½ ? x : 0
+  case hardShrink
+  /// x − min(max(x, −½), ½)
+  case softShrink
+  /// x − tanh(x)
+  case tanhShrink
+  /// (min(max(x, −1), 1) + 1)² / 4 + max(x − 1, 0)
+  case sparsePlus
+  /// (x + √(x² + 4)) / 2
+  case squarePlus
 
   /// Nil for a function that the version has not, and that a user may have defined by this name.
   init?(_ name: String, version: KerasVersion) {
@@ -44,10 +62,21 @@ enum ActivationFormula: Sendable {
     case "hard_silu" where isKeras3, "hard_swish" where isKeras3: self = .hardSwish
     case "log_softmax" where isKeras3: self = .logSoftmax
     case "log_sigmoid" where isKeras3: self = .logSigmoid
+    case "gelu" where isRecent: self = .gelu
+    case "celu" where isKeras3: self = .single(.elu(alpha: 1))
+    case "glu" where isKeras3: self = .glu
+    case "hard_tanh" where isKeras3: self = .hardTanh
+    case "hard_shrink" where isKeras3: self = .hardShrink
+    case "soft_shrink" where isKeras3: self = .softShrink
+    case "tanh_shrink" where isKeras3: self = .tanhShrink
+    case "sparse_plus" where isKeras3: self = .sparsePlus
+    case "sparse_sigmoid" where isKeras3: self = .single(.sigmoidHard(alpha: 0.5, beta: 0.5))
+    case "squareplus" where isKeras3: self = .squarePlus
     default: return nil
     }
   }
 
+  /// - Precondition: the last axis of what `glu` takes divides into two.
   func add(to network: inout NetworkWriter, _ tensor: KerasTensor, name: String) -> KerasTensor {
     var result = tensor
     let x = tensor.blob
@@ -91,6 +120,50 @@ enum ActivationFormula: Sendable {
       let minus = network.add(name + "__neg__", Activation(.linear(alpha: -1, beta: 0)), [x])
       let softplus = network.add(name + "__softplus__", Activation(.softplus), [minus])
       result.blob = network.add(name, Activation(.linear(alpha: -1, beta: 0)), [softplus])
+    case .gelu: result.blob = network.addGELU(x, name: name)
+    case .geluTanh:
+      let cube = network.unary(.power, x, name + "__cube__", alpha: 3)
+      let inner = network.sum(
+        [x, network.affine(cube, 0.044715, 0, name + "__small__")], name + "__inner__")
+      let tanh = network.add(
+        name + "__tanh__", Activation(.scaledTanh(alpha: 1, beta: 0.7978845608)), [inner])
+      let gate = network.affine(tanh, 0.5, 0.5, name + "__gate__")
+      result.blob = network.product(x, gate, name)
+    case .glu:
+      return network.withChannelAxis(tensor.rank - 1, of: [tensor], for: name) {
+        network, tensors in
+        var result = tensors[0]
+        let halves = network.split(result.blob, into: 2, name + "__split__")
+        let gate = network.add(name + "__gate__", Activation(.sigmoid), [halves[1]])
+        result.blob = network.product(halves[0], gate, name)
+        result.shape[result.rank - 1] = result.shape[result.rank - 1].map { $0 / 2 }
+        return result
+      }
+    case .hardTanh: result.blob = network.clamped(x, 1, name)
+    case .hardShrink:
+      let above = network.add(
+        name + "__above__", Activation(.thresholdedReLU(alpha: Float(0.5).nextUp)), [x])
+      let negated = network.affine(x, -1, 0, name + "__neg__")
+      let below = network.add(
+        name + "__below__", Activation(.thresholdedReLU(alpha: Float(0.5).nextUp)), [negated])
+      result.blob = network.difference(above, below, name)
+    case .softShrink:
+      result.blob = network.difference(x, network.clamped(x, 0.5, name + "__clip__"), name)
+    case .tanhShrink:
+      let tanh = network.add(name + "__tanh__", Activation(.tanh), [x])
+      result.blob = network.difference(x, tanh, name)
+    case .sparsePlus:
+      let clipped = network.clamped(x, 1, name + "__clip__")
+      let shifted = network.affine(clipped, 0.5, 0.5, name + "__half__")
+      let square = network.product(shifted, shifted, name + "__square__")
+      let over = network.add(
+        name + "__relu__", Activation(.relu), [network.affine(x, 1, -1, name + "__over__")])
+      result.blob = network.sum([square, over], name)
+    case .squarePlus:
+      let square = network.product(x, x, name + "__square__")
+      let root = network.unary(.sqrt, square, name + "__root__", shift: 4)
+      result.blob = network.affine(
+        network.sum([x, root], name + "__sum__"), 0.5, 0, name)
     case .logSoftmax:
       return network.withChannelAxis(tensor.rank - 1, of: [tensor], for: name) {
         network, tensors in
@@ -102,6 +175,37 @@ enum ActivationFormula: Sendable {
 }
 
 extension NetworkWriter {
+  /// min(max(x, −limit), limit)
+  mutating func clamped(_ blob: String, _ limit: Float, _ name: String) -> String {
+    let scaled = add(
+      name + "__unit__", Activation(.sigmoidHard(alpha: 0.5 / limit, beta: 0.5)), [blob])
+    return affine(scaled, 2 * limit, -limit, name)
+  }
+
+  /// x · Φ(x) = max(0, x) − |x| / 2 · P(t) · exp(−x² / 2) with t = 1 / (1 + 0.3275911 |x| / √2), to
+  /// 1.5e-7 · |x| / 2.
+  ///
+  /// Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
+  fileprivate mutating func addGELU(_ x: String, name: String) -> String {
+    let size = unary(.abs, x, name + "__abs__")
+    let denominator = affine(size, 0.3275911 / Float(2).squareRoot(), 1, name + "__denominator__")
+    let t = unary(.power, denominator, name + "__t__", alpha: -1)
+    let factors: [Float] = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592]
+    var polynomial = affine(t, factors[0], factors[1], name + "__p0__")
+    for (index, factor) in factors.dropFirst(2).enumerated() {
+      let step = product(polynomial, t, "\(name)__m\(index + 1)__")
+      polynomial = affine(step, 1, factor, "\(name)__p\(index + 1)__")
+    }
+    let square = product(x, x, name + "__square__")
+    let bell = unary(
+      .exp, affine(square, -0.5, 0, name + "__half__"), name + "__exp__")
+    let tail = product(
+      product(polynomial, t, name + "__m4__"), product(size, bell, name + "__weight__"),
+      name + "__tail__")
+    let relu = add(name + "__relu__", Activation(.relu), [x])
+    return sum([relu, affine(tail, -0.5, 0, name + "__minus__")], name)
+  }
+
   /// min(x, limit) = −max(−limit, −x), named as the reference does.
   mutating func addUpperLimit(_ limit: Float, _ blob: String, name: String) -> String {
     let negated = add(

@@ -48,6 +48,13 @@ struct Conversion {
     for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
     if let error = UnsupportedLayers.error(problems) { throw error }
     imported.outputs = try addOutputs()
+    if network.fixesSequences {
+      for (position, index) in graph.inputs.enumerated() {
+        guard let tensor = tensors[index]?.first else { continue }
+        imported.inputs[position].shape = FeatureShape.fixed(
+          imported.inputs[position].shape, tensor)
+      }
+    }
     imported.layers = network.layers
     imported.trainableParameterCount = source.weights == nil ? nil : trainableParameters
     try imported.rename(
@@ -183,7 +190,15 @@ struct Conversion {
       switch handler {
       case .known(let layer):
         if !type(of: layer).vanishes { network.visit(node.name, node.layer.className) }
-        tensors[index] = try layer.convert(call, into: &network)
+        var outputs = try layer.convert(call, into: &network)
+        switch type(of: layer).maskPolicy {
+        case .decides: break
+        case .drops: for index in outputs.indices { outputs[index].mask = nil }
+        case .passes:
+          let mask = StepMask.common(inputs.compactMap(\.mask))
+          for index in outputs.indices { outputs[index].mask = mask }
+        }
+        tensors[index] = outputs
       case .custom(let custom):
         network.visit(node.name, node.layer.className)
         tensors[index] = try custom.convert(

@@ -53,6 +53,7 @@ struct CustomConversion {
   private func guess(_ inputs: [KerasTensor]) -> KerasTensor {
     var tensor = inputs.first { input in inputs.allSatisfy { $0.rank <= input.rank } } ?? inputs[0]
     tensor.isGuess = true
+    tensor.mask = nil
     if let stated = ModelDefinition.Layer.shape(layer.fields["output_shape"]) {
       let shape = [tensor.shape[0]] + stated
       if shape.count != tensor.rank {

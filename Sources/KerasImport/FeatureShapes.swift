@@ -76,8 +76,18 @@ enum FeatureShape {
   /// An unknown size, which only a custom layer can leave, is left out with all the others.
   static func output(_ tensor: KerasTensor) -> [Int] {
     if tensor.rank == 1 || tensor.layout == .indices { return [1] }
-    let sizes = places(tensor).map { tensor.size(of: $0) }
+    let sizes = places(tensor).map { place in
+      tensor.layout.axes.contains(place) ? tensor.size(of: place) : 1
+    }
     return sizes.contains(nil) ? [] : sizes.compactMap { $0 }
+  }
+
+  /// `shape` with the length of the sequence of images, `(Seq, 1, C, H, W)`, where it is known.
+  static func fixed(_ shape: [Int], _ tensor: KerasTensor) -> [Int] {
+    guard shape.count == 3, tensor.rank == 5, let length = tensor.size(of: .sequence) else {
+      return shape
+    }
+    return [length, 1] + shape
   }
 
   private static func places(_ tensor: KerasTensor) -> [BlobAxis] {

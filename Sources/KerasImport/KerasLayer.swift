@@ -7,6 +7,7 @@ protocol KerasLayer: Sendable {
   static var classNames: [String] { get }
   /// Whether the layer does nothing when a network is run and is left out.
   static var vanishes: Bool { get }
+  static var maskPolicy: MaskPolicy { get }
   init(_ configuration: LayerConfiguration) throws
   /// Names of its weights in the order in which Keras stores them.
   var weights: [WeightSlot] { get }
@@ -16,6 +17,7 @@ protocol KerasLayer: Sendable {
 
 extension KerasLayer {
   static var vanishes: Bool { false }
+  static var maskPolicy: MaskPolicy { .drops }
   var weights: [WeightSlot] { [] }
 }
 
@@ -44,6 +46,16 @@ struct LayerCall: Sendable {
   var randomWeights: RandomWeights?
   /// What the layer is called with, `inputs` and everything else.
   var arguments = CallArguments()
+
+  /// The call with another name and other inputs, for a part of the layer.
+  func with(
+    name: String, inputs: [KerasTensor], weights: [StoredWeight]? = nil
+  ) -> LayerCall {
+    LayerCall(
+      name: name, className: className, inputs: inputs, version: version,
+      weights: weights ?? self.weights, preferredImage: preferredImage,
+      randomWeights: randomWeights)
+  }
 
   /// The only input.
   var input: KerasTensor {

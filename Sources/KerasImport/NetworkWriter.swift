@@ -19,6 +19,11 @@ struct NetworkWriter {
   /// Blobs that have been permuted already.
   private var moves: [Move: String] = [:]
 
+  /// Whether layers count on the lengths of sequences of images.
+  var fixesSequences = false
+  /// Masks that have been computed already.
+  var masks: [String: KerasTensor] = [:]
+
   private struct Move: Hashable {
     var blob: String
     var axes: [Int]
@@ -59,6 +64,7 @@ struct NetworkWriter {
   mutating func abandon() {
     layers.removeSubrange(firstLayerOfEntry...)
     moves = [:]
+    masks = [:]
   }
 
   /// Adds a layer with one output.
@@ -87,15 +93,20 @@ struct NetworkWriter {
     return blob
   }
 
-  /// Adds a recurrent layer: its output, and states `NAME_SUFFIX` that are outputs of the model.
+  /// Adds a recurrent layer: its output, and its states, which are outputs of the model.
   mutating func add(
     _ name: String, _ parameters: some LayerParameters, _ inputs: [String], states: [String],
     units: Int
   ) -> [String] {
-    let outputs = add(
-      name, parameters, inputs, outputs: [name + "_output"] + states.map { "\(name)_\($0)" })
+    let outputs = add(name, parameters, inputs, outputs: [name + "_output"] + states)
     stateOutputs += outputs.dropFirst().map { ($0, units) }
     return outputs
+  }
+
+  /// Gives a state that layers have computed to the model's user.
+  mutating func addStateOutput(_ blob: String, _ name: String, units: Int) {
+    let copy = add(name, Activation(.linear(alpha: 1, beta: 0)), [blob], to: name)
+    stateOutputs.append((copy, units))
   }
 
   private mutating func unique(_ blob: String) -> String {

@@ -63,6 +63,8 @@ struct KerasTensor: Sendable {
   var isGuess = false
   /// What a tensor of sizes holds, which is no blob.
   var sizes: KnownSizes?
+  /// Which steps count, where not all do.
+  var mask: StepMask?
 
   var rank: Int { shape.count }
   /// The last size.

@@ -4,15 +4,18 @@ import Testing
 @testable import Assay
 
 @Suite struct LayerDocumentationTests {
-  /// With `ASSAY_WRITE_DOCS` set, writes the page instead; `make docs` does so.
-  @Test func pageIsCurrent() throws {
+  /// With `ASSAY_WRITE_DOCS` set, writes the pages instead; `make docs` does so.
+  @Test(arguments: ["layers.md", "keras.md"])
+  func pageIsCurrent(_ name: String) throws {
     let page = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("docs/layers.md")
+      .appendingPathComponent("docs/" + name)
+    let markdown =
+      name == "keras.md" ? KerasDocumentation.markdown : LayerDocumentation.markdown
     if ProcessInfo.processInfo.environment["ASSAY_WRITE_DOCS"] != nil {
-      try LayerDocumentation.markdown.write(to: page, atomically: true, encoding: .utf8)
+      try markdown.write(to: page, atomically: true, encoding: .utf8)
     }
     let text = try String(contentsOf: page, encoding: .utf8)
-    #expect(text == LayerDocumentation.markdown, "docs/layers.md is old: run make docs")
+    #expect(text == markdown, "docs/\(name) is old: run make docs")
   }
 }

@@ -18,7 +18,7 @@ struct CustomLayerTests {
         #"""
         {"class_name": "Sequential", "config": [
           {"class_name": "Mystery", "config": {"name": "m", "batch_input_shape": [null, 4, 4, 3]}},
-          {"class_name": "UpSampling2D", "config": {"name": "u", "interpolation": "bicubic"}},
+          {"class_name": "UpSampling2D", "config": {"name": "u", "interpolation": "cubic"}},
           {"class_name": "Sequential", "config": {"name": "inner", "layers": [
             {"class_name": "Lambda", "config": {"name": "l", "function": "crop", "function_type": "function"}},
             {"class_name": "Activation", "config": {"name": "a", "activation": "relu"}}]}}]}
@@ -27,7 +27,7 @@ struct CustomLayerTests {
     let text = error?.description ?? ""
     #expect(error?.code == .unsupported)
     #expect(text.contains("layer 'm' (Mystery)"))
-    #expect(text.contains("layer 'u' (UpSampling2D): interpolation: 'bicubic'"))
+    #expect(text.contains("layer 'u' (UpSampling2D): interpolation: 'cubic'"))
     #expect(text.contains("layer 'inner_l' (Lambda): its Python function 'crop'"))
     #expect(
       error?.hint?.contains(

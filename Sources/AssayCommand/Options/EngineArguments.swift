@@ -1,6 +1,7 @@
 import ArgumentParser
 import Assay
 import Engine
+import ModelTransforms
 
 /// How the engine works.
 struct EngineArguments: ParsableArguments {
@@ -11,6 +12,12 @@ struct EngineArguments: ParsableArguments {
     help: ArgumentHelp(
       "Refuse to take more memory than this, such as 500M or 2G.", valueName: "SIZE"))
   var maxMemory: ByteCount?
+
+  @Option(
+    help: ArgumentHelp(
+      "Whether the field forgetBias of an LSTM adds 1: files of coremltools set it and do not mean it."
+    ))
+  var forgetBias = ForgetBias.ignore
 
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {
@@ -47,3 +54,5 @@ struct ByteCount: ExpressibleByArgument {
 }
 
 extension ArrayLayout: ExpressibleByArgument {}
+
+extension ForgetBias: ExpressibleByArgument {}

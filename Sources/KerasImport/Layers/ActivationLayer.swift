@@ -3,6 +3,7 @@ import CoreMLModel
 /// A function of each element, or softmax.
 struct ActivationLayer: KerasLayer {
   static let classNames = ["Activation"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let function: ActivationFunction
 
@@ -18,6 +19,7 @@ struct ActivationLayer: KerasLayer {
 /// x > 0 ? x : alpha · x
 struct LeakyReLU: KerasLayer {
   static let classNames = ["LeakyReLU"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let alpha: Double
 
@@ -36,6 +38,7 @@ struct LeakyReLU: KerasLayer {
 /// x > 0 ? x : alpha · (eˣ − 1)
 struct ELU: KerasLayer {
   static let classNames = ["ELU"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let alpha: Double
 
@@ -53,6 +56,7 @@ struct ELU: KerasLayer {
 /// x > theta ? x : 0
 struct ThresholdedReLU: KerasLayer {
   static let classNames = ["ThresholdedReLU"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let theta: Double
 
@@ -68,30 +72,35 @@ struct ThresholdedReLU: KerasLayer {
   }
 }
 
-/// exp(x) / Σ exp(x) over one axis.
+/// exp(x) / Σ exp(x) over one axis, or over several together.
 struct SoftmaxLayer: KerasLayer {
   static let classNames = ["Softmax"]
+  static let maskPolicy = MaskPolicy.passes
 
-  private let axis: Int
+  private let axes: [Int]
 
   init(_ configuration: LayerConfiguration) throws {
-    let axes = try configuration.ints("axis") ?? [-1]
-    guard axes.count == 1 else {
-      throw configuration.unsupported("axis", "softmax over the axes \(axes) at once")
-    }
-    axis = axes[0]
+    axes = try configuration.ints("axis") ?? [-1]
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let tensor = try call.input
-    let axis = try call.axis(axis, of: tensor)
-    return [
-      network.withChannelAxis(axis, of: [tensor], for: call.name) { network, tensors in
-        var result = tensors[0]
-        result.blob = network.add(call.name, Softmax(), [result.blob])
-        return result
-      }
-    ]
+    var tensor = try call.input
+    guard call.inputs[0].mask == nil else {
+      throw call.unsupported("a mask of its input: softmax over some of the steps is not supported")
+    }
+    let indices = try axes.map { try call.axis($0, of: tensor) }.sorted()
+    if indices.count == 1 { return [network.softmax(tensor, axis: indices[0], call.name)] }
+    let layout = tensor.layout
+    let axes = try ReducibleAxes(indices, of: tensor, call)
+    tensor = network.relaid(tensor, to: axes.layout, for: call.name)
+    let largest = network.reduced(.max, axes.reduction, tensor.blob, call.name + "__max__")
+    let exponentials = network.unary(
+      .exp, network.difference(tensor.blob, largest, call.name + "__difference__"),
+      call.name + "__exp__")
+    let sum = network.reduced(.sum, axes.reduction, exponentials, call.name + "__sum__")
+    let inverse = network.unary(.power, sum, call.name + "__inverse__", alpha: -1)
+    tensor.blob = network.product(exponentials, inverse, call.name)
+    return [network.relaid(tensor, to: layout, for: call.name + "_back")]
   }
 }
 

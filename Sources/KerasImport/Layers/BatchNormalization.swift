@@ -8,6 +8,7 @@ import TensorCore
 /// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
 struct BatchNormalization: KerasLayer {
   static let classNames = ["BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let axis: Int
   private let epsilon: Double

@@ -11,9 +11,6 @@ struct Conv2DTranspose: KerasLayer {
     "Conv2DTranspose", "Deconvolution2D", "Deconv2D", "Convolution2DTranspose",
   ]
 
-  /// Elements of a kernel with its gaps filled.
-  private static let spreadLimit = 1 << 26
-
   private let filters: Int
   private let settings: ConvolutionSettings
   private let outputPadding: [Int]?
@@ -56,7 +53,8 @@ struct Conv2DTranspose: KerasLayer {
       outputChannels: filters, kernelChannels: kernel.shape[0], groups: 1)
     convolution.isDeconvolution = true
     convolution.kernel = Weights(kernel)
-    if settings.dilation != [1, 1] { try spread(&convolution, kernel) }
+    try convolution.fillGaps(
+      kernel: size, dilation: settings.dilation, count: kernel.shape[0] * kernel.shape[1])
     convolution.hasBias = settings.hasBias
     if settings.hasBias { convolution.bias = Weights(try call.weight("bias", [filters])) }
     var output = settings.output(input, channels: filters)
@@ -76,35 +74,48 @@ struct Conv2DTranspose: KerasLayer {
   }
 
   private func length(_ input: Int?, axis: Int) -> Int? {
-    guard let input else { return nil }
-    let extent = settings.extents[axis]
-    let stride = settings.strides[axis]
-    guard let outputPadding else {
-      return settings.border == .same ? input * stride : input * stride + max(extent - stride, 0)
+    input.map {
+      settings.border.transposedLength(
+        $0, extent: settings.extents[axis], stride: settings.strides[axis],
+        outputPadding: outputPadding?[axis])
     }
-    let pad = settings.border == .same ? extent / 2 : 0
-    return (input - 1) * stride + extent - 2 * pad + outputPadding[axis]
   }
+}
+
+extension LayerConfiguration.Border {
+  /// Length of the output of a transposed convolution.
+  func transposedLength(_ input: Int, extent: Int, stride: Int, outputPadding: Int?) -> Int {
+    guard let outputPadding else {
+      return self == .same ? input * stride : input * stride + max(extent - stride, 0)
+    }
+    let pad = self == .same ? extent / 2 : 0
+    return (input - 1) * stride + extent - 2 * pad + outputPadding
+  }
+}
+
+extension Convolution {
+  /// Elements of a kernel with its gaps filled.
+  private static let spreadLimit = 1 << 26
 
   /// Core ML's deconvolution has no gaps in its kernel: zeros fill them.
-  private func spread(_ convolution: inout Convolution, _ kernel: FloatValues) throws {
-    let (outer, size, extents) = (
-      kernel.shape[0] * kernel.shape[1], settings.kernelSize, settings.extents
-    )
-    let source = kernel.array()
+  ///
+  /// - Parameter count: the number of planes of the kernel, height × width each.
+  mutating func fillGaps(kernel size: [Int], dilation: [Int], count outer: Int) throws {
+    dilationFactor = [1, 1]
+    guard dilation != [1, 1], let source = kernel?.floatValue.array() else { return }
+    let extents = zip(size, dilation).map { ($0 - 1) * $1 + 1 }
     let count = try checkedProduct([outer] + extents, limit: Self.spreadLimit)
     var target = [Float](repeating: 0, count: count)
     for plane in 0..<outer {
       for y in 0..<size[0] {
         for x in 0..<size[1] {
-          let row = plane * extents[0] + y * settings.dilation[0]
-          target[row * extents[1] + x * settings.dilation[1]] =
+          let row = plane * extents[0] + y * dilation[0]
+          target[row * extents[1] + x * dilation[1]] =
             source[(plane * size[0] + y) * size[1] + x]
         }
       }
     }
-    convolution.kernelSize = extents
-    convolution.dilationFactor = [1, 1]
-    convolution.kernel = Weights(target)
+    kernelSize = extents
+    self.kernel = Weights(target)
   }
 }

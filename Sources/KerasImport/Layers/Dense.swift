@@ -3,6 +3,7 @@ import CoreMLModel
 /// y = activation(x · kernel + bias) over the last axis.
 struct Dense: KerasLayer {
   static let classNames = ["Dense"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let units: Int
   private let hasBias: Bool

@@ -1,6 +1,6 @@
 import CoreMLModel
 
-/// Σ aᵢ·bᵢ of two vectors, or the cosine of the angle between them.
+/// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.
 struct DotLayer: KerasLayer {
   static let classNames = ["Dot"]
 
@@ -13,28 +13,64 @@ struct DotLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    guard axes.allSatisfy({ $0 == 1 || $0 == -1 }) else {
-      throw call.unsupported("the axes \(axes): only vectors are supported")
-    }
-    return try network.dot(isNormalized: isNormalized, call)
+    [try network.dot(axes: axes, isNormalized: isNormalized, call)]
   }
 }
 
 extension NetworkWriter {
-  mutating func dot(isNormalized: Bool, _ call: LayerCall) throws -> [KerasTensor] {
-    guard call.inputs.count == 2 else {
-      throw call.error("it takes two inputs, not \(call.inputs.count)")
+  mutating func dot(
+    axes: [Int], isNormalized: Bool, _ call: LayerCall
+  ) throws -> KerasTensor {
+    guard call.inputs.count == 2, let first = axes.first, let last = axes.last, axes.count <= 2
+    else { throw call.error("it takes two inputs, not \(call.inputs.count)") }
+    var (a, b) = (call.inputs[0], call.inputs[1])
+    if a.rank == 2, b.rank == 2 {
+      var dot = DotProduct()
+      dot.cosineSimilarity = isNormalized
+      var result = a
+      a = relaid(a, to: .vector, for: call.name)
+      b = relaid(b, to: .vector, for: call.name)
+      result.shape = [result.shape[0], 1]
+      result.layout = .vector
+      result.blob = add(call.name, dot, [a.blob, b.blob])
+      return result
     }
-    guard call.inputs.allSatisfy({ $0.rank == 2 }) else {
+    guard (2...3).contains(a.rank), (2...3).contains(b.rank) else {
       throw call.unsupported(
-        "inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")): only vectors are supported"
-      )
+        "inputs \(a.shapeText), \(b.shapeText): vectors and sequences of vectors are supported")
     }
-    var dot = DotProduct()
-    dot.cosineSimilarity = isNormalized
-    var result = call.inputs[0]
-    result.shape = [result.shape[0], 1]
-    result.blob = add(call.name, dot, call.inputs.map(\.blob))
-    return [result]
+    var summed: [Int] = []
+    for (tensor, axis) in [(a, first), (b, last)] {
+      summed.append(try call.axis(axis, of: tensor))
+    }
+    var matrices: [KerasTensor] = []
+    for (position, var tensor) in [a, b].enumerated() {
+      var axis = summed[position]
+      if isNormalized {
+        let name = "\(call.name)__unit_\(position)__"
+        tensor = withChannelAxis(axis, of: [tensor], for: name) { network, tensors in
+          var result = tensors[0]
+          result.blob = network.unitNormalized(result.blob, .c, name)
+          return result
+        }
+      }
+      if tensor.rank == 2 {
+        // A vector is a matrix of one row.
+        tensor.shape.insert(1, at: 1)
+        tensor.layout.axes.insert(
+          BlobAxis.allCases.first { $0 != tensor.layout.axes[0] } ?? .sequence, at: 0)
+        axis = 2
+      }
+      matrices.append(axis == (position == 0 ? 2 : 1) ? tensor : transposed(tensor))
+    }
+    var result = try matrixProduct(matrices[0], matrices[1], call.name, call)
+    if a.rank == 2 {
+      result.shape.remove(at: 1)
+      result.layout.axes.removeFirst()
+    } else if b.rank == 2 {
+      result.shape.removeLast()
+      result.layout.axes.removeLast()
+    }
+    return result
   }
 }

@@ -1,9 +1,15 @@
 /// Layers that act in training only: their output is their input.
 struct Dropout: KerasLayer {
   static let classNames = [
-    "Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "GaussianNoise",
-    "GaussianDropout", "AlphaDropout", "ActivityRegularization", "ActivityRegularizer",
+    "Dropout", "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+    "GaussianDropout", "AlphaDropout", "ActivityRegularization", "ActivityRegularizer", "Identity",
+    "RandomFlip", "RandomRotation", "RandomZoom", "RandomTranslation", "RandomContrast",
+    "RandomBrightness", "RandomHeight", "RandomWidth", "RandomShear", "RandomPerspective",
+    "RandomGrayscale", "RandomHue", "RandomSaturation", "RandomSharpness", "RandomColorJitter",
+    "RandomColorDegeneration", "RandomErasing", "RandomGaussianBlur", "RandomInvert",
+    "RandomPosterization", "RandomElasticTransform", "RandAugment", "AugMix", "CutMix", "MixUp",
   ]
+  static let maskPolicy = MaskPolicy.passes
   static let vanishes = true
 
   init(_ configuration: LayerConfiguration) throws {}

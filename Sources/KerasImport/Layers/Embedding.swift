@@ -3,37 +3,59 @@ import CoreMLModel
 /// A row of a table for each index.
 struct EmbeddingLayer: KerasLayer {
   static let classNames = ["Embedding"]
+  static let maskPolicy = MaskPolicy.decides
 
   private let indices: Int
   private let size: Int
+  private let masksZero: Bool
 
   init(_ configuration: LayerConfiguration) throws {
     indices = try configuration.int("input_dim")
     size = try configuration.int("output_dim")
-    guard try !configuration.bool("mask_zero", default: false) else {
-      throw configuration.unsupported(
-        "mask_zero", "Core ML's layers cannot leave steps out",
-        hint: "where every step counts, save the model with mask_zero=False")
-    }
+    masksZero = try configuration.bool("mask_zero", default: false)
   }
 
   var weights: [WeightSlot] { [WeightSlot("embeddings")] }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    guard input.rank <= 2 else {
-      throw call.unsupported("indices of the shape \(input.shapeText) are not supported")
-    }
     let table = try call.weight("embeddings", [indices, size])
     var output = input
-    if input.rank == 2 { output = network.relaid(input, to: .indices, for: call.name) }
+    if input.rank > 2 {
+      // All indices as one sequence.
+      guard let count = input.itemCount, !input.isGuess else {
+        throw call.error(
+          "its input \(input.shapeText) has an unknown size", code: .mismatch,
+          hint: "fix it with --input-shape")
+      }
+      output = try network.reshaped(
+        input, to: [count, 1], preferred: call.preferredImage, renamed(call, "__indices__"))
+      output.shape.removeLast()
+      output.layout = .indices
+    } else if input.rank == 2 {
+      output = network.relaid(input, to: .indices, for: call.name)
+    }
     var embedding = Embedding()
     embedding.inputDim = indices
     embedding.outputChannels = size
     embedding.matrix = Weights(table.transposed([1, 0]))
     output.blob = network.add(call.name, embedding, [output.blob])
+    if input.rank > 2 {
+      output.shape.append(size)
+      output.layout = .sequence
+      return [
+        try network.reshaped(
+          output, to: input.shape.dropFirst().compactMap { $0 } + [size],
+          preferred: call.preferredImage, renamed(call, "__reshape__"))
+      ]
+    }
     output.shape = input.shape + [size]
     output.layout = input.rank == 2 ? .sequence : .vector
+    output.mask = masksZero && input.rank == 2 ? .nonzero(input) : nil
     return [output]
+  }
+
+  private func renamed(_ call: LayerCall, _ suffix: String) -> LayerCall {
+    call.with(name: call.name + suffix, inputs: call.inputs)
   }
 }

@@ -20,8 +20,18 @@ struct FlattenLayer: KerasLayer {
     case .imageChannelsFirst: flatten.mode = swapsChannels ? .channelLast : .channelFirst
     case .image: flatten.mode = .channelLast
     default:
-      guard input.layout.axes.count <= 3 else {
-        throw call.unsupported("flattening of a sequence of images is not supported")
+      if input.layout.axes.count > 3 {
+        guard let count = input.itemCount else {
+          throw call.error(
+            "its input \(input.shapeText) has an unknown size", code: .mismatch,
+            hint: "fix it with --input-shape")
+        }
+        if swapsChannels {
+          // Keras moves the channels behind the other axes.
+          input.shape.append(input.shape.remove(at: 1))
+          input.layout.axes.append(input.layout.axes.removeFirst())
+        }
+        return [try network.reshaped(input, to: [count], preferred: call.preferredImage, call)]
       }
       if input.layout.axes.count == 2 {
         // T to H, so that H, W, C is Keras' order.

@@ -1,33 +1,68 @@
 import CoreMLModel
+import TensorCore
 
 /// z, r = g(W·x + R·h + b); h̃ = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ h̃ + z ∘ h
-struct GRULayer: KerasLayer {
+///
+/// With `reset_after` h̃ = f(W·x + b + r ∘ (R·h + b′)), which Core ML's layer cannot say.
+struct GRULayer: RecurrentKerasLayer {
   static let classNames = ["GRU"]
 
-  private let settings: RecurrentSettings
-  private let gateActivation: Activation
-  let weights: [WeightSlot]
+  let layer: RecurrentLayer
 
   init(_ configuration: LayerConfiguration) throws {
-    settings = try RecurrentSettings(configuration)
-    gateActivation = try configuration.recurrentActivation(
-      "recurrent_activation", "inner_activation", default: "hard_sigmoid")
-    weights = GateWeights.slots(configuration, gates: ["z", "r", "h"], hasBias: settings.hasBias)
-    guard try !configuration.bool("reset_after", default: false) else {
-      throw configuration.unsupported(
-        "reset_after", "Core ML's GRU resets the state before its matrix, this one after it",
-        hint: "a GRU with reset_after=False can be converted")
-    }
+    layer = RecurrentLayer(
+      cell: try GRUCell(configuration), path: try RecurrentPath(configuration))
+  }
+}
+
+struct GRUCell: RecurrentCell {
+  let weights: [WeightSlot]
+  private let settings: RecurrentSettings
+  private let gateActivation: ActivationFunction
+  private let nativeGateActivation: Activation?
+  private let resetsAfter: Bool
+  private let storage: GateWeights.Storage
+
+  init(_ configuration: LayerConfiguration) throws {
+    // TensorFlow 2's cell, which its GRU layers are made of, resets after by default.
+    try self.init(
+      configuration,
+      resetsAfter: try configuration.bool("reset_after", default: false), storage: nil)
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try settings.input(call, &network)
-    let gates = try GateWeights(call, settings, gates: ["z", "r", "h"])
+  /// - Parameter storage: how the weights are kept, where that is not Keras' own way.
+  init(
+    _ configuration: LayerConfiguration, resetsAfter: Bool, storage: GateWeights.Storage?
+  ) throws {
+    settings = try RecurrentSettings(configuration)
+    gateActivation = try configuration.recurrentActivation(
+      "recurrent_activation", "inner_activation",
+      default: storage == .cuDNN ? "sigmoid" : "hard_sigmoid")
+    nativeGateActivation = gateActivation.native(configuration.version)
+    weights = GateWeights.slots(configuration, gates: ["z", "r", "h"], hasBias: settings.hasBias)
+    self.resetsAfter = resetsAfter
+    self.storage = storage ?? (resetsAfter ? .twoBiases : .keras)
+  }
+
+  var units: Int { settings.units }
+  var states: [RecurrentStateSize] { [RecurrentStateSize(name: "h", units: units)] }
+
+  private func gates(_ weights: CellWeights) throws -> GateWeights {
+    try GateWeights(
+      weights.call, units: units, hasBias: settings.hasBias, gates: ["z", "r", "h"],
+      inputs: weights.inputs, prefix: weights.prefix, storage: storage)
+  }
+
+  func native(_ weights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)? {
+    guard !resetsAfter, let activation = settings.nativeActivation,
+      let gateActivation = nativeGateActivation
+    else { return nil }
+    let gates = try gates(weights)
     var layer = GRU()
     layer.inputVectorSize = gates.inputSize
-    layer.outputVectorSize = settings.units
-    layer.activations = [gateActivation, settings.activation]
-    layer.sequenceOutput = settings.returnsSequences
+    layer.outputVectorSize = units
+    layer.activations = [gateActivation, activation]
+    layer.sequenceOutput = path.returnsSequences
     layer.hasBiasVectors = settings.hasBias
     layer.updateGateWeightMatrix = Weights(gates.input[0])
     layer.resetGateWeightMatrix = Weights(gates.input[1])
@@ -40,10 +75,111 @@ struct GRULayer: KerasLayer {
       layer.resetGateBiasVector = Weights(gates.bias[1])
       layer.outputGateBiasVector = Weights(gates.bias[2])
     }
-    layer.reverseInput = settings.isReversed
-    let states = try network.stateInputs(["h_in"], call, units: settings.units)
-    let blobs = network.add(
-      call.name, layer, [input.blob] + states, states: ["h_out"], units: settings.units)
-    return settings.outputs(blobs, input)
+    layer.reverseInput = path.isReversed
+    return layer
+  }
+
+  /// Blocks R = r ∘ (R·h + b′), S = tanh(W·x + b + R) + 1 and H = z ∘ h + (1 − z) ∘ (S − 1), one after
+  /// the other; where the gate resets before, R = r ∘ h and S = tanh(W·x + b + R·R) + 1.
+  func phased(_ weights: CellWeights) throws -> PhasedCell? {
+    guard settings.nativeActivation?.function == .tanh, nativeGateActivation?.function == .sigmoid
+    else { return nil }
+    let gates = try gates(weights)
+    typealias Phased = PhasedCell
+    func bias(_ gate: Int, _ factor: Float = 1, both: Bool) -> [Float]? {
+      guard !gates.bias.isEmpty else { return nil }
+      var sum = gates.bias[gate].array()
+      if both, !gates.recurrentBias.isEmpty {
+        sum = zip(sum, gates.recurrentBias[gate].array()).map(+)
+      }
+      return sum.map { factor * $0 }
+    }
+    let (r, s, h) = (0, 1, 2)
+    let shut = Phased.Sum(phases: Phased.phases(false, false, false))
+    let reset = Phased.Block(
+      i: Phased.Sum(
+        input: gates.input[1].array(), recurrent: [(h, gates.recurrent[1].array())],
+        bias: bias(1, both: true), phases: Phased.phases(nil, false, false)),
+      f: shut,
+      z: resetsAfter
+        ? Phased.Sum(
+          recurrent: [(h, gates.recurrent[2].array())],
+          bias: gates.recurrentBias.isEmpty ? nil : gates.recurrentBias[2].array())
+        : Phased.Sum(recurrent: [(h, Phased.unit(units))]))
+    let candidate = Phased.Block(
+      i: Phased.Sum(
+        input: Phased.scaled(gates.input[2], 2),
+        recurrent: [
+          (r, resetsAfter ? Phased.unit(units, 2) : Phased.scaled(gates.recurrent[2], 2))
+        ], bias: bias(2, 2, both: false), phases: Phased.phases(false, nil, false)),
+      f: shut, z: Phased.Sum(bias: [Float](repeating: 2, count: units)))
+    let state = Phased.Block(
+      i: Phased.Sum(
+        input: Phased.scaled(gates.input[0], -1),
+        recurrent: [(h, Phased.scaled(gates.recurrent[0], -1))], bias: bias(0, -1, both: true),
+        phases: Phased.phases(false, false, nil), mask: -Phased.large),
+      f: Phased.Sum(
+        input: gates.input[0].array(), recurrent: [(h, gates.recurrent[0].array())],
+        bias: bias(0, both: true), phases: Phased.phases(true, true, nil), mask: Phased.large),
+      z: Phased.Sum(
+        recurrent: [(s, Phased.unit(units))], bias: [Float](repeating: -1, count: units)))
+    return PhasedCell(
+      units: units, inputs: gates.inputSize, phases: 3, blocks: [reset, candidate, state],
+      states: [h])
+  }
+
+  func steps(_ weights: CellWeights) throws -> any RecurrentSteps {
+    Steps(gates: try gates(weights), cell: self, call: weights.call)
+  }
+
+  private struct Steps: RecurrentSteps {
+    let gates: GateWeights
+    let cell: GRUCell
+    let call: LayerCall
+
+    func prepare(_ input: String, _ name: String, _ network: inout NetworkWriter) -> String {
+      network.matrixProduct(
+        input, GateWeights.stacked(gates.input), inputs: gates.inputSize, outputs: 3 * cell.units,
+        bias: gates.bias.isEmpty ? nil : GateWeights.stacked(gates.bias), name)
+    }
+
+    func step(
+      _ x: String, _ states: [String], _ name: String, _ network: inout NetworkWriter
+    ) throws -> [String] {
+      let units = cell.units
+      let h = states[0]
+      let count = cell.resetsAfter ? 3 : 2
+      let products = network.matrixProduct(
+        h, GateWeights.stacked(Array(gates.recurrent[..<count])), inputs: units,
+        outputs: count * units,
+        bias: gates.recurrentBias.isEmpty ? nil : GateWeights.stacked(gates.recurrentBias),
+        name + "h")
+      let gateProducts =
+        cell.resetsAfter ? network.slice(products, 0..<2 * units, name + "hzr") : products
+      let sums = network.sum(
+        [network.slice(x, 0..<2 * units, name + "xzr"), gateProducts], name + "zr")
+      let gates = network.split(
+        try network.activate(cell.gateActivation, sums, name + "gates", call), into: 2,
+        name + "split")
+      let (z, r) = (gates[0], gates[1])
+      let kept: String
+      if cell.resetsAfter {
+        kept = network.product(
+          r, network.slice(products, 2 * units..<3 * units, name + "hh"), name + "reset")
+      } else {
+        kept = network.matrixProduct(
+          network.product(r, h, name + "reset"), Weights(self.gates.recurrent[2]), inputs: units,
+          outputs: units, name + "hh")
+      }
+      let candidate = try network.activate(
+        cell.settings.activation,
+        network.sum(
+          [network.slice(x, 2 * units..<3 * units, name + "xh"), kept], name + "sum"),
+        name + "act", call)
+      let change = network.difference(h, candidate, name + "difference")
+      return [
+        network.sum([candidate, network.product(z, change, name + "kept")], name + "out")
+      ]
+    }
   }
 }

@@ -1,6 +1,7 @@
 /// An input of the model; inside a nested model it is only a name for what the model is given.
 struct InputLayer: KerasLayer {
   static let classNames = ["InputLayer"]
+  static let maskPolicy = MaskPolicy.passes
   static let vanishes = true
 
   init(_ configuration: LayerConfiguration) throws {}

@@ -1,37 +1,78 @@
 import CoreMLModel
+import TensorCore
 
-/// The gates of an LSTM in one direction.
-struct LSTMSettings: Sendable {
-  let recurrent: RecurrentSettings
-  let gateActivation: Activation
+/// i, f, o = g(W·x + R·h + b); c = f ∘ c + i ∘ act(W·x + R·h + b); h = o ∘ act(c)
+struct LSTM: RecurrentKerasLayer {
+  static let classNames = ["LSTM"]
+
+  let layer: RecurrentLayer
+
+  init(_ configuration: LayerConfiguration) throws {
+    layer = RecurrentLayer(
+      cell: try LSTMCell(configuration), path: try RecurrentPath(configuration))
+  }
+}
+
+struct LSTMCell: RecurrentCell {
   let weights: [WeightSlot]
+  private let settings: RecurrentSettings
+  private let gateActivation: ActivationFunction
+  private let nativeGateActivation: Activation?
+  private let storage: GateWeights.Storage
 
   /// Keras 1's order, in which it stores them.
   private static let storedGates = ["i", "c", "f", "o"]
+  /// Keras 2 keeps i, f, c, o side by side.
+  private static let gates = ["i", "f", "c", "o"]
 
   init(_ configuration: LayerConfiguration) throws {
-    recurrent = try RecurrentSettings(configuration)
-    gateActivation = try configuration.recurrentActivation(
-      "recurrent_activation", "inner_activation", default: "hard_sigmoid")
-    weights = GateWeights.slots(
-      configuration, gates: Self.storedGates, hasBias: recurrent.hasBias)
+    try self.init(configuration, storage: .keras)
   }
 
-  /// Gate activation, then that of the cell and of the output.
-  var activations: [Activation] { [gateActivation, recurrent.activation, recurrent.activation] }
+  init(_ configuration: LayerConfiguration, storage: GateWeights.Storage) throws {
+    settings = try RecurrentSettings(configuration)
+    gateActivation = try configuration.recurrentActivation(
+      "recurrent_activation", "inner_activation",
+      default: storage == .cuDNN ? "sigmoid" : "hard_sigmoid")
+    nativeGateActivation = gateActivation.native(configuration.version)
+    weights = GateWeights.slots(
+      configuration, gates: Self.storedGates, hasBias: settings.hasBias)
+    self.storage = storage
+  }
+
+  var units: Int { settings.units }
+  var states: [RecurrentStateSize] {
+    ["h", "c"].map { RecurrentStateSize(name: $0, units: units) }
+  }
+
+  /// Gate activation, then that of the cell and of the output; nil where Core ML has not both.
+  var nativeActivations: [Activation]? {
+    guard let gate = nativeGateActivation, let activation = settings.nativeActivation else {
+      return nil
+    }
+    return [gate, activation, activation]
+  }
 
   /// The 1 that `unit_forget_bias` adds is part of the stored bias: `forgetBias` would add another.
-  var parameters: LSTMParameters {
+  func parameters(_ path: RecurrentPath) -> LSTMParameters {
     var parameters = LSTMParameters()
-    parameters.sequenceOutput = recurrent.returnsSequences
-    parameters.hasBiasVectors = recurrent.hasBias
+    parameters.sequenceOutput = path.returnsSequences
+    parameters.hasBiasVectors = settings.hasBias
     parameters.cellClipThreshold = 50000
     return parameters
   }
 
-  func gateWeights(_ call: LayerCall, prefix: String = "") throws -> (LSTMWeights, Int) {
-    // Keras 2 keeps i, f, c, o side by side.
-    let gates = try GateWeights(call, recurrent, gates: ["i", "f", "c", "o"], prefix: prefix)
+  private func gates(_ weights: CellWeights) throws -> GateWeights {
+    var gates = try GateWeights(
+      weights.call, units: units, hasBias: settings.hasBias, gates: Self.gates,
+      inputs: weights.inputs, prefix: weights.prefix, storage: storage)
+    gates.mergeBiases()
+    return gates
+  }
+
+  /// The weights, and the size of an input.
+  func nativeWeights(_ cellWeights: CellWeights) throws -> (LSTMWeights, Int) {
+    let gates = try gates(cellWeights)
     var weights = LSTMWeights()
     weights.inputGateWeightMatrix = Weights(gates.input[0])
     weights.forgetGateWeightMatrix = Weights(gates.input[1])
@@ -49,117 +90,111 @@ struct LSTMSettings: Sendable {
     }
     return (weights, gates.inputSize)
   }
-}
 
-/// i, f, o = g(W·x + R·h + b); c = f ∘ c + i ∘ act(W·x + R·h + b); h = o ∘ act(c)
-struct LSTM: KerasLayer {
-  static let classNames = ["LSTM"]
-
-  private let settings: LSTMSettings
-
-  init(_ configuration: LayerConfiguration) throws { settings = try LSTMSettings(configuration) }
-
-  var weights: [WeightSlot] { settings.weights }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try settings.recurrent.input(call, &network)
-    let (weights, inputSize) = try settings.gateWeights(call)
+  func native(_ cellWeights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)? {
+    guard let activations = nativeActivations else { return nil }
+    let (weights, inputSize) = try nativeWeights(cellWeights)
     var layer = UniDirectionalLSTM()
     layer.inputVectorSize = inputSize
-    layer.outputVectorSize = settings.recurrent.units
-    layer.activations = settings.activations
-    layer.params = settings.parameters
-    layer.weightParams = weights
-    layer.reverseInput = settings.recurrent.isReversed
-    let units = settings.recurrent.units
-    let states = try network.stateInputs(["h_in", "c_in"], call, units: units)
-    let blobs = network.add(
-      call.name, layer, [input.blob] + states, states: ["h_out", "c_out"], units: units)
-    return settings.recurrent.outputs(blobs, input)
-  }
-}
-
-/// An LSTM forwards and one backwards over the same sequence.
-struct Bidirectional: KerasLayer {
-  static let classNames = ["Bidirectional"]
-
-  private enum Merge: String {
-    case concat, sum, mul, ave
-  }
-
-  private let settings: LSTMSettings
-  private let merge: Merge?
-
-  init(_ configuration: LayerConfiguration) throws {
-    guard let (_, json) = configuration.field("layer"),
-      let innerClass = json["class_name"]?.string
-    else { throw configuration.missing(["layer"]) }
-    guard innerClass == "LSTM" else {
-      throw configuration.unsupported(
-        nil, "Bidirectional(\(innerClass)) is not supported; Core ML has a bidirectional LSTM only")
-    }
-    settings = try LSTMSettings(
-      LayerConfiguration(
-        name: configuration.name, className: "Bidirectional(LSTM)",
-        fields: json["config"]?.object ?? .init(), version: configuration.version))
-    guard !settings.recurrent.isReversed, !settings.recurrent.returnsState else {
-      throw configuration.unsupported(
-        settings.recurrent.isReversed ? "go_backwards" : "return_state",
-        "not supported inside Bidirectional")
-    }
-    if let (field, value) = configuration.field("merge_mode") {
-      guard let mode = value.string.flatMap(Merge.init(rawValue:)) else {
-        throw configuration.bad(field, value, "concat, sum, mul, ave or null")
-      }
-      merge = mode
-    } else {
-      merge = configuration.fields["merge_mode"] == nil ? .concat : nil
-    }
-  }
-
-  var weights: [WeightSlot] {
-    ["forward_", "backward_"].flatMap { prefix in
-      settings.weights.map { WeightSlot(prefix + $0.name) }
-    }
-  }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try settings.recurrent.input(call, &network)
-    let (forward, inputSize) = try settings.gateWeights(call, prefix: "forward_")
-    let (backward, _) = try settings.gateWeights(call, prefix: "backward_")
-    let units = settings.recurrent.units
-    var layer = BiDirectionalLSTM()
-    layer.inputVectorSize = inputSize
     layer.outputVectorSize = units
-    layer.activationsForwardLSTM = settings.activations
-    layer.activationsBackwardLSTM = settings.activations
-    layer.params = settings.parameters
-    layer.weightParams = [forward, backward]
-    let states = try network.stateInputs(
-      ["h_in", "c_in", "h_in_rev", "c_in_rev"], call, units: units)
-    let blobs = network.add(
-      call.name, layer, [input.blob] + states,
-      states: ["h_out", "c_out", "h_out_rev", "c_out_rev"], units: units)
-    var output = settings.recurrent.output(input, units: merge == .concat ? 2 * units : units)
-    output.blob = blobs[0]
-    if merge == .concat { return [output] }
-    var split = Split()
-    split.nOutputs = 2
-    let halves = network.add(
-      call.name + "_split", split, [blobs[0]],
-      outputs: [call.name + "_output_forward", call.name + "_output_backward"])
-    let name = call.name + "_elementwise"
-    switch merge {
-    case .sum: output.blob = network.add(name, Add(), halves)
-    case .mul: output.blob = network.add(name, Multiply(), halves)
-    case .ave: output.blob = network.add(name, Average(), halves)
-    case .concat, nil:
-      return halves.map { blob in
-        var half = output
-        half.blob = blob
-        return half
-      }
+    layer.activations = activations
+    layer.params = parameters(path)
+    layer.weightParams = weights
+    layer.reverseInput = path.isReversed
+    return layer
+  }
+
+  /// Blocks G = tanh(W·x + R·h + b) + 1, C = f ∘ C + i ∘ (G − 1), T = tanh(C) + 1 and H = o ∘ (T − 1),
+  /// one after the other.
+  func phased(_ weights: CellWeights) throws -> PhasedCell? {
+    guard settings.nativeActivation?.function == .tanh, nativeGateActivation?.function == .sigmoid
+    else { return nil }
+    let gates = try gates(weights)
+    typealias Phased = PhasedCell
+    let (g, c, t, h) = (0, 1, 2, 3)
+    func gate(_ index: Int, _ factor: Float, _ phases: [Float], mask: Float = 0) -> Phased.Sum {
+      Phased.Sum(
+        input: Phased.scaled(gates.input[index], factor),
+        recurrent: [(h, Phased.scaled(gates.recurrent[index], factor))],
+        bias: gates.bias.isEmpty ? nil : Phased.scaled(gates.bias[index], factor), phases: phases,
+        mask: mask)
     }
-    return [output]
+    let shut = Phased.Sum(phases: Phased.phases(false, false, false, false))
+    let two = Phased.Sum(bias: [Float](repeating: 2, count: units))
+    func less1(_ block: Int) -> Phased.Sum {
+      Phased.Sum(
+        recurrent: [(block, Phased.unit(units))], bias: [Float](repeating: -1, count: units))
+    }
+    let large = Phased.large
+    return PhasedCell(
+      units: units, inputs: gates.inputSize, phases: 4,
+      blocks: [
+        Phased.Block(i: gate(2, 2, Phased.phases(nil, false, false, false)), f: shut, z: two),
+        Phased.Block(
+          i: gate(0, 1, Phased.phases(false, nil, false, false), mask: -large),
+          f: gate(1, 1, Phased.phases(true, nil, true, true), mask: large), z: less1(g)),
+        Phased.Block(
+          i: Phased.Sum(
+            recurrent: [(c, Phased.unit(units, 2))],
+            phases: Phased.phases(false, false, nil, false)), f: shut, z: two),
+        Phased.Block(
+          i: gate(3, 1, Phased.phases(false, false, false, nil), mask: -large),
+          f: Phased.Sum(phases: Phased.phases(true, true, true, false), mask: 2 * large),
+          z: less1(t)),
+      ], states: [h, c])
+  }
+
+  func steps(_ weights: CellWeights) throws -> any RecurrentSteps {
+    Steps(gates: try gates(weights), cell: self, call: weights.call)
+  }
+
+  private struct Steps: RecurrentSteps {
+    /// The gates with a common activation first.
+    private static let order = [0, 1, 3, 2]
+
+    private let input: Weights
+    private let recurrent: Weights
+    private let bias: Weights?
+    private let inputSize: Int
+    private let cell: LSTMCell
+    private let call: LayerCall
+
+    init(gates: GateWeights, cell: LSTMCell, call: LayerCall) {
+      input = GateWeights.stacked(Self.order.map { gates.input[$0] })
+      recurrent = GateWeights.stacked(Self.order.map { gates.recurrent[$0] })
+      bias =
+        gates.bias.isEmpty ? nil : GateWeights.stacked(Self.order.map { gates.bias[$0] })
+      inputSize = gates.inputSize
+      self.cell = cell
+      self.call = call
+    }
+
+    func prepare(_ blob: String, _ name: String, _ network: inout NetworkWriter) -> String {
+      network.matrixProduct(
+        blob, input, inputs: inputSize, outputs: 4 * cell.units, bias: bias, name)
+    }
+
+    func step(
+      _ x: String, _ states: [String], _ name: String, _ network: inout NetworkWriter
+    ) throws -> [String] {
+      let units = cell.units
+      let products = network.matrixProduct(
+        states[0], recurrent, inputs: units, outputs: 4 * units, name + "h")
+      let sums = network.sum([x, products], name + "sums")
+      let gates = network.split(
+        try network.activate(
+          cell.gateActivation, network.slice(sums, 0..<3 * units, name + "ifo"), name + "gates",
+          call), into: 3, name + "split")
+      let block = try network.activate(
+        cell.settings.activation, network.slice(sums, 3 * units..<4 * units, name + "block"),
+        name + "act", call)
+      let c = network.sum(
+        [
+          network.product(gates[1], states[1], name + "kept"),
+          network.product(gates[0], block, name + "new"),
+        ], name + "c")
+      let activated = try network.activate(cell.settings.activation, c, name + "cact", call)
+      return [network.product(gates[2], activated, name + "out"), c]
+    }
   }
 }

@@ -12,6 +12,15 @@ enum KerasLayerRegistry {
     AveragePooling1D.self, GlobalMaxPooling1D.self, GlobalAveragePooling1D.self,
     ZeroPadding1D.self, Cropping1D.self, UpSampling1D.self, PermuteLayer.self, RepeatVector.self,
     EmbeddingLayer.self, SimpleRNN.self, GRULayer.self, LSTM.self, Bidirectional.self,
+    CuDNNLSTM.self, CuDNNGRU.self, RNN.self, MaskingLayer.self, DepthwiseConv1D.self,
+    SeparableConv1D.self, Conv1DTranspose.self, LocallyConnected1D.self, LocallyConnected2D.self,
+    Conv3D.self, Conv3DTranspose.self, MaxPooling3D.self, AveragePooling3D.self,
+    GlobalMaxPooling3D.self, GlobalAveragePooling3D.self, ZeroPadding3D.self, Cropping3D.self,
+    UpSampling3D.self, LayerNormalization.self, UnitNormalization.self, GroupNormalization.self,
+    InstanceNormalization.self, Rescaling.self, NormalizationLayer.self, Resizing.self,
+    CenterCrop.self, Discretization.self, CategoryEncoding.self, ConvLSTM.self, Attention.self,
+    MultiHeadAttention.self, EinsumDense.self, SpectralNormalization.self, ParametricSoftplus.self,
+    SReLU.self, Highway.self, MaxoutDense.self,
     TimeDistributed.self, TimeDistributedDense.self, OperationLayer.self,
   ]
 

@@ -36,10 +36,21 @@ extension NetworkWriter {
     return (inputs, result)
   }
 
-  mutating func elementwise(_ parameters: some LayerParameters, _ call: LayerCall) throws
-    -> [KerasTensor]
-  {
+  /// - Parameter stretches: whether the layer of Core ML stretches its inputs to one another; for
+  ///   one that does not they are stretched by an addition to zeros.
+  mutating func elementwise(
+    _ parameters: some LayerParameters, _ call: LayerCall, stretches: Bool
+  ) throws -> [KerasTensor] {
     var (inputs, result) = try merged(call)
+    if !stretches, inputs.contains(where: { $0.isNarrower(than: result) }) {
+      let zeros = inputs.enumerated().map { index, input in
+        affine(input.blob, 0, 0, "\(call.name)__zero_\(index)__")
+      }
+      let zero = sum(zeros, call.name + "__zeros__")
+      for (index, input) in inputs.enumerated() where input.isNarrower(than: result) {
+        inputs[index].blob = sum([input.blob, zero], "\(call.name)__stretched_\(index)__")
+      }
+    }
     result.blob = add(call.name, parameters, inputs.map(\.blob))
     return [result]
   }
@@ -87,20 +98,29 @@ extension NetworkWriter {
   }
 }
 
+extension KerasTensor {
+  /// Whether it is stretched where it is combined into `result`.
+  fileprivate func isNarrower(than result: KerasTensor) -> Bool {
+    rank < result.rank || zip(shape, result.shape).dropFirst().contains { $0 == 1 && $1 != 1 }
+  }
+}
+
 /// The sum of the inputs.
 struct AddLayer: KerasLayer {
   static let classNames = ["Add"]
+  static let maskPolicy = MaskPolicy.passes
 
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Add(), call)
+    try network.elementwise(Add(), call, stretches: true)
   }
 }
 
 /// The first input less the second.
 struct SubtractLayer: KerasLayer {
   static let classNames = ["Subtract"]
+  static let maskPolicy = MaskPolicy.passes
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -117,50 +137,55 @@ struct SubtractLayer: KerasLayer {
 /// The product of the inputs.
 struct MultiplyLayer: KerasLayer {
   static let classNames = ["Multiply"]
+  static let maskPolicy = MaskPolicy.passes
 
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Multiply(), call)
+    try network.elementwise(Multiply(), call, stretches: true)
   }
 }
 
 /// The mean of the inputs.
 struct AverageLayer: KerasLayer {
   static let classNames = ["Average"]
+  static let maskPolicy = MaskPolicy.passes
 
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Average(), call)
+    try network.elementwise(Average(), call, stretches: false)
   }
 }
 
 /// The largest of the inputs, element by element.
 struct MaximumLayer: KerasLayer {
   static let classNames = ["Maximum"]
+  static let maskPolicy = MaskPolicy.passes
 
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Max(), call)
+    try network.elementwise(Max(), call, stretches: false)
   }
 }
 
 /// The smallest of the inputs, element by element.
 struct MinimumLayer: KerasLayer {
   static let classNames = ["Minimum"]
+  static let maskPolicy = MaskPolicy.passes
 
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Min(), call)
+    try network.elementwise(Min(), call, stretches: false)
   }
 }
 
 /// The inputs one after the other along an axis.
 struct ConcatenateLayer: KerasLayer {
   static let classNames = ["Concatenate"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let axis: Int
 
@@ -176,6 +201,7 @@ struct ConcatenateLayer: KerasLayer {
 /// Keras 1's layer for all of these.
 struct MergeLayer: KerasLayer {
   static let classNames = ["Merge"]
+  static let maskPolicy = MaskPolicy.passes
 
   private enum Mode: String {
     case sum, mul, ave, max, concat, cos, dot
@@ -183,6 +209,7 @@ struct MergeLayer: KerasLayer {
 
   private let mode: Mode
   private let axis: Int
+  private let dotAxes: [Int]
 
   init(_ configuration: LayerConfiguration) throws {
     let name = try configuration.string("mode", default: "sum")
@@ -192,17 +219,24 @@ struct MergeLayer: KerasLayer {
     }
     self.mode = mode
     axis = try configuration.int("concat_axis", default: -1, atLeast: -Limits.rank)
+    if let (field, value) = configuration.field("dot_axes"), let lists = value.array,
+      lists.contains(where: { $0.array != nil })
+    {
+      dotAxes = try lists.flatMap { try configuration.ints(field, $0) }
+    } else {
+      dotAxes = try configuration.ints("dot_axes") ?? [-1]
+    }
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     switch mode {
-    case .sum: try network.elementwise(Add(), call)
-    case .mul: try network.elementwise(Multiply(), call)
-    case .ave: try network.elementwise(Average(), call)
-    case .max: try network.elementwise(Max(), call)
+    case .sum: try network.elementwise(Add(), call, stretches: true)
+    case .mul: try network.elementwise(Multiply(), call, stretches: true)
+    case .ave: try network.elementwise(Average(), call, stretches: false)
+    case .max: try network.elementwise(Max(), call, stretches: false)
     case .concat: try network.concatenated(axis: axis, call)
-    case .cos: try network.dot(isNormalized: true, call)
-    case .dot: try network.dot(isNormalized: false, call)
+    case .cos: [try network.dot(axes: dotAxes, isNormalized: true, call)]
+    case .dot: [try network.dot(axes: dotAxes, isNormalized: false, call)]
     }
   }
 }

@@ -4,6 +4,7 @@ import TensorCore
 /// x > 0 ? x : alpha · x, with an alpha for each element, or one along each of `shared_axes`.
 struct PReLU: KerasLayer {
   static let classNames = ["PReLU"]
+  static let maskPolicy = MaskPolicy.passes
 
   /// Elements of an alpha that is repeated along its shared axes.
   private static let elementLimit = 1 << 26

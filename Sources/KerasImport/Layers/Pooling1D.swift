@@ -52,7 +52,8 @@ struct GlobalAveragePooling1D: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    [try pooling.convert(.average, call, into: &network)]
+    if let mask = try call.input.mask { return [try pooling.average(of: mask, call, &network)] }
+    return [try pooling.convert(.average, call, into: &network)]
   }
 }
 
@@ -95,6 +96,27 @@ private struct GlobalStepPooling {
   init(_ configuration: LayerConfiguration) throws {
     steps = try StepSettings(configuration)
     keepsAxes = try configuration.bool("keepdims", default: false)
+  }
+
+  /// Σ of the steps that count, divided by their number.
+  func average(
+    of mask: StepMask, _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let layout = TensorLayout(axes: [.width, .channel])
+    var result = network.relaid(try call.input, to: layout, for: call.name)
+    let counts = network.relaid(network.steps(of: mask), to: layout, for: call.name).blob
+    let kept = network.product(result.blob, counts, call.name + "__kept__")
+    let sum = network.reduced(.sum, .w, kept, call.name + "__sum__")
+    let inverse = network.unary(
+      .power, network.reduced(.sum, .w, counts, call.name + "__count__"),
+      call.name + "__inverse__", alpha: -1)
+    result.blob = network.product(sum, inverse, call.name)
+    result.shape[1] = 1
+    result.mask = nil
+    if keepsAxes { return result }
+    result.shape.remove(at: 1)
+    result.layout = .vector
+    return result
   }
 
   func convert(

@@ -3,6 +3,7 @@ import CoreMLModel
 /// min(x, max_value) from the threshold on, negative_slope · (x − threshold) below it.
 struct ReLU: KerasLayer {
   static let classNames = ["ReLU"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let maximum: Double?
   private let slope: Double

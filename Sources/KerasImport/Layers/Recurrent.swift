@@ -1,29 +1,40 @@
 import CoreMLModel
 import TensorCore
 
-/// What the recurrent layers have in common.
+/// What the cells of recurrent layers have in common.
 struct RecurrentSettings: Sendable {
   let units: Int
-  let activation: Activation
+  let activation: ActivationFunction
   let hasBias: Bool
-  let returnsSequences: Bool
-  let returnsState: Bool
-  let isReversed: Bool
+  /// Nil where Core ML's recurrent layers have no such function.
+  let nativeActivation: Activation?
 
   init(_ configuration: LayerConfiguration) throws {
     units = try configuration.int("units", "output_dim")
     activation = try configuration.recurrentActivation("activation", default: "tanh")
+    nativeActivation = activation.native(configuration.version)
     hasBias = try configuration.bool("use_bias", default: true)
+  }
+}
+
+/// How a layer walks along a sequence and what it gives.
+struct RecurrentPath: Sendable {
+  let returnsSequences: Bool
+  let returnsState: Bool
+  var isReversed: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
     returnsSequences = try configuration.bool("return_sequences", default: false)
     returnsState = try configuration.bool("return_state", default: false)
     isReversed = try configuration.bool("go_backwards", default: false)
-  }
-
-  /// The sequence that a recurrent layer takes.
-  func input(_ call: LayerCall, _ network: inout NetworkWriter) throws -> KerasTensor {
-    guard let input = call.inputs.first else { throw call.error("it has no inputs") }
-    guard input.rank == 3 else { throw call.error("its input \(input.shapeText) is no sequence") }
-    return network.standard(input, for: call.name)
+    guard try !configuration.bool("time_major", default: false) else {
+      throw configuration.unsupported(
+        "time_major", "sequences whose first axis is the time are not supported",
+        hint: "a model with time_major=False, which is the default, can be converted")
+    }
+    guard try !configuration.bool("zero_output_for_mask", default: false) else {
+      throw configuration.unsupported("zero_output_for_mask", "is not supported")
+    }
   }
 
   func output(_ input: KerasTensor, units: Int) -> KerasTensor {
@@ -33,30 +44,27 @@ struct RecurrentSettings: Sendable {
       ? [input.shape[0], input.shape[1], units] : [input.shape[0], units]
     output.layout = returnsSequences ? .sequence : .vector
     output.isGuess = false
+    if !returnsSequences { output.mask = nil }
     return output
-  }
-
-  /// The outputs with the states that `return_state` asks for.
-  func outputs(_ blobs: [String], _ input: KerasTensor) -> [KerasTensor] {
-    var result = [output(input, units: units)]
-    result[0].blob = blobs[0]
-    guard returnsState else { return result }
-    for blob in blobs.dropFirst() {
-      result.append(
-        KerasTensor(blob: blob, shape: [input.shape[0], units], layout: .vector))
-    }
-    return result
   }
 }
 
 extension LayerConfiguration {
-  /// A function that Core ML's recurrent layers have.
-  func recurrentActivation(_ names: String..., default standard: String) throws -> Activation {
-    let name = field(names)?.name ?? names[0]
-    let function =
-      try fields[name].map { _ in try ActivationFunction(self, name) } ?? .named(standard)
-    switch function {
+  /// The function of a gate or of a state.
+  func recurrentActivation(_ names: String..., default standard: String) throws
+    -> ActivationFunction
+  {
+    let name = names.first { fields[$0] != nil }
+    return try name.map { try ActivationFunction(self, $0) } ?? .named(standard)
+  }
+}
+
+extension ActivationFunction {
+  /// The function as Core ML's recurrent layers have it, its numbers written out.
+  func native(_ version: KerasVersion) -> Activation? {
+    switch self {
     case .linear: return Activation(.linear(alpha: 1, beta: 0))
+    case .layer: return nil
     case .named(let text):
       switch ActivationFunction.plainName(text) {
       case "tanh": return Activation(.tanh)
@@ -64,13 +72,8 @@ extension LayerConfiguration {
       case "relu": return Activation(.relu)
       case "hard_sigmoid":
         return Activation(.sigmoidHard(alpha: version.isAtLeast(3, 0) ? 1 / 6 : 0.2, beta: 0.5))
-      default:
-        throw unsupported(
-          name, "'\(text)' is not one that Core ML's recurrent layers have",
-          hint: "they have linear, tanh, sigmoid, hard_sigmoid and relu")
+      default: return nil
       }
-    case .layer(let className, _):
-      throw unsupported(name, "'\(className)' is not one that Core ML's recurrent layers have")
     }
   }
 }
@@ -82,18 +85,28 @@ struct GateWeights {
   /// One matrix `[units, units]` a gate.
   var recurrent: [FloatValues]
   /// Empty without a bias.
-  var bias: [FloatValues]
+  var bias: [FloatValues] = []
+  /// A bias that is added to the states' part; empty where there is none.
+  var recurrentBias: [FloatValues] = []
   var inputSize: Int
 
-  /// Reads the weights of `gates` gates, which Keras 2 keeps side by side in `kernel`,
+  /// How a layer keeps its weights.
+  enum Storage {
+    case keras
+    /// With a bias for the states' part: `[2, gates · units]`.
+    case twoBiases
+    /// As CuDNN does: each matrix transposed in place, and both biases in one vector.
+    case cuDNN
+  }
+
+  /// Reads the weights of the gates, which Keras 2 keeps side by side in `kernel`,
   /// `recurrent_kernel` and `bias`, and Keras 1 gate by gate.
   ///
   /// - Parameter names: Keras 1's letters, in the order in which the result has the gates.
-  init(_ call: LayerCall, _ settings: RecurrentSettings, gates names: [String], prefix: String = "")
-    throws
-  {
-    let units = settings.units
-    let channels = call.inputs.first.flatMap { $0.isGuess ? nil : $0.channels }
+  init(
+    _ call: LayerCall, units: Int, hasBias: Bool, gates names: [String], inputs channels: Int?,
+    prefix: String = "", storage: Storage = .keras
+  ) throws {
     if call.weights.contains(where: { $0.name == prefix + "W_\(names[0])" }) {
       input = try names.map {
         try call.weight(prefix + "W_\($0)", [channels, units]).transposed([1, 0])
@@ -108,29 +121,62 @@ struct GateWeights {
     let width = try checkedProduct([units, names.count], limit: Limits.dimension)
     let kernel = try call.weight(prefix + "kernel", [channels, width])
     let recurrentKernel = try call.weight(prefix + "recurrent_kernel", [units, width])
-    input = Self.blocks(kernel, units, names.count)
-    recurrent = Self.blocks(recurrentKernel, units, names.count)
+    let isTransposed = storage == .cuDNN
+    input = Self.blocks(kernel, units, names.count, isTransposed: isTransposed)
+    recurrent = Self.blocks(recurrentKernel, units, names.count, isTransposed: isTransposed)
     inputSize = kernel.shape[0]
-    bias = []
-    if settings.hasBias {
-      let values = try call.weight(prefix + "bias", [width]).array()
-      bias = (0..<names.count).map { FloatValues(Array(values[$0 * units..<($0 + 1) * units])) }
+    guard hasBias else { return }
+    func parts(_ values: ArraySlice<Float>) -> [FloatValues] {
+      (0..<names.count).map {
+        FloatValues(Array(values.dropFirst($0 * units).prefix(units)))
+      }
+    }
+    switch storage {
+    case .keras: bias = parts(try call.weight(prefix + "bias", [width]).array()[...])
+    case .twoBiases, .cuDNN:
+      let shape: [Int?] = storage == .cuDNN ? [2 * width] : [2, width]
+      let values = try call.weight(prefix + "bias", shape).array()
+      bias = parts(values[..<width])
+      recurrentBias = parts(values[width...])
     }
   }
 
-  /// The blocks of `[rows, count · units]` as `[units, rows]` each.
-  private static func blocks(_ values: FloatValues, _ units: Int, _ count: Int) -> [FloatValues] {
+  /// The blocks of `[rows, count · units]` as `[units, rows]` each. A block that is transposed in
+  /// place has the elements of `[units, rows]` in the places of `[rows, units]`.
+  private static func blocks(
+    _ values: FloatValues, _ units: Int, _ count: Int, isTransposed: Bool
+  ) -> [FloatValues] {
     let rows = values.shape[0]
     let source = values.array()
     let width = units * count
     return (0..<count).map { block in
       var target: [Float] = []
       target.reserveCapacity(units * rows)
-      for unit in 0..<units {
-        for row in 0..<rows { target.append(source[row * width + block * units + unit]) }
+      if isTransposed {
+        for row in 0..<rows {
+          for unit in 0..<units { target.append(source[row * width + block * units + unit]) }
+        }
+      } else {
+        for unit in 0..<units {
+          for row in 0..<rows { target.append(source[row * width + block * units + unit]) }
+        }
       }
       return FloatValues(target).shaped([units, rows])
     }
+  }
+
+  /// Adds the two biases of each gate up, where nothing stands between them.
+  mutating func mergeBiases() {
+    guard !recurrentBias.isEmpty else { return }
+    bias = zip(bias, recurrentBias).map { a, b in
+      FloatValues(zip(a.array(), b.array()).map(+))
+    }
+    recurrentBias = []
+  }
+
+  /// The matrices or vectors of some gates, one below the other.
+  static func stacked(_ values: [FloatValues]) -> Weights {
+    Weights(FloatValues(values.flatMap { $0.array() }))
   }
 
   /// Slots of a layer: Keras 2's three, or Keras 1's three for each gate.
@@ -143,20 +189,5 @@ struct GateWeights {
     }
     return [WeightSlot("kernel"), WeightSlot("recurrent_kernel")]
       + (hasBias ? [WeightSlot("bias")] : [])
-  }
-}
-
-extension NetworkWriter {
-  /// Blobs of a recurrent layer's states: those that the call gives, or optional inputs of the
-  /// model, named as the reference names them.
-  mutating func stateInputs(_ suffixes: [String], _ call: LayerCall, units: Int) throws -> [String]
-  {
-    if call.inputs.count > 1 {
-      guard call.inputs.count == suffixes.count + 1 else {
-        throw call.error("it takes \(suffixes.count) initial states, not \(call.inputs.count - 1)")
-      }
-      return call.inputs.dropFirst().map(\.blob)
-    }
-    return suffixes.map { addStateInput("\(call.name)_\($0)", units: units) }
   }
 }

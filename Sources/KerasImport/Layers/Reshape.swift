@@ -1,6 +1,88 @@
 import CoreMLModel
 import TensorCore
 
+extension TensorLayout {
+  /// The layout in which a blob's elements lie in Keras' order; nil for more axes than a blob has
+  /// besides the batch.
+  static func inOrder(axes count: Int) -> TensorLayout? {
+    switch count {
+    case 1: .vector
+    case 2: .sequence
+    case 3: .imageChannelsFirst
+    case 4: .imageSequenceChannelsFirst
+    default: nil
+    }
+  }
+}
+
+extension NetworkWriter {
+  /// The same elements in Keras' order under other sizes, the batch left out; −1 where a size is
+  /// unknown.
+  ///
+  /// - Parameter preferred: the layout that layers downstream want of an image.
+  mutating func reshaped(
+    _ tensor: KerasTensor, to sizes: [Int], preferred: LayerConfiguration.DataFormat,
+    _ call: LayerCall
+  ) throws -> KerasTensor {
+    var input = standard(tensor, for: call.name)
+    guard let ordered = TensorLayout.inOrder(axes: sizes.count) else {
+      throw call.unsupported(
+        "\(sizes) has \(sizes.count) axes; Core ML's blobs have four besides the batch")
+    }
+    var output = input
+    output.shape = [input.shape[0]] + sizes.map { $0 == -1 ? nil : $0 }
+    output.layout = ordered
+    output.mask = nil
+    var reshape = Reshape()
+    if input.layout.axes.count > 3 || sizes.count > 3 {
+      fixesSequences = true
+      guard let order = TensorLayout.inOrder(axes: input.layout.axes.count) else {
+        throw call.unsupported("its input \(input.shapeText) has too many axes")
+      }
+      input = relaid(input, to: order, for: call.name)
+      reshape.mode = .channelFirst
+      reshape.targetShape =
+        switch sizes.count {
+        case 1: [1, sizes[0], 1, 1]
+        case 2: [sizes[0], sizes[1], 1, 1]
+        case 3: [1] + sizes
+        default: sizes
+        }
+      output.blob = add(call.name, reshape, [input.blob])
+      return output
+    }
+    let isTargetFirst = preferred == .channelsFirst
+    switch sizes.count {
+    case 1: reshape.targetShape = [1, sizes[0], 1, 1]
+    case 2: reshape.targetShape = [sizes[0], sizes[1], 1, 1]
+    default:
+      output.layout = isTargetFirst ? .imageChannelsFirst : .image
+      reshape.targetShape =
+        isTargetFirst ? [1] + sizes : [1, sizes[2], sizes[0], sizes[1]]
+    }
+    // Channel last reads and writes H, W, C. Where only one side is in that order, the other must
+    // be one that both orders agree about.
+    if input.layout.axes.count == 3, input.layout != .image, input.layout != .imageChannelsFirst {
+      input = relaid(input, to: .image, for: call.name)
+    }
+    let wantsLast = input.layout == .image || output.layout == .image
+    if wantsLast {
+      reshape.mode = .channelLast
+      if input.layout == .imageChannelsFirst {
+        input = relaid(input, to: .image, for: call.name)
+      }
+      if output.layout == .imageChannelsFirst {
+        output.layout = .image
+        reshape.targetShape = [1, sizes[2], sizes[0], sizes[1]]
+      }
+    } else {
+      reshape.mode = .channelFirst
+    }
+    output.blob = add(call.name, reshape, [input.blob])
+    return output
+  }
+}
+
 /// Other sizes for the same elements in Keras' order; one of them may be −1.
 struct ReshapeLayer: KerasLayer {
   static let classNames = ["Reshape"]
@@ -11,57 +93,18 @@ struct ReshapeLayer: KerasLayer {
     guard let target = try configuration.ints("target_shape", "dims") else {
       throw configuration.missing(["target_shape"])
     }
-    guard target.filter({ $0 == -1 }).count <= 1, target.allSatisfy({ $0 > 0 || $0 == -1 }) else {
-      throw configuration.unsupported("target_shape", "\(target) is not a shape")
-    }
-    guard (1...3).contains(target.count) else {
-      throw configuration.unsupported(
-        "target_shape",
-        "\(target) has \(target.count) axes; Core ML's reshape has at most three "
-          + "besides the batch")
-    }
+    guard target.filter({ $0 == -1 }).count <= 1, target.allSatisfy({ $0 > 0 || $0 == -1 }),
+      !target.isEmpty
+    else { throw configuration.unsupported("target_shape", "\(target) is not a shape") }
     self.target = target
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var input = network.standard(try call.input, for: call.name)
+    let input = try call.input
     let sizes = try resolved(input, call)
-    var output = input
-    output.shape = [input.shape[0]] + sizes.map { $0 == -1 ? nil : $0 }
-    var reshape = Reshape()
-    let isTargetFirst = call.preferredImage == .channelsFirst
-    switch sizes.count {
-    case 1:
-      output.layout = .vector
-      reshape.targetShape = [1, sizes[0], 1, 1]
-    case 2:
-      output.layout = .sequence
-      reshape.targetShape = [sizes[0], sizes[1], 1, 1]
-    default:
-      output.layout = isTargetFirst ? .imageChannelsFirst : .image
-      reshape.targetShape =
-        isTargetFirst ? [1] + sizes : [1, sizes[2], sizes[0], sizes[1]]
-    }
-    // Channel last reads and writes H, W, C. Where only one side is in that order, the other must
-    // be one that both orders agree about.
-    let wantsLast = input.layout == .image || output.layout == .image
-    if wantsLast {
-      reshape.mode = .channelLast
-      if input.layout == .imageChannelsFirst {
-        input = network.relaid(input, to: .image, for: call.name)
-      }
-      if output.layout == .imageChannelsFirst {
-        output.layout = .image
-        reshape.targetShape = [1, sizes[2], sizes[0], sizes[1]]
-      }
-    } else {
-      reshape.mode = .channelFirst
-    }
-    guard input.layout.axes.count <= 3 else {
-      throw call.unsupported("reshaping of a sequence of images is not supported")
-    }
-    output.blob = network.add(call.name, reshape, [input.blob])
-    return [output]
+    return [
+      try network.reshaped(input, to: sizes, preferred: call.preferredImage, call)
+    ]
   }
 
   private func resolved(_ input: KerasTensor, _ call: LayerCall) throws -> [Int] {

@@ -1,33 +1,100 @@
 import CoreMLModel
+import TensorCore
 
 /// h = activation(W·x + R·h + b)
-struct SimpleRNN: KerasLayer {
+struct SimpleRNN: RecurrentKerasLayer {
   static let classNames = ["SimpleRNN"]
 
-  private let settings: RecurrentSettings
+  let layer: RecurrentLayer
+
+  init(_ configuration: LayerConfiguration) throws {
+    layer = RecurrentLayer(
+      cell: try SimpleRNNCell(configuration), path: try RecurrentPath(configuration))
+  }
+}
+
+struct SimpleRNNCell: RecurrentCell {
   let weights: [WeightSlot]
+  private let settings: RecurrentSettings
 
   init(_ configuration: LayerConfiguration) throws {
     settings = try RecurrentSettings(configuration)
     weights = GateWeights.slots(configuration, gates: ["h"], hasBias: settings.hasBias)
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try settings.input(call, &network)
-    let gates = try GateWeights(call, settings, gates: ["h"])
+  var units: Int { settings.units }
+  var states: [RecurrentStateSize] { [RecurrentStateSize(name: "h", units: units)] }
+
+  private func gates(_ weights: CellWeights) throws -> GateWeights {
+    try GateWeights(
+      weights.call, units: units, hasBias: settings.hasBias, gates: ["h"],
+      inputs: weights.inputs, prefix: weights.prefix)
+  }
+
+  func native(_ weights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)? {
+    guard let activation = settings.nativeActivation else { return nil }
+    let gates = try gates(weights)
     var layer = SimpleRecurrent()
     layer.inputVectorSize = gates.inputSize
-    layer.outputVectorSize = settings.units
-    layer.activation = settings.activation
-    layer.sequenceOutput = settings.returnsSequences
+    layer.outputVectorSize = units
+    layer.activation = activation
+    layer.sequenceOutput = path.returnsSequences
     layer.hasBiasVector = settings.hasBias
     layer.weightMatrix = Weights(gates.input[0])
     layer.recursionMatrix = Weights(gates.recurrent[0])
     layer.biasVector = gates.bias.first.map { Weights($0) }
-    layer.reverseInput = settings.isReversed
-    let states = try network.stateInputs(["h_in"], call, units: settings.units)
-    let blobs = network.add(
-      call.name, layer, [input.blob] + states, states: ["h_out"], units: settings.units)
-    return settings.outputs(blobs, input)
+    layer.reverseInput = path.isReversed
+    return layer
+  }
+
+  /// Blocks S = tanh(W·x + R·h + b) + 1 and H = S − 1, one after the other.
+  func phased(_ weights: CellWeights) throws -> PhasedCell? {
+    guard settings.nativeActivation?.function == .tanh else { return nil }
+    let gates = try gates(weights)
+    typealias Phased = PhasedCell
+    let large = Phased.large
+    return PhasedCell(
+      units: units, inputs: gates.inputSize, phases: 2,
+      blocks: [
+        Phased.Block(
+          i: Phased.Sum(
+            input: Phased.scaled(gates.input[0], 2),
+            recurrent: [(1, Phased.scaled(gates.recurrent[0], 2))],
+            bias: gates.bias.first.map { Phased.scaled($0, 2) },
+            phases: Phased.phases(nil, false)),
+          f: Phased.Sum(phases: Phased.phases(false, false)),
+          z: Phased.Sum(bias: [Float](repeating: 2, count: units))),
+        Phased.Block(
+          i: Phased.Sum(phases: Phased.phases(false, true), mask: -2 * large),
+          f: Phased.Sum(phases: Phased.phases(true, false), mask: 2 * large),
+          z: Phased.Sum(
+            recurrent: [(0, Phased.unit(units))], bias: [Float](repeating: -1, count: units))),
+      ], states: [1])
+  }
+
+  func steps(_ weights: CellWeights) throws -> any RecurrentSteps {
+    Steps(gates: try gates(weights), settings: settings, call: weights.call)
+  }
+
+  private struct Steps: RecurrentSteps {
+    let gates: GateWeights
+    let settings: RecurrentSettings
+    let call: LayerCall
+
+    func prepare(_ input: String, _ name: String, _ network: inout NetworkWriter) -> String {
+      network.matrixProduct(
+        input, Weights(gates.input[0]), inputs: gates.inputSize, outputs: settings.units,
+        bias: gates.bias.first.map { Weights($0) }, name)
+    }
+
+    func step(
+      _ prepared: String, _ states: [String], _ name: String, _ network: inout NetworkWriter
+    ) throws -> [String] {
+      let units = settings.units
+      let recurrent = network.matrixProduct(
+        states[0], Weights(gates.recurrent[0]), inputs: units, outputs: units, name + "h")
+      let sum = network.sum([prepared, recurrent], name + "sum")
+      return [try network.activate(settings.activation, sum, name + "act", call)]
+    }
   }
 }

@@ -4,6 +4,7 @@ import ImportSupport
 /// the inner layer is converted with that axis out of sight.
 struct TimeDistributed: KerasLayer {
   static let classNames = ["TimeDistributed"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let inner: any KerasLayer
   private let innerClass: String
@@ -14,21 +15,37 @@ struct TimeDistributed: KerasLayer {
 
   var weights: [WeightSlot] { inner.weights }
 
+  /// Layers for which one more axis makes no difference.
+  private static let elementwise = Set(
+    [
+      Dense.classNames, ActivationLayer.classNames, LeakyReLU.classNames, ReLU.classNames,
+      ELU.classNames, ThresholdedReLU.classNames, Dropout.classNames,
+    ].joined())
+  /// Layers that run along the width and keep it.
+  private static let stepwise = Set(
+    [
+      Conv1D.classNames, SeparableConv1D.classNames, DepthwiseConv1D.classNames,
+      Conv1DTranspose.classNames, MaxPooling1D.classNames, AveragePooling1D.classNames,
+      ZeroPadding1D.classNames, Cropping1D.classNames, UpSampling1D.classNames,
+    ].joined())
+  private static let stepLimit = 1024
+
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     var input = network.standard(try call.input, for: call.name)
     guard input.rank >= 3 else { throw call.error("its input \(input.shapeText) is no sequence") }
     if input.layout.axes[0] != .sequence {
-      guard input.rank == 4, type(of: inner).classNames == Dense.classNames else {
-        throw call.unsupported("TimeDistributed(\(innerClass)) of an input \(input.shapeText)")
+      if Self.elementwise.contains(innerClass) { return try inner.convert(call, into: &network) }
+      if input.rank == 4, !Self.stepwise.contains(innerClass) {
+        return try unrolled(input, call, &network)
       }
-      return try inner.convert(call, into: &network)
+      let layout =
+        input.rank == 4 ? TensorLayout(axes: [.sequence, .width, .channel]) : .imageSequence
+      input = network.relaid(input, to: layout, for: call.name)
     }
     let steps = input.shape.remove(at: 1)
     input.layout.axes.removeFirst()
-    let innerCall = LayerCall(
-      name: call.name, className: call.className, inputs: [input], version: call.version,
-      weights: call.weights, preferredImage: call.preferredImage,
-      randomWeights: call.randomWeights)
+    input.mask = nil
+    let innerCall = call.with(name: call.name, inputs: [input])
     return try inner.convert(innerCall, into: &network).map { output in
       guard !output.layout.axes.contains(.sequence) else {
         throw call.unsupported("TimeDistributed(\(innerClass)): sequences in a sequence")
@@ -39,11 +56,53 @@ struct TimeDistributed: KerasLayer {
       return output
     }
   }
+
+  /// The layer for each step of a sequence of sequences on its own.
+  private func unrolled(
+    _ input: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    guard let count = input.shape[1], count <= Self.stepLimit, !input.isGuess else {
+      throw call.unsupported(
+        "TimeDistributed(\(innerClass)) of an input \(input.shapeText): each step needs a layer of "
+          + "its own, and their number is unknown or too large", hint: "fix it with --input-shape")
+    }
+    let rows = network.relaid(
+      input, to: TensorLayout(axes: [.height, .sequence, .channel]), for: call.name)
+    var outputs: [KerasTensor] = []
+    for step in 0..<count {
+      var row = rows
+      let name = "\(call.name)_\(step)"
+      row.blob = network.slice(
+        rows.blob, step..<step + 1, of: .height, "\(name)__slice__")
+      row.shape.remove(at: 1)
+      row.layout = .sequence
+      row.mask = nil
+      let results = try inner.convert(call.with(name: name, inputs: [row]), into: &network)
+      guard results.count == 1, results[0].rank <= 3 else {
+        throw call.unsupported("TimeDistributed(\(innerClass)): its outputs")
+      }
+      outputs.append(results[0])
+    }
+    var result = outputs[0]
+    result.shape.insert(count, at: 1)
+    if result.rank == 3 {
+      let blobs = outputs.map { network.relaid($0, to: .vector, for: call.name).blob }
+      result.blob = network.joined(blobs, alongSequence: true, call.name)
+      result.layout = .sequence
+    } else {
+      let layout = TensorLayout(axes: [.sequence, .height])
+      let blobs = outputs.map { network.relaid($0, to: layout, for: call.name).blob }
+      result.blob = network.joined(blobs, alongSequence: false, call.name)
+      result.layout = TensorLayout(axes: [.channel, .sequence, .height])
+    }
+    return [result]
+  }
 }
 
 /// Keras 1's name for TimeDistributed(Dense).
 struct TimeDistributedDense: KerasLayer {
   static let classNames = ["TimeDistributedDense"]
+  static let maskPolicy = MaskPolicy.passes
 
   private let dense: Dense
 

@@ -1,0 +1,480 @@
+#!/usr/bin/env python3
+"""Writes one small network for each layer and option of Keras, with the framework's own prediction.
+
+    make.py [tf2|k3] [NAME…]
+
+`tf2/NAME.h5` is made by tf_keras (Keras 2), `k3/NAME.keras` by Keras 3; `NAME.inputs.npz` beside it
+holds the inputs `input1`…, `NAME.expected.npz` the predictions `output1`…. Needs tensorflow with tf_keras and keras 3; the files
+are committed, so that tests need neither.
+"""
+import os
+import sys
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+import numpy as np
+import keras as keras3
+import tf_keras as keras2
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = []
+
+
+def case(name, only=None):
+    """Registers a function of the framework that gives inputs, outputs and, perhaps, input arrays."""
+    def register(build):
+        CASES.append((name, only, build))
+        return build
+    return register
+
+
+def layer(name, make, *shapes, only=None, values=None):
+    """A network of one layer over inputs of these shapes, batch left out."""
+    def build(k):
+        inputs = [k.Input(s) for s in shapes]
+        made = make(k, k.layers)
+        return inputs, made(inputs[0] if len(inputs) == 1 else inputs), values
+    CASES.append((name, only, build))
+
+
+# Recurrent layers
+S = (5, 3)
+for bias in (True, False):
+    layer(f"gru_reset_after_bias_{bias}", lambda k, L, b=bias: L.GRU(4, use_bias=b), S)
+layer("gru_reset_after_sequences", lambda k, L: L.GRU(4, return_sequences=True), S)
+layer("gru_reset_after_backwards", lambda k, L: L.GRU(4, return_sequences=True, go_backwards=True), S)
+layer("gru_reset_before", lambda k, L: L.GRU(4, reset_after=False), S)
+layer("gru_softsign", lambda k, L: L.GRU(4, activation="softsign", recurrent_activation="hard_sigmoid"), S)
+layer("gru_before_elu", lambda k, L: L.GRU(4, reset_after=False, activation="elu"), S)
+layer("lstm_hard_sigmoid", lambda k, L: L.LSTM(4, recurrent_activation="hard_sigmoid"), S)
+layer("lstm_linear", lambda k, L: L.LSTM(4, activation="linear", unit_forget_bias=False), S)
+layer("lstm_softplus", lambda k, L: L.LSTM(4, activation="softplus", return_sequences=True), S)
+layer("rnn_selu", lambda k, L: L.SimpleRNN(4, activation="selu"), S)
+layer("rnn_relu", lambda k, L: L.SimpleRNN(4, activation="relu", return_sequences=True), S)
+for cell in ("LSTM", "GRU", "SimpleRNN"):
+    @case(f"return_state_{cell}")
+    def _(k, cell=cell):
+        x = k.Input(S)
+        return [x], list(getattr(k.layers, cell)(4, return_sequences=True, return_state=True)(x)), None
+
+    @case(f"initial_state_{cell}")
+    def _(k, cell=cell):
+        x = k.Input(S)
+        h = [k.Input((4,)) for _ in range(2 if cell == "LSTM" else 1)]
+        return [x, *h], getattr(k.layers, cell)(4)(x, initial_state=h), None
+
+    for mode in ("concat", "sum", "mul", "ave", None):
+        for sequences in (True, False):
+            @case(f"bidirectional_{cell}_{mode}_{'sequences' if sequences else 'last'}")
+            def _(k, cell=cell, mode=mode, sequences=sequences):
+                x = k.Input(S)
+                inner = getattr(k.layers, cell)(4, return_sequences=sequences)
+                y = k.layers.Bidirectional(inner, merge_mode=mode)(x)
+                return [x], y if mode is None else [y], None
+    layer(f"rnn_of_{cell}_cell",
+          lambda k, L, c=cell: L.RNN(getattr(L, c + "Cell")(4), return_sequences=True), S)
+
+    @case(f"masking_{cell}")
+    def _(k, cell=cell):
+        x = k.Input(S)
+        y = k.layers.Masking(0.5)(x)
+        y = getattr(k.layers, cell)(4, return_sequences=True)(y)
+        y = getattr(k.layers, cell)(3)(y)
+        v = np.random.default_rng(3).normal(size=(1, *S)).astype("f4")
+        v[0, 1] = 0.5
+        v[0, 4] = 0.5
+        return [x], y, [v]
+
+    @case(f"mask_zero_{cell}")
+    def _(k, cell=cell):
+        x = k.Input((6,))
+        y = k.layers.Embedding(9, 3, mask_zero=True)(x)
+        y = k.layers.Dropout(0.1)(y)
+        y = k.layers.Bidirectional(getattr(k.layers, cell)(4, return_sequences=True))(y)
+        y = getattr(k.layers, cell)(3)(y)
+        return [x], y, [np.array([[3, 0, 5, 8, 0, 0]], "f4")]
+
+layer("rnn_of_stacked_cells",
+      lambda k, L: L.RNN(L.StackedRNNCells([L.LSTMCell(4), L.GRUCell(3), L.SimpleRNNCell(2)])), S)
+layer("rnn_of_cell_list", lambda k, L: L.RNN([L.GRUCell(4), L.GRUCell(3)], return_sequences=True), S)
+layer("bidirectional_go_backwards", lambda k, L: L.Bidirectional(
+    L.LSTM(4, go_backwards=True, return_sequences=True)), S, only="tf2")
+layer("bidirectional_other_backward", lambda k, L: L.Bidirectional(
+    L.GRU(4, return_sequences=True),
+    backward_layer=L.LSTM(3, go_backwards=True, return_sequences=True)), S)
+
+
+@case("bidirectional_return_state")
+def _(k):
+    x = k.Input(S)
+    return [x], list(k.layers.Bidirectional(k.layers.LSTM(4, return_state=True))(x)), None
+
+
+@case("bidirectional_gru_return_state")
+def _(k):
+    x = k.Input(S)
+    return [x], list(k.layers.Bidirectional(k.layers.GRU(4, return_state=True))(x)), None
+
+
+@case("encoder_decoder")
+def _(k):
+    a, b = k.Input(S), k.Input((4, 2))
+    _, h, c = k.layers.LSTM(4, return_state=True)(a)
+    return [a, b], k.layers.LSTM(4, return_sequences=True)(b, initial_state=[h, c]), None
+
+
+@case("masked_average")
+def _(k):
+    x = k.Input((6,))
+    y = k.layers.Embedding(9, 3, mask_zero=True)(x)
+    return [x], k.layers.GlobalAveragePooling1D()(y), [np.array([[3, 0, 5, 8, 0, 0]], "f4")]
+
+
+@case("mask_zero_unused")
+def _(k):
+    x = k.Input((6,))
+    y = k.layers.Embedding(9, 3, mask_zero=True)(x)
+    return [x], k.layers.Dense(2)(y), [np.array([[3, 0, 5, 8, 0, 0]], "f4")]
+
+
+for sequences in (True, False):
+    layer(f"conv_lstm_2d_{sequences}", lambda k, L, s=sequences: L.ConvLSTM2D(
+        3, (2, 3), padding="same", return_sequences=s), (3, 5, 6, 2))
+layer("conv_lstm_2d_options", lambda k, L: L.ConvLSTM2D(
+    3, 3, strides=2, activation="relu", recurrent_activation="sigmoid", use_bias=False,
+    go_backwards=True, return_sequences=True), (3, 7, 8, 2))
+layer("conv_lstm_2d_state", lambda k, L: L.ConvLSTM2D(2, 3, padding="same", return_state=True), (3, 4, 4, 2))
+layer("conv_lstm_1d", lambda k, L: L.ConvLSTM1D(3, 3, padding="same", return_sequences=True), (3, 6, 2))
+
+
+
+def cudnn(name, bidirectional):
+    """CuDNN's layers run on its devices only: the same network with Keras' own layer predicts."""
+    @case(f"cudnn_{name}_{'bidirectional' if bidirectional else 'one'}", only="tf2")
+    def _(k):
+        from tf_keras.src.layers.rnn.cudnn_gru import CuDNNGRU
+        from tf_keras.src.layers.rnn.cudnn_lstm import CuDNNLSTM
+        from tf_keras.src.saving.legacy.hdf5_format import preprocess_weights_for_loading
+
+        own = getattr(k.layers, name)(4, return_sequences=True)
+        fast = {"LSTM": CuDNNLSTM, "GRU": CuDNNGRU}[name](4, return_sequences=True)
+        if bidirectional:
+            own, fast = k.layers.Bidirectional(own), k.layers.Bidirectional(fast)
+        x = k.Input(S)
+        own(x)
+        fast.build((None, *S))
+        rng = np.random.default_rng(4)
+        weights = [rng.normal(0, 0.5, w.shape).astype("f4") for w in own.get_weights()]
+        own.set_weights(weights)
+        fast.set_weights(preprocess_weights_for_loading(fast, weights))
+        value = rng.normal(size=(1, *S)).astype("f4")
+        return fast, own, [value]
+
+
+for name in ("LSTM", "GRU"):
+    for bidirectional in (False, True):
+        cudnn(name, bidirectional)
+
+# Convolutions
+for padding in ("valid", "same", "causal"):
+    layer(f"separable_conv_1d_{padding}", lambda k, L, p=padding: L.SeparableConv1D(
+        4, 3, padding=p, depth_multiplier=2, activation="relu"), (8, 3),
+        only="tf2" if padding == "causal" else None)
+layer("separable_conv_1d_dilated", lambda k, L: L.SeparableConv1D(4, 3, dilation_rate=2), (9, 3))
+layer("depthwise_conv_1d", lambda k, L: L.DepthwiseConv1D(3, strides=2, depth_multiplier=2), (8, 3))
+for padding in ("valid", "same"):
+    for strides in (1, 2, 3):
+        layer(f"conv_1d_transpose_{padding}_{strides}", lambda k, L, p=padding, s=strides: L.Conv1DTranspose(
+            4, 3, strides=s, padding=p), (6, 3))
+layer("conv_1d_transpose_dilated", lambda k, L: L.Conv1DTranspose(4, 3, dilation_rate=2), (6, 3), only="none")
+layer("conv_1d_groups", lambda k, L: L.Conv1D(4, 3, groups=2), (8, 4))
+layer("conv_2d_groups", lambda k, L: L.Conv2D(6, 3, groups=3), (7, 8, 6))
+layer("conv_2d_transpose_output_padding", lambda k, L: L.Conv2DTranspose(
+    3, 3, strides=2, padding="same", output_padding=1), (4, 5, 2))
+for padding in ("valid", "same"):
+    layer(f"conv_3d_{padding}", lambda k, L, p=padding: L.Conv3D(
+        3, (2, 3, 3), padding=p, activation="relu"), (5, 6, 7, 2))
+layer("conv_3d_strides", lambda k, L: L.Conv3D(3, 3, strides=(2, 1, 2), padding="same"), (5, 6, 7, 2))
+layer("conv_3d_dilation", lambda k, L: L.Conv3D(3, 2, dilation_rate=(2, 2, 1)), (5, 6, 7, 2))
+layer("conv_3d_groups", lambda k, L: L.Conv3D(4, 2, groups=2), (4, 5, 6, 4))
+for padding in ("valid", "same"):
+    for strides in (1, 2):
+        layer(f"conv_3d_transpose_{padding}_{strides}", lambda k, L, p=padding, s=strides: L.Conv3DTranspose(
+            3, (2, 3, 3), strides=s, padding=p), (3, 4, 5, 2))
+for name in ("MaxPooling3D", "AveragePooling3D"):
+    for padding in ("valid", "same"):
+        layer(f"{name}_{padding}", lambda k, L, n=name, p=padding: getattr(L, n)(
+            (2, 3, 2), strides=(2, 1, 2), padding=p), (5, 6, 7, 2))
+for name in ("GlobalMaxPooling3D", "GlobalAveragePooling3D"):
+    layer(name, lambda k, L, n=name: getattr(L, n)(), (3, 4, 5, 2))
+    layer(name + "_keepdims", lambda k, L, n=name: getattr(L, n)(keepdims=True), (3, 4, 5, 2))
+layer("zero_padding_3d", lambda k, L: L.ZeroPadding3D(((1, 2), (0, 1), (2, 0))), (3, 4, 5, 2))
+layer("cropping_3d", lambda k, L: L.Cropping3D(((1, 0), (0, 1), (2, 1))), (3, 4, 5, 2))
+layer("up_sampling_3d", lambda k, L: L.UpSampling3D((2, 3, 1)), (3, 4, 5, 2))
+layer("network_3d", lambda k, L: k.Sequential([
+    L.Conv3D(3, 2, activation="relu"), L.BatchNormalization(), L.MaxPooling3D(2), L.Flatten(),
+    L.Dense(4, activation="softmax")]), (6, 7, 8, 2))
+for padding in ("valid",):
+    layer("locally_connected_1d", lambda k, L: L.LocallyConnected1D(4, 3, strides=2), (8, 3), only="tf2")
+    for mode in (1, 2, 3):
+        layer(f"locally_connected_2d_{mode}", lambda k, L, m=mode: L.LocallyConnected2D(
+            3, (2, 3), strides=(1, 2), implementation=m), (5, 7, 2), only="tf2")
+    layer("locally_connected_1d_2", lambda k, L: L.LocallyConnected1D(4, 3, implementation=2, padding="same"),
+          (6, 3), only="tf2")
+    layer("locally_connected_1d_3", lambda k, L: L.LocallyConnected1D(4, 3, implementation=3), (6, 3), only="tf2")
+
+# Merges
+for name in ("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"):
+    layer(f"merge_{name}", lambda k, L, n=name: getattr(L, n)(), (4, 5, 3), (4, 5, 3))
+    for other in ((1, 1, 3), (4, 5, 1), (4, 1, 1)) if name in ("Add", "Maximum", "Average") else ():
+        layer(f"broadcast_{name}_{'_'.join(map(str, other))}",
+              lambda k, L, n=name: getattr(L, n)(), (4, 5, 3), other)
+    layer(f"broadcast_steps_{name}", lambda k, L, n=name: getattr(L, n)(), (4, 3), (1, 3))
+    layer(f"broadcast_both_{name}", lambda k, L, n=name: getattr(L, n)(), (4, 1, 3), (1, 5, 3))
+layer("add_ranks", lambda k, L: L.Add(), (4, 5, 3), (3,), only="tf2")
+for axis in (1, 2, 3):
+    layer(f"concatenate_{axis}", lambda k, L, a=axis: L.Concatenate(axis=a), (4, 5, 3), (4, 5, 3))
+    layer(f"softmax_{axis}", lambda k, L, a=axis: L.Softmax(axis=a), (4, 5, 3))
+layer("concatenate_steps", lambda k, L: L.Concatenate(axis=1), (4, 3), (2, 3))
+layer("softmax_steps", lambda k, L: L.Softmax(axis=1), (4, 3))
+layer("softmax_axes", lambda k, L: L.Softmax(axis=(1, 2)), (4, 5, 3))
+layer("softmax_volume", lambda k, L: L.Softmax(axis=1), (4, 5, 3, 2))
+layer("dot_vectors", lambda k, L: L.Dot(1, normalize=True), (4,), (4,))
+layer("dot_steps", lambda k, L: L.Dot(2), (4, 3), (5, 3))
+layer("dot_steps_1", lambda k, L: L.Dot(1), (4, 3), (4, 2))
+layer("dot_steps_mixed", lambda k, L: L.Dot((2, 1)), (4, 3), (3, 5))
+layer("dot_normalized", lambda k, L: L.Dot(2, normalize=True), (4, 3), (5, 3))
+
+# Shapes
+for target in ((60,), (12, 5), (5, 4, 3), (3, 2, 2, 5), (-1, 6)):
+    for source in ((15, 4), (4, 5, 3), (2, 2, 5, 3)):
+        layer(f"reshape_{'x'.join(map(str, source))}_{'x'.join(map(str, target))}",
+              lambda k, L, t=target: L.Reshape(t), source)
+layer("flatten_volume", lambda k, L: L.Flatten(), (2, 3, 4, 5))
+layer("permute_2", lambda k, L: L.Permute((2, 1)), (4, 3))
+layer("permute_3", lambda k, L: L.Permute((3, 1, 2)), (4, 3, 5))
+layer("permute_4", lambda k, L: L.Permute((4, 2, 1, 3)), (4, 3, 5, 2))
+layer("repeat_vector", lambda k, L: L.RepeatVector(3), (4,))
+for axes in (None, [1], [2], [1, 2], [1, 3], [3]):
+    layer(f"prelu_{'_'.join(map(str, axes or ['none']))}", lambda k, L, a=axes: L.PReLU(
+        "uniform", shared_axes=a), (4, 5, 3))
+layer("prelu_steps", lambda k, L: L.PReLU("uniform"), (4, 3))
+layer("prelu_volume", lambda k, L: L.PReLU("uniform", shared_axes=[1, 2, 3]), (4, 5, 3, 2))
+for mode in ("nearest", "bilinear", "bicubic", "area", "gaussian", "lanczos3", "lanczos5", "mitchellcubic"):
+    only = "tf2" if mode in ("area", "gaussian", "mitchellcubic") else None
+    layer(f"up_sampling_{mode}", lambda k, L, m=mode: L.UpSampling2D((2, 3), interpolation=m), (4, 5, 2), only=only)
+    layer(f"resizing_{mode}", lambda k, L, m=mode: L.Resizing(7, 3, interpolation=m), (5, 6, 2), only=only)
+layer("resizing_larger", lambda k, L: L.Resizing(9, 13), (4, 5, 2))
+layer("resizing_crop", lambda k, L: L.Resizing(4, 4, crop_to_aspect_ratio=True), (6, 9, 2))
+layer("resizing_pad", lambda k, L: L.Resizing(6, 6, pad_to_aspect_ratio=True), (4, 8, 2), only="k3")
+layer("center_crop", lambda k, L: L.CenterCrop(4, 3), (7, 6, 2))
+layer("center_crop_smaller", lambda k, L: L.CenterCrop(6, 6), (4, 5, 2))
+layer("rescaling", lambda k, L: L.Rescaling(1 / 127.5, -1), (4, 5, 3))
+layer("rescaling_list", lambda k, L: L.Rescaling([0.5, 0.25, 2.0], [1.0, 2.0, 3.0]), (4, 5, 3))
+layer("normalization_given", lambda k, L: L.Normalization(mean=[1., 2., 3.], variance=[4., 2., 1.]), (4, 5, 3))
+layer("normalization_invert", lambda k, L: L.Normalization(mean=3., variance=2., invert=True), (4,))
+
+
+@case("normalization_adapted")
+def _(k):
+    x = k.Input((4, 5, 3))
+    n = k.layers.Normalization()
+    n.adapt(np.random.default_rng(1).normal(2, 3, (8, 4, 5, 3)).astype("f4"))
+    return [x], n(x), None
+
+
+@case("normalization_axes")
+def _(k):
+    x = k.Input((4, 3))
+    n = k.layers.Normalization(axis=(1, 2))
+    n.adapt(np.random.default_rng(1).normal(2, 3, (8, 4, 3)).astype("f4"))
+    return [x], n(x), None
+
+
+layer("discretization", lambda k, L: k.Sequential(
+    [L.Discretization([-1., 0., 0.5, 1.]), L.Rescaling(1.)]), (4, 3), only="tf2")
+layer("discretization_one_hot", lambda k, L: L.Discretization([-1., 0., 1.], output_mode="one_hot"), (1,))
+layer("category_encoding", lambda k, L: L.CategoryEncoding(5, output_mode="one_hot"), (1,),
+      values=[np.array([[3]], "f4")])
+layer("preprocessing_vanishes", lambda k, L: k.Sequential(
+    [L.RandomFlip(), L.RandomRotation(0.1), L.RandomZoom(0.1), L.RandomContrast(0.1),
+     L.RandomTranslation(0.1, 0.1), L.RandomBrightness(0.1), L.GaussianNoise(0.1), L.GaussianDropout(0.1),
+     L.AlphaDropout(0.1), L.SpatialDropout2D(0.1), L.ActivityRegularization(0.1), L.Conv2D(2, 3)]), (8, 8, 3))
+layer("random_crop", lambda k, L: L.RandomCrop(4, 3), (7, 6, 2))
+
+# Normalisation
+for axis in (-1, 1, (1, 2), (1, 2, 3), (2, 3), 2):
+    layer(f"layer_normalization_{str(axis).strip('()').replace(', ', '_')}",
+          lambda k, L, a=axis: L.LayerNormalization(axis=a), (4, 5, 6))
+layer("layer_normalization_steps", lambda k, L: L.LayerNormalization(epsilon=0.01, scale=False), (4, 6))
+layer("layer_normalization_vector", lambda k, L: L.LayerNormalization(center=False), (6,))
+layer("layer_normalization_rms", lambda k, L: L.LayerNormalization(rms_scaling=True), (4, 6), only="k3")
+layer("rms_normalization", lambda k, L: L.RMSNormalization(), (4, 6), only="k3")
+for groups in (1, 2, 6, -1):
+    layer(f"group_normalization_{groups}", lambda k, L, g=groups: L.GroupNormalization(g), (4, 5, 6))
+layer("group_normalization_steps", lambda k, L: L.GroupNormalization(3), (4, 6))
+layer("group_normalization_vector", lambda k, L: L.GroupNormalization(3), (6,))
+layer("group_normalization_axis", lambda k, L: L.GroupNormalization(2, axis=1), (4, 5, 6))
+for axis in (-1, 1, (1, 2)):
+    layer(f"unit_normalization_{str(axis).strip('()').replace(', ', '_')}",
+          lambda k, L, a=axis: L.UnitNormalization(axis=a), (4, 5, 6))
+layer("batch_normalization_1", lambda k, L: L.BatchNormalization(axis=1), (4, 5, 6))
+layer("batch_normalization_volume", lambda k, L: L.BatchNormalization(), (3, 4, 5, 6))
+layer("spectral_normalization", lambda k, L: L.SpectralNormalization(L.Conv2D(3, 2)), (4, 5, 2), only="k3")
+
+# Attention
+for scale in (False, True):
+    layer(f"attention_{scale}", lambda k, L, s=scale: L.Attention(use_scale=s), (4, 6), (5, 6))
+    layer(f"additive_attention_{scale}", lambda k, L, s=scale: L.AdditiveAttention(use_scale=s), (4, 6), (5, 6))
+layer("attention_key", lambda k, L: L.Attention(), (4, 6), (5, 3), (5, 6))
+layer("attention_concat", lambda k, L: L.Attention(score_mode="concat"), (4, 6), (5, 6))
+
+
+@case("attention_causal")
+def _(k):
+    q, v = k.Input((5, 6)), k.Input((5, 6))
+    return [q, v], k.layers.Attention()([q, v], use_causal_mask=True), None
+
+
+@case("multi_head_attention")
+def _(k):
+    q, v = k.Input((4, 6)), k.Input((5, 6))
+    return [q, v], k.layers.MultiHeadAttention(2, 3)(q, v), None
+
+
+@case("multi_head_attention_options")
+def _(k):
+    q, v = k.Input((4, 6)), k.Input((5, 6))
+    return [q, v], k.layers.MultiHeadAttention(2, 3, value_dim=4, use_bias=False, output_shape=7)(q, v), None
+
+
+@case("multi_head_attention_causal")
+def _(k):
+    q = k.Input((5, 6))
+    return [q], k.layers.MultiHeadAttention(2, 3)(q, q, use_causal_mask=True), None
+
+
+@case("transformer_block")
+def _(k):
+    L = k.layers
+    x = k.Input((5,))
+    y = L.Embedding(9, 8)(x)
+    y = L.Add()([y, L.MultiHeadAttention(2, 4)(y, y)])
+    y = L.LayerNormalization(epsilon=1e-6)(y)
+    z = L.Dense(8)(L.Dense(16, activation="gelu")(y))
+    y = L.LayerNormalization(epsilon=1e-6)(L.Add()([y, z]))
+    y = L.Dense(3, activation="softmax")(L.GlobalAveragePooling1D()(y))
+    return [x], y, [np.array([[3, 1, 5, 8, 0]], "f4")]
+
+
+layer("group_query_attention", lambda k, L: L.GroupQueryAttention(3, 4, 2), (4, 6), (5, 6), only="none")
+layer("einsum_dense_steps", lambda k, L: L.EinsumDense("abc,cd->abd", output_shape=(None, 7), bias_axes="d"), (4, 6))
+layer("einsum_dense_heads", lambda k, L: L.EinsumDense(
+    "abc,cde->abde", output_shape=(None, 2, 3), bias_axes="de"), (4, 6))
+layer("einsum_dense_merge", lambda k, L: L.EinsumDense(
+    "abcd,cde->abe", output_shape=(None, 5), bias_axes="e", activation="relu"), (4, 2, 3))
+layer("einsum_dense_ellipsis", lambda k, L: L.EinsumDense("...x,xy->...y", output_shape=7, bias_axes="y"), (4, 6))
+layer("einsum_dense_middle", lambda k, L: L.EinsumDense("abc,bd->adc", output_shape=(3, 6), bias_axes="d"), (4, 6))
+
+# Activations
+BOTH = ["elu", "exponential", "gelu", "hard_sigmoid", "linear", "mish", "relu", "selu", "sigmoid",
+        "softmax", "softplus", "softsign", "swish", "tanh"]
+NEW = ["celu", "glu", "hard_shrink", "hard_silu", "hard_swish", "hard_tanh", "leaky_relu", "log_sigmoid",
+       "log_softmax", "relu6", "silu", "soft_shrink", "sparse_plus", "sparse_sigmoid", "sparsemax",
+       "squareplus", "tanh_shrink", "threshold"]
+for name in BOTH + NEW:
+    layer(f"activation_{name}", lambda k, L, n=name: L.Activation(
+        getattr(k.activations, n) if n in ("threshold",) else n), (4, 6),
+        only=None if name in BOTH else "none" if name == "threshold" else "k3",
+        values=[np.linspace(-4, 4, 24, dtype="f4").reshape(1, 4, 6)])
+for name, make in {
+        "relu_all": lambda k, L: L.ReLU(2., negative_slope=0.1, threshold=0.5),
+        "relu6": lambda k, L: L.ReLU(6.), "leaky_relu": lambda k, L: L.LeakyReLU(0.2),
+        "elu": lambda k, L: L.ELU(0.7)}.items():
+    layer("layer_" + name, make, (4, 6), values=[np.linspace(-9, 9, 24, dtype="f4").reshape(1, 4, 6)])
+layer("layer_thresholded_relu", lambda k, L: L.ThresholdedReLU(0.7), (4, 6), only="tf2")
+layer("dense_gelu", lambda k, L: L.Dense(5, activation="gelu"), (4,))
+
+# Wrappers, sharing
+layer("time_distributed_dense", lambda k, L: L.TimeDistributed(L.Dense(3, activation="relu")), (4, 5))
+layer("time_distributed_conv", lambda k, L: L.TimeDistributed(L.Conv2D(3, 2)), (3, 4, 5, 2))
+layer("time_distributed_model", lambda k, L: L.TimeDistributed(k.Sequential(
+    [L.Conv2D(3, 2, activation="relu"), L.MaxPooling2D(2), L.Flatten(), L.Dense(4)])), (3, 6, 7, 2))
+layer("time_distributed_flatten", lambda k, L: L.TimeDistributed(L.Flatten()), (3, 4, 5, 2))
+layer("time_distributed_lstm", lambda k, L: L.TimeDistributed(L.LSTM(3)), (3, 4, 5))
+layer("identity", lambda k, L: k.Sequential([L.Identity(), L.Dense(2)]), (4,))
+layer("dense_volume", lambda k, L: L.Dense(3), (2, 3, 4, 5))
+layer("embedding_matrix", lambda k, L: L.Embedding(9, 4), (3, 2), values=[np.array([[[1, 2], [3, 8], [0, 4]]], "f4")])
+
+
+# What both frameworks save in the same way is made by one.
+ONCE = ("broadcast_", "reshape_", "bidirectional_lstm_", "bidirectional_simplernn_", "up_sampling_", "prelu_",
+        "merge_", "conv_1d_transpose_", "concatenate_", "softmax_", "permute_", "mask_zero_lstm", "masking_gru",
+        "initial_state_simplernn", "maxpooling3d", "globalmax", "dot_", "resizing_", "unit_", "group_norm")
+
+
+def randomize(model):
+    """Weights that are neither zeros nor ones."""
+    rng = np.random.default_rng(len(model.weights))
+    for w in model.weights:
+        path = getattr(w, "path", w.name)
+        if "seed_generator" in path or "int" in str(w.dtype) or "count" in path:
+            continue
+        value = rng.normal(0, 0.5, w.shape)
+        if "variance" in path:
+            value = np.abs(value) + 0.5
+        elif "gamma" in path:
+            value += 1
+        elif path.split("/")[-1].startswith("mean"):
+            value += 2
+        w.assign(value.astype("f4"))
+
+
+def make(framework, name, build):
+    k = keras2 if framework == "tf2" else keras3
+    k.backend.clear_session()
+    k.utils.set_random_seed(7)
+    inputs, outputs, values = build(k)
+    if isinstance(outputs, k.layers.Layer):
+        # Two layers with the same weights: one is saved, the other predicts.
+        predicted = outputs(values[0])
+        model = None
+        saved, inputs = inputs, [k.Input(values[0].shape[1:])]
+    else:
+        model = k.Model(inputs, outputs)
+        randomize(model)
+    rng = np.random.default_rng(5)
+    if values is None:
+        values = [rng.normal(size=(1, *i.shape[1:])).astype("f4") for i in inputs]
+    if model is None:
+        weights = saved.get_weights()
+        model = k.Sequential([k.layers.InputLayer(values[0].shape[1:]), saved])
+        saved.set_weights(weights)
+    else:
+        predicted = model(values if len(values) > 1 else values[0], training=False)
+    predicted = list(predicted) if isinstance(predicted, (list, tuple)) else [predicted]
+    folder = os.path.join(HERE, framework)
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, name)
+    model.save(path + (".h5" if framework == "tf2" else ".keras"), include_optimizer=False)
+    np.savez(path + ".inputs.npz", **{f"input{i + 1}": v for i, v in enumerate(values)})
+    np.savez(path + ".expected.npz",
+             **{f"output{i + 1}": np.array(p, "f4") for i, p in enumerate(predicted)})
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:]
+    for framework in ("tf2", "k3"):
+        if wanted and framework not in wanted and ({"tf2", "k3"} & set(wanted)):
+            continue
+        for name, only, build in CASES:
+            name = name.lower()
+            if only not in (None, framework) or framework == "k3" and only is None and name.startswith(ONCE):
+                continue
+            names = [w for w in wanted if w not in ("tf2", "k3")]
+            if names and not any(w in name for w in names):
+                continue
+            try:
+                make(framework, name, build)
+            except Exception as error:
+                print(f"{framework}/{name}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)

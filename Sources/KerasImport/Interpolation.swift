@@ -1,0 +1,88 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// How TensorFlow resizes an image: each row and column of the result is a sum of those of the image,
+/// with factors that depend on the sizes alone (tensorflow/core/kernels/image).
+enum Interpolation: String, Sendable {
+  case nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic
+
+  /// The factors, `[output][input]`.
+  func matrix(from input: Int, to output: Int) -> [[Double]] {
+    (0..<output).map { row in
+      var factors = [Double](repeating: 0, count: input)
+      let scale = Double(Float(input) / Float(output))
+      let center = (Double(row) + 0.5) * scale
+      switch self {
+      case .nearest: factors[min(max(Int(center.rounded(.down)), 0), input - 1)] = 1
+      case .bilinear:
+        let place = center - 0.5
+        let below = place.rounded(.down)
+        let lower = max(Int(below), 0)
+        let upper = min(Int(place.rounded(.up)), input - 1)
+        factors[lower] += 1 - (place - below)
+        factors[max(upper, 0)] += place - below
+      case .area:
+        let (start, end) = (Double(row) * scale, Double(row + 1) * scale)
+        for index in 0..<input {
+          let overlap = min(end, Double(index + 1)) - max(start, Double(index))
+          if overlap > 0 { factors[index] = overlap / (end - start) }
+        }
+      case .bicubic: Self.addCubic(at: center - 0.5, to: &factors)
+      case .lanczos3, .lanczos5, .gaussian, .mitchellcubic:
+        let first = max(Int((center - radius - 0.5).rounded(.up)), 0)
+        let last = min(Int((center + radius - 0.5).rounded(.down)), input - 1)
+        guard first <= last else { break }
+        for index in first...last { factors[index] = weight(abs(Double(index) + 0.5 - center)) }
+        let total = factors.reduce(0, +)
+        if total != 0 { for index in first...last { factors[index] /= total } }
+      }
+      return factors
+    }
+  }
+
+  /// Keys' kernel with a = −½, from a table of 1024 steps as TensorFlow has it.
+  private static func addCubic(at place: Double, to factors: inout [Double]) {
+    let below = place.rounded(.down)
+    let steps = 1024.0
+    let offset = ((place - below) * steps).rounded(.toNearestOrEven) / steps
+    func near(_ x: Double) -> Double { (1.5 * x - 2.5) * x * x + 1 }
+    func far(_ x: Double) -> Double { ((-0.5 * (x + 1) + 2.5) * (x + 1) - 4) * (x + 1) + 2 }
+    let weights = [far(offset), near(offset), near(1 - offset), far(1 - offset)]
+    var total = 0.0
+    for (index, weight) in weights.enumerated() {
+      let source = Int(below) - 1 + index
+      guard factors.indices.contains(source) else { continue }
+      factors[source] += weight
+      total += weight
+    }
+    if total != 0 { for index in factors.indices { factors[index] /= total } }
+  }
+
+  private var radius: Double {
+    switch self {
+    case .lanczos3: 3
+    case .lanczos5: 5
+    case .gaussian: 1.5
+    default: 2
+    }
+  }
+
+  private func weight(_ x: Double) -> Double {
+    if x >= radius { return 0 }
+    switch self {
+    case .gaussian:
+      let sigma = radius / 3
+      return exp(-x * x / (2 * sigma * sigma))
+    case .mitchellcubic:
+      return x > 1
+        ? ((-7.0 / 18 * x + 2) * x - 10.0 / 3) * x + 16.0 / 9
+        : (7.0 / 6 * x - 2) * x * x + 8.0 / 9
+    default:
+      if x <= 1e-3 { return 1 }
+      return radius * sin(.pi * x) * sin(.pi * x / radius) / (.pi * .pi * x * x)
+    }
+  }
+}

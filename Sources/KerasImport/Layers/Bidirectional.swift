@@ -1,0 +1,186 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// A recurrent layer forwards and one backwards over the same sequence.
+///
+/// Two LSTMs are one layer in Core ML. Other cells are two layers; where these give sequences, the
+/// backward one's is turned round by a recurrent layer that copies its input and runs backwards.
+struct Bidirectional: KerasLayer {
+  static let classNames = ["Bidirectional"]
+  static let maskPolicy = MaskPolicy.decides
+
+  private enum Merge: String {
+    case concat, sum, mul, ave
+  }
+
+  private let forward: RecurrentLayer
+  private let backward: RecurrentLayer
+  private let merge: Merge?
+
+  init(_ configuration: LayerConfiguration) throws {
+    forward = try Self.inner("layer", configuration)
+    if configuration.field("backward_layer") != nil {
+      backward = try Self.inner("backward_layer", configuration)
+    } else {
+      var reversed = forward
+      reversed.path.isReversed.toggle()
+      backward = reversed
+    }
+    guard forward.path.isReversed != backward.path.isReversed,
+      forward.path.returnsSequences == backward.path.returnsSequences
+    else {
+      throw configuration.unsupported(
+        "backward_layer", "it must run the other way and give as many steps")
+    }
+    if let (field, value) = configuration.field("merge_mode") {
+      guard let mode = value.string.flatMap(Merge.init(rawValue:)) else {
+        throw configuration.bad(field, value, "concat, sum, mul, ave or null")
+      }
+      merge = mode
+    } else {
+      merge = configuration.fields["merge_mode"] == nil ? .concat : nil
+    }
+  }
+
+  private static func inner(
+    _ field: String, _ configuration: LayerConfiguration
+  ) throws -> RecurrentLayer {
+    guard let (_, json) = configuration.field(field), let innerClass = json["class_name"]?.string
+    else { throw configuration.missing([field]) }
+    guard let type = KerasLayerRegistry.type(named: innerClass) as? any RecurrentKerasLayer.Type
+    else {
+      throw configuration.unsupported(
+        field, "\(innerClass) is no recurrent layer that can be converted")
+    }
+    return try type.init(
+      LayerConfiguration(
+        name: configuration.name, className: "Bidirectional(\(innerClass))",
+        fields: json["config"]?.object ?? JSONObject(), version: configuration.version)
+    ).layer
+  }
+
+  var weights: [WeightSlot] {
+    zip(["forward_", "backward_"], [forward, backward]).flatMap { prefix, layer in
+      layer.cell.weights.map { WeightSlot(prefix + $0.name, isTrainable: $0.isTrainable) }
+    }
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let (input, initial) = try call.sequence(
+      &network, states: forward.cell.states.count + backward.cell.states.count)
+    let channels = input.isGuess ? nil : input.channels
+    let weights = ["forward_", "backward_"].map {
+      CellWeights(call: call, prefix: $0, inputs: channels)
+    }
+    if let result = try native(input, weights, initial, &network) { return result }
+    let count = forward.cell.states.count
+    let (first, firstStates) = try forward.add(
+      input, weights[0],
+      RecurrentLayer.Names(layer: call.name + "_forward", states: call.name),
+      initial: initial.map { Array($0.prefix(count)) }, to: &network)
+    var (second, secondStates) = try backward.add(
+      input, weights[1],
+      RecurrentLayer.Names(
+        layer: call.name + "_backward", states: call.name, stateSuffix: "_rev"),
+      initial: initial.map { Array($0.dropFirst(count)) }, to: &network)
+    if backward.path.returnsSequences {
+      second.blob = network.reversed(
+        second.blob, channels: backward.cell.units, call.name + "_reverse")
+    }
+    let states = forward.path.returnsState ? firstStates + secondStates : []
+    return try merged([first, second], call, &network) + states
+  }
+
+  /// Core ML's layer of two LSTMs.
+  private func native(
+    _ input: KerasTensor, _ weights: [CellWeights], _ initial: [String]?,
+    _ network: inout NetworkWriter
+  ) throws -> [KerasTensor]? {
+    guard input.mask == nil, !forward.path.isReversed, let first = forward.cell as? LSTMCell,
+      let second = backward.cell as? LSTMCell, first.units == second.units,
+      let firstActivations = first.nativeActivations,
+      let secondActivations = second.nativeActivations,
+      first.parameters(forward.path) == second.parameters(backward.path)
+    else { return nil }
+    let call = weights[0].call
+    let units = first.units
+    var layer = BiDirectionalLSTM()
+    let (firstWeights, inputSize) = try first.nativeWeights(weights[0])
+    layer.inputVectorSize = inputSize
+    layer.outputVectorSize = units
+    layer.activationsForwardLSTM = firstActivations
+    layer.activationsBackwardLSTM = secondActivations
+    layer.params = first.parameters(forward.path)
+    layer.weightParams = [firstWeights, try second.nativeWeights(weights[1]).0]
+    let suffixes = ["h_in", "c_in", "h_in_rev", "c_in_rev"]
+    let states =
+      initial ?? suffixes.map { network.addStateInput("\(call.name)_\($0)", units: units) }
+    let blobs = network.add(
+      call.name, layer, [input.blob] + states,
+      states: ["h_out", "c_out", "h_out_rev", "c_out_rev"].map { "\(call.name)_\($0)" },
+      units: units)
+    let given = blobs.dropFirst().map {
+      KerasTensor(blob: $0, shape: [input.shape[0], units], layout: .vector)
+    }
+    let stateOutputs = forward.path.returnsState ? given : []
+    var output = forward.path.output(input, units: merge == .concat ? 2 * units : units)
+    output.blob = blobs[0]
+    if merge == .concat { return [output] + stateOutputs }
+    var split = Split()
+    split.nOutputs = 2
+    let halves = network.add(
+      call.name + "_split", split, [blobs[0]],
+      outputs: [call.name + "_output_forward", call.name + "_output_backward"]
+    ).map { blob in
+      var half = output
+      half.blob = blob
+      return half
+    }
+    return try merged(halves, call, &network) + stateOutputs
+  }
+
+  private func merged(
+    _ halves: [KerasTensor], _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    guard let merge else { return halves }
+    var output = halves[0]
+    let blobs = halves.map(\.blob)
+    if merge == .concat {
+      output.shape[output.rank - 1] = forward.cell.units + backward.cell.units
+      output.blob = network.add(call.name, Concat(), blobs)
+      return [output]
+    }
+    guard forward.cell.units == backward.cell.units else {
+      throw call.error("its layers have different numbers of units")
+    }
+    let name = call.name + "_elementwise"
+    switch merge {
+    case .sum: output.blob = network.add(name, Add(), blobs)
+    case .mul: output.blob = network.add(name, Multiply(), blobs)
+    case .ave: output.blob = network.add(name, Average(), blobs)
+    case .concat: break
+    }
+    return [output]
+  }
+}
+
+extension NetworkWriter {
+  /// The steps of a sequence in the opposite order: a recurrent layer with the unit matrix, without
+  /// feedback, that runs backwards.
+  mutating func reversed(_ blob: String, channels: Int, _ name: String) -> String {
+    var matrix = [Float](repeating: 0, count: channels * channels)
+    // Core ML holds what goes into a recurrent function between −50 and 50.
+    let scale: Float = 1 / 4096
+    for channel in 0..<channels { matrix[channel * (channels + 1)] = scale }
+    var layer = SimpleRecurrent()
+    layer.inputVectorSize = channels
+    layer.outputVectorSize = channels
+    layer.activation = Activation(.linear(alpha: 1, beta: 0))
+    layer.sequenceOutput = true
+    layer.reverseInput = true
+    layer.weightMatrix = Weights(matrix)
+    layer.recursionMatrix = Weights([Float](repeating: 0, count: channels * channels))
+    return affine(add(name, layer, [blob]), 1 / scale, 0, name + "_scale")
+  }
+}

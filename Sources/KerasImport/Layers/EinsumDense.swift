@@ -1,0 +1,164 @@
+import CoreMLModel
+import TensorCore
+
+/// activation(Σ x · kernel + bias) over the axes that an equation names, such as `abc,cde->abde`.
+struct EinsumDense: KerasLayer {
+  static let classNames = ["EinsumDense"]
+
+  private let input: String
+  private let kernel: String
+  private let output: String
+  private let biasAxes: String
+  private let equation: String
+  private let activation: ActivationFunction
+
+  init(_ configuration: LayerConfiguration) throws {
+    equation = try configuration.string("equation").filter { $0 != " " }
+    biasAxes = try configuration.string("bias_axes", default: "")
+    activation = try ActivationFunction(configuration)
+    let sides = equation.split(separator: ">", omittingEmptySubsequences: false)
+    let terms = sides[0].dropLast().split(separator: ",", omittingEmptySubsequences: false)
+    guard sides.count == 2, sides[0].hasSuffix("-"), terms.count == 2, equation.utf8.count < 64
+    else {
+      throw configuration.unsupported("equation", "'\(equation.prefix(64))' is no equation")
+    }
+    (input, kernel, output) = (String(terms[0]), String(terms[1]), String(sides[1]))
+  }
+
+  var weights: [WeightSlot] {
+    [WeightSlot("kernel")] + (biasAxes.isEmpty ? [] : [WeightSlot("bias")])
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let given = try call.input
+    // Letters that no equation has stand for the axes of an ellipsis.
+    let named = input.filter { $0.isLetter }.count
+    let rest = String("ⅠⅡⅢⅣⅤⅥⅦⅧ".prefix(max(given.rank - named, 0)))
+    let source = Array(expanded(input, rest))
+    let target = Array(expanded(output, rest))
+    let factors = Array(kernel)
+    let kept = source.filter { target.contains($0) }
+    let summed = source.filter { !target.contains($0) }
+    let made = factors.filter { !source.contains($0) }
+    guard source.count == given.rank, Set(source).count == source.count,
+      Set(factors).count == factors.count, Set(target) == Set(kept + made),
+      target.count == kept.count + made.count, source.first == target.first,
+      Set(factors) == Set(summed + made), !summed.isEmpty, !made.isEmpty
+    else {
+      throw call.unsupported(
+        "the equation '\(equation)' for an input \(given.shapeText): only sums over axes of the "
+          + "input that the kernel has are supported")
+    }
+    let sizes = summed.map { letter in
+      source.firstIndex(of: letter).flatMap { given.isGuess ? nil : given.shape[$0] }
+    }
+    let shape = factors.map { letter in
+      summed.firstIndex(of: letter).flatMap { sizes[$0] }
+    }
+    let stored = try call.weight("kernel", shape)
+    func size(_ letter: Character) -> Int {
+      factors.firstIndex(of: letter).map { stored.shape[$0] } ?? 1
+    }
+    let inputs = try checkedProduct(summed.map(size), limit: Limits.dimension)
+    let outputs = try checkedProduct(made.map(size), limit: Limits.dimension)
+    let matrix = stored.transposed((made + summed).compactMap { factors.firstIndex(of: $0) })
+    var tensor = rearranged(network.standard(given, for: call.name), source, kept + summed)
+    let outer = kept.dropFirst().map { letter in
+      source.firstIndex(of: letter).flatMap { given.shape[$0] }
+    }
+    if summed.count > 1 {
+      tensor = try network.reshaped(
+        tensor, to: try known(outer, call) + [inputs], preferred: .channelsLast,
+        call.with(name: call.name + "__merge__", inputs: []))
+    }
+    tensor = network.channelProduct(
+      tensor, Weights(matrix), inputs: inputs, outputs: outputs, call.name)
+    if made.count > 1 {
+      tensor = try network.reshaped(
+        tensor, to: try known(outer, call) + made.map(size), preferred: .channelsLast,
+        call.with(name: call.name + "__split__", inputs: []))
+    }
+    tensor = rearranged(tensor, kept + made, target)
+    if !biasAxes.isEmpty { tensor = try biased(tensor, target, call, &network) }
+    return [try network.activate(activation, tensor, call)]
+  }
+
+  private func expanded(_ term: String, _ rest: String) -> String {
+    var result = ""
+    var isOpen = true
+    for letter in term {
+      if letter != "." {
+        result.append(letter)
+      } else if isOpen {
+        result += rest
+        isOpen = false
+      }
+    }
+    return result
+  }
+
+  private func known(_ sizes: [Int?], _ call: LayerCall) throws -> [Int] {
+    let result = sizes.compactMap { $0 }
+    guard result.count == sizes.count else {
+      throw call.error(
+        "its input \(try call.input.shapeText) has an unknown size", code: .mismatch,
+        hint: "fix it with --input-shape")
+    }
+    return result
+  }
+
+  /// The axes in another order: nothing moves.
+  private func rearranged(
+    _ tensor: KerasTensor, _ old: [Character], _ new: [Character]
+  ) -> KerasTensor {
+    let order = new.compactMap { old.firstIndex(of: $0) }
+    var result = tensor
+    result.shape = order.map { tensor.shape[$0] }
+    result.layout.axes = order.dropFirst().map { tensor.layout.axes[$0 - 1] }
+    return result
+  }
+
+  private func biased(
+    _ tensor: KerasTensor, _ target: [Character], _ call: LayerCall,
+    _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let letters = Array(biasAxes)
+    let indices = letters.compactMap { target.firstIndex(of: $0) }.sorted()
+    guard indices.count == letters.count, let first = indices.first, first > 0 else {
+      throw call.error("the bias axes '\(biasAxes)' are no axes of '\(equation)'")
+    }
+    let shape = (first..<target.count).map { indices.contains($0) ? tensor.shape[$0] : 1 }
+    let stored = try call.weight("bias", shape)
+    let layout = tensor.layout
+    let axes = try ReducibleAxes(indices, of: tensor, call)
+    var result = network.relaid(tensor, to: axes.layout, for: call.name + "_bias")
+    result.blob = network.scaled(
+      result.blob, axes, gamma: nil,
+      beta: stored.shaped(indices.map { stored.shape[$0 - first] }), call.name + "__bias__")
+    return network.relaid(result, to: layout, for: call.name + "_back")
+  }
+}
+
+extension NetworkWriter {
+  /// matrix · x over the last axis, wherever it lies; the matrix is `[outputs, inputs]`.
+  mutating func channelProduct(
+    _ tensor: KerasTensor, _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil,
+    _ name: String
+  ) -> KerasTensor {
+    withChannelAxis(tensor.rank - 1, of: [tensor], for: name) { network, tensors in
+      var result = tensors[0]
+      result.shape[result.rank - 1] = outputs
+      let axes = result.layout.axes
+      if axes.contains(.height) || axes.contains(.width) {
+        result.blob = network.add(
+          name,
+          Convolution.pointwise(matrix, inputs: inputs, outputs: outputs, bias: bias),
+          [result.blob])
+      } else {
+        result.blob = network.matrixProduct(
+          result.blob, matrix, inputs: inputs, outputs: outputs, bias: bias, name)
+      }
+      return result
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import CoreMLModel
+import TensorCore
+
+/// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over groups of channels and
+/// all places. The groups become channels of a batch normalisation that computes its own statistics.
+struct GroupNormalization: KerasLayer {
+  static let classNames = ["GroupNormalization"]
+
+  fileprivate let groups: Int?
+  private let axis: Int
+  private let epsilon: Double
+  private let hasScale: Bool
+  private let hasCenter: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    let stored = try configuration.ints("groups")?.first ?? 32
+    guard stored > 0 || stored == -1 else {
+      throw configuration.unsupported("groups", "\(stored)")
+    }
+    groups = stored == -1 ? nil : stored
+    axis = try configuration.ints("axis")?.first ?? -1
+    epsilon = try configuration.double("epsilon", default: 1e-3)
+    hasScale = try configuration.bool("scale", default: true)
+    hasCenter = try configuration.bool("center", default: true)
+  }
+
+  var weights: [WeightSlot] {
+    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var tensor = network.standard(try call.input, for: call.name)
+    let layout = tensor.layout
+    let axis = try call.axis(axis, of: tensor)
+    tensor = network.relaid(
+      tensor, to: try TensorLayout(channel: axis, rank: tensor.rank, call), for: call.name)
+    let sizes = [BlobAxis.channel, .height, .width].map { place in
+      tensor.index(of: place).map { tensor.shape[$0] } ?? 1
+    }
+    guard let channels = sizes[0], let height = sizes[1], let width = sizes[2], !tensor.isGuess
+    else {
+      throw call.error(
+        "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
+        hint: "fix it with --input-shape")
+    }
+    let groups = groups ?? channels
+    guard channels % groups == 0 else {
+      throw call.error("\(channels) channels do not divide into \(groups) groups")
+    }
+    var normalization = Batchnorm()
+    normalization.channels = groups
+    normalization.computeMeanVar = true
+    normalization.instanceNormalization = true
+    normalization.epsilon = Float(max(epsilon, 1e-30))
+    normalization.gamma = Weights([Float](repeating: 1, count: groups))
+    normalization.beta = Weights([Float](repeating: 0, count: groups))
+    func reshape(_ shape: [Int], _ suffix: String) -> String {
+      var reshape = Reshape()
+      reshape.targetShape = shape
+      reshape.mode = .channelFirst
+      return network.add(call.name + suffix, reshape, [tensor.blob])
+    }
+    let isGrouped = groups != channels
+    if isGrouped {
+      tensor.blob = reshape([groups, channels / groups * height, width], "__groups__")
+    }
+    tensor.blob = network.add(call.name, normalization, [tensor.blob])
+    if isGrouped { tensor.blob = reshape([channels, height, width], "__channels__") }
+    let gamma = hasScale ? try call.weight("gamma", [channels]) : nil
+    let beta = hasCenter ? try call.weight("beta", [channels]) : nil
+    let axes = try ReducibleAxes([axis], of: tensor, call)
+    tensor.blob = network.scaled(
+      tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")
+    return [network.relaid(tensor, to: layout, for: call.name + "_back")]
+  }
+}
+
+extension TensorLayout {
+  /// One axis in the channels and the others where they count as places, none in the sequence.
+  init(channel axis: Int, rank: Int, _ call: LayerCall) throws {
+    guard rank <= 4 else {
+      throw call.unsupported("statistics over the places of a volume are not supported")
+    }
+    // The last places first: a sequence runs along the width.
+    var free: [BlobAxis] = rank == 4 ? [.height, .width] : [.width]
+    axes = (1..<rank).map { $0 == axis ? .channel : free.isEmpty ? .width : free.removeFirst() }
+  }
+}
+
+/// keras-contrib's: gamma · (x − mean) / (deviation + epsilon) + beta, over all places of each
+/// channel; TensorFlow Addons' is a group normalisation of groups of one.
+struct InstanceNormalization: KerasLayer {
+  static let classNames = ["InstanceNormalization"]
+
+  private let grouped: GroupNormalization?
+  private let axis: Int?
+  private let epsilon: Double
+  private let hasScale: Bool
+  private let hasCenter: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    grouped =
+      configuration.field("groups") == nil ? nil : try GroupNormalization(configuration)
+    axis = try configuration.ints("axis")?.first
+    epsilon = try configuration.double("epsilon", default: 1e-3)
+    hasScale = try configuration.bool("scale", default: true)
+    hasCenter = try configuration.bool("center", default: true)
+  }
+
+  var weights: [WeightSlot] {
+    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    if let grouped { return try grouped.convert(call, into: &network) }
+    var tensor = network.standard(try call.input, for: call.name)
+    let layout = tensor.layout
+    let channel = try call.axis(axis ?? -1, of: tensor)
+    tensor = network.relaid(
+      tensor, to: try TensorLayout(channel: channel, rank: tensor.rank, call), for: call.name)
+    var normalization = MeanVarianceNormalize()
+    normalization.acrossChannels = axis == nil
+    normalization.normalizeVariance = true
+    normalization.epsilon = Float(max(epsilon, 1e-30))
+    tensor.blob = network.add(call.name, normalization, [tensor.blob])
+    let count = [axis == nil ? 1 : tensor.isGuess ? nil : tensor.shape[channel]]
+    let gamma = hasScale ? try call.weight("gamma", count) : nil
+    let beta = hasCenter ? try call.weight("beta", count) : nil
+    let axes = try ReducibleAxes([channel], of: tensor, call)
+    tensor.blob = network.scaled(
+      tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")
+    return [network.relaid(tensor, to: layout, for: call.name + "_back")]
+  }
+}

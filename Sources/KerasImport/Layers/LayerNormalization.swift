@@ -1,0 +1,153 @@
+import CoreMLModel
+import TensorCore
+
+/// Some axes of a tensor where Core ML can reduce over them together.
+struct ReducibleAxes {
+  let layout: TensorLayout
+  let reduction: Reduce.Axis
+  /// The axes' places, in Keras' order of the axes.
+  let places: [BlobAxis]
+
+  /// - Parameter axes: Keras' indices, counted from 0 with the batch.
+  init(_ axes: [Int], of tensor: KerasTensor, _ call: LayerCall) throws {
+    let axes = Set(axes).sorted()
+    let places: [BlobAxis]
+    switch axes.count {
+    case 1: (places, reduction) = ([.channel], .c)
+    case 2: (places, reduction) = ([.height, .width], .hw)
+    case 3: (places, reduction) = ([.channel, .height, .width], .chw)
+    default:
+      throw call.unsupported(
+        "\(axes.count) axes at once: Core ML's layers reduce at most three of a tensor's axes")
+    }
+    // Axes that stay keep their place where it is free.
+    var free = BlobAxis.allCases.filter { !places.contains($0) }
+    var layout = tensor.layout.axes
+    for (axis, place) in zip(axes, places) { layout[axis - 1] = place }
+    let others = layout.indices.filter { !axes.contains($0 + 1) }
+    let kept = others.filter { free.contains(tensor.layout.axes[$0]) }
+    free.removeAll { place in kept.contains { tensor.layout.axes[$0] == place } }
+    for index in others where !kept.contains(index) { layout[index] = free.removeFirst() }
+    self.layout = TensorLayout(axes: layout)
+    self.places = places
+  }
+
+  /// A constant along the axes, as a shape that Core ML stretches over a blob.
+  func constantShape(_ sizes: [Int]) -> [Int] {
+    switch places.count {
+    case 1: sizes
+    case 2: [1] + sizes
+    default: sizes
+    }
+  }
+}
+
+extension NetworkWriter {
+  /// gamma · x + beta along some axes; the constants' sizes are those of the axes.
+  mutating func scaled(
+    _ blob: String, _ axes: ReducibleAxes, gamma: FloatValues?, beta: FloatValues?,
+    _ name: String
+  ) -> String {
+    if let gamma {
+      var scale = Scale()
+      scale.shapeScale = axes.constantShape(gamma.shape)
+      scale.scale = Weights(gamma)
+      if let beta {
+        scale.hasBias = true
+        scale.shapeBias = axes.constantShape(beta.shape)
+        scale.bias = Weights(beta)
+      }
+      return add(name, scale, [blob])
+    }
+    guard let beta else { return blob }
+    var bias = Bias()
+    bias.shape = axes.constantShape(beta.shape)
+    bias.bias = Weights(beta)
+    return add(name, bias, [blob])
+  }
+}
+
+/// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over some axes of each item.
+/// With `rms_scaling` gamma · x / √(variance + epsilon); as RMSNormalization
+/// gamma · x / √(mean of x² + epsilon).
+struct LayerNormalization: KerasLayer {
+  static let classNames = ["LayerNormalization", "RMSNormalization"]
+  static let maskPolicy = MaskPolicy.passes
+
+  private let axes: [Int]
+  private let epsilon: Double
+  private let hasScale: Bool
+  private let hasCenter: Bool
+  /// Whether the mean is not taken from the result, and not from the variance either.
+  private let keepsMean: Bool
+  private let isRootMeanSquare: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    axes = try configuration.ints("axis") ?? [-1]
+    isRootMeanSquare = configuration.className.contains("RMSNormalization")
+    epsilon = try configuration.double("epsilon", default: isRootMeanSquare ? 1e-6 : 1e-3)
+    keepsMean = try isRootMeanSquare || configuration.bool("rms_scaling", default: false)
+    hasScale = try keepsMean || configuration.bool("scale", default: true)
+    hasCenter = try !keepsMean && configuration.bool("center", default: true)
+  }
+
+  var weights: [WeightSlot] {
+    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var tensor = network.standard(try call.input, for: call.name)
+    let layout = tensor.layout
+    let indices = try axes.map { try call.axis($0, of: tensor) }.sorted()
+    let axes = try ReducibleAxes(indices, of: tensor, call)
+    let shape = indices.map { tensor.isGuess ? nil : tensor.shape[$0] }
+    let gamma = hasScale ? try call.weight("gamma", shape) : nil
+    let beta = hasCenter ? try call.weight("beta", shape) : nil
+    tensor = network.relaid(tensor, to: axes.layout, for: call.name)
+    let name = call.name
+    var centered = tensor.blob
+    if !isRootMeanSquare {
+      let mean = network.reduced(.avg, axes.reduction, tensor.blob, name + "__mean__")
+      centered = network.difference(tensor.blob, mean, name + "__centered__")
+    }
+    let square = network.product(centered, centered, name + "__square__")
+    let variance = network.reduced(.avg, axes.reduction, square, name + "__variance__")
+    let factor = network.unary(
+      .rsqrt, variance, name + "__rsqrt__", epsilon: Float(max(epsilon, 1e-30)))
+    let normalized = network.product(keepsMean ? tensor.blob : centered, factor, name)
+    tensor.blob = network.scaled(normalized, axes, gamma: gamma, beta: beta, name + "__scale__")
+    return [network.relaid(tensor, to: layout, for: name + "_back")]
+  }
+}
+
+/// x / √(max(Σ x², 1e-12)) over some axes.
+struct UnitNormalization: KerasLayer {
+  static let classNames = ["UnitNormalization"]
+  static let maskPolicy = MaskPolicy.passes
+
+  private let axes: [Int]
+
+  init(_ configuration: LayerConfiguration) throws {
+    axes = try configuration.ints("axis") ?? [-1]
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var tensor = network.standard(try call.input, for: call.name)
+    let layout = tensor.layout
+    let axes = try ReducibleAxes(
+      try axes.map { try call.axis($0, of: tensor) }, of: tensor, call)
+    tensor = network.relaid(tensor, to: axes.layout, for: call.name)
+    tensor.blob = network.unitNormalized(tensor.blob, axes.reduction, call.name)
+    return [network.relaid(tensor, to: layout, for: call.name + "_back")]
+  }
+}
+
+extension NetworkWriter {
+  /// x / √(max(Σ x², 1e-12))
+  mutating func unitNormalized(_ blob: String, _ axis: Reduce.Axis, _ name: String) -> String {
+    let sum = reduced(.sumsquare, axis, blob, name + "__sum__")
+    let limited = unary(.threshold, sum, name + "__limit__", alpha: 1e-12)
+    let factor = unary(.rsqrt, limited, name + "__rsqrt__", epsilon: 1e-30)
+    return product(blob, factor, name)
+  }
+}

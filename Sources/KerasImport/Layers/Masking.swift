@@ -1,0 +1,27 @@
+import CoreMLModel
+
+/// Steps whose elements all have one value are told to the layers that follow, and become 0.
+struct MaskingLayer: KerasLayer {
+  static let classNames = ["Masking"]
+  static let maskPolicy = MaskPolicy.decides
+
+  private let value: Float
+
+  init(_ configuration: LayerConfiguration) throws {
+    value = Float(try configuration.double("mask_value", default: 0))
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = network.standard(try call.input, for: call.name)
+    guard input.rank == 3 else {
+      throw call.unsupported("its input \(input.shapeText) is no sequence of vectors")
+    }
+    let mask = StepMask.differs(input, from: value)
+    var output = input
+    if value != 0 {
+      output.blob = network.product(input.blob, network.steps(of: mask).blob, call.name)
+    }
+    output.mask = mask
+    return [output]
+  }
+}

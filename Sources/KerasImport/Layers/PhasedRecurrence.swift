@@ -1,0 +1,210 @@
+import CoreMLModel
+import TensorCore
+
+/// A recurrent cell as one LSTM of Core ML's that takes several steps for each of the cell's, for
+/// sequences of unknown length.
+///
+/// The LSTM has sigmoids for its gates and no other function: c = f ∘ c + i ∘ z and h = c with
+/// i, f = σ(…) and z a sum. Its units form blocks, and each block works in one phase of a step: in the
+/// other phases a large number holds its gates open or shut. A block whose input gate is σ(2v) and
+/// whose z is 2 yields tanh(v) + 1. Inputs are repeated for each phase, with a 1 for the phase.
+struct PhasedCell {
+  /// What goes into a gate of a block.
+  struct Sum {
+    /// `[units, inputs]`
+    var input: [Float]?
+    /// `[units, units]` for the output of another block.
+    var recurrent: [(block: Int, matrix: [Float])] = []
+    var bias: [Float]?
+    /// Added in each phase.
+    var phases: [Float] = []
+    /// Added where the step does not count.
+    var mask: Float = 0
+  }
+
+  struct Block {
+    var i: Sum
+    var f: Sum
+    var z: Sum
+  }
+
+  /// What opens or shuts a gate, whatever else goes into it.
+  static let large: Float = 1e5
+
+  var units: Int
+  var inputs: Int
+  var phases: Int
+  var blocks: [Block]
+  /// The block of each state.
+  var states: [Int]
+
+  /// Numbers for phases in which a gate is open or shut; nil where its own sum decides.
+  static func phases(_ open: Bool?...) -> [Float] {
+    open.map { $0.map { $0 ? large : -large } ?? 0 }
+  }
+
+  static func scaled(_ values: FloatValues, _ factor: Float) -> [Float] {
+    values.array().map { factor * $0 }
+  }
+
+  static func unit(_ size: Int, _ factor: Float = 1) -> [Float] {
+    var matrix = [Float](repeating: 0, count: size * size)
+    for index in 0..<size { matrix[index * (size + 1)] = factor }
+    return matrix
+  }
+
+  /// The LSTM's weights; its inputs are the cell's, then one a phase, then the mask.
+  func weights() throws -> LSTMWeights {
+    let rows = try checkedProduct([units, blocks.count], limit: 1 << 14)
+    let columns = inputs + phases + 1
+    func matrices(_ part: (Block) -> Sum) -> (Weights, Weights, Weights) {
+      var input = [Float](repeating: 0, count: rows * columns)
+      var recurrent = [Float](repeating: 0, count: rows * rows)
+      var bias = [Float](repeating: 0, count: rows)
+      for (index, block) in blocks.enumerated() {
+        let sum = part(block)
+        for unit in 0..<units {
+          let row = index * units + unit
+          if let matrix = sum.input {
+            for column in 0..<inputs {
+              input[row * columns + column] = matrix[unit * inputs + column]
+            }
+          }
+          for (phase, value) in sum.phases.enumerated() {
+            input[row * columns + inputs + phase] = value
+          }
+          input[row * columns + inputs + phases] = sum.mask
+          for (source, matrix) in sum.recurrent {
+            for column in 0..<units {
+              recurrent[row * rows + source * units + column] += matrix[unit * units + column]
+            }
+          }
+          bias[row] = sum.bias?[unit] ?? 0
+        }
+      }
+      return (Weights(input), Weights(recurrent), Weights(bias))
+    }
+    var weights = LSTMWeights()
+    (
+      weights.inputGateWeightMatrix, weights.inputGateRecursionMatrix, weights.inputGateBiasVector
+    ) = matrices { $0.i }
+    (
+      weights.forgetGateWeightMatrix, weights.forgetGateRecursionMatrix,
+      weights.forgetGateBiasVector
+    ) = matrices { $0.f }
+    (
+      weights.blockInputWeightMatrix, weights.blockInputRecursionMatrix,
+      weights.blockInputBiasVector
+    ) = matrices { $0.z }
+    (
+      weights.outputGateWeightMatrix, weights.outputGateRecursionMatrix,
+      weights.outputGateBiasVector
+    ) = matrices { _ in
+      Sum(bias: [Float](repeating: Self.large, count: units))
+    }
+    return weights
+  }
+}
+
+extension NetworkWriter {
+  /// Runs a cell of several phases over a sequence.
+  ///
+  /// - Returns: the output's blob and those of the states.
+  mutating func add(
+    _ cell: PhasedCell, _ input: KerasTensor, _ path: RecurrentPath, initial: [String],
+    _ name: String
+  ) throws -> (output: String, states: [String]) {
+    let phases = cell.phases
+    let layout = TensorLayout.steps
+    let rows = relaid(input, to: layout, for: name)
+    var repeatSteps = Upsample()
+    repeatSteps.mode = .nearest
+    repeatSteps.scalingFactor = [1, phases]
+    func repeated(_ blob: String, _ name: String) -> String { add(name, repeatSteps, [blob]) }
+    // A 1 for each step becomes a 1 at the place of each phase.
+    let ones = affine(slice(rows.blob, 0..<1, name + "__first__"), 0, 1, name + "__ones__")
+    var spread = Convolution()
+    spread.isDeconvolution = true
+    spread.outputChannels = phases
+    spread.kernelChannels = 1
+    spread.nGroups = 1
+    spread.kernelSize = [1, phases]
+    spread.stride = [1, phases]
+    spread.dilationFactor = [1, 1]
+    spread.padding = .valid(.none)
+    var places = [Float](repeating: 0, count: phases * phases)
+    for phase in 0..<phases {
+      let place = path.isReversed ? phases - 1 - phase : phase
+      places[phase * phases + place] = 1
+    }
+    spread.kernel = Weights(places)
+    let indicators = add(name + "__phases__", spread, [ones])
+    let ignored: String
+    if let mask = input.mask {
+      let counts = relaid(steps(of: mask), to: layout, for: name).blob
+      ignored = affine(counts, -1, 1, name + "__ignored__")
+    } else {
+      ignored = affine(ones, 0, 0, name + "__ignored__")
+    }
+    var all = rows
+    all.mask = nil
+    all.shape[2] = cell.inputs + phases + 1
+    all.shape[1] = input.shape[1].map { $0 * phases }
+    all.blob = joined(
+      [
+        repeated(rows.blob, name + "__repeated__"), indicators,
+        repeated(ignored, name + "__mask__"),
+      ], alongSequence: false, name + "__inputs__")
+    all = relaid(all, to: .sequence, for: name + "_phases")
+    let units = cell.units * cell.blocks.count
+    var layer = UniDirectionalLSTM()
+    layer.inputVectorSize = cell.inputs + phases + 1
+    layer.outputVectorSize = units
+    layer.activations = [
+      Activation(.sigmoid), Activation(.linear(alpha: 1, beta: 0)),
+      Activation(.linear(alpha: 1, beta: 0)),
+    ]
+    var parameters = LSTMParameters()
+    parameters.sequenceOutput = path.returnsSequences
+    parameters.hasBiasVectors = true
+    parameters.cellClipThreshold = 50000
+    layer.params = parameters
+    layer.weightParams = try cell.weights()
+    layer.reverseInput = path.isReversed
+    // Blocks that hold no state begin with zeros.
+    let zero = affine(initial[0], 0, 0, name + "__zero__")
+    let first = joined(
+      cell.blocks.indices.map { block in
+        cell.states.firstIndex(of: block).map { initial[$0] } ?? zero
+      }, alongSequence: false, name + "__states__")
+    let blobs = add(
+      name + "__lstm__", layer, [all.blob, first, first],
+      outputs: ["output", "h", "c"].map { "\(name)__lstm__\($0)" })
+    func block(_ blob: String, _ index: Int, _ name: String) -> String {
+      slice(blob, index * cell.units..<(index + 1) * cell.units, name)
+    }
+    let states = cell.states.enumerated().map { index, state in
+      block(blobs[2], state, "\(name)__state_\(index)__")
+    }
+    guard path.returnsSequences else { return (block(blobs[0], cell.states[0], name), states) }
+    // The last phase of each step.
+    var result = all
+    result.blob = block(blobs[0], cell.states[0], name + "__all__")
+    result.shape[2] = cell.units
+    result = relaid(result, to: layout, for: name + "_last")
+    var last = Convolution()
+    last.outputChannels = cell.units
+    last.kernelChannels = 1
+    last.nGroups = cell.units
+    last.kernelSize = [1, phases]
+    last.stride = [1, phases]
+    last.dilationFactor = [1, 1]
+    last.padding = .valid(.none)
+    var kernel = [Float](repeating: 0, count: cell.units * phases)
+    for unit in 0..<cell.units { kernel[(unit + 1) * phases - 1] = 1 }
+    last.kernel = Weights(kernel)
+    result.blob = add(name, last, [result.blob])
+    result.shape[1] = input.shape[1]
+    return (relaid(result, to: .sequence, for: name + "_back").blob, states)
+  }
+}

@@ -1,0 +1,117 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// A cell over a sequence.
+struct RNN: RecurrentKerasLayer {
+  static let classNames = ["RNN"]
+
+  let layer: RecurrentLayer
+
+  init(_ configuration: LayerConfiguration) throws {
+    layer = RecurrentLayer(
+      cell: try configuration.recurrentCell("cell"), path: try RecurrentPath(configuration))
+  }
+}
+
+/// Cells one above the other: the output of each is the input of the next.
+struct StackedRNNCells: RecurrentCell {
+  private let cells: [any RecurrentCell]
+
+  init(_ configuration: LayerConfiguration) throws {
+    guard let (field, value) = configuration.field("cells"), let elements = value.array,
+      !elements.isEmpty, elements.count <= Limits.rank * Limits.rank
+    else { throw configuration.missing(["cells"]) }
+    cells = try elements.map { try configuration.recurrentCell(field, $0) }
+  }
+
+  /// Keras 2.2 stores the states of the last cell first, which changes nothing of the output.
+  var states: [RecurrentStateSize] {
+    cells.enumerated().flatMap { index, cell in
+      cell.states.map { RecurrentStateSize(name: "\($0.name)_\(index)", units: $0.units) }
+    }
+  }
+  var units: Int { cells[cells.count - 1].units }
+  var outputState: Int {
+    cells.dropLast().reduce(0) { $0 + $1.states.count } + cells[cells.count - 1].outputState
+  }
+
+  var weights: [WeightSlot] {
+    cells.enumerated().flatMap { index, cell in
+      cell.weights.map { WeightSlot("cell_\(index)_\($0.name)", isTrainable: $0.isTrainable) }
+    }
+  }
+
+  /// Core ML has no layer of several cells.
+  func native(_ weights: CellWeights, _ path: RecurrentPath) -> (any LayerParameters)? { nil }
+
+  func steps(_ weights: CellWeights) throws -> any RecurrentSteps {
+    var inputs = weights.inputs
+    return Steps(
+      cells: try cells.enumerated().map { index, cell in
+        let steps = try cell.steps(
+          CellWeights(
+            call: weights.call, prefix: weights.prefix + "cell_\(index)_", inputs: inputs))
+        inputs = cell.units
+        return Steps.Cell(
+          steps: steps, stateCount: cell.states.count, outputState: cell.outputState)
+      })
+  }
+
+  private struct Steps: RecurrentSteps {
+    struct Cell {
+      let steps: any RecurrentSteps
+      let stateCount: Int
+      let outputState: Int
+    }
+
+    let cells: [Cell]
+
+    func prepare(_ input: String, _ name: String, _ network: inout NetworkWriter) throws -> String {
+      try cells[0].steps.prepare(input, name, &network)
+    }
+
+    func step(
+      _ prepared: String, _ states: [String], _ name: String, _ network: inout NetworkWriter
+    ) throws -> [String] {
+      var rest = states[...]
+      var next: [String] = []
+      var input = prepared
+      for (index, cell) in cells.enumerated() {
+        let own = Array(rest.prefix(cell.stateCount))
+        rest = rest.dropFirst(cell.stateCount)
+        let name = "\(name)cell_\(index)_"
+        if index > 0 { input = try cell.steps.prepare(input, name + "x", &network) }
+        let after = try cell.steps.step(input, own, name, &network)
+        input = after[cell.outputState]
+        next += after
+      }
+      return next
+    }
+  }
+}
+
+extension LayerConfiguration {
+  private static let cellTypes: [String: any RecurrentCell.Type] = [
+    "SimpleRNNCell": SimpleRNNCell.self, "GRUCell": GRUCell.self, "LSTMCell": LSTMCell.self,
+    "StackedRNNCells": StackedRNNCells.self,
+  ]
+
+  fileprivate func recurrentCell(_ name: String) throws -> any RecurrentCell {
+    guard let (name, value) = field(name) else { throw missing([name]) }
+    return try recurrentCell(name, value)
+  }
+
+  fileprivate func recurrentCell(_ name: String, _ json: JSONValue) throws -> any RecurrentCell {
+    guard let cellClass = json["class_name"]?.string else { throw missing([name]) }
+    guard let type = Self.cellTypes[cellClass] else {
+      throw unsupported(
+        name, "cells of the class '\(cellClass)' are not supported",
+        hint: "SimpleRNNCell, GRUCell, LSTMCell and StackedRNNCells are")
+    }
+    return try type.init(
+      LayerConfiguration(
+        name: self.name, className: "\(className)(\(cellClass))",
+        fields: json["config"]?.object ?? JSONObject(), version: version))
+  }
+}

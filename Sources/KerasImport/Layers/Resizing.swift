@@ -1,0 +1,173 @@
+import CoreMLModel
+import TensorCore
+
+extension NetworkWriter {
+  /// Elements of the matrices of a resize.
+  private static let matrixLimit = 1 << 26
+
+  /// The image with other sizes: a matrix along the height and one along the width.
+  mutating func resampled(
+    _ image: KerasTensor, to sizes: [Int], _ interpolation: Interpolation, _ call: LayerCall
+  ) throws -> KerasTensor {
+    var result = image
+    let layout = image.layout
+    for (place, size) in zip([BlobAxis.height, .width], sizes) {
+      guard let index = image.index(of: place), let length = image.shape[index], !image.isGuess
+      else {
+        throw call.error(
+          "its input \(image.shapeText) has an unknown size", code: .mismatch,
+          hint: "fix it with --input-shape")
+      }
+      if length == size { continue }
+      _ = try checkedProduct([length, size], limit: Self.matrixLimit)
+      let matrix = interpolation.matrix(from: length, to: size).joined().map(Float.init)
+      result = withChannelAxis(index, of: [result], for: call.name) { network, tensors in
+        var tensor = tensors[0]
+        tensor.blob = network.add(
+          "\(call.name)__\(place == .height ? "rows" : "columns")__",
+          Convolution.pointwise(Weights(matrix), inputs: length, outputs: size), [tensor.blob])
+        tensor.shape[index] = size
+        return tensor
+      }
+    }
+    return relaid(result, to: layout, for: call.name)
+  }
+
+  /// Rows and columns of an image.
+  mutating func cropped(
+    _ image: KerasTensor, top: Int, left: Int, to sizes: [Int], _ name: String
+  ) -> KerasTensor {
+    let indices = [BlobAxis.height, .width].compactMap { image.index(of: $0) }
+    let lengths = indices.compactMap { image.shape[$0] }
+    guard indices.count == 2, lengths.count == 2, lengths != sizes else { return image }
+    var crop = Crop()
+    crop.cropAmounts = BorderAmounts(
+      top: top, bottom: lengths[0] - top - sizes[0], left: left,
+      right: lengths[1] - left - sizes[1])
+    crop.offset = [0, 0]
+    var result = image
+    for (index, size) in zip(indices, sizes) { result.shape[index] = size }
+    result.blob = add(name, crop, [image.blob])
+    return result
+  }
+}
+
+extension LayerCall {
+  /// Height and width of an image.
+  func sizes(_ image: KerasTensor) throws -> [Int] {
+    let sizes = [BlobAxis.height, .width].compactMap { place in
+      image.index(of: place).flatMap { image.shape[$0] }
+    }
+    guard sizes.count == 2, !image.isGuess else {
+      throw error(
+        "its input \(image.shapeText) has an unknown size", code: .mismatch,
+        hint: "fix it with --input-shape")
+    }
+    return sizes
+  }
+
+  /// The largest part of an image with the aspect of `target`, in its middle, as `smart_resize`
+  /// takes it: its sizes and its first row and column.
+  func centralPart(_ sizes: [Int], like target: [Int]) -> (sizes: [Int], top: Int, left: Int) {
+    let height = min(
+      sizes[0], Int(Float(sizes[1] * target[0]) / Float(target[1])))
+    let width = min(sizes[1], Int(Float(sizes[0] * target[1]) / Float(target[0])))
+    return (
+      [height, width], Int(Float(sizes[0] - height) / 2), Int(Float(sizes[1] - width) / 2)
+    )
+  }
+}
+
+/// An image of another size.
+struct Resizing: KerasLayer {
+  static let classNames = ["Resizing"]
+
+  private let size: [Int]
+  private let interpolation: Interpolation
+  private let crops: Bool
+  private let pads: Bool
+  private let fill: Double
+  private let format: LayerConfiguration.DataFormat
+
+  init(_ configuration: LayerConfiguration) throws {
+    size = [try configuration.int("height"), try configuration.int("width")]
+    interpolation = try configuration.interpolation(default: "bilinear")
+    crops = try configuration.bool("crop_to_aspect_ratio", default: false)
+    pads = try configuration.bool("pad_to_aspect_ratio", default: false)
+    fill = try configuration.double("fill_value", default: 0)
+    format = try configuration.dataFormat ?? .channelsLast
+    guard try !configuration.bool("antialias", default: false) else {
+      throw configuration.unsupported("antialias", "is not supported")
+    }
+    let mode = try configuration.string("fill_mode", default: "constant")
+    guard !pads || mode == "constant" else {
+      throw configuration.unsupported("fill_mode", "'\(mode)' is not supported")
+    }
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var image = try network.image(call.input, format, call)
+    let sizes = try call.sizes(image)
+    if crops {
+      let part = call.centralPart(sizes, like: size)
+      image = network.cropped(
+        image, top: part.top, left: part.left, to: part.sizes, call.name + "__crop__")
+    } else if pads {
+      let height = max(sizes[0], Int(Float(sizes[1] * size[0]) / Float(size[1])))
+      let width = max(sizes[1], Int(Float(sizes[0] * size[1]) / Float(size[0])))
+      let (top, left) = ((height - sizes[0]) / 2, (width - sizes[1]) / 2)
+      var padding = Padding()
+      padding.kind = .constant(value: Float(fill))
+      padding.paddingAmounts = BorderAmounts(
+        top: top, bottom: height - sizes[0] - top, left: left, right: width - sizes[1] - left)
+      image.blob = network.add(call.name + "__pad__", padding, [image.blob])
+      for (place, size) in [(BlobAxis.height, height), (.width, width)] {
+        if let index = image.index(of: place) { image.shape[index] = size }
+      }
+    }
+    return [try network.resampled(image, to: size, interpolation, call)]
+  }
+}
+
+extension LayerConfiguration {
+  func interpolation(default standard: String) throws -> Interpolation {
+    let name = try string("interpolation", default: standard).lowercased()
+    guard let interpolation = Interpolation(rawValue: name) else {
+      throw unsupported("interpolation", "'\(name)' is not supported")
+    }
+    return interpolation
+  }
+}
+
+/// The middle of an image; one that is smaller is enlarged first.
+struct CenterCrop: KerasLayer {
+  static let classNames = ["CenterCrop", "RandomCrop"]
+
+  private let size: [Int]
+  private let isRandom: Bool
+  private let format: LayerConfiguration.DataFormat
+
+  init(_ configuration: LayerConfiguration) throws {
+    size = [try configuration.int("height"), try configuration.int("width")]
+    format = try configuration.dataFormat ?? .channelsLast
+    // Outside of training TensorFlow 2's takes the middle, scaled; that of Keras 3 does nothing.
+    isRandom = configuration.className.contains("RandomCrop")
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    if isRandom, call.version.isAtLeast(3, 0) { return [try call.input] }
+    var image = try network.image(call.input, format, call)
+    let sizes = try call.sizes(image)
+    if !isRandom, sizes[0] >= size[0], sizes[1] >= size[1] {
+      return [
+        network.cropped(
+          image, top: (sizes[0] - size[0]) / 2, left: (sizes[1] - size[1]) / 2, to: size,
+          call.name)
+      ]
+    }
+    let part = call.centralPart(sizes, like: size)
+    image = network.cropped(
+      image, top: part.top, left: part.left, to: part.sizes, call.name + "__crop__")
+    return [try network.resampled(image, to: size, .bilinear, call)]
+  }
+}

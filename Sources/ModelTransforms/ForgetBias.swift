@@ -1,0 +1,85 @@
+import CoreMLModel
+import TensorCore
+
+/// What an LSTM's field `forgetBias` means. By the letter of the specification it adds 1 to the bias
+/// of the forget gate; coremltools set it although the 1 was part of the stored bias.
+public enum ForgetBias: String, Sendable, CaseIterable {
+  case ignore
+  case add
+}
+
+extension Model {
+  /// The model with the 1 that `forgetBias` adds in the stored biases, and the field false.
+  public func withForgetBiasInWeights() throws -> Model {
+    try editingForgetBias { parameters, bias in
+      guard parameters.forgetBias else { return }
+      parameters.forgetBias = false
+      bias(1)
+    }
+  }
+
+  /// The model with `forgetBias` true, and 1 less in the stored biases.
+  public func withForgetBiasInField() throws -> Model {
+    try editingForgetBias { parameters, bias in
+      guard !parameters.forgetBias else { return }
+      parameters.forgetBias = true
+      bias(-1)
+    }
+  }
+
+  private func editingForgetBias(
+    _ body: (inout LSTMParameters, (Float) -> Void) -> Void
+  ) throws -> Model {
+    var model = self
+    if var network = neuralNetwork {
+      for index in network.layers.indices {
+        switch network.layers[index].parameters {
+        case var layer as UniDirectionalLSTM:
+          var weights = layer.weightParams.map { [$0] } ?? []
+          try Self.edit(&layer.params, &weights, units: layer.outputVectorSize, body)
+          layer.weightParams = weights.first
+          network.layers[index].parameters = layer
+        case var layer as BiDirectionalLSTM:
+          try Self.edit(&layer.params, &layer.weightParams, units: layer.outputVectorSize, body)
+          network.layers[index].parameters = layer
+        default: continue
+        }
+      }
+      model.neuralNetwork = network
+    }
+    model.type = try model.type?.mapPipeline { try $0.editingForgetBias(body) }
+    return model
+  }
+
+  private static func edit(
+    _ parameters: inout LSTMParameters?, _ weights: inout [LSTMWeights], units: Int,
+    _ body: (inout LSTMParameters, (Float) -> Void) -> Void
+  ) throws {
+    var edited = parameters ?? LSTMParameters()
+    guard !edited.coupledInputAndForgetGate else { return }
+    var amount: Float = 0
+    body(&edited) { amount = $0 }
+    guard amount != 0 else { return }
+    guard (0...Limits.dimension).contains(units) else {
+      throw ModelError(.malformed, "\(units)", field: "outputVectorSize")
+    }
+    let zeros = Weights([Float](repeating: 0, count: edited.hasBiasVectors ? 0 : units))
+    for index in weights.indices {
+      if !edited.hasBiasVectors {
+        weights[index].inputGateBiasVector = zeros
+        weights[index].forgetGateBiasVector = zeros
+        weights[index].blockInputBiasVector = zeros
+        weights[index].outputGateBiasVector = zeros
+      }
+      let bias = weights[index].forgetGateBiasVector ?? Weights()
+      guard bias.floatValue.count == units else {
+        throw ModelError(
+          .unsupported, "the bias of a forget gate in another precision than float32",
+          field: "forgetGateBiasVector")
+      }
+      weights[index].forgetGateBiasVector = Weights(bias.floatValue.array().map { $0 + amount })
+    }
+    edited.hasBiasVectors = true
+    parameters = edited
+  }
+}
