@@ -6,12 +6,12 @@
 @inline(__always)
 func swish(_ x: Vector, _ alpha: Vector) -> Vector {
   let limit = splat(104.0)
-  let z = (.zero - alpha) * x
+  let z = (Vector.zero - alpha) * x
   let (r, n) = reduceExponent(minimum(maximum(z, splat(-87.0)), limit))
   let p = multiplyAdd(exponentialTail(r), r * r, r) + splat(1.0)
   let over = n &- splat(Int32(64))
   let excess = over & ~shiftRight(over, 31)
   let unit = powerOfTwo(IntegerVector.zero &- excess)
   let result = x * unit / multiplyAdd(p, powerOfTwo(n &- excess), unit)
-  return select(z .> limit, .zero, result)
+  return select(z .> limit, Vector.zero, result)
 }
