@@ -12,20 +12,21 @@ struct KerasVersion: Sendable {
   init(text: String?, backend: String?) {
     self.text = text ?? ""
     self.backend = backend
-    numbers = (text ?? "").split { $0 == "." || $0 == "-" }.prefix(3).map { Int($0) ?? 0 }
+    numbers = Self.numbers(text ?? "")
     isKnown = !numbers.isEmpty
   }
 
   /// Where the file does not name the version, the first that writes configurations as it does.
   init(text: String?, backend: String?, configuration: JSONValue) {
-    if let text, !text.isEmpty {
-      self.init(text: text, backend: backend)
-      return
-    }
-    self.text = ""
+    let said = Self.numbers(text ?? "")
+    self.text = text ?? ""
     self.backend = backend
-    isKnown = false
-    numbers = Self.numbers(Self.traits(configuration, depth: 0))
+    isKnown = !said.isEmpty
+    numbers = isKnown ? said : Self.numbers(Self.traits(configuration, depth: 0))
+  }
+
+  private static func numbers(_ text: String) -> [Int] {
+    text.split { $0 == "." || $0 == "-" }.prefix(3).map { Int($0) ?? 0 }
   }
 
   private struct Traits: OptionSet {

@@ -134,10 +134,11 @@ extension CustomLayerEquivalent {
       element.shift = shift
       return ElementwiseOperation(function: element)
     case .crop(let border):
-      var cropped = input
-      cropped.height -= 2 * border
-      cropped.width -= 2 * border
-      guard output == cropped else { return nil }
+      let cropped = input.resized(
+        height: input.height - 2 * border, width: input.width - 2 * border)
+      guard output.resized(height: output.height, width: output.width) == cropped else {
+        return nil
+      }
       return PlaneGatherOperation(
         kind: "crop", rows: Array(border..<border + output.height),
         columns: Array(border..<border + output.width))

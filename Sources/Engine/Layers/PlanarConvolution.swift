@@ -16,10 +16,7 @@ struct PlanarConvolutionOperation: Operation {
   var kind: String { "convolution" }
 
   private func result(_ shapes: NodeShapes) -> Shape {
-    var shape = shapes.outputs[0]
-    shape.height = rows
-    shape.width = width
-    return shape
+    shapes.outputs[0].resized(height: rows, width: width)
   }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {

@@ -68,7 +68,7 @@ extension OperationCall {
   ) throws -> [KerasTensor] {
     let tensors = try inputs
     guard combination == .sum, tensors.count > 1 else { return tensors }
-    return try network.elementwise(Add(), call(tensors))
+    return try network.elementwise(Add(), call(tensors), stretches: true)
   }
 
   /// Arithmetic on sizes, which is done at once.
@@ -123,7 +123,8 @@ extension OperationCall {
       call = LayerCall(
         name: name, className: call.className, inputs: call.inputs, version: call.version,
         weights: [], preferredImage: call.preferredImage)
-      return try network.elementwise(parameters, call)
+      return try network.elementwise(
+        parameters, call, stretches: parameters is Add || parameters is Multiply)
     }
     var b = b
     switch combination {
