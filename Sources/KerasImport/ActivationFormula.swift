@@ -143,7 +143,7 @@ enum ActivationFormula: Sendable {
     case .hardShrink:
       let above = network.add(
         name + "__above__", Activation(.thresholdedReLU(alpha: Float(0.5).nextUp)), [x])
-      let negated = network.affine(x, -1, 0, name + "__neg__")
+      let negated = network.affine(x, -1, 0, name + "__minus__")
       let below = network.add(
         name + "__below__", Activation(.thresholdedReLU(alpha: Float(0.5).nextUp)), [negated])
       result.blob = network.difference(above, below, name)

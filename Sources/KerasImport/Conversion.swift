@@ -21,7 +21,11 @@ struct Conversion {
     case custom(CustomConversion)
 
     var slots: [WeightSlot]? {
-      if case .known(let layer) = self { layer.weights } else { nil }
+      if case .known(let layer) = self, type(of: layer).hasKnownWeights {
+        layer.weights
+      } else {
+        nil
+      }
     }
   }
 
@@ -76,6 +80,10 @@ struct Conversion {
       let subject = CustomLayerSubject(
         layer: node.name, layerClass: layer.className,
         function: layer.className == "Lambda" ? LambdaFunction.name(in: layer.fields) : nil)
+      guard node.isNeeded else {
+        handlers.append(nil)
+        continue
+      }
       if !layer.isInput, let rule = rule(subject, layer) {
         handlers.append(.custom(CustomConversion(layer: layer, subject: subject, rule: rule)))
         continue
@@ -180,6 +188,14 @@ struct Conversion {
         return
       }
       inputs.append(outputs[input.tensor])
+    }
+    if node.hasMask, inputs.first?.mask == nil {
+      problems.append(
+        ModelError(
+          .unsupported, "a mask that the model computes itself is not supported",
+          layer: node.name, layerClass: node.layer.className,
+          hint: "the masks of Embedding and Masking are"))
+      return
     }
     let call = LayerCall(
       name: node.name, className: node.layer.className, inputs: inputs, version: source.version,

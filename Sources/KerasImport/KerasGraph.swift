@@ -19,6 +19,10 @@ struct KerasGraph: Sendable {
     var arguments = CallArguments()
     /// Tensors that others take from it.
     var outputCount = 1
+    /// Whether it is called with a mask.
+    var hasMask = false
+    /// Whether an output of the model depends on it.
+    var isNeeded = true
   }
 
   var nodes: [Node] = []
@@ -33,6 +37,7 @@ struct KerasGraph: Sendable {
     let outputs = try builder.expand(definition, prefix: "", arguments: nil)
     self = builder.graph
     self.outputs = outputs
+    leaveMasksOut()
     for output in outputs {
       nodes[output.node].outputCount = max(nodes[output.node].outputCount, output.tensor + 1)
     }
@@ -44,6 +49,29 @@ struct KerasGraph: Sendable {
   }
 
   private init() {}
+
+  /// Keras 3 records the operations that compute the masks of `Embedding` and `Masking` and hands
+  /// them to layers as an argument; tensors carry their masks themselves here.
+  private mutating func leaveMasksOut() {
+    for index in nodes.indices where !nodes[index].layer.isOperation {
+      let positions = nodes[index].arguments.keywords["mask"]?.tensors ?? []
+      let count = nodes[index].inputs.count
+      guard !positions.isEmpty, positions.sorted() == Array(count - positions.count..<count)
+      else { continue }
+      nodes[index].inputs.removeLast(positions.count)
+      nodes[index].arguments.keywords["mask"] = nil
+      nodes[index].hasMask = true
+    }
+    guard nodes.contains(where: \.hasMask) else { return }
+    var needed = Set(outputs.map(\.node)).union(inputs)
+    // Every node follows its inputs.
+    for index in nodes.indices.reversed() where needed.contains(index) {
+      needed.formUnion(nodes[index].inputs.map(\.node))
+    }
+    for index in nodes.indices where nodes[index].layer.isOperation {
+      nodes[index].isNeeded = needed.contains(index)
+    }
+  }
 
   private struct Builder {
     var graph = KerasGraph()

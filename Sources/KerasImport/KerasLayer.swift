@@ -8,6 +8,8 @@ protocol KerasLayer: Sendable {
   /// Whether the layer does nothing when a network is run and is left out.
   static var vanishes: Bool { get }
   static var maskPolicy: MaskPolicy { get }
+  /// Whether the configuration says which weights are stored.
+  static var hasKnownWeights: Bool { get }
   init(_ configuration: LayerConfiguration) throws
   /// Names of its weights in the order in which Keras stores them.
   var weights: [WeightSlot] { get }
@@ -18,6 +20,7 @@ protocol KerasLayer: Sendable {
 extension KerasLayer {
   static var vanishes: Bool { false }
   static var maskPolicy: MaskPolicy { .drops }
+  static var hasKnownWeights: Bool { true }
   var weights: [WeightSlot] { [] }
 }
 

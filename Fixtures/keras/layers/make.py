@@ -385,7 +385,7 @@ NEW = ["celu", "glu", "hard_shrink", "hard_silu", "hard_swish", "hard_tanh", "le
 for name in BOTH + NEW:
     layer(f"activation_{name}", lambda k, L, n=name: L.Activation(
         getattr(k.activations, n) if n in ("threshold",) else n), (4, 6),
-        only=None if name in BOTH else "none" if name == "threshold" else "k3",
+        only=None if name in BOTH else "none" if name in ("threshold", "sparsemax") else "k3",
         values=[np.linspace(-4, 4, 24, dtype="f4").reshape(1, 4, 6)])
 for name, make in {
         "relu_all": lambda k, L: L.ReLU(2., negative_slope=0.1, threshold=0.5),
@@ -443,6 +443,9 @@ def make(framework, name, build):
     else:
         model = k.Model(inputs, outputs)
         randomize(model)
+        for one in model.layers:
+            if hasattr(one, "finalize_state"):
+                one.finalize_state()
     rng = np.random.default_rng(5)
     if values is None:
         values = [rng.normal(size=(1, *i.shape[1:])).astype("f4") for i in inputs]

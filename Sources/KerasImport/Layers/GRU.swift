@@ -19,7 +19,7 @@ struct GRUCell: RecurrentCell {
   let weights: [WeightSlot]
   private let settings: RecurrentSettings
   private let gateActivation: ActivationFunction
-  private let nativeGateActivation: Activation?
+  private let nativeGate: GateFunction
   private let resetsAfter: Bool
   private let storage: GateWeights.Storage
 
@@ -38,7 +38,7 @@ struct GRUCell: RecurrentCell {
     gateActivation = try configuration.recurrentActivation(
       "recurrent_activation", "inner_activation",
       default: storage == .cuDNN ? "sigmoid" : "hard_sigmoid")
-    nativeGateActivation = gateActivation.native(configuration.version)
+    nativeGate = GateFunction(gateActivation, configuration.version)
     weights = GateWeights.slots(configuration, gates: ["z", "r", "h"], hasBias: settings.hasBias)
     self.resetsAfter = resetsAfter
     self.storage = storage ?? (resetsAfter ? .twoBiases : .keras)
@@ -55,9 +55,9 @@ struct GRUCell: RecurrentCell {
 
   func native(_ weights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)? {
     guard !resetsAfter, let activation = settings.nativeActivation,
-      let gateActivation = nativeGateActivation
+      let gateActivation = nativeGate.activation
     else { return nil }
-    let gates = try gates(weights)
+    let gates = try gates(weights).scaled([0, 1], by: nativeGate.scale)
     var layer = GRU()
     layer.inputVectorSize = gates.inputSize
     layer.outputVectorSize = units
@@ -82,7 +82,7 @@ struct GRUCell: RecurrentCell {
   /// Blocks R = r ∘ (R·h + b′), S = tanh(W·x + b + R) + 1 and H = z ∘ h + (1 − z) ∘ (S − 1), one after
   /// the other; where the gate resets before, R = r ∘ h and S = tanh(W·x + b + R·R) + 1.
   func phased(_ weights: CellWeights) throws -> PhasedCell? {
-    guard settings.nativeActivation?.function == .tanh, nativeGateActivation?.function == .sigmoid
+    guard settings.nativeActivation?.function == .tanh, nativeGate.activation?.function == .sigmoid
     else { return nil }
     let gates = try gates(weights)
     typealias Phased = PhasedCell

@@ -17,7 +17,7 @@ struct LSTMCell: RecurrentCell {
   let weights: [WeightSlot]
   private let settings: RecurrentSettings
   private let gateActivation: ActivationFunction
-  private let nativeGateActivation: Activation?
+  private let nativeGate: GateFunction
   private let storage: GateWeights.Storage
 
   /// Keras 1's order, in which it stores them.
@@ -34,7 +34,7 @@ struct LSTMCell: RecurrentCell {
     gateActivation = try configuration.recurrentActivation(
       "recurrent_activation", "inner_activation",
       default: storage == .cuDNN ? "sigmoid" : "hard_sigmoid")
-    nativeGateActivation = gateActivation.native(configuration.version)
+    nativeGate = GateFunction(gateActivation, configuration.version)
     weights = GateWeights.slots(
       configuration, gates: Self.storedGates, hasBias: settings.hasBias)
     self.storage = storage
@@ -47,7 +47,7 @@ struct LSTMCell: RecurrentCell {
 
   /// Gate activation, then that of the cell and of the output; nil where Core ML has not both.
   var nativeActivations: [Activation]? {
-    guard let gate = nativeGateActivation, let activation = settings.nativeActivation else {
+    guard let gate = nativeGate.activation, let activation = settings.nativeActivation else {
       return nil
     }
     return [gate, activation, activation]
@@ -72,7 +72,7 @@ struct LSTMCell: RecurrentCell {
 
   /// The weights, and the size of an input.
   func nativeWeights(_ cellWeights: CellWeights) throws -> (LSTMWeights, Int) {
-    let gates = try gates(cellWeights)
+    let gates = try gates(cellWeights).scaled([0, 1, 3], by: nativeGate.scale)
     var weights = LSTMWeights()
     weights.inputGateWeightMatrix = Weights(gates.input[0])
     weights.forgetGateWeightMatrix = Weights(gates.input[1])
@@ -107,7 +107,7 @@ struct LSTMCell: RecurrentCell {
   /// Blocks G = tanh(W·x + R·h + b) + 1, C = f ∘ C + i ∘ (G − 1), T = tanh(C) + 1 and H = o ∘ (T − 1),
   /// one after the other.
   func phased(_ weights: CellWeights) throws -> PhasedCell? {
-    guard settings.nativeActivation?.function == .tanh, nativeGateActivation?.function == .sigmoid
+    guard settings.nativeActivation?.function == .tanh, nativeGate.activation?.function == .sigmoid
     else { return nil }
     let gates = try gates(weights)
     typealias Phased = PhasedCell

@@ -22,6 +22,8 @@ struct RecurrentPath: Sendable {
   let returnsSequences: Bool
   let returnsState: Bool
   var isReversed: Bool
+  /// Whether the output is 0 at steps that do not count, instead of that of the step before.
+  let zeroesIgnored: Bool
 
   init(_ configuration: LayerConfiguration) throws {
     returnsSequences = try configuration.bool("return_sequences", default: false)
@@ -32,9 +34,7 @@ struct RecurrentPath: Sendable {
         "time_major", "sequences whose first axis is the time are not supported",
         hint: "a model with time_major=False, which is the default, can be converted")
     }
-    guard try !configuration.bool("zero_output_for_mask", default: false) else {
-      throw configuration.unsupported("zero_output_for_mask", "is not supported")
-    }
+    zeroesIgnored = try configuration.bool("zero_output_for_mask", default: false)
   }
 
   func output(_ input: KerasTensor, units: Int) -> KerasTensor {
@@ -70,10 +70,32 @@ extension ActivationFunction {
       case "tanh": return Activation(.tanh)
       case "sigmoid": return Activation(.sigmoid)
       case "relu": return Activation(.relu)
-      case "hard_sigmoid":
-        return Activation(.sigmoidHard(alpha: version.isAtLeast(3, 0) ? 1 / 6 : 0.2, beta: 0.5))
+      // In Keras 3 it is x / 6 + 0.5, which Core ML's recurrent layers have not.
+      case "hard_sigmoid" where !version.isAtLeast(3, 0):
+        return Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
       default: return nil
       }
+    }
+  }
+}
+
+/// The function of gates as Core ML's recurrent layers have it.
+struct GateFunction: Sendable {
+  /// Nil where they have no such function.
+  let activation: Activation?
+  /// What the gates' weights are multiplied by: Keras 3's hard sigmoid of x, x / 6 + 0.5, is that of
+  /// earlier versions, 0.2x + 0.5, of 5x / 6.
+  let scale: Float
+
+  init(_ function: ActivationFunction, _ version: KerasVersion) {
+    if version.isAtLeast(3, 0), case .named(let name) = function,
+      ActivationFunction.plainName(name) == "hard_sigmoid"
+    {
+      activation = Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
+      scale = 5.0 / 6
+    } else {
+      activation = function.native(version)
+      scale = 1
     }
   }
 }
@@ -163,6 +185,23 @@ struct GateWeights {
       }
       return FloatValues(target).shaped([units, rows])
     }
+  }
+
+  /// The weights of some gates multiplied by a number.
+  func scaled(_ gates: [Int], by factor: Float) -> GateWeights {
+    guard factor != 1 else { return self }
+    func scaled(_ values: [FloatValues]) -> [FloatValues] {
+      values.enumerated().map { index, value in
+        gates.contains(index)
+          ? FloatValues(value.array().map { factor * $0 }).shaped(value.shape) : value
+      }
+    }
+    var result = self
+    result.input = scaled(input)
+    result.recurrent = scaled(recurrent)
+    result.bias = scaled(bias)
+    result.recurrentBias = scaled(recurrentBias)
+    return result
   }
 
   /// Adds the two biases of each gate up, where nothing stands between them.

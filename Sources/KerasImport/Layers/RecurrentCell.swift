@@ -103,7 +103,8 @@ struct RecurrentLayer: Sendable {
       states = Array(blobs.dropFirst())
     } else {
       let canUnroll = Self.canUnroll(input, call)
-      if !canUnroll, initial == nil || input.mask == nil, let phased = try cell.phased(weights) {
+      let isPlain = input.mask == nil || initial == nil && !path.zeroesIgnored
+      if !canUnroll, isPlain, let phased = try cell.phased(weights) {
         (output.blob, states) = try network.add(
           phased, input, path, initial: initialStates, names.layer)
       } else {
@@ -173,7 +174,9 @@ struct RecurrentLayer: Sendable {
           let kept = network.product(change, counts, "\(name)masked_\(index)")
           return network.sum([pair.1, kept], "\(name)state_\(index)")
         }
-        if !isInitialGiven {
+        if path.zeroesIgnored {
+          output = network.product(output, counts, name + "out")
+        } else if !isInitialGiven {
           output = next[cell.outputState]
         } else if let last = outputs.last {
           let change = network.difference(output, last, name + "outchange")

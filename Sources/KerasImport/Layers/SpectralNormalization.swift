@@ -1,6 +1,8 @@
 /// A layer whose kernel was divided by its largest singular value while it was trained.
 struct SpectralNormalization: KerasLayer {
   static let classNames = ["SpectralNormalization"]
+  /// Archives hold the kernel twice, HDF5 files once.
+  static let hasKnownWeights = false
 
   private let inner: any KerasLayer
 
@@ -8,22 +10,20 @@ struct SpectralNormalization: KerasLayer {
     (inner, _) = try configuration.wrappedLayer()
   }
 
-  var weights: [WeightSlot] {
-    inner.weights.filter(\.isTrainable)
-      + [WeightSlot("vector_u", isTrainable: false)] + inner.weights.filter { !$0.isTrainable }
-  }
+  var weights: [WeightSlot] { inner.weights }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    // Archives keep the layer's own vector first, HDF5 files what was trained.
-    var call = call
-    if let first = call.weights.first, first.storedName.hasPrefix("vars/") {
-      let rest = zip(inner.weights, call.weights.dropFirst()).map { slot, weight in
-        var weight = weight
-        weight.name = slot.name
-        return weight
-      }
-      call = call.with(name: call.name, inputs: call.inputs, weights: rest)
+    let ofInner = call.weights.filter { $0.storedName.hasPrefix("layer/") }
+    let stored = ofInner.isEmpty ? call.weights : ofInner
+    guard stored.count >= inner.weights.count else {
+      throw call.error("the file has \(stored.count) weights for it")
     }
-    return try inner.convert(call, into: &network)
+    let weights = zip(inner.weights, stored).map { slot, weight in
+      var weight = weight
+      weight.name = slot.name
+      return weight
+    }
+    return try inner.convert(
+      call.with(name: call.name, inputs: call.inputs, weights: weights), into: &network)
   }
 }
