@@ -3,6 +3,7 @@ struct Dropout: KerasLayer {
   static let classNames = [
     "Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "GaussianNoise",
     "GaussianDropout", "AlphaDropout", "ActivityRegularization", "ActivityRegularizer",
+    "StochasticDepth",
   ]
   static let vanishes = true
 

@@ -13,6 +13,7 @@ enum KerasLayerRegistry {
     ZeroPadding1D.self, Cropping1D.self, UpSampling1D.self, PermuteLayer.self, RepeatVector.self,
     EmbeddingLayer.self, SimpleRNN.self, GRULayer.self, LSTM.self, Bidirectional.self,
     TimeDistributed.self, TimeDistributedDense.self, OperationLayer.self,
+    CustomScaleLayer.self, LayerScale.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(
