@@ -24,7 +24,7 @@ import Testing
         run(model, trial, &random)
       }
     }
-    #expect(read > 50)
+    #expect(read > 20)
   }
 
   private func mutated(_ bytes: [UInt8], _ random: inout RandomNumbers) -> [UInt8] {

@@ -22,6 +22,7 @@ enum KerasLayerRegistry {
     MultiHeadAttention.self, EinsumDense.self, SpectralNormalization.self, ParametricSoftplus.self,
     SReLU.self, Highway.self, MaxoutDense.self,
     TimeDistributed.self, TimeDistributedDense.self, OperationLayer.self,
+    CustomScaleLayer.self, LayerScale.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

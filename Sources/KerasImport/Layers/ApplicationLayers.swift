@@ -1,0 +1,46 @@
+import CoreMLModel
+
+// Layers that networks of `keras.applications` define for themselves.
+
+/// x₀ + scale · x₁, of Inception-ResNet v2.
+struct CustomScaleLayer: KerasLayer {
+  static let classNames = ["CustomScaleLayer"]
+
+  private let scale: Double
+
+  init(_ configuration: LayerConfiguration) throws {
+    scale = try configuration.double("scale", default: 1)
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var (inputs, result) = try network.merged(call)
+    guard inputs.count == 2 else { throw call.error("it takes two inputs, not \(inputs.count)") }
+    let scaled = network.affine(inputs[1].blob, Float(scale), 0, call.name + "__scale__")
+    result.blob = network.add(call.name, Add(), [inputs[0].blob, scaled])
+    return [result]
+  }
+}
+
+/// gamma · x along the channels, of ConvNeXt.
+struct LayerScale: KerasLayer {
+  static let classNames = ["LayerScale"]
+
+  init(_ configuration: LayerConfiguration) throws {}
+
+  var weights: [WeightSlot] { [WeightSlot("gamma")] }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    let gamma = try call.weight("gamma", [input.channels])
+    return [
+      network.withChannelAxis(input.rank - 1, of: [input], for: call.name) { network, tensors in
+        var result = tensors[0]
+        var scale = Scale()
+        scale.shapeScale = [gamma.shape[0]]
+        scale.scale = Weights(gamma)
+        result.blob = network.add(call.name, scale, [result.blob])
+        return result
+      }
+    ]
+  }
+}
