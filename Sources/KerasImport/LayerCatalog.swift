@@ -29,7 +29,12 @@ public enum LayerCatalog {
 
   public static let entries: [Entry] =
     core + convolutions + pooling + shapes + normalizations
-    + recurrent + attention + preprocessing
+    + recurrent + attention + preprocessing + applications
+
+  private static let applications: [Entry] = [
+    Entry("CustomScaleLayer", "linear activation, add", options: "`scale`; of Inception-ResNet v2"),
+    Entry("LayerScale", "scale", options: "of ConvNeXt"),
+  ]
 
   private static let core: [Entry] = [
     Entry("InputLayer", "nothing"),

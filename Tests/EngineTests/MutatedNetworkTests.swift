@@ -24,7 +24,7 @@ import Testing
         run(model, trial, &random)
       }
     }
-    #expect(read > 20)
+    #expect(read > 10)
   }
 
   private func mutated(_ bytes: [UInt8], _ random: inout RandomNumbers) -> [UInt8] {

@@ -27,7 +27,9 @@ struct CombineOperation: Operation {
     let readers = inputs.map { BroadcastReader($0.layout, layout) }
     let isWhole =
       layout.hasContiguousPlanes && inputs.allSatisfy { $0.layout == layout }
-    let clearsLanes = layout.hasEmptyLanes && readers.contains { $0.repeatsChannels }
+    // 0 divided by 0 where there is no channel would spoil sums over channels.
+    let clearsLanes =
+      layout.hasEmptyLanes && (function == .divide || readers.contains { $0.repeatsChannels })
     let rows = isWhole ? 1 : layout.shape.height
     let count = layout.shape.width * layout.block * (isWhole ? layout.shape.height : 1)
     let combine = context.kernels.combine

@@ -175,15 +175,15 @@ struct RecurrentLayer: Sendable {
           return network.sum([pair.1, kept], "\(name)state_\(index)")
         }
         if path.zeroesIgnored {
-          output = network.product(output, counts, name + "out")
+          output = network.product(output, counts, name + "counted")
         } else if !isInitialGiven {
           output = next[cell.outputState]
         } else if let last = outputs.last {
           let change = network.difference(output, last, name + "outchange")
           let kept = network.product(change, counts, name + "outmasked")
-          output = network.sum([last, kept], name + "out")
+          output = network.sum([last, kept], name + "counted")
         } else {
-          output = network.product(output, counts, name + "out")
+          output = network.product(output, counts, name + "counted")
         }
       }
       states = next

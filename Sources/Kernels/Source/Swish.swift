@@ -1,17 +1,25 @@
 /// `x / (1 + exp(-alpha · x))`, within 2 ULP where `alpha` is 1, subnormal results included; a NaN
 /// stays.
 ///
-/// With exp(−αx) = 2ⁿp it is (x · 2⁻ᵐ) / (2⁻ᵐ + 2ⁿ⁻ᵐp), where m is what n exceeds 64 by: each of the
-/// sum and the quotient is rounded once, and nothing overflows.
+/// With exp(−αx) = 2ⁿ(1 + q) the denominator is 2ⁿ(1 + (q + 2⁻ⁿ)) for positive n, and
+/// (1 + 2ⁿ) + 2ⁿq for others: q is not rounded to a float near 1 first, and nothing overflows.
 @inline(__always)
 func swish(_ x: Vector, _ alpha: Vector) -> Vector {
   let limit = splat(104.0)
-  let z = (Vector.zero - alpha) * x
-  let (r, n) = reduceExponent(minimum(maximum(z, splat(-87.0)), limit))
-  let p = multiplyAdd(exponentialTail(r), r * r, r) + splat(1.0)
-  let over = n &- splat(Int32(64))
-  let excess = over & ~shiftRight(over, 31)
-  let unit = powerOfTwo(IntegerVector.zero &- excess)
-  let result = x * unit / multiplyAdd(p, powerOfTwo(n &- excess), unit)
-  return select(z .> limit, Vector.zero, result)
+  let z = turnSign(alpha * x, by: splat(-1.0))
+  let (r, n) = reduceExponent(minimum(maximum(z, splat(-104.0)), limit))
+  let q = multiplyAdd(exponentialTail(r), r * r, r)
+  let sign = shiftRight(n, 31)
+  let size = (n ^ sign) &- sign
+  let half = shiftRight(size, 1)
+  // 2^−|n| in two factors, since a single one can be subnormal.
+  let first = powerOfTwo(IntegerVector.zero &- half)
+  let second = powerOfTwo(half &- size)
+  let power = first * second
+  let isLarge = n .> IntegerVector.zero
+  let one = splat(1.0)
+  let denominator = select(
+    isLarge, one + (q + power), multiplyAdd(q, power, one + power))
+  let result = x / denominator * select(isLarge, first, one) * select(isLarge, second, one)
+  return select(z .> limit, turnSign(.zero, by: x), result)
 }
