@@ -15,9 +15,11 @@ let layers: [OneLayer] = [
   .convolution(
     "3×3 128 → 128, 56×56, stride 2", [128, 56, 56], outputs: 128, kernel: 3, stride: 2),
   .convolution("3×3 64 → 64, 56×56", [64, 56, 56], outputs: 64, kernel: 3, .winograd4),
-  .convolution("3×3 64 → 64, 224×224", [64, 224, 224], outputs: 64, kernel: 3, .winograd4),
   .convolution("3×3 256 → 256, 14×14", [256, 14, 14], outputs: 256, kernel: 3, .winograd4),
   .convolution("3×3 512 → 512, 28×28", [512, 28, 28], outputs: 512, kernel: 3, .winograd4),
+  .convolution("3×3 64 → 64, 224×224", [64, 224, 224], outputs: 64, kernel: 3, .winograd6),
+  .convolution("3×3 128 → 128, 112×112", [128, 112, 112], outputs: 128, kernel: 3, .winograd6),
+  .convolution("3×3 512 → 512, 28×28", [512, 28, 28], outputs: 512, kernel: 3, .winograd6),
   .convolution(
     "3×3 of each of 64, 112×112", [64, 112, 112], outputs: 64, kernel: 3, isDepthwise: true),
   .convolution(

@@ -189,57 +189,66 @@ extension GuardPageTests {
 // MARK: - Winograd
 
 extension GuardPageTests {
-  private static func tileSize(_ length: Int) -> Int { length % 2 == 0 ? 4 : 6 }
-
   private static func winogradInput(
     _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
-    let rows = 1 + length % 6
-    let size = tileSize(length)
-    let points = WinogradTiles.points(size: size)
-    let tiles = WinogradTiles.perImage(size: size, rows: rows, width: length)
-    let input = buffers.input(2 * (rows + 2) * (length + 2) * block)
-    let transformed = buffers.output(points * tiles * 2 * block)
-    kernels.winogradInput(
-      WinogradInputArguments(
-        tiles: WinogradTiles(size: size, rows: rows, width: length, first: 0, count: tiles),
-        input: input.constant, inputRowStride: (length + 2) * block,
-        inputBlockStride: (rows + 2) * (length + 2) * block, inputImageStride: 0, blocks: 2,
-        transformed: transformed.pointer, tileStride: 2 * block, pointStride: tiles * 2 * block))
-    return [transformed]
+    let rows = 1 + length % 8
+    return WinogradDerivation.sizes.map { size in
+      let tiles = WinogradTiles.perImage(size: size, rows: rows, width: length)
+      let input = buffers.input(2 * (rows + 2) * (length + 2) * block)
+      let transformed = buffers.output(WinogradTiles.points(size: size) * tiles * 2 * block)
+      kernels.winogradInput(
+        WinogradInputArguments(
+          tiles: WinogradTiles(size: size, rows: rows, width: length, first: 0, count: tiles),
+          input: input.constant, inputRowStride: (length + 2) * block,
+          inputBlockStride: (rows + 2) * (length + 2) * block, inputImageStride: 0, blocks: 2,
+          transformed: transformed.pointer, tileStride: 2 * block, pointStride: tiles * 2 * block))
+      return transformed
+    }
   }
 
+  /// Whole outputs, and pooled ones where rows and columns are even.
   private static func winogradOutput(
     _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
-    let rows = 1 + length % 6
+    let rows = 1 + length % 8
     let outputBlocks = 1 + length % 3
-    let size = tileSize(length)
-    let points = WinogradTiles.points(size: size)
-    let tiles = WinogradTiles.perImage(size: size, rows: rows, width: length)
     let panels = (outputBlocks + kernels.panelBlocks - 1) / kernels.panelBlocks
-    let productStride = tiles * kernels.panelBlocks * block
-    let transformed = buffers.input(points * tiles * block)
-    let weights = buffers.input(points * block * outputBlocks * block)
-    let products = buffers.input(points * productStride)
     let bias = buffers.input(outputBlocks * block)
-    let count = outputBlocks * rows * length * block
-    let residual = buffers.input(count)
-    let output = buffers.output(count)
-    kernels.winogradOutput(
-      WinogradOutputArguments(
-        tiles: WinogradTiles(size: size, rows: rows, width: length, first: 0, count: tiles),
-        transformed: transformed.constant, tileStride: block, pointStride: tiles * block,
-        channels: block, weights: weights.constant, panelCount: panels,
-        products: products.pointer, productStride: productStride, output: output.pointer,
-        outputRowStride: length * block, outputBlockStride: rows * length * block,
-        outputImageStride: 0, outputBlocks: outputBlocks, bias: bias.constant,
-        epilogue: Epilogue(
-          activation: .relu, residual: residual.constant,
-          residualBlockStride: rows * length * block, residualRowStride: length * block)))
-    return [output]
+    var outputs: [GuardedBuffer] = []
+    for size in WinogradDerivation.sizes {
+      for step in rows % 2 == 0 && length % 2 == 0 ? [1, 2] : [1] {
+        let points = WinogradTiles.points(size: size)
+        let tiles = WinogradTiles.perImage(size: size, rows: rows, width: length)
+        let productStride = tiles * kernels.panelBlocks * block
+        let transformed = buffers.input(points * tiles * block)
+        let weights = buffers.input(points * block * outputBlocks * block)
+        let products = buffers.input(points * productStride)
+        let residual = buffers.input(outputBlocks * rows * length * block)
+        let rowStride = length / step * block
+        let blockStride = rows / step * rowStride
+        let output = buffers.output(outputBlocks * blockStride)
+        var epilogue = Epilogue(activation: .relu)
+        if step == 1 {
+          epilogue.residual = residual.constant
+          epilogue.residualBlockStride = blockStride
+          epilogue.residualRowStride = rowStride
+        }
+        kernels.winogradOutput(
+          WinogradOutputArguments(
+            tiles: WinogradTiles(size: size, rows: rows, width: length, first: 0, count: tiles),
+            transformed: transformed.constant, tileStride: block, pointStride: tiles * block,
+            channels: block, weights: weights.constant, panelCount: panels,
+            products: products.pointer, productStride: productStride, output: output.pointer,
+            outputRowStride: rowStride, outputBlockStride: blockStride, outputImageStride: 0,
+            outputBlocks: outputBlocks, bias: bias.constant, epilogue: epilogue,
+            poolsMaximum: step == 2))
+        outputs.append(output)
+      }
+    }
+    return outputs
   }
 
   private static func packWinogradWeights(
@@ -248,17 +257,19 @@ extension GuardPageTests {
     let block = kernels.channelBlock
     let inputs = 1 + length % 5
     let blocks = (length + block - 1) / block
-    let source = buffers.input(length * inputs * 9)
-    let scale = buffers.input(length)
-    let size = tileSize(length)
-    let packed = buffers.output(WinogradTiles.points(size: size) * blocks * block * block)
-    kernels.packWinogradWeights(
-      WinogradPackingArguments(
-        size: size, source: source.pointer, outputStride: inputs * 9, inputStride: 9, rowStride: 3,
-        columnStride: 1, outputChannels: length, inputChannels: inputs, scale: scale.constant,
-        firstPanel: 0, panelCount: (blocks + kernels.panelBlocks - 1) / kernels.panelBlocks,
-        packed: packed.pointer))
-    return [packed]
+    return WinogradDerivation.sizes.map { size in
+      let source = buffers.input(length * inputs * 9)
+      let scale = buffers.input(length)
+      let packed = buffers.output(WinogradTiles.points(size: size) * blocks * block * block)
+      kernels.packWinogradWeights(
+        WinogradPackingArguments(
+          size: size, source: source.pointer, outputStride: inputs * 9, inputStride: 9,
+          rowStride: 3, columnStride: 1, outputChannels: length, inputChannels: inputs,
+          scale: scale.constant, firstPanel: 0,
+          panelCount: (blocks + kernels.panelBlocks - 1) / kernels.panelBlocks,
+          packed: packed.pointer))
+      return packed
+    }
   }
 }
 
