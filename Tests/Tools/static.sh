@@ -10,30 +10,46 @@ if [ "$(uname)" != Linux ]; then
   echo "error: a static build is for Linux; macOS brings the Swift runtime" >&2
   exit 1
 fi
-mkdir -p "$archives"
-# A folder of archives alone, searched first: the linker finds no shared library beside them.
-hdf5=$(pkg-config --variable=libdir hdf5 2>/dev/null || true)
-for name in protobuf-c png16 jpeg z sz aec hdf5 stdc++; do
-  archive=$(cc ${hdf5:+-L"$hdf5"} -print-file-name="lib$name.a")
-  if [ "$name" = hdf5 ] && [ -n "$hdf5" ] && [ -e "$hdf5/libhdf5.a" ]; then
-    archive=$hdf5/libhdf5.a
-  fi
+mkdir -p "$archives" "$folder/pkgconfig"
+# A folder of archives alone, which the linker searches first, since pkg-config names it: there it
+# finds no shared library beside them.
+add_archive() {
+  archive=$(cc -print-file-name="lib$1.a")
+  [ "$1" != hdf5 ] || [ ! -e "$hdf5/libhdf5.a" ] || archive=$hdf5/libhdf5.a
   if [ ! -e "$archive" ]; then
-    echo "error: there is no lib$name.a; \`make setup\` installs what is needed" >&2
+    echo "error: there is no lib$1.a; \`make setup\` installs what is needed" >&2
     exit 1
   fi
-  ln -sf "$(realpath "$archive")" "$archives/lib$name.a"
-done
-build() {
-  product=$1
-  shift
-  "$swift" build -c release --static-swift-stdlib --scratch-path "$folder" --product "$product" \
-    -Xlinker "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc \
-    -Xlinker --gc-sections "$@"
+  ln -sf "$(realpath "$archive")" "$archives/lib$1.a"
 }
-build assay
-# libhdf5's compressed storages; its network drivers stay out, since nothing refers to them.
-build assay-hdf5 -Xlinker -lsz -Xlinker -laec -Xlinker -lz
+# A package under its own name and with its own headers, but with these archives.
+add_package() {
+  package=$1
+  shift
+  {
+    echo "Name: $package"
+    echo "Description: archives of $package"
+    echo "Version: $(pkg-config --modversion "$package")"
+    echo "Cflags: $(pkg-config --cflags "$package")"
+    printf 'Libs: -L%s' "$archives"
+    for name in "$@"; do printf ' -l%s' "$name"; done
+    echo
+  } >"$folder/pkgconfig/$package.pc"
+}
+hdf5=$(pkg-config --libs-only-L hdf5 | sed 's/^-L//; s/ *$//')
+for name in protobuf-c png16 jpeg z sz aec hdf5 stdc++; do add_archive "$name"; done
+add_package libprotobuf-c protobuf-c
+add_package zlib z
+add_package libpng png16 z
+add_package libjpeg jpeg
+# With libhdf5's compressed storages; its network drivers stay out, since nothing refers to them.
+add_package hdf5 hdf5 sz aec z
+PKG_CONFIG_PATH=$folder/pkgconfig
+export PKG_CONFIG_PATH
+for product in assay assay-hdf5; do
+  "$swift" build -c release --static-swift-stdlib --scratch-path "$folder" --product "$product" \
+    -Xlinker "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --gc-sections
+done
 for product in assay assay-hdf5; do
   binary=$folder/release/$product
   foreign=$(ldd "$binary" | awk '{print $1}' |
