@@ -94,19 +94,6 @@ for cell in ("LSTM", "GRU", "SimpleRNN"):
         y = getattr(k.layers, cell)(3)(y)
         return [x], y, [np.array([[3, 0, 5, 8, 0, 0]], "f4")]
 
-    @case(f"any_length_mask_{cell}")
-    def _(k, cell=cell):
-        x = k.Input((None,))
-        y = k.layers.Embedding(9, 3, mask_zero=True)(x)
-        y = k.layers.Bidirectional(getattr(k.layers, cell)(4, return_sequences=True))(y)
-        y = getattr(k.layers, cell)(3)(y)
-        return [x], y, [np.array([[3, 0, 5, 8, 0, 0]], "f4")]
-
-STEPS = [np.random.default_rng(6).normal(size=(1, 7, 3)).astype("f4")]
-layer("any_length_gru", lambda k, L: L.GRU(4), (None, 3), values=STEPS)
-layer("any_length_gru_sequences", lambda k, L: L.GRU(4, return_sequences=True), (None, 3), values=STEPS)
-layer("any_length_gru_backwards", lambda k, L: L.GRU(4, return_sequences=True, go_backwards=True), (None, 3),
-      values=STEPS)
 layer("rnn_of_stacked_cells",
       lambda k, L: L.RNN(L.StackedRNNCells([L.LSTMCell(4), L.GRUCell(3), L.SimpleRNNCell(2)])), S)
 layer("rnn_of_cell_list", lambda k, L: L.RNN([L.GRUCell(4), L.GRUCell(3)], return_sequences=True), S)
