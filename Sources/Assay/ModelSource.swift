@@ -1,4 +1,5 @@
 import CoreMLModel
+import DarknetImport
 import ImportSupport
 import KerasImport
 import TensorCore
@@ -7,6 +8,7 @@ import TensorCore
 public enum ModelSource: Sendable {
   case coreML(Model)
   case keras(KerasSource)
+  case darknet(DarknetSource)
 
   /// Reads the file at `path`; `weights` belongs to an architecture without.
   public init(contentsOf path: String, weights: String? = nil) throws {
@@ -15,6 +17,10 @@ public enum ModelSource: Sendable {
     let first = start.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
     let isHDF5 = start.starts(with: [0x89, 0x48, 0x44, 0x46])
     let isArchive = start.starts(with: [0x50, 0x4B, 0x03, 0x04])
+    if DarknetImporter.recognises(bytes) {
+      self = .darknet(try DarknetImporter.load(path, weights: weights))
+      return
+    }
     guard
       isHDF5 || isArchive || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     else {
@@ -35,6 +41,8 @@ public enum ModelSource: Sendable {
         .unsupported, "is a Core ML model already", hint: "`assay run` and `assay inspect` take it")
     case .keras(let source):
       return try KerasImporter.convert(source, options: options)
+    case .darknet(let source):
+      return try DarknetImporter.convert(source, options: options)
     }
   }
 
@@ -50,11 +58,20 @@ public enum ModelSource: Sendable {
       let filled = try network.fillMissingWeights(random)
       if filled > 0 { model.neuralNetwork = network }
       return (model, filled > 0)
-    case .keras(let source):
+    case .keras, .darknet:
       var options = ConversionOptions()
       options.randomWeights = random
       options.customLayers = customLayers
-      return (try convert(options).model, !source.hasWeights)
+      return (try convert(options).model, !hasWeights)
+    }
+  }
+
+  /// Whether a source network came with weights.
+  private var hasWeights: Bool {
+    switch self {
+    case .coreML: true
+    case .keras(let source): source.hasWeights
+    case .darknet(let source): source.hasWeights
     }
   }
 
@@ -63,6 +80,9 @@ public enum ModelSource: Sendable {
     if case .coreML(let model) = self { return model }
     var options = ConversionOptions()
     options.customLayers = .allow
+    if case .darknet(let source) = self {
+      return try DarknetImporter.convert(source, options: options, isOutline: true).model
+    }
     return try convert(options).model
   }
 }

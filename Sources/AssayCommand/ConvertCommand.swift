@@ -7,16 +7,17 @@ import TensorCore
 
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "convert", abstract: "Converts a Keras network to an .mlmodel.",
+    commandName: "convert", abstract: "Converts a Keras or Darknet network to an .mlmodel.",
     discussion: """
-      MODEL is told by its content: a Keras .h5, or an architecture .json with WEIGHTS. Layers that \
-      cannot be converted are listed all at once, before anything is written.
+      MODEL is told by its content: a Keras .h5, an architecture .json with WEIGHTS, or a Darknet \
+      .cfg with .weights. Layers that cannot be converted are listed all at once, before anything is \
+      written.
       """)
 
   @Argument(help: "The network.", completion: .file())
   var model: String
 
-  @Argument(help: "Weights of an architecture .json.", completion: .file())
+  @Argument(help: "Weights of an architecture .json or a .cfg.", completion: .file())
   var weights: String?
 
   @Option(

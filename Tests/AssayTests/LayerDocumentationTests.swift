@@ -4,14 +4,21 @@ import Testing
 @testable import Assay
 
 @Suite struct LayerDocumentationTests {
+  private static func markdown(_ name: String) -> String {
+    switch name {
+    case "keras.md": KerasDocumentation.markdown
+    case "darknet.md": DarknetDocumentation.markdown
+    default: LayerDocumentation.markdown
+    }
+  }
+
   /// With `ASSAY_WRITE_DOCS` set, writes the pages instead; `make docs` does so.
-  @Test(arguments: ["layers.md", "keras.md"])
+  @Test(arguments: ["layers.md", "keras.md", "darknet.md"])
   func pageIsCurrent(_ name: String) throws {
     let page = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("docs/" + name)
-    let markdown =
-      name == "keras.md" ? KerasDocumentation.markdown : LayerDocumentation.markdown
+    let markdown = Self.markdown(name)
     if ProcessInfo.processInfo.environment["ASSAY_WRITE_DOCS"] != nil {
       try markdown.write(to: page, atomically: true, encoding: .utf8)
     }

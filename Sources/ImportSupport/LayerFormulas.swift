@@ -1,27 +1,28 @@
 import CoreMLModel
 
 /// Small layers, of which formulas are made.
-extension NetworkWriter {
+extension LayerWriting {
   /// Σ of the blobs, stretched to one another.
-  mutating func sum(_ blobs: [String], _ name: String) -> String { add(name, Add(), blobs) }
+  public mutating func sum(_ blobs: [String], _ name: String) -> String { add(name, Add(), blobs) }
 
-  mutating func product(_ a: String, _ b: String, _ name: String) -> String {
+  public mutating func product(_ a: String, _ b: String, _ name: String) -> String {
     add(name, Multiply(), [a, b])
   }
 
   /// scale · x + shift
-  mutating func affine(_ blob: String, _ scale: Float, _ shift: Float = 0, _ name: String) -> String
+  public mutating func affine(_ blob: String, _ scale: Float, _ shift: Float = 0, _ name: String)
+    -> String
   {
     add(name, Activation(.linear(alpha: scale, beta: shift)), [blob])
   }
 
   /// a − b
-  mutating func difference(_ a: String, _ b: String, _ name: String) -> String {
+  public mutating func difference(_ a: String, _ b: String, _ name: String) -> String {
     let negated = affine(b, -1, 0, name + "__neg__")
     return sum([a, negated], name)
   }
 
-  mutating func unary(
+  public mutating func unary(
     _ type: Unary.Operation, _ blob: String, _ name: String, alpha: Float = 0, shift: Float = 0,
     epsilon: Float = 1e-6
   ) -> String {
@@ -34,7 +35,7 @@ extension NetworkWriter {
     return add(name, unary, [blob])
   }
 
-  mutating func reduced(
+  public mutating func reduced(
     _ mode: Reduce.Operation, _ axis: Reduce.Axis, _ blob: String, _ name: String
   ) -> String {
     var reduce = Reduce()
@@ -44,7 +45,7 @@ extension NetworkWriter {
   }
 
   /// Elements `range` of an axis.
-  mutating func slice(
+  public mutating func slice(
     _ blob: String, _ range: Range<Int>, of axis: Slice.Axis = .channel, stride: Int = 1,
     _ name: String
   ) -> String {
@@ -57,14 +58,14 @@ extension NetworkWriter {
   }
 
   /// Equal parts of the channels.
-  mutating func split(_ blob: String, into count: Int, _ name: String) -> [String] {
+  public mutating func split(_ blob: String, into count: Int, _ name: String) -> [String] {
     var split = Split()
     split.nOutputs = count
     return add(name, split, [blob], outputs: (0..<count).map { "\(name)_output_\($0)" })
   }
 
   /// matrix · x over the channels; the matrix is `[outputs, inputs]`.
-  mutating func matrixProduct(
+  public mutating func matrixProduct(
     _ blob: String, _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil,
     _ name: String
   ) -> String {
@@ -78,7 +79,7 @@ extension NetworkWriter {
   }
 
   /// The blobs one after the other along the sequence, or along the channels.
-  mutating func joined(_ blobs: [String], alongSequence: Bool, _ name: String) -> String {
+  public mutating func joined(_ blobs: [String], alongSequence: Bool, _ name: String) -> String {
     if blobs.count == 1 { return blobs[0] }
     var concat = Concat()
     concat.sequenceConcat = alongSequence
