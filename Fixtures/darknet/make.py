@@ -39,6 +39,8 @@ def case(name, text, **how):
 
 # Functions
 for name in ACTIVATIONS:
+    if name == "stair":  # Core ML cannot say it.
+        continue
     case(f"activation_{name}", net(3, 5, 6) + section("activation", activation=name), spread=3.0)
 case("activation_default", net(2, 3, 3) + section("activation"))
 case("convolutional_mish", net(3, 6, 5) + conv(4, 3, "mish", batch_normalize=1, pad=1))
@@ -217,6 +219,8 @@ def write(name):
     random = np.random.default_rng(seed + 1)
     x = random.normal(0, how.get("spread", 1.0), network.shape).astype(np.float32)
     results = network.run(x)
+    if "inputs=" in text:
+        x = x.ravel()
     with open(path + ".cfg", "w") as file:
         file.write(text)
     if made.parts:

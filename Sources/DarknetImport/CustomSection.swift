@@ -19,7 +19,7 @@ struct CustomSection: Sendable {
     let custom =
       try rule.map { try builder.layer($0) }
       ?? builder.layer(className: section.name, leavingOut: [])
-    network.notes.append(
+    network.writer.notes.append(
       "'\(call.name)' is taken to have no weights and an output of the size of its input")
     return input.with(network.add(call.name, custom, [input.blob]))
   }

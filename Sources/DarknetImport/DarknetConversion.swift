@@ -33,7 +33,7 @@ struct DarknetConversion {
       weights: WeightReader(try Self.weights(source, options, reading, isOutline: isOutline)),
       rules: options.customLayers, storesBatchnormBiases: reading.storesBatchnormBiases,
       onVisit: options.onVisit)
-    network.notes = source.configuration.notes
+    network.writer.notes = source.configuration.notes
   }
 
   private static func weights(
@@ -157,7 +157,7 @@ struct DarknetConversion {
   }
 
   private mutating func noteUnknown(_ section: ConfigurationSection, _ known: [String]) {
-    network.notes += CommonOptions.notes(
+    network.writer.notes += CommonOptions.notes(
       section, known: Set((known + CommonOptions.refused).map { $0.lowercased() }))
   }
 

@@ -50,12 +50,13 @@ extension LayerCall {
 }
 
 extension ConfigurationSection {
-  /// `num` pairs of width and height.
-  func checkAnchors(_ count: Int) throws {
-    guard let option = self["anchors"], let anchors = try doubles("anchors") else { return }
-    guard anchors.count >= 2 * count else {
-      throw error(option, "\(anchors.count) numbers, \(count) boxes need \(2 * count)")
-    }
+  /// What is wrong with the anchors of `count` boxes; the grid does not depend on them.
+  func anchorFault(_ count: Int) throws -> String? {
+    guard let option = self["anchors"], let anchors = try doubles("anchors"),
+      anchors.count < 2 * count
+    else { return nil }
+    return "line \(option.line): anchors: \(anchors.count) numbers, \(count) boxes need "
+      + "\(2 * count); boxes cannot be found with them"
   }
 
   /// What Darknet has where the section has no anchors.

@@ -15,6 +15,8 @@ struct WeightReader {
   let source: Source
   /// Bytes taken so far, behind the header.
   private var position = 0
+  /// Numbers taken so far.
+  private var count = 0
   /// The layer that took weights last.
   private var lastLayer: String?
 
@@ -28,6 +30,12 @@ struct WeightReader {
     _ name: String, _ shape: [Int], fanIn: Int = 1, layer: String
   ) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    self.count += count
+    guard self.count <= Limits.modelBytes / 4 else {
+      throw ModelError(
+        .limitExceeded,
+        "with its \(name), \(count) numbers, the network is larger than an .mlmodel can be")
+    }
     switch source {
     case .none:
       throw ModelError(

@@ -53,8 +53,8 @@ import Testing
     ("[softmax]\n[convolutional]\n", "gives 256 numbers and no picture"),
     ("[scale_channels]\nfrom=-1\n", "it names layer -1"),
     ("[region]\nclasses=20\nnum=5\n", "its input has 4 channels, 5 boxes of 25 numbers need 125"),
-    ("[yolo]\nclasses=2\nnum=3\nmask=3\n", "line 8: mask: '3' names none of 3 anchors"),
-    ("[yolo]\nclasses=2\nnum=3\nanchors=1,2\n", "line 8: anchors: 2 numbers, 3 boxes need 6"),
+    ("[yolo]\nclasses=2\nnum=3\nmask=,\n", "line 8: mask: it names no anchor"),
+    ("[activation]\nactivation=stair\n", "activation 'stair' rounds down"),
     ("[detection]\nclasses=2\n", "its input has 256 numbers, 7 × 7 places need 196"),
     ("[avgpool]\n[region]\nclasses=0\ncoords=4\nnum=1\n", "its input has 4 channels"),
     ("[lstm]\noutput=3\n", "line 5: recurrent layers"),
@@ -73,6 +73,16 @@ import Testing
     }
     #expect(error?.layer == "convolutional_2")
     #expect(error?.message == "line 9: it takes the output of a detection head")
+  }
+
+  /// Published configurations have such anchors; the grid is what it is.
+  @Test func faultyAnchorsAreReported() throws {
+    let head = "[convolutional]\nfilters=7\n[yolo]\nclasses=2\nnum=3\n"
+    #expect(
+      try convert(Self.net + head + "mask=3\nanchors=1,2\n").notes == [
+        "line 11: anchors: 2 numbers, 3 boxes need 6; boxes cannot be found with them",
+        "line 10: mask: anchor 3 of 3; boxes cannot be found with it",
+      ])
   }
 
   @Test func allFaultsAtOnce() {

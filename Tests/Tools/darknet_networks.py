@@ -65,7 +65,9 @@ def check(assay, name, folder):
     subprocess.run(
         [assay, "convert", cfg, weights, "-o", model, "--image-input", "data"], check=True
     )
-    subprocess.run([assay, "run", model, picture, "-o", answer], check=True)
+    subprocess.run(
+        [assay, "run", model, picture, "-o", answer], check=True, stdout=subprocess.DEVNULL
+    )
     found = {key: value.reshape(wanted[key].shape) for key, value in np.load(answer).items()}
     assert sorted(found) == sorted(wanted), (sorted(found), sorted(wanted))
     assert [wanted[key].shape for key in wanted] == SHAPES[name]

@@ -16,17 +16,19 @@ struct RegionLayer: DarknetLayer {
   private let classes: Int
   private let coords: Int
   private let count: Int
+  private let fault: String?
 
   init(_ section: ConfigurationSection) throws {
     classes = try section.int("classes", default: 20, in: 0...(1 << 20))
     coords = try section.int("coords", default: 4, in: 4...(1 << 20))
     count = try section.int("num", default: 1, in: 1...(1 << 16))
-    try section.checkAnchors(count)
+    fault = try section.anchorFault(count)
   }
 
   func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let grid = try call.grid(
       boxes: count, numbers: classes + coords + 1, "num · (classes + coords + 1)")
+    if let fault { network.writer.notes.append(fault) }
     network.heads.append(
       DetectionHead(
         call, kind: "region",

@@ -21,16 +21,22 @@ struct YOLOLayer: DarknetLayer {
   private let classes: Int
   private let count: Int
   private let mask: [Int]
+  /// What is wrong with the anchors; the grid does not depend on them.
+  private let faults: [String]
 
   init(_ section: ConfigurationSection) throws {
     classes = try section.int("classes", default: 20, in: 0...(1 << 20))
     count = try section.int("num", default: 1, in: 1...(1 << 16))
     mask = try section.ints("mask") ?? Array(0..<count)
-    if let option = section["mask"], mask.isEmpty || !mask.allSatisfy({ (0..<count).contains($0) })
-    {
-      throw section.error(option, "'\(option.value.prefix(60))' names none of \(count) anchors")
+    var faults = [try section.anchorFault(count)].compactMap { $0 }
+    if let option = section["mask"] {
+      guard !mask.isEmpty else { throw section.error(option, "it names no anchor") }
+      if let place = mask.first(where: { [count] in !(0..<count).contains($0) }) {
+        faults.append(
+          "line \(option.line): mask: anchor \(place) of \(count); boxes cannot be found with it")
+      }
     }
-    try section.checkAnchors(count)
+    self.faults = faults
   }
 
   func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
@@ -38,6 +44,7 @@ struct YOLOLayer: DarknetLayer {
     let grid = try call.grid(
       boxes: mask.count, numbers: classes + (isGaussian ? 9 : 5),
       isGaussian ? "boxes · (classes + 9)" : "boxes · (classes + 5)")
+    network.writer.notes += faults
     network.heads.append(
       DetectionHead(
         call, kind: isGaussian ? "Gaussian_yolo" : "yolo",
