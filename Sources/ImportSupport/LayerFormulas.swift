@@ -13,10 +13,15 @@ extension LayerWriting {
 
   /// scale · x + shift
   public mutating func affine(
-    _ blob: String, _ scale: Float, _ shift: Float = 0, _ name: String, to output: String? = nil
+    _ blob: String, _ scale: Float, _ shift: Float, _ name: String, to output: String? = nil
   ) -> String {
     add(name, Activation(.linear(alpha: scale, beta: shift)), [blob], to: output)
   }
+
+  /// scale · x
+  public mutating func affine(
+    _ blob: String, _ scale: Float, _ name: String, to output: String? = nil
+  ) -> String { affine(blob, scale, 0, name, to: output) }
 
   /// a − b
   public mutating func difference(_ a: String, _ b: String, _ name: String) -> String {
