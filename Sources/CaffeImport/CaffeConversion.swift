@@ -48,6 +48,8 @@ struct CaffeConversion {
     for index in imported.outputs.indices {
       imported.outputs[index].name = renamed(imported.outputs[index].name)
     }
+    imported.removeUnread()
+    if imported.needsExactMapping { imported.makeExact(images: images(imported)) }
     return imported
   }
 
@@ -61,6 +63,15 @@ struct CaffeConversion {
       }
     }
     return error
+  }
+
+  /// The inputs that the user wants to be pictures, by their own names.
+  private func images(_ imported: ImportedNetwork) -> Set<String> {
+    let names = imported.inputs.enumerated().map { index, input in
+      options.inputNames.indices.contains(index) ? options.inputNames[index] : input.name
+    }
+    return Set(
+      zip(names, imported.inputs).filter { options.imageInputs.contains($0.0) }.map(\.1.name))
   }
 
   // MARK: Inputs
@@ -321,9 +332,11 @@ struct CaffeConversion {
         network.notes.append(
           "the shape of output '\(blob)' follows from a custom layer and is not known")
       }
-      return ImportedFeature(
+      var feature = ImportedFeature(
         name: tensor.blob, shape: FeatureLayout.shape(tensor),
         layout: FeatureLayout.letters(tensor))
+      if !tensor.isGuess, tensor.rank == 5 { feature.sourceShape = tensor.shape }
+      return feature
     }
   }
 }

@@ -37,4 +37,14 @@ public enum CaffeImporter {
   public static var supportedTypes: [(names: [String], documentation: CaffeLayerDocumentation)] {
     CaffeLayerRegistry.types.map { ($0.typeNames, $0.documentation) }
   }
+
+  /// The types of layers of which nothing is left, and what they are.
+  public static var leftOutTypes: [(names: [String], becomes: String)] {
+    [
+      (LayerRole.inputTypes, "the network's inputs"),
+      (LayerRole.passingTypes, "nothing: the tops are their bottom under other names"),
+      (LayerRole.measuringTypes, "what training needs, and every other type that ends in `Loss`"),
+      (["Silence"], "nothing: its bottoms are no outputs"),
+    ]
+  }
 }

@@ -54,12 +54,12 @@ extension CaffeSource {
     return try inFile(path) { try CaffeSource(path: path, text: bytes, weights: weights) }
   }
 
-  private init(path: String, text: Bytes, weights: CaffeWeights?) throws {
+  init(path: String, text: Bytes, weights: CaffeWeights?) throws {
     var parser = try TextParser(text.array(of: UInt8.self))
     var network = try parser.parse(.network)
     var notes = parser.unknownFields.map { field in
-      "\(path): \(field.position): '\(field.path)' is no field of Caffe's; it is kept, and nothing "
-        + "reads it unless its layer does"
+      "\(path): \(field.position)\(field.count > 1 ? " and \(field.count - 1) more" : ""): "
+        + "'\(field.path)' is no field of Caffe's; it is kept, and nothing reads it unless its layer does"
         + (field.similar.map { "; did you mean '\($0)'?" } ?? "")
     }
     if let weights { notes += weights.notes }
@@ -74,7 +74,7 @@ extension CaffeSource {
     self.init(path: path, network: network, weights: weights, notes: notes)
   }
 
-  private init(path: String, binary: Bytes) throws {
+  init(path: String, binary: Bytes) throws {
     var reader = BinaryReader(binary)
     var network = try reader.parse(.network)
     var notes: [String] = []

@@ -14,6 +14,7 @@ public enum InterfaceBuilder {
     try check(options, imported)
     var network = NeuralNetwork()
     network.layers = imported.layers
+    if imported.isExact { network.arrayInputShapeMapping = .exact }
     var description = ModelDescription()
     for feature in imported.inputs {
       let isImage = options.imageInputs.contains(feature.name)
@@ -66,6 +67,7 @@ public enum InterfaceBuilder {
       guard let parameters = $1.parameters else { return $0 }
       return max($0, type(of: parameters).specificationVersion)
     }
+    if imported.isExact { model.specificationVersion = model.minimumSpecificationVersion }
     return model
   }
 

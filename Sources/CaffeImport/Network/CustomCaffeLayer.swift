@@ -18,7 +18,8 @@ struct CustomCaffeLayer {
   static func unknownType(_ layer: CaffeLayer) -> ModelError {
     let subject = CustomLayerSubject(layer: layer.name, layerClass: layer.type)
     return layer.unsupported(
-      "this type of layers is not supported",
+      "this type of layers is not supported"
+        + (UnconvertedLayers.reason(of: layer.type).map { ": " + $0 } ?? ""),
       hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
         + subject.suggestedRule)
   }

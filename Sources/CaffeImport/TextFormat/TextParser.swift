@@ -7,11 +7,15 @@ struct TextParser {
   private var valueCount = 0
   /// Fields that the schema does not know.
   private(set) var unknownFields: [UnknownField] = []
+  private var unknownIndices: [String: Int] = [:]
 
   struct UnknownField: Sendable {
     /// With the fields outside it, such as `layer.convolution_param.kernal_size`.
     var path: String
+    /// Where it first stands.
     var position: TextPosition
+    /// How often it stands in the text.
+    var count = 1
     /// A field of the same message that is spelt nearly the same.
     var similar: String?
   }
@@ -67,8 +71,13 @@ struct TextParser {
     let type = message.type?[name]
     let inner = path.isEmpty ? name : "\(path).\(name)"
     if type == nil, let known = message.type {
-      unknownFields.append(
-        UnknownField(path: inner, position: start, similar: known.fieldName(similarTo: name)))
+      if let index = unknownIndices[inner] {
+        unknownFields[index].count += 1
+      } else {
+        unknownIndices[inner] = unknownFields.count
+        unknownFields.append(
+          UnknownField(path: inner, position: start, similar: known.fieldName(similarTo: name)))
+      }
     }
     if let type, !type.isRepeated, message.has(name) {
       throw scanner.error("'\(name)' stands here a second time", at: start)
