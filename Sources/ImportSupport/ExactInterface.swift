@@ -72,6 +72,8 @@ extension ImportedNetwork {
         layers.append(
           NeuralNetworkLayer(
             unique(name + "_transpose"), transpose, input: [squeezed], output: [name]))
+        // What lies in another order than the axes' names say begins with the batch all the same.
+        outputs[index].layout = String("NCHWD".prefix(places.count))
       }
       outputs[index].useOwnAxes()
     }
