@@ -148,7 +148,7 @@ struct CaffeConversion {
   ) -> [Int] {
     let wanted = readers.map { reader in
       CaffeLayerRegistry.type(named: reader.layer.type)?
-        .inputAxes(bottom: reader.bottom, shape: shape)
+        .inputAxes(reader.layer, bottom: reader.bottom, shape: shape)
     }
     if let first = wanted.first ?? nil, wanted.allSatisfy({ $0 == first }),
       first.count == shape.count, Set(first).count == first.count,

@@ -272,7 +272,10 @@ def poolings():
         pool(m + "_floor", "kernel_size: 3 stride: 3 round_mode: FLOOR pad: 1", 3, method,
              stride=3, pad=1, floor=True)
         pool(m + "_global", "global_pooling: true", x.shape[2:], method)
-    pool("stochastic", "kernel_size: 3 stride: 2", 3, "STOCHASTIC", stride=2)
+    n.add("relu", "ReLU", "x", expected=x.clip(0))
+    n.add("stochastic", "Pooling", "relu",
+          "pooling_param { pool: STOCHASTIC kernel_size: 2 stride: 2 }",
+          expected=f.pooling(x.clip(0), 2, "STOCHASTIC", 2))
     n.add("abs", "AbsVal", "x", expected=abs(x))
     n.add("stochastic_positive", "Pooling", "abs",
           "pooling_param { pool: STOCHASTIC kernel_size: 3 stride: 3 }",

@@ -12,7 +12,7 @@ enum ConvolutionLayer: CaffeLayerConverter {
       + "one an axis or `_h` and `_w`; `axis`; kernels of one, two and three axes",
     refused: "more than three axes behind the channels: Core ML has no such kernels")
 
-  static func inputAxes(bottom index: Int, shape: [Int]) -> [Int]? {
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     switch shape.count {
     case 3: [1, 2, 4]
     case 5 where shape[0] == 1 && shape[1] != 1: [1, 2, 0, 3, 4]

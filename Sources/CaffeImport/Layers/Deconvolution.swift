@@ -9,8 +9,8 @@ enum Deconvolution: CaffeLayerConverter {
     options: "those of Convolution; `dilation`: zeros between the kernel's elements",
     refused: "dilation or several groups with a kernel of three axes")
 
-  static func inputAxes(bottom index: Int, shape: [Int]) -> [Int]? {
-    shape.count == 3 ? [1, 2, 4] : nil
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+    ConvolutionLayer.inputAxes(layer, bottom: index, shape: shape)
   }
 
   static func convert(

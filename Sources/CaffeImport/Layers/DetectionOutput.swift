@@ -119,8 +119,8 @@ private struct DetectionSettings {
     var (factors, shifts, sizes) = ([Float](), [Float](), [Float]())
     for box in 0..<boxes {
       let corners = Array(priors[box * 4..<box * 4 + 4])
-      let variances =
-        isVarianceInTarget ? [1, 1, 1, 1] : Array(priors[(boxes + box) * 4..<(boxes + box) * 4 + 4])
+      let given = priors[(boxes + box) * 4..<(boxes + box) * 4 + 4]
+      let variances = isVarianceInTarget ? [1, 1, 1, 1] : Array(given)
       let (width, height) = (corners[2] - corners[0], corners[3] - corners[1])
       switch code {
       case .corner:

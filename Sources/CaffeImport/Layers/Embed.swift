@@ -7,7 +7,7 @@ enum Embed: CaffeLayerConverter {
   static let documentation = CaffeLayerDocumentation(
     "embedding", options: "`num_output`, `input_dim`, `bias_term`")
 
-  static func inputAxes(bottom index: Int, shape: [Int]) -> [Int]? {
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     switch shape.count {
     case 1: [0]
     case 2: [0, 1]

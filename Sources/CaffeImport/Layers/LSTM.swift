@@ -12,7 +12,7 @@ enum LSTM: CaffeLayerConverter {
       + "third, static bottom",
     refused: "more than 2,048 steps")
 
-  static func inputAxes(bottom index: Int, shape: [Int]) -> [Int]? {
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     recurrentAxes(bottom: index, shape: shape)
   }
 
@@ -58,7 +58,7 @@ enum RNNLayer: CaffeLayerConverter {
     options: "`num_output`, `expose_hidden`, `cont`; a third, static bottom",
     refused: "more than 2,048 steps")
 
-  static func inputAxes(bottom index: Int, shape: [Int]) -> [Int]? {
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     recurrentAxes(bottom: index, shape: shape)
   }
 
@@ -104,7 +104,7 @@ enum LSTMUnit: CaffeLayerConverter {
   static let documentation = CaffeLayerDocumentation(
     "split, activation sigmoid and tanh, products and a sum", options: "`cont` counts")
 
-  static func inputAxes(bottom index: Int, shape: [Int]) -> [Int]? {
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     recurrentAxes(bottom: index, shape: shape)
   }
 

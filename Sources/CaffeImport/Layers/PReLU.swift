@@ -17,7 +17,7 @@ enum PReLU: CaffeLayerConverter {
     let alpha = Weights(
       try layer.vector(0, "alpha", count: isShared ? 1 : input.shape[1]))
     return [
-      try network.withChannels(input, 1, layer) { network, moved, output in
+      network.withChannels(input, 1, layer) { network, moved, output in
         network.add(
           layer.name, Activation(.prelu(alpha: alpha)), [moved.blob], to: output)
       }

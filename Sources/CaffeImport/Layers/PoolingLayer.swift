@@ -11,7 +11,9 @@ enum PoolingLayer: CaffeLayerConverter {
       "`pool`, `kernel_size`, `stride`, `pad` with their `_h` and `_w`, `global_pooling`, "
       + "`round_mode`; a second top (the places of maxima) of windows side by side: "
       + "slices of every stride, compared with the maximum",
-    refused: "a second top of windows that overlap or have padding")
+    refused:
+      "a second top of windows that overlap or have padding; STOCHASTIC of what may be negative, "
+      + "where there are no probabilities")
 
   static func convert(
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
@@ -22,6 +24,7 @@ enum PoolingLayer: CaffeLayerConverter {
     }
     let image = network.images(input, for: layer.name)
     let windows = try PoolingWindows(layer.parameters("pooling_param"), image)
+    if windows.method == .stochastic { try network.requirePositive(image, layer) }
     if layer.tops.count > 1 {
       guard windows.method == .max else {
         throw layer.error("it has \(layer.tops.count) tops, only the maximum has a mask")
@@ -109,6 +112,36 @@ struct PoolingWindows: Sendable {
 }
 
 extension CaffeNetworkWriter {
+  /// Refuses a tensor of which it is not known that nothing in it is negative.
+  mutating func requirePositive(_ tensor: CaffeTensor, _ layer: CaffeLayer) throws {
+    guard isPositive(tensor.blob, depth: 0) else {
+      throw layer.unsupported(
+        "STOCHASTIC weighs values by themselves, and its bottom can hold negative ones",
+        field: "pool", hint: "a ReLU in front of it makes them probabilities")
+    }
+  }
+
+  private func isPositive(_ blob: String, depth: Int) -> Bool {
+    guard depth < 64, let layer = layers.last(where: { $0.output.contains(blob) }) else {
+      return false
+    }
+    var isPositive: Bool? {
+      switch layer.parameters {
+      case let activation as Activation:
+        switch activation.function {
+        case .relu, .sigmoid, .softplus, .sigmoidHard: true
+        default: false
+        }
+      case let unary as Unary: unary.type == .abs || unary.type == .exp
+      case is Softmax: true
+      case is Pooling, is LRN, is Concat, is Flatten, is Permute, is CoreMLModel.Reshape: nil
+      default: false
+      }
+    }
+    return isPositive
+      ?? layer.input.allSatisfy { self.isPositive($0, depth: depth + 1) }
+  }
+
   /// - Parameter input: with the extents in H and W.
   mutating func pooled(
     _ input: CaffeTensor, _ windows: PoolingWindows, _ name: String, to output: String? = nil

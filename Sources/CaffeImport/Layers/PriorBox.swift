@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 import TensorCore
 
 /// The boxes that SSD's predictions refer to, and their variances: a constant, for it depends on the

@@ -125,9 +125,10 @@ struct Recurrence {
   ) throws -> String {
     var input = network.five(tensor, for: layer.name)
     if input.shape.count != axes.count {
+      let count = try tensor.count(leading..<tensor.shape.count)
       input = try network.reshaped(
-        input, to: Array(tensor.shape.prefix(leading)) + [tensor.count(leading..<tensor.shape.count)],
-        layer, name: layer.part("\(name)_vectors"))
+        input, to: Array(tensor.shape.prefix(leading)) + [count], layer,
+        name: layer.part("\(name)_vectors"))
     }
     return network.placed(input, axes: axes, for: layer.part(name)).blob
   }

@@ -21,6 +21,7 @@ enum SPP: CaffeLayerConverter {
       throw parameters.unsupported("pool", name)
     }
     let image = network.images(input, for: layer.name)
+    if method == .stochastic { try network.requirePositive(image, layer) }
     let extents = Array(input.shape.suffix(2))
     var parts: [String] = []
     var count = 0

@@ -9,6 +9,10 @@ enum ScaleLayer: CaffeLayerConverter {
       + "of two bottoms multiply, bias",
     options: "`axis`, `num_axes`, `bias_term`; one or two bottoms")
 
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+    CoveredAxes.inputAxes(layer.parameters("scale_param"), bottom: index, shape: shape)
+  }
+
   static func convert(
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
   ) throws -> [CaffeTensor] {
@@ -45,6 +49,10 @@ enum BiasLayer: CaffeLayerConverter {
   static let typeNames = ["Bias"]
   static let documentation = CaffeLayerDocumentation(
     "bias; of two bottoms add", options: "`axis`, `num_axes`; one or two bottoms")
+
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+    CoveredAxes.inputAxes(layer.parameters("bias_param"), bottom: index, shape: shape)
+  }
 
   static func convert(
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
@@ -109,6 +117,16 @@ struct CoveredAxes: Sendable {
     range = axis..<axis + 1
     shape = [input.shape[axis]]
     places = [input.axes[axis]]
+  }
+
+  /// The places of a second bottom that is an input, where the first one is a picture.
+  static func inputAxes(
+    _ parameters: CaffeParameters, bottom index: Int, shape: [Int]
+  ) -> [Int]? {
+    guard index == 1, let axis = try? parameters.int("axis") else { return nil }
+    let first = axis < 0 ? axis + 4 : axis
+    guard first >= 0, first + shape.count <= 4 else { return nil }
+    return Array(first + 1..<first + 1 + shape.count)
   }
 
   /// Whether it is one value a channel of Core ML's.

@@ -2,7 +2,9 @@
 /// where that is asked for.
 public enum UnconvertedLayers {
   public static let reasons: [(names: [String], reason: String)] = [
-    (["Filter"], "its outputs have as many items as a selector says, which differs from run to run"),
+    (
+      ["Filter"], "its outputs have as many items as a selector says, which differs from run to run"
+    ),
     (["ROIPooling"], "the maximum of windows of any extents; cropResize interpolates instead"),
     (["ROIAlign"], "forks differ in their samples, and none of them lies as those of cropResize"),
     (["PSROIPooling"], "the average of windows of any extents, of other channels each"),
@@ -19,4 +21,9 @@ public enum UnconvertedLayers {
     (["Argsort"], "no fork that is public defines its fields"),
     (["CPMData"], "a source of training data"),
   ]
+
+  /// Why the type is not converted; nil where there is nothing to say.
+  static func reason(of type: String) -> String? {
+    reasons.first { $0.names.contains(type) }?.reason
+  }
 }

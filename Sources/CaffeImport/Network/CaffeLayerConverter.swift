@@ -10,7 +10,7 @@ protocol CaffeLayerConverter: Sendable {
   static var vanishes: Bool { get }
   /// Where an input of the network that is bottom `index` has its axes in `[Seq, Batch, C, H, W]`; nil
   /// for the standard places.
-  static func inputAxes(bottom index: Int, shape: [Int]) -> [Int]?
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]?
   /// Adds Core ML layers to the network.
   ///
   /// - Parameter inputs: a tensor for each of the layer's bottoms.
@@ -24,7 +24,7 @@ protocol CaffeLayerConverter: Sendable {
 
 extension CaffeLayerConverter {
   static var vanishes: Bool { false }
-  static func inputAxes(bottom index: Int, shape: [Int]) -> [Int]? { nil }
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? { nil }
 }
 
 /// A row of `docs/caffe.md`.

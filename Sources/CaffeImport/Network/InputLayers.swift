@@ -16,7 +16,8 @@ struct CaffeInput: Sendable {
   /// The shape that layers see: of a batch the interface has one item.
   var itemShape: [Int] {
     var shape = shape
-    for (index, axis) in axes.enumerated() where axis == 1 { shape[index] = 1 }
+    for (index, axis) in axes.enumerated()
+    where axis == 1 && (index == 0 || shape.count < 5) { shape[index] = 1 }
     if shape.count == 5, isImage { shape[0] = 1 }
     return shape
   }
@@ -26,9 +27,9 @@ struct CaffeInput: Sendable {
 
   /// The shape of the feature: `(C)`, `(C, H, W)`, or all five axes.
   var featureShape: [Int] {
-    if shape.count > 4, !isImage { return shape }
     var sizes = [1, 1, 1, 1, 1]
     for (axis, size) in zip(axes, shape) { sizes[axis] = size }
+    if shape.count > 4, !isImage { return sizes }
     return axes.contains(3) || axes.contains(4) ? Array(sizes.suffix(3)) : [sizes[2]]
   }
 }
