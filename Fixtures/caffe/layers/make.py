@@ -517,7 +517,7 @@ def shapes():
 
 
 def axes():
-    n = Net("axes", x=(1, 4, 5, 6), v=(1, 8), r=(4, 5))
+    n = Net("axes", x=(1, 4, 5, 6), v=(1, 8))
     x, v = n["x"], n["v"]
     for axis in range(4):
         n.add(f"softmax_{axis}", "Softmax", "x", f"softmax_param {{ axis: {axis} }}",
@@ -646,34 +646,31 @@ def resizings():
 
 
 def detections():
-    def priors(n):
+    def priors(n, size=30):
         a = f.prior_box(3, 4, (60, 80), [20], [40], [2], variance=(0.1, 0.1, 0.2, 0.2))
-        b = f.prior_box(2, 2, (60, 80), [30.5, 12], [], [2, 3], flip=False, clip=True, step=(30, 40),
+        b = f.prior_box(2, 2, (60, 80), [size, 12], [], [2, 3], flip=False, clip=True, step=(30, 40),
                         offset=0.4)
         n.add("prior_a", "PriorBox", "a picture",
               "prior_box_param { min_size: 20 max_size: 40 aspect_ratio: 2 "
               "variance: 0.1 variance: 0.1 variance: 0.2 variance: 0.2 }", expected=a)
         n.add("prior_b", "PriorBox", "b picture",
-              "prior_box_param { min_size: 30.5 min_size: 12 aspect_ratio: 2 aspect_ratio: 3 "
-              "flip: false clip: true step_h: 30 step_w: 40 offset: 0.4 }", expected=b)
+              f"prior_box_param {{ min_size: {size} min_size: 12 aspect_ratio: 2 aspect_ratio: 3 "
+              "variance: 0.1 flip: false clip: true step_h: 30 step_w: 40 offset: 0.4 }}".replace("}}", "}"), expected=b)
         n.add("prior", "Concat", "prior_a prior_b", "concat_param { axis: 2 }",
               expected=np.concatenate([a, b], 2))
         return n["prior"]
 
     n = Net("priors", a=(1, 2, 3, 4), b=(1, 2, 2, 2), picture=(1, 3, 60, 80))
-    priors(n)
+    priors(n, 30.5)
     n.add("prior_size", "PriorBox", "a",
           "prior_box_param { min_size: 8 img_size: 64 step: 16 variance: 0.3 }",
           expected=f.prior_box(3, 4, (64, 64), [8], variance=(0.3,), step=(16, 16)))
     n.write()
 
-    def detect(name, classes, text, **options):
-        n = Net(name, a=(1, 2, 3, 4), b=(1, 2, 2, 2), picture=(1, 3, 60, 80), loc=(1, 1), conf=(1, 1))
-        return n
-
     count = 3 * 4 * 4 + 2 * 2 * 6
     for name, classes, text, options in (
             ("detection", 4,
+             "share_location: true background_label_id: 0 "
              "nms_param { nms_threshold: 0.45 top_k: 30 } code_type: CENTER_SIZE keep_top_k: 12 "
              "confidence_threshold: 0.2",
              dict(code="CENTER_SIZE", nms=0.45, top=30, keep=12, threshold=0.2)),

@@ -41,7 +41,7 @@ extension CaffeNetworkWriter {
       (tensor.constant?.array() ?? [], try checkedProduct(tensor.shape[axis...]))
     }
     var values: [Float] = []
-    values.reserveCapacity(try checkedProduct(shape, limit: Limits.tensorElements))
+    values.reserveCapacity(try checkedProduct(shape, limit: Limits.computedElements))
     for index in 0..<outer {
       for (array, run) in arrays { values += array[index * run..<(index + 1) * run] }
     }
@@ -202,7 +202,7 @@ enum Tile: CaffeLayerConverter {
     let input = network.five(try layer.input(inputs), for: layer.name)
     let parameters = layer.parameters("tile_param")
     let axis = try input.axis(parameters.int("axis"), "tile_param.axis", of: layer)
-    let count = try parameters.int("tiles", atLeast: 1, atMost: 1 << 16)
+    let count = try parameters.int("tiles", atLeast: 1, atMost: Limits.writtenOutSteps)
     if count == 1 { return [network.copied(input, layer)] }
     if input.axes[axis] == Place.sequence {
       var repetition = SequenceRepeat()

@@ -81,6 +81,10 @@ extension ConvolutionSettings {
     let shape = try outputShape(input, isDeconvolution: false)
     let depth = input.shape[channelAxis + 1]
     let planes = shape[channelAxis + 1]
+    guard try checkedProduct([planes, kernel[0]]) <= Limits.writtenOutSteps else {
+      throw layer.unsupported(
+        "\(planes) planes of the output are to be written out, of \(kernel[0]) of the input each")
+    }
     guard input.shape[..<channelAxis].allSatisfy({ $0 == 1 }) else {
       throw layer.unsupported("a kernel of three axes over several items, \(input.shapeText)")
     }
@@ -92,11 +96,12 @@ extension ConvolutionSettings {
       axes: [2, 0, 3, 4], for: layer.name)
     var reshape = Reshape()
     let (height, width) = (input.shape[channelAxis + 2], input.shape[channelAxis + 3])
-    reshape.targetShape = [1, try checkedProduct([depth, channels]), height, width]
+    let stacked = try checkedProduct([depth, channels], limit: Limits.dimension)
+    reshape.targetShape = [1, stacked, height, width]
     var stack = network.add(layer.part("planes"), reshape, [source.blob])
     var padded = depth
     if padding[0] > 0 {
-      let zeros = network.constant(
+      let zeros = try network.constant(
         [channels * padding[0], height, width], value: 0, layer.part("zeros"))
       stack = network.joined(
         [zeros, stack, zeros], alongSequence: false, layer.part("padded"))
@@ -139,9 +144,9 @@ extension CaffeTensor {
 
 extension CaffeNetworkWriter {
   /// A constant `[C, H, W]` of one number.
-  mutating func constant(_ shape: [Int], value: Float, _ name: String) -> String {
-    constant(
-      shape, FloatValues([Float](repeating: value, count: shape.reduce(1, *))), name)
+  mutating func constant(_ shape: [Int], value: Float, _ name: String) throws -> String {
+    let count = try checkedProduct(shape, limit: Limits.computedElements)
+    return constant(shape, FloatValues([Float](repeating: value, count: count)), name)
   }
 
   mutating func constant(

@@ -97,7 +97,7 @@ struct ConvolutionSettings: Sendable {
     let (own, run) = (outputs / groups, channels / groups * area)
     var result = [Float](
       repeating: 0,
-      count: try checkedProduct([outputs, channels, area], limit: Limits.tensorElements))
+      count: try checkedProduct([outputs, channels, area], limit: Limits.computedElements))
     for output in 0..<outputs {
       let start = output * channels * area + output / own * run
       result.replaceSubrange(

@@ -51,7 +51,7 @@ extension ConvolutionSettings {
     let pairs = source.count / (rows * columns)
     var result = [Float](
       repeating: 0,
-      count: try checkedProduct([pairs, height, width], limit: Limits.tensorElements))
+      count: try checkedProduct([pairs, height, width], limit: Limits.computedElements))
     for pair in 0..<pairs {
       for row in 0..<rows {
         for column in 0..<columns {

@@ -104,7 +104,7 @@ private struct DetectionSettings {
     }
     candidates = limit > 0 ? min(limit, boxes) : boxes
     keptOfClass = keep > 0 ? min(keep, candidates) : candidates
-    let all = try checkedProduct([labels.count, keptOfClass], limit: 1 << 24)
+    let all = try checkedProduct([labels.count, keptOfClass], limit: 1 << 22)
     rowCount = keep > 0 ? min(keep, all) : all
   }
 

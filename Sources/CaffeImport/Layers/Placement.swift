@@ -157,6 +157,13 @@ extension CaffeNetworkWriter {
   }
 }
 
+extension Limits {
+  /// Elements of what a conversion computes itself, beside the weights of the file.
+  static let computedElements = 1 << 26
+  /// Core ML layers that one of Caffe's is written out as.
+  static let writtenOutSteps = 2048
+}
+
 extension CaffeLayer {
   /// The only bottom.
   func input(_ inputs: [CaffeTensor]) throws -> CaffeTensor {

@@ -92,7 +92,7 @@ private struct PriorBoxSettings {
   /// xmin, ymin, xmax, ymax of every box in parts of the picture, then the variances.
   func boxes(height: Int, width: Int, _ layer: CaffeLayer) throws -> [Float] {
     let each = ratios.count * minimum.count + maximum.count
-    let count = try checkedProduct([height, width, each, 8], limit: Limits.tensorElements / 8)
+    let count = try checkedProduct([height, width, each, 8], limit: Limits.computedElements)
     var values: [Float] = []
     values.reserveCapacity(count)
     let (tall, wide) = (Float(picture[0]), Float(picture[1]))

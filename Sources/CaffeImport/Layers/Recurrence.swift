@@ -4,8 +4,6 @@ import TensorCore
 /// What Caffe's recurrent layers have in common: `cont[t, n]` is 0 where a sequence begins, and each
 /// step is written out, because Core ML's recurrent layers have no such input.
 struct Recurrence {
-  static let stepLimit = 2048
-
   let layer: CaffeLayer
   let units: Int
   let steps: Int
@@ -45,9 +43,9 @@ struct Recurrence {
         "its states have the shapes \(states.map(\.shapeText).joined(separator: ", ")), "
           + "\(expected) is needed")
     }
-    guard steps <= Self.stepLimit else {
+    guard steps <= Limits.writtenOutSteps else {
       throw layer.unsupported(
-        "\(steps) steps are to be written out", hint: "\(Self.stepLimit) are the most")
+        "\(steps) steps are to be written out", hint: "\(Limits.writtenOutSteps) are the most")
     }
     guard layer.tops.count == 1 + shown else {
       throw layer.error("it has \(layer.tops.count) tops, \(1 + shown) are needed", field: "top")

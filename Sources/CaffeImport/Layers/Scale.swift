@@ -205,7 +205,7 @@ extension CaffeNetworkWriter {
     }
     let source = values.array()
     var result = [Float]()
-    result.reserveCapacity(try checkedProduct(target, limit: Limits.tensorElements))
+    result.reserveCapacity(try checkedProduct(target, limit: Limits.computedElements))
     for c in 0..<target[0] {
       for y in 0..<target[1] {
         for x in 0..<target[2] {

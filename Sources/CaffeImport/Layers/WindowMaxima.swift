@@ -21,6 +21,10 @@ struct WindowMaxima: Sendable {
           + "padding \(windows.padding)", field: "top",
         hint: "Core ML has no layer that gives them; those of windows side by side can be computed")
     }
+    guard try checkedProduct(windows.kernel) <= Limits.writtenOutSteps / 8 else {
+      throw layer.unsupported(
+        "the places of maxima of windows of \(windows.kernel)", field: "top")
+    }
     let extents = Array(image.shape.suffix(2))
     let whole = zip(windows.size, windows.kernel).map { $0 * $1 }
     var source = image.blob
@@ -72,7 +76,8 @@ struct WindowMaxima: Sendable {
     let terms = try planes.enumerated().map { place, plane in
       let (row, column) = (place / windows.kernel[1], place % windows.kernel[1])
       var values: [Float] = []
-      values.reserveCapacity(try checkedProduct(windows.size, limit: Limits.tensorElements))
+      values.reserveCapacity(
+        try checkedProduct(windows.size, limit: Limits.computedElements / planes.count))
       for y in 0..<windows.size[0] {
         for x in 0..<windows.size[1] {
           values.append(
