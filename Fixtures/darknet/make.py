@@ -39,8 +39,6 @@ def case(name, text, **how):
 
 # Functions
 for name in ACTIVATIONS:
-    if name == "stair":  # Core ML cannot say it.
-        continue
     case(f"activation_{name}", net(3, 5, 6) + section("activation", activation=name), spread=3.0)
 case("activation_default", net(2, 3, 3) + section("activation"))
 case("convolutional_mish", net(3, 6, 5) + conv(4, 3, "mish", batch_normalize=1, pad=1))

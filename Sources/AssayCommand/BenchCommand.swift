@@ -10,8 +10,8 @@ struct BenchCommand: ParsableCommand {
     commandName: "bench", abstract: "Times predictions.",
     discussion: """
       Load time is from opening the file to a network ready to run; the first run is timed apart. \
-      A Keras architecture .json, a Darknet .cfg alone, or a model whose weights have been taken out, \
-      gets random ones. \
+      A Keras architecture .json, a Caffe .prototxt or a Darknet .cfg alone, or a model whose weights \
+      have been taken out, gets random ones. \
       Operations are those of the definition, a multiply-add being two: a Winograd convolution \
       does fewer and can be above the peak, which is that of a loop in registers.
 
@@ -24,7 +24,7 @@ struct BenchCommand: ParsableCommand {
   @Argument(help: "The model, or a network of another framework.", completion: .file())
   var model: String
 
-  @Argument(help: "Its weights, where they stand in a file of their own.", completion: .file())
+  @Argument(help: "Weights of an architecture .json, .prototxt or .cfg.", completion: .file())
   var weights: String?
 
   @Option(
@@ -87,11 +87,10 @@ struct BenchCommand: ParsableCommand {
     defer { progress.finish() }
     let clock = ContinuousClock()
     let start = clock.now
-    let (document, hasRandomWeights) = try ModelSource(
-      contentsOf: model, weights: weights
-    ).timedModel(
-      seed: seed,
-      customLayers: customLayers.map { try CustomLayerRules(argument: $0) } ?? CustomLayerRules())
+    let (document, hasRandomWeights) = try ModelSource(contentsOf: model, weights: weights)
+      .timedModel(
+        seed: seed,
+        customLayers: customLayers.map { try CustomLayerRules(argument: $0) } ?? CustomLayerRules())
     var options = Predictor.Options()
     options.layout = layout
     options.engine = engine.compileOptions

@@ -5,11 +5,8 @@ import TensorCore
 /// What `activation` names.
 enum ActivationFunction: Sendable, Equatable {
   case formula(ActivationFormula)
-  /// A name that Darknet does not know, or that Core ML cannot say.
+  /// A name that Darknet does not know.
   case unknown(String)
-
-  /// n = ⌊x⌋; n even ? ⌊x / 2⌋ : x − n + ⌊x / 2⌋. Core ML has ⌊x⌋ only for arrays of exact shapes.
-  static let impossible = ["stair"]
 
   /// - Parameter standard: what counts where the section has none.
   init(_ section: ConfigurationSection, default standard: ActivationFormula) {
@@ -59,6 +56,8 @@ enum ActivationFormula: String, Sendable, CaseIterable {
   case lhtan
   /// x < −4 ? 0.01(x + 4) : x > 4 ? 0.01(x − 4) + 1 : 0.125x + 0.5
   case plse
+  /// n = ⌊x⌋; n even ? ⌊x / 2⌋ : x − n + ⌊x / 2⌋
+  case stair
   /// max(x, 0) / (Σ max(x, 0) + 10⁻⁴), the sum over the channels
   case normalizeChannels = "normalize_channels"
   /// eˣ / (Σ eˣ + 10⁻⁴)
@@ -85,6 +84,7 @@ enum ActivationFormula: String, Sendable, CaseIterable {
     case .mish: "softplus, tanh, a product"
     case .hardMish: "sigmoidHard, its square, ReLU and a sum"
     case .hardtan, .lhtan, .plse: "sigmoidHard, linear layers and a sum"
+    case .stair: "floor, ReLU and sums; specification 4, which gives the network exact shapes"
     case .normalizeChannels, .normalizeChannelsSoftmax, .normalizeChannelsSoftmaxMaximum:
       "a sum over the channels and a quotient"
     }
@@ -116,15 +116,10 @@ extension DarknetNetwork {
       custom.className = text
       return tensor.with(add(name, custom, [tensor.blob]))
     case .unknown(let text):
-      let rule = "a rule makes it a custom layer: --custom-layers with \(subject.suggestedRule)"
-      if ActivationFunction.impossible.contains(text) {
-        throw call.unsupported(
-          "activation '\(text)' rounds down, which Core ML does in networks of exact shapes only",
-          hint: rule)
-      }
       throw call.unsupported(
         "activation '\(text)' is none of Darknet's, which would take relu for it",
-        hint: "activation=relu if that is meant; " + rule)
+        hint: "activation=relu if that is meant; a rule makes it a custom layer: --custom-layers "
+          + "with \(subject.suggestedRule)")
     }
   }
 
@@ -179,6 +174,11 @@ extension DarknetNetwork {
       let clip = add(part("clip"), Activation(.sigmoidHard(alpha: 0.125, beta: 0.5)), [x])
       return sum(
         [affine(clip, 0.92, 0.04, part("inner")), affine(x, 0.01, 0, part("outer"))], name)
+    case .stair:
+      // f = ⌊x / 2⌋, then f + max(x − 2f − 1, 0)
+      let half = add(part("floor"), Floor(), [affine(x, 0.5, 0, part("half"))])
+      let rest = sum([x, affine(half, -2, -1, part("even"))], part("rest"))
+      return sum([half, add(part("rise"), Activation(.relu), [rest])], name)
     case .normalizeChannels:
       return share(add(part("relu"), Activation(.relu), [x]), name)
     case .normalizeChannelsSoftmax:

@@ -81,7 +81,7 @@ public struct ConfigurationFile: Sendable {
 
 extension ConfigurationFile {
   /// Whether a file's text begins as a configuration does: with a section.
-  public static func recognises(_ bytes: Bytes) -> Bool {
+  public static func recognizes(_ bytes: Bytes) -> Bool {
     let start = bytes[0..<min(bytes.count, 64 << 10)].array(of: UInt8.self)
     for line in start.split(separator: UInt8(ascii: "\n")) {
       let line = line.filter { !isSpace($0) && ![0xEF, 0xBB, 0xBF].contains($0) }

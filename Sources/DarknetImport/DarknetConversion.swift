@@ -73,6 +73,10 @@ struct DarknetConversion {
     try addOutputs()
     imported.layers = network.layers
     try imported.rename(inputs: [], outputs: outputNames)
+    if imported.needsExactMapping {
+      let isImage = options.imageInputs.contains(options.inputNames.first ?? Self.inputName)
+      imported.makeExact(images: isImage ? [Self.inputName] : [])
+    }
   }
 
   // MARK: Layers
@@ -227,10 +231,11 @@ struct DarknetConversion {
           name(index) + "__copy__", Activation(.linear(alpha: 1, beta: 0)), [blob])
         taken.insert(blob)
       }
-      imported.outputs.append(
-        ImportedFeature(
-          name: blob, shape: isRow ? [tensor.channels] : tensor.shape,
-          layout: isRow ? "NC" : "NCHW"))
+      var feature = ImportedFeature(
+        name: blob, shape: isRow ? [tensor.channels] : tensor.shape,
+        layout: isRow ? "NC" : "NCHW")
+      feature.sourceShape = [nil] + feature.shape
+      imported.outputs.append(feature)
     }
   }
 

@@ -11,7 +11,7 @@ public enum DarknetImporter {
   }
 
   /// Whether a file's content is a `.cfg`.
-  public static func recognises(_ bytes: Bytes) -> Bool { ConfigurationFile.recognises(bytes) }
+  public static func recognizes(_ bytes: Bytes) -> Bool { ConfigurationFile.recognizes(bytes) }
 
   /// Converts a network. Where sections are not supported, the error names all of them.
   ///
@@ -24,7 +24,7 @@ public enum DarknetImporter {
       var options = options
       let conversion = try run(source, options, isOutline: isOutline)
       var notes = conversion.network.notes
-      addPreprocessing(conversion.imported, to: &options, notes: &notes)
+      addPreprocessing(to: &options, notes: &notes)
       for (key, value) in conversion.metadata(options) {
         if options.metadata.userDefined[key] == nil { options.metadata.userDefined[key] = value }
       }
@@ -55,16 +55,12 @@ public enum DarknetImporter {
 
   /// Darknet divides a picture's numbers by 255 and has red first.
   private static func addPreprocessing(
-    _ network: ImportedNetwork, to options: inout ConversionOptions, notes: inout [String]
+    to options: inout ConversionOptions, notes: inout [String]
   ) {
-    let images = options.preprocessing
-    let isUnset =
-      images.preset == nil && images.scale.isEmpty && images.mean.isEmpty && images.std.isEmpty
-      && images.redBias.isEmpty && images.greenBias.isEmpty && images.blueBias.isEmpty
-      && images.grayBias.isEmpty
-    guard isUnset, !options.imageInputs.isEmpty else { return }
-    options.preprocessing.scale.all = 1.0 / 255
-    notes.append(
-      "'\(options.imageInputs.joined(separator: "', '"))': --image-scale 1/255, as Darknet has it")
+    guard let name = options.imageInputs.first, !options.preprocessing.isPrepared(name) else {
+      return
+    }
+    options.preprocessing.scale.named[name] = 1.0 / 255
+    notes.append("'\(name)': --image-scale 1/255, as Darknet has it")
   }
 }

@@ -100,8 +100,5 @@ public enum LayerCatalog {
   /// The functions that `activation` names.
   public static var functions: [(name: String, becomes: String)] {
     ActivationFormula.allCases.map { ($0.rawValue, $0.becomes) }
-      + ActivationFunction.impossible.map {
-        ($0, "refused: it rounds down, which Core ML does in networks of exact shapes only")
-      }
   }
 }

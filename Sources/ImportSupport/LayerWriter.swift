@@ -9,6 +9,7 @@ public struct LayerWriter: Sendable {
   private let onVisit: (@Sendable (String) -> Void)?
   private var visited = 0
   private var blobs: Set<String> = []
+  private var names: Set<String> = []
   private var firstLayerOfEntry = 0
 
   public init(onVisit: (@Sendable (String) -> Void)?) { self.onVisit = onVisit }
@@ -30,9 +31,16 @@ public struct LayerWriter: Sendable {
     return added
   }
 
-  fileprivate mutating func abandon() { layers.removeSubrange(firstLayerOfEntry...) }
+  fileprivate mutating func abandon() {
+    names.subtract(layers[firstLayerOfEntry...].map(\.name))
+    layers.removeSubrange(firstLayerOfEntry...)
+  }
 
-  fileprivate mutating func append(_ layer: NeuralNetworkLayer) { layers.append(layer) }
+  fileprivate mutating func append(_ layer: NeuralNetworkLayer) {
+    var layer = layer
+    while !names.insert(layer.name).inserted { layer.name += "_" }
+    layers.append(layer)
+  }
 
   /// Hands the layer that made `blob` to `body`; returns what `body` does, or false where there is no
   /// such layer.

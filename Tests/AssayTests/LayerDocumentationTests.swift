@@ -7,13 +7,14 @@ import Testing
   private static func markdown(_ name: String) -> String {
     switch name {
     case "keras.md": KerasDocumentation.markdown
+    case "caffe.md": CaffeDocumentation.markdown
     case "darknet.md": DarknetDocumentation.markdown
     default: LayerDocumentation.markdown
     }
   }
 
   /// With `ASSAY_WRITE_DOCS` set, writes the pages instead; `make docs` does so.
-  @Test(arguments: ["layers.md", "keras.md", "darknet.md"])
+  @Test(arguments: ["layers.md", "keras.md", "caffe.md", "darknet.md"])
   func pageIsCurrent(_ name: String) throws {
     let page = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -78,7 +78,7 @@ import Testing
     ("name: \"net\"\nlayer {", false), ("# only a remark", false), ("[", false),
     (#"["net"]"#, false), ("[Gaussian_yolo]", true),
   ])
-  func recognisesConfigurations(_ text: String, _ expected: Bool) {
-    #expect(ConfigurationFile.recognises(Bytes(Array(text.utf8))) == expected)
+  func recognizesConfigurations(_ text: String, _ expected: Bool) {
+    #expect(ConfigurationFile.recognizes(Bytes(Array(text.utf8))) == expected)
   }
 }

@@ -54,7 +54,6 @@ import Testing
     ("[scale_channels]\nfrom=-1\n", "it names layer -1"),
     ("[region]\nclasses=20\nnum=5\n", "its input has 4 channels, 5 boxes of 25 numbers need 125"),
     ("[yolo]\nclasses=2\nnum=3\nmask=,\n", "line 8: mask: it names no anchor"),
-    ("[activation]\nactivation=stair\n", "activation 'stair' rounds down"),
     ("[detection]\nclasses=2\n", "its input has 256 numbers, 7 × 7 places need 196"),
     ("[avgpool]\n[region]\nclasses=0\ncoords=4\nnum=1\n", "its input has 4 channels"),
     ("[lstm]\noutput=3\n", "line 5: recurrent layers"),

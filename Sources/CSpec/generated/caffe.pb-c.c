@@ -2887,6 +2887,501 @@ void   caffe__detection_output_parameter__free_unpacked
   assert(message->base.descriptor == &caffe__detection_output_parameter__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caffe__save_output_parameter__init
+                     (Caffe__SaveOutputParameter         *message)
+{
+  static const Caffe__SaveOutputParameter init_value = CAFFE__SAVE_OUTPUT_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__save_output_parameter__get_packed_size
+                     (const Caffe__SaveOutputParameter *message)
+{
+  assert(message->base.descriptor == &caffe__save_output_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__save_output_parameter__pack
+                     (const Caffe__SaveOutputParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__save_output_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__save_output_parameter__pack_to_buffer
+                     (const Caffe__SaveOutputParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__save_output_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__SaveOutputParameter *
+       caffe__save_output_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__SaveOutputParameter *)
+     protobuf_c_message_unpack (&caffe__save_output_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__save_output_parameter__free_unpacked
+                     (Caffe__SaveOutputParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__save_output_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__yolo_detection_output_parameter__init
+                     (Caffe__YoloDetectionOutputParameter         *message)
+{
+  static const Caffe__YoloDetectionOutputParameter init_value = CAFFE__YOLO_DETECTION_OUTPUT_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__yolo_detection_output_parameter__get_packed_size
+                     (const Caffe__YoloDetectionOutputParameter *message)
+{
+  assert(message->base.descriptor == &caffe__yolo_detection_output_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__yolo_detection_output_parameter__pack
+                     (const Caffe__YoloDetectionOutputParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__yolo_detection_output_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__yolo_detection_output_parameter__pack_to_buffer
+                     (const Caffe__YoloDetectionOutputParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__yolo_detection_output_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__YoloDetectionOutputParameter *
+       caffe__yolo_detection_output_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__YoloDetectionOutputParameter *)
+     protobuf_c_message_unpack (&caffe__yolo_detection_output_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__yolo_detection_output_parameter__free_unpacked
+                     (Caffe__YoloDetectionOutputParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__yolo_detection_output_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__yolov3_detection_output_parameter__init
+                     (Caffe__Yolov3DetectionOutputParameter         *message)
+{
+  static const Caffe__Yolov3DetectionOutputParameter init_value = CAFFE__YOLOV3_DETECTION_OUTPUT_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__yolov3_detection_output_parameter__get_packed_size
+                     (const Caffe__Yolov3DetectionOutputParameter *message)
+{
+  assert(message->base.descriptor == &caffe__yolov3_detection_output_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__yolov3_detection_output_parameter__pack
+                     (const Caffe__Yolov3DetectionOutputParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__yolov3_detection_output_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__yolov3_detection_output_parameter__pack_to_buffer
+                     (const Caffe__Yolov3DetectionOutputParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__yolov3_detection_output_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__Yolov3DetectionOutputParameter *
+       caffe__yolov3_detection_output_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__Yolov3DetectionOutputParameter *)
+     protobuf_c_message_unpack (&caffe__yolov3_detection_output_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__yolov3_detection_output_parameter__free_unpacked
+                     (Caffe__Yolov3DetectionOutputParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__yolov3_detection_output_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__reorg_parameter__init
+                     (Caffe__ReorgParameter         *message)
+{
+  static const Caffe__ReorgParameter init_value = CAFFE__REORG_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__reorg_parameter__get_packed_size
+                     (const Caffe__ReorgParameter *message)
+{
+  assert(message->base.descriptor == &caffe__reorg_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__reorg_parameter__pack
+                     (const Caffe__ReorgParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__reorg_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__reorg_parameter__pack_to_buffer
+                     (const Caffe__ReorgParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__reorg_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__ReorgParameter *
+       caffe__reorg_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__ReorgParameter *)
+     protobuf_c_message_unpack (&caffe__reorg_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__reorg_parameter__free_unpacked
+                     (Caffe__ReorgParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__reorg_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__upsample_parameter__init
+                     (Caffe__UpsampleParameter         *message)
+{
+  static const Caffe__UpsampleParameter init_value = CAFFE__UPSAMPLE_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__upsample_parameter__get_packed_size
+                     (const Caffe__UpsampleParameter *message)
+{
+  assert(message->base.descriptor == &caffe__upsample_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__upsample_parameter__pack
+                     (const Caffe__UpsampleParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__upsample_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__upsample_parameter__pack_to_buffer
+                     (const Caffe__UpsampleParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__upsample_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__UpsampleParameter *
+       caffe__upsample_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__UpsampleParameter *)
+     protobuf_c_message_unpack (&caffe__upsample_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__upsample_parameter__free_unpacked
+                     (Caffe__UpsampleParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__upsample_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__bnparameter__init
+                     (Caffe__BNParameter         *message)
+{
+  static const Caffe__BNParameter init_value = CAFFE__BNPARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__bnparameter__get_packed_size
+                     (const Caffe__BNParameter *message)
+{
+  assert(message->base.descriptor == &caffe__bnparameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__bnparameter__pack
+                     (const Caffe__BNParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__bnparameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__bnparameter__pack_to_buffer
+                     (const Caffe__BNParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__bnparameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__BNParameter *
+       caffe__bnparameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__BNParameter *)
+     protobuf_c_message_unpack (&caffe__bnparameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__bnparameter__free_unpacked
+                     (Caffe__BNParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__bnparameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__interp_parameter__init
+                     (Caffe__InterpParameter         *message)
+{
+  static const Caffe__InterpParameter init_value = CAFFE__INTERP_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__interp_parameter__get_packed_size
+                     (const Caffe__InterpParameter *message)
+{
+  assert(message->base.descriptor == &caffe__interp_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__interp_parameter__pack
+                     (const Caffe__InterpParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__interp_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__interp_parameter__pack_to_buffer
+                     (const Caffe__InterpParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__interp_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__InterpParameter *
+       caffe__interp_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__InterpParameter *)
+     protobuf_c_message_unpack (&caffe__interp_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__interp_parameter__free_unpacked
+                     (Caffe__InterpParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__interp_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__shuffle_channel_parameter__init
+                     (Caffe__ShuffleChannelParameter         *message)
+{
+  static const Caffe__ShuffleChannelParameter init_value = CAFFE__SHUFFLE_CHANNEL_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__shuffle_channel_parameter__get_packed_size
+                     (const Caffe__ShuffleChannelParameter *message)
+{
+  assert(message->base.descriptor == &caffe__shuffle_channel_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__shuffle_channel_parameter__pack
+                     (const Caffe__ShuffleChannelParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__shuffle_channel_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__shuffle_channel_parameter__pack_to_buffer
+                     (const Caffe__ShuffleChannelParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__shuffle_channel_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__ShuffleChannelParameter *
+       caffe__shuffle_channel_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__ShuffleChannelParameter *)
+     protobuf_c_message_unpack (&caffe__shuffle_channel_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__shuffle_channel_parameter__free_unpacked
+                     (Caffe__ShuffleChannelParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__shuffle_channel_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__roipooling_parameter__init
+                     (Caffe__ROIPoolingParameter         *message)
+{
+  static const Caffe__ROIPoolingParameter init_value = CAFFE__ROIPOOLING_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__roipooling_parameter__get_packed_size
+                     (const Caffe__ROIPoolingParameter *message)
+{
+  assert(message->base.descriptor == &caffe__roipooling_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__roipooling_parameter__pack
+                     (const Caffe__ROIPoolingParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__roipooling_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__roipooling_parameter__pack_to_buffer
+                     (const Caffe__ROIPoolingParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__roipooling_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__ROIPoolingParameter *
+       caffe__roipooling_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__ROIPoolingParameter *)
+     protobuf_c_message_unpack (&caffe__roipooling_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__roipooling_parameter__free_unpacked
+                     (Caffe__ROIPoolingParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__roipooling_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__psroipooling_parameter__init
+                     (Caffe__PSROIPoolingParameter         *message)
+{
+  static const Caffe__PSROIPoolingParameter init_value = CAFFE__PSROIPOOLING_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__psroipooling_parameter__get_packed_size
+                     (const Caffe__PSROIPoolingParameter *message)
+{
+  assert(message->base.descriptor == &caffe__psroipooling_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__psroipooling_parameter__pack
+                     (const Caffe__PSROIPoolingParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__psroipooling_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__psroipooling_parameter__pack_to_buffer
+                     (const Caffe__PSROIPoolingParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__psroipooling_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__PSROIPoolingParameter *
+       caffe__psroipooling_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__PSROIPoolingParameter *)
+     protobuf_c_message_unpack (&caffe__psroipooling_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__psroipooling_parameter__free_unpacked
+                     (Caffe__PSROIPoolingParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__psroipooling_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caffe__smooth_l1_loss_parameter__init
+                     (Caffe__SmoothL1LossParameter         *message)
+{
+  static const Caffe__SmoothL1LossParameter init_value = CAFFE__SMOOTH_L1_LOSS_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__smooth_l1_loss_parameter__get_packed_size
+                     (const Caffe__SmoothL1LossParameter *message)
+{
+  assert(message->base.descriptor == &caffe__smooth_l1_loss_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__smooth_l1_loss_parameter__pack
+                     (const Caffe__SmoothL1LossParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__smooth_l1_loss_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__smooth_l1_loss_parameter__pack_to_buffer
+                     (const Caffe__SmoothL1LossParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__smooth_l1_loss_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__SmoothL1LossParameter *
+       caffe__smooth_l1_loss_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__SmoothL1LossParameter *)
+     protobuf_c_message_unpack (&caffe__smooth_l1_loss_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__smooth_l1_loss_parameter__free_unpacked
+                     (Caffe__SmoothL1LossParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__smooth_l1_loss_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor caffe__blob_shape__field_descriptors[1] =
 {
   {
@@ -2925,11 +3420,45 @@ const ProtobufCMessageDescriptor caffe__blob_shape__descriptor =
   (ProtobufCMessageInit) caffe__blob_shape__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCEnumValue caffe__blob_proto__type__enum_values_by_number[5] =
+{
+  { "DOUBLE", "CAFFE__BLOB_PROTO__TYPE__DOUBLE", 0 },
+  { "FLOAT", "CAFFE__BLOB_PROTO__TYPE__FLOAT", 1 },
+  { "FLOAT16", "CAFFE__BLOB_PROTO__TYPE__FLOAT16", 2 },
+  { "INT", "CAFFE__BLOB_PROTO__TYPE__INT", 3 },
+  { "UINT", "CAFFE__BLOB_PROTO__TYPE__UINT", 4 },
+};
+static const ProtobufCIntRange caffe__blob_proto__type__value_ranges[] = {
+{0, 0},{0, 5}
+};
+static const ProtobufCEnumValueIndex caffe__blob_proto__type__enum_values_by_name[5] =
+{
+  { "DOUBLE", 0 },
+  { "FLOAT", 1 },
+  { "FLOAT16", 2 },
+  { "INT", 3 },
+  { "UINT", 4 },
+};
+const ProtobufCEnumDescriptor caffe__blob_proto__type__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caffe.BlobProto.Type",
+  "Type",
+  "Caffe__BlobProto__Type",
+  "caffe",
+  5,
+  caffe__blob_proto__type__enum_values_by_number,
+  5,
+  caffe__blob_proto__type__enum_values_by_name,
+  1,
+  caffe__blob_proto__type__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
 static const int32_t caffe__blob_proto__num__default_value = 0;
 static const int32_t caffe__blob_proto__channels__default_value = 0;
 static const int32_t caffe__blob_proto__height__default_value = 0;
 static const int32_t caffe__blob_proto__width__default_value = 0;
-static const ProtobufCFieldDescriptor caffe__blob_proto__field_descriptors[9] =
+static const ProtobufCFieldDescriptor caffe__blob_proto__field_descriptors[13] =
 {
   {
     "num",
@@ -3039,6 +3568,54 @@ static const ProtobufCFieldDescriptor caffe__blob_proto__field_descriptors[9] =
     0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "raw_data_type",
+    10,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caffe__BlobProto, has_raw_data_type),
+    offsetof(Caffe__BlobProto, raw_data_type),
+    &caffe__blob_proto__type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "raw_diff_type",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caffe__BlobProto, has_raw_diff_type),
+    offsetof(Caffe__BlobProto, raw_diff_type),
+    &caffe__blob_proto__type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "raw_data",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caffe__BlobProto, has_raw_data),
+    offsetof(Caffe__BlobProto, raw_data),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "raw_diff",
+    13,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caffe__BlobProto, has_raw_diff),
+    offsetof(Caffe__BlobProto, raw_diff),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caffe__blob_proto__field_indices_by_name[] = {
   1,   /* field[1] = channels */
@@ -3048,13 +3625,17 @@ static const unsigned caffe__blob_proto__field_indices_by_name[] = {
   8,   /* field[8] = double_diff */
   2,   /* field[2] = height */
   0,   /* field[0] = num */
+  11,   /* field[11] = raw_data */
+  9,   /* field[9] = raw_data_type */
+  12,   /* field[12] = raw_diff */
+  10,   /* field[10] = raw_diff_type */
   6,   /* field[6] = shape */
   3,   /* field[3] = width */
 };
 static const ProtobufCIntRange caffe__blob_proto__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 13 }
 };
 const ProtobufCMessageDescriptor caffe__blob_proto__descriptor =
 {
@@ -3064,7 +3645,7 @@ const ProtobufCMessageDescriptor caffe__blob_proto__descriptor =
   "Caffe__BlobProto",
   "caffe",
   sizeof(Caffe__BlobProto),
-  9,
+  13,
   caffe__blob_proto__field_descriptors,
   caffe__blob_proto__field_indices_by_name,
   1,  caffe__blob_proto__number_ranges,
@@ -3646,7 +4227,7 @@ const ProtobufCMessageDescriptor caffe__param_spec__descriptor =
   (ProtobufCMessageInit) caffe__param_spec__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caffe__layer_parameter__field_descriptors[64] =
+static const ProtobufCFieldDescriptor caffe__layer_parameter__field_descriptors[75] =
 {
   {
     "name",
@@ -3776,6 +4357,18 @@ static const ProtobufCFieldDescriptor caffe__layer_parameter__field_descriptors[
     offsetof(Caffe__LayerParameter, n_propagate_down),
     offsetof(Caffe__LayerParameter, propagate_down),
     NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bn_param",
+    45,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, bn_param),
+    &caffe__bnparameter__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -4369,6 +4962,30 @@ static const ProtobufCFieldDescriptor caffe__layer_parameter__field_descriptors[
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "reorg_param",
+    149,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, reorg_param),
+    &caffe__reorg_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "upsample_param",
+    150,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, upsample_param),
+    &caffe__upsample_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "permute_param",
     202,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -4416,80 +5033,192 @@ static const ProtobufCFieldDescriptor caffe__layer_parameter__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "relu6_param",
+    211,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, relu6_param),
+    &caffe__re_luparameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "yolo_detection_output_param",
+    601,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, yolo_detection_output_param),
+    &caffe__yolo_detection_output_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "yolov3_detection_output_param",
+    602,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, yolov3_detection_output_param),
+    &caffe__yolov3_detection_output_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "interp_param",
+    20001,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, interp_param),
+    &caffe__interp_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "shuffle_channel_param",
+    20002,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, shuffle_channel_param),
+    &caffe__shuffle_channel_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "psroi_pooling_param",
+    20003,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, psroi_pooling_param),
+    &caffe__psroipooling_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "roi_pooling_param",
+    8266711,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, roi_pooling_param),
+    &caffe__roipooling_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "smooth_l1_loss_param",
+    8266712,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, smooth_l1_loss_param),
+    &caffe__smooth_l1_loss_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caffe__layer_parameter__field_indices_by_name[] = {
-  13,   /* field[13] = accuracy_param */
-  14,   /* field[14] = argmax_param */
-  50,   /* field[50] = batch_norm_param */
-  52,   /* field[52] = bias_param */
+  14,   /* field[14] = accuracy_param */
+  15,   /* field[15] = argmax_param */
+  51,   /* field[51] = batch_norm_param */
+  53,   /* field[53] = bias_param */
   6,   /* field[6] = blobs */
+  11,   /* field[11] = bn_param */
   2,   /* field[2] = bottom */
-  59,   /* field[59] = clip_param */
-  15,   /* field[15] = concat_param */
-  16,   /* field[16] = contrastive_loss_param */
-  17,   /* field[17] = convolution_param */
-  55,   /* field[55] = crop_param */
-  18,   /* field[18] = data_param */
-  62,   /* field[62] = detection_output_param */
-  19,   /* field[19] = dropout_param */
-  20,   /* field[20] = dummy_data_param */
-  21,   /* field[21] = eltwise_param */
-  51,   /* field[51] = elu_param */
-  48,   /* field[48] = embed_param */
+  60,   /* field[60] = clip_param */
+  16,   /* field[16] = concat_param */
+  17,   /* field[17] = contrastive_loss_param */
+  18,   /* field[18] = convolution_param */
+  56,   /* field[56] = crop_param */
+  19,   /* field[19] = data_param */
+  65,   /* field[65] = detection_output_param */
+  20,   /* field[20] = dropout_param */
+  21,   /* field[21] = dummy_data_param */
+  22,   /* field[22] = eltwise_param */
+  52,   /* field[52] = elu_param */
+  49,   /* field[49] = embed_param */
   8,   /* field[8] = exclude */
-  22,   /* field[22] = exp_param */
-  46,   /* field[46] = flatten_param */
-  23,   /* field[23] = hdf5_data_param */
-  24,   /* field[24] = hdf5_output_param */
-  25,   /* field[25] = hinge_loss_param */
-  26,   /* field[26] = image_data_param */
+  23,   /* field[23] = exp_param */
+  47,   /* field[47] = flatten_param */
+  24,   /* field[24] = hdf5_data_param */
+  25,   /* field[25] = hdf5_output_param */
+  26,   /* field[26] = hinge_loss_param */
+  27,   /* field[27] = image_data_param */
   7,   /* field[7] = include */
-  27,   /* field[27] = infogain_loss_param */
-  28,   /* field[28] = inner_product_param */
-  54,   /* field[54] = input_param */
-  45,   /* field[45] = log_param */
-  12,   /* field[12] = loss_param */
+  28,   /* field[28] = infogain_loss_param */
+  29,   /* field[29] = inner_product_param */
+  55,   /* field[55] = input_param */
+  70,   /* field[70] = interp_param */
+  46,   /* field[46] = log_param */
+  13,   /* field[13] = loss_param */
   4,   /* field[4] = loss_weight */
-  29,   /* field[29] = lrn_param */
-  30,   /* field[30] = memory_data_param */
-  31,   /* field[31] = mvn_param */
+  30,   /* field[30] = lrn_param */
+  31,   /* field[31] = memory_data_param */
+  32,   /* field[32] = mvn_param */
   0,   /* field[0] = name */
-  63,   /* field[63] = norm_param */
+  66,   /* field[66] = norm_param */
   5,   /* field[5] = param */
-  56,   /* field[56] = parameter_param */
-  60,   /* field[60] = permute_param */
+  57,   /* field[57] = parameter_param */
+  63,   /* field[63] = permute_param */
   9,   /* field[9] = phase */
-  32,   /* field[32] = pooling_param */
-  33,   /* field[33] = power_param */
-  42,   /* field[42] = prelu_param */
-  61,   /* field[61] = prior_box_param */
+  33,   /* field[33] = pooling_param */
+  34,   /* field[34] = power_param */
+  43,   /* field[43] = prelu_param */
+  64,   /* field[64] = prior_box_param */
   10,   /* field[10] = propagate_down */
-  41,   /* field[41] = python_param */
-  57,   /* field[57] = recurrent_param */
-  47,   /* field[47] = reduction_param */
-  34,   /* field[34] = relu_param */
-  44,   /* field[44] = reshape_param */
-  53,   /* field[53] = scale_param */
-  35,   /* field[35] = sigmoid_param */
-  37,   /* field[37] = slice_param */
-  36,   /* field[36] = softmax_param */
-  43,   /* field[43] = spp_param */
-  58,   /* field[58] = swish_param */
-  38,   /* field[38] = tanh_param */
-  39,   /* field[39] = threshold_param */
-  49,   /* field[49] = tile_param */
+  72,   /* field[72] = psroi_pooling_param */
+  42,   /* field[42] = python_param */
+  58,   /* field[58] = recurrent_param */
+  48,   /* field[48] = reduction_param */
+  67,   /* field[67] = relu6_param */
+  35,   /* field[35] = relu_param */
+  61,   /* field[61] = reorg_param */
+  45,   /* field[45] = reshape_param */
+  73,   /* field[73] = roi_pooling_param */
+  54,   /* field[54] = scale_param */
+  71,   /* field[71] = shuffle_channel_param */
+  36,   /* field[36] = sigmoid_param */
+  38,   /* field[38] = slice_param */
+  74,   /* field[74] = smooth_l1_loss_param */
+  37,   /* field[37] = softmax_param */
+  44,   /* field[44] = spp_param */
+  59,   /* field[59] = swish_param */
+  39,   /* field[39] = tanh_param */
+  40,   /* field[40] = threshold_param */
+  50,   /* field[50] = tile_param */
   3,   /* field[3] = top */
-  11,   /* field[11] = transform_param */
+  12,   /* field[12] = transform_param */
   1,   /* field[1] = type */
-  40,   /* field[40] = window_data_param */
+  62,   /* field[62] = upsample_param */
+  41,   /* field[41] = window_data_param */
+  68,   /* field[68] = yolo_detection_output_param */
+  69,   /* field[69] = yolov3_detection_output_param */
 };
-static const ProtobufCIntRange caffe__layer_parameter__number_ranges[4 + 1] =
+static const ProtobufCIntRange caffe__layer_parameter__number_ranges[9 + 1] =
 {
   { 1, 0 },
-  { 100, 11 },
-  { 202, 60 },
-  { 206, 63 },
-  { 0, 64 }
+  { 45, 11 },
+  { 100, 12 },
+  { 202, 63 },
+  { 206, 66 },
+  { 211, 67 },
+  { 601, 68 },
+  { 20001, 70 },
+  { 8266711, 73 },
+  { 0, 75 }
 };
 const ProtobufCMessageDescriptor caffe__layer_parameter__descriptor =
 {
@@ -4499,10 +5228,10 @@ const ProtobufCMessageDescriptor caffe__layer_parameter__descriptor =
   "Caffe__LayerParameter",
   "caffe",
   sizeof(Caffe__LayerParameter),
-  64,
+  75,
   caffe__layer_parameter__field_descriptors,
   caffe__layer_parameter__field_indices_by_name,
-  4,  caffe__layer_parameter__number_ranges,
+  9,  caffe__layer_parameter__number_ranges,
   (ProtobufCMessageInit) caffe__layer_parameter__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -10525,7 +11254,8 @@ static const int32_t caffe__detection_output_parameter__background_label_id__def
 static const Caffe__PriorBoxParameter__CodeType caffe__detection_output_parameter__code_type__default_value = CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CORNER;
 static const int32_t caffe__detection_output_parameter__keep_top_k__default_value = -1;
 static const protobuf_c_boolean caffe__detection_output_parameter__variance_encoded_in_target__default_value = 0;
-static const ProtobufCFieldDescriptor caffe__detection_output_parameter__field_descriptors[8] =
+static const protobuf_c_boolean caffe__detection_output_parameter__visualize__default_value = 0;
+static const ProtobufCFieldDescriptor caffe__detection_output_parameter__field_descriptors[12] =
 {
   {
     "num_classes",
@@ -10571,6 +11301,18 @@ static const ProtobufCFieldDescriptor caffe__detection_output_parameter__field_d
     0,   /* quantifier_offset */
     offsetof(Caffe__DetectionOutputParameter, nms_param),
     &caffe__non_maximum_suppression_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "save_output_param",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__DetectionOutputParameter, save_output_param),
+    &caffe__save_output_parameter__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -10623,22 +11365,61 @@ static const ProtobufCFieldDescriptor caffe__detection_output_parameter__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "visualize",
+    10,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caffe__DetectionOutputParameter, has_visualize),
+    offsetof(Caffe__DetectionOutputParameter, visualize),
+    NULL,
+    &caffe__detection_output_parameter__visualize__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "visualize_threshold",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__DetectionOutputParameter, has_visualize_threshold),
+    offsetof(Caffe__DetectionOutputParameter, visualize_threshold),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "save_file",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__DetectionOutputParameter, save_file),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caffe__detection_output_parameter__field_indices_by_name[] = {
   2,   /* field[2] = background_label_id */
-  4,   /* field[4] = code_type */
-  7,   /* field[7] = confidence_threshold */
-  5,   /* field[5] = keep_top_k */
+  5,   /* field[5] = code_type */
+  8,   /* field[8] = confidence_threshold */
+  6,   /* field[6] = keep_top_k */
   3,   /* field[3] = nms_param */
   0,   /* field[0] = num_classes */
+  11,   /* field[11] = save_file */
+  4,   /* field[4] = save_output_param */
   1,   /* field[1] = share_location */
-  6,   /* field[6] = variance_encoded_in_target */
+  7,   /* field[7] = variance_encoded_in_target */
+  9,   /* field[9] = visualize */
+  10,   /* field[10] = visualize_threshold */
 };
-static const ProtobufCIntRange caffe__detection_output_parameter__number_ranges[2 + 1] =
+static const ProtobufCIntRange caffe__detection_output_parameter__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 6, 4 },
-  { 0, 8 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor caffe__detection_output_parameter__descriptor =
 {
@@ -10648,11 +11429,1047 @@ const ProtobufCMessageDescriptor caffe__detection_output_parameter__descriptor =
   "Caffe__DetectionOutputParameter",
   "caffe",
   sizeof(Caffe__DetectionOutputParameter),
-  8,
+  12,
   caffe__detection_output_parameter__field_descriptors,
   caffe__detection_output_parameter__field_indices_by_name,
-  2,  caffe__detection_output_parameter__number_ranges,
+  1,  caffe__detection_output_parameter__number_ranges,
   (ProtobufCMessageInit) caffe__detection_output_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caffe__save_output_parameter__field_descriptors[6] =
+{
+  {
+    "output_directory",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__SaveOutputParameter, output_directory),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "output_name_prefix",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__SaveOutputParameter, output_name_prefix),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "output_format",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__SaveOutputParameter, output_format),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "label_map_file",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__SaveOutputParameter, label_map_file),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name_size_file",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__SaveOutputParameter, name_size_file),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "num_test_image",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__SaveOutputParameter, has_num_test_image),
+    offsetof(Caffe__SaveOutputParameter, num_test_image),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__save_output_parameter__field_indices_by_name[] = {
+  3,   /* field[3] = label_map_file */
+  4,   /* field[4] = name_size_file */
+  5,   /* field[5] = num_test_image */
+  0,   /* field[0] = output_directory */
+  2,   /* field[2] = output_format */
+  1,   /* field[1] = output_name_prefix */
+};
+static const ProtobufCIntRange caffe__save_output_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor caffe__save_output_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.SaveOutputParameter",
+  "SaveOutputParameter",
+  "Caffe__SaveOutputParameter",
+  "caffe",
+  sizeof(Caffe__SaveOutputParameter),
+  6,
+  caffe__save_output_parameter__field_descriptors,
+  caffe__save_output_parameter__field_indices_by_name,
+  1,  caffe__save_output_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__save_output_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const uint32_t caffe__yolo_detection_output_parameter__side__default_value = 13u;
+static const uint32_t caffe__yolo_detection_output_parameter__num_classes__default_value = 20u;
+static const uint32_t caffe__yolo_detection_output_parameter__num_box__default_value = 5u;
+static const uint32_t caffe__yolo_detection_output_parameter__coords__default_value = 4u;
+static const float caffe__yolo_detection_output_parameter__confidence_threshold__default_value = 0.01;
+static const float caffe__yolo_detection_output_parameter__nms_threshold__default_value = 0.45;
+static const ProtobufCFieldDescriptor caffe__yolo_detection_output_parameter__field_descriptors[8] =
+{
+  {
+    "side",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__YoloDetectionOutputParameter, has_side),
+    offsetof(Caffe__YoloDetectionOutputParameter, side),
+    NULL,
+    &caffe__yolo_detection_output_parameter__side__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "num_classes",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__YoloDetectionOutputParameter, has_num_classes),
+    offsetof(Caffe__YoloDetectionOutputParameter, num_classes),
+    NULL,
+    &caffe__yolo_detection_output_parameter__num_classes__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "num_box",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__YoloDetectionOutputParameter, has_num_box),
+    offsetof(Caffe__YoloDetectionOutputParameter, num_box),
+    NULL,
+    &caffe__yolo_detection_output_parameter__num_box__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "coords",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__YoloDetectionOutputParameter, has_coords),
+    offsetof(Caffe__YoloDetectionOutputParameter, coords),
+    NULL,
+    &caffe__yolo_detection_output_parameter__coords__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "confidence_threshold",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__YoloDetectionOutputParameter, has_confidence_threshold),
+    offsetof(Caffe__YoloDetectionOutputParameter, confidence_threshold),
+    NULL,
+    &caffe__yolo_detection_output_parameter__confidence_threshold__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "nms_threshold",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__YoloDetectionOutputParameter, has_nms_threshold),
+    offsetof(Caffe__YoloDetectionOutputParameter, nms_threshold),
+    NULL,
+    &caffe__yolo_detection_output_parameter__nms_threshold__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "biases",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__YoloDetectionOutputParameter, n_biases),
+    offsetof(Caffe__YoloDetectionOutputParameter, biases),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "label_map_file",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__YoloDetectionOutputParameter, label_map_file),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__yolo_detection_output_parameter__field_indices_by_name[] = {
+  6,   /* field[6] = biases */
+  4,   /* field[4] = confidence_threshold */
+  3,   /* field[3] = coords */
+  7,   /* field[7] = label_map_file */
+  5,   /* field[5] = nms_threshold */
+  2,   /* field[2] = num_box */
+  1,   /* field[1] = num_classes */
+  0,   /* field[0] = side */
+};
+static const ProtobufCIntRange caffe__yolo_detection_output_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor caffe__yolo_detection_output_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.YoloDetectionOutputParameter",
+  "YoloDetectionOutputParameter",
+  "Caffe__YoloDetectionOutputParameter",
+  "caffe",
+  sizeof(Caffe__YoloDetectionOutputParameter),
+  8,
+  caffe__yolo_detection_output_parameter__field_descriptors,
+  caffe__yolo_detection_output_parameter__field_indices_by_name,
+  1,  caffe__yolo_detection_output_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__yolo_detection_output_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const uint32_t caffe__yolov3_detection_output_parameter__num_classes__default_value = 20u;
+static const uint32_t caffe__yolov3_detection_output_parameter__num_box__default_value = 3u;
+static const float caffe__yolov3_detection_output_parameter__confidence_threshold__default_value = 0.01;
+static const float caffe__yolov3_detection_output_parameter__nms_threshold__default_value = 0.45;
+static const uint32_t caffe__yolov3_detection_output_parameter__mask_group_num__default_value = 2u;
+static const protobuf_c_boolean caffe__yolov3_detection_output_parameter__gaussian_box__default_value = 0;
+static const ProtobufCFieldDescriptor caffe__yolov3_detection_output_parameter__field_descriptors[9] =
+{
+  {
+    "num_classes",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__Yolov3DetectionOutputParameter, has_num_classes),
+    offsetof(Caffe__Yolov3DetectionOutputParameter, num_classes),
+    NULL,
+    &caffe__yolov3_detection_output_parameter__num_classes__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "num_box",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__Yolov3DetectionOutputParameter, has_num_box),
+    offsetof(Caffe__Yolov3DetectionOutputParameter, num_box),
+    NULL,
+    &caffe__yolov3_detection_output_parameter__num_box__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "confidence_threshold",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__Yolov3DetectionOutputParameter, has_confidence_threshold),
+    offsetof(Caffe__Yolov3DetectionOutputParameter, confidence_threshold),
+    NULL,
+    &caffe__yolov3_detection_output_parameter__confidence_threshold__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "nms_threshold",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__Yolov3DetectionOutputParameter, has_nms_threshold),
+    offsetof(Caffe__Yolov3DetectionOutputParameter, nms_threshold),
+    NULL,
+    &caffe__yolov3_detection_output_parameter__nms_threshold__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "biases",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__Yolov3DetectionOutputParameter, n_biases),
+    offsetof(Caffe__Yolov3DetectionOutputParameter, biases),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "anchors_scale",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__Yolov3DetectionOutputParameter, n_anchors_scale),
+    offsetof(Caffe__Yolov3DetectionOutputParameter, anchors_scale),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "mask_group_num",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__Yolov3DetectionOutputParameter, has_mask_group_num),
+    offsetof(Caffe__Yolov3DetectionOutputParameter, mask_group_num),
+    NULL,
+    &caffe__yolov3_detection_output_parameter__mask_group_num__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "mask",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__Yolov3DetectionOutputParameter, n_mask),
+    offsetof(Caffe__Yolov3DetectionOutputParameter, mask),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "gaussian_box",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caffe__Yolov3DetectionOutputParameter, has_gaussian_box),
+    offsetof(Caffe__Yolov3DetectionOutputParameter, gaussian_box),
+    NULL,
+    &caffe__yolov3_detection_output_parameter__gaussian_box__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__yolov3_detection_output_parameter__field_indices_by_name[] = {
+  5,   /* field[5] = anchors_scale */
+  4,   /* field[4] = biases */
+  2,   /* field[2] = confidence_threshold */
+  8,   /* field[8] = gaussian_box */
+  7,   /* field[7] = mask */
+  6,   /* field[6] = mask_group_num */
+  3,   /* field[3] = nms_threshold */
+  1,   /* field[1] = num_box */
+  0,   /* field[0] = num_classes */
+};
+static const ProtobufCIntRange caffe__yolov3_detection_output_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor caffe__yolov3_detection_output_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.Yolov3DetectionOutputParameter",
+  "Yolov3DetectionOutputParameter",
+  "Caffe__Yolov3DetectionOutputParameter",
+  "caffe",
+  sizeof(Caffe__Yolov3DetectionOutputParameter),
+  9,
+  caffe__yolov3_detection_output_parameter__field_descriptors,
+  caffe__yolov3_detection_output_parameter__field_indices_by_name,
+  1,  caffe__yolov3_detection_output_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__yolov3_detection_output_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const protobuf_c_boolean caffe__reorg_parameter__reverse__default_value = 0;
+static const ProtobufCFieldDescriptor caffe__reorg_parameter__field_descriptors[2] =
+{
+  {
+    "stride",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__ReorgParameter, has_stride),
+    offsetof(Caffe__ReorgParameter, stride),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reverse",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caffe__ReorgParameter, has_reverse),
+    offsetof(Caffe__ReorgParameter, reverse),
+    NULL,
+    &caffe__reorg_parameter__reverse__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__reorg_parameter__field_indices_by_name[] = {
+  1,   /* field[1] = reverse */
+  0,   /* field[0] = stride */
+};
+static const ProtobufCIntRange caffe__reorg_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caffe__reorg_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.ReorgParameter",
+  "ReorgParameter",
+  "Caffe__ReorgParameter",
+  "caffe",
+  sizeof(Caffe__ReorgParameter),
+  2,
+  caffe__reorg_parameter__field_descriptors,
+  caffe__reorg_parameter__field_indices_by_name,
+  1,  caffe__reorg_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__reorg_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const protobuf_c_boolean caffe__upsample_parameter__pad_out_h__default_value = 0;
+static const protobuf_c_boolean caffe__upsample_parameter__pad_out_w__default_value = 0;
+static const ProtobufCFieldDescriptor caffe__upsample_parameter__field_descriptors[7] =
+{
+  {
+    "scale",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__UpsampleParameter, has_scale),
+    offsetof(Caffe__UpsampleParameter, scale),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "scale_h",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__UpsampleParameter, has_scale_h),
+    offsetof(Caffe__UpsampleParameter, scale_h),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "scale_w",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__UpsampleParameter, has_scale_w),
+    offsetof(Caffe__UpsampleParameter, scale_w),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pad_out_h",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caffe__UpsampleParameter, has_pad_out_h),
+    offsetof(Caffe__UpsampleParameter, pad_out_h),
+    NULL,
+    &caffe__upsample_parameter__pad_out_h__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pad_out_w",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caffe__UpsampleParameter, has_pad_out_w),
+    offsetof(Caffe__UpsampleParameter, pad_out_w),
+    NULL,
+    &caffe__upsample_parameter__pad_out_w__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "upsample_h",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__UpsampleParameter, has_upsample_h),
+    offsetof(Caffe__UpsampleParameter, upsample_h),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "upsample_w",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__UpsampleParameter, has_upsample_w),
+    offsetof(Caffe__UpsampleParameter, upsample_w),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__upsample_parameter__field_indices_by_name[] = {
+  3,   /* field[3] = pad_out_h */
+  4,   /* field[4] = pad_out_w */
+  0,   /* field[0] = scale */
+  1,   /* field[1] = scale_h */
+  2,   /* field[2] = scale_w */
+  5,   /* field[5] = upsample_h */
+  6,   /* field[6] = upsample_w */
+};
+static const ProtobufCIntRange caffe__upsample_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caffe__upsample_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.UpsampleParameter",
+  "UpsampleParameter",
+  "Caffe__UpsampleParameter",
+  "caffe",
+  sizeof(Caffe__UpsampleParameter),
+  7,
+  caffe__upsample_parameter__field_descriptors,
+  caffe__upsample_parameter__field_indices_by_name,
+  1,  caffe__upsample_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__upsample_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue caffe__bnparameter__bnmode__enum_values_by_number[2] =
+{
+  { "LEARN", "CAFFE__BNPARAMETER__BNMODE__LEARN", 0 },
+  { "INFERENCE", "CAFFE__BNPARAMETER__BNMODE__INFERENCE", 1 },
+};
+static const ProtobufCIntRange caffe__bnparameter__bnmode__value_ranges[] = {
+{0, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex caffe__bnparameter__bnmode__enum_values_by_name[2] =
+{
+  { "INFERENCE", 1 },
+  { "LEARN", 0 },
+};
+const ProtobufCEnumDescriptor caffe__bnparameter__bnmode__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caffe.BNParameter.BNMode",
+  "BNMode",
+  "Caffe__BNParameter__BNMode",
+  "caffe",
+  2,
+  caffe__bnparameter__bnmode__enum_values_by_number,
+  2,
+  caffe__bnparameter__bnmode__enum_values_by_name,
+  1,
+  caffe__bnparameter__bnmode__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const Caffe__BNParameter__BNMode caffe__bnparameter__bn_mode__default_value = CAFFE__BNPARAMETER__BNMODE__LEARN;
+static const float caffe__bnparameter__momentum__default_value = 0.9;
+static const float caffe__bnparameter__eps__default_value = 1e-05;
+static const protobuf_c_boolean caffe__bnparameter__frozen__default_value = 0;
+static const ProtobufCFieldDescriptor caffe__bnparameter__field_descriptors[8] =
+{
+  {
+    "scale_filler",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__BNParameter, scale_filler),
+    &caffe__filler_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "shift_filler",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__BNParameter, shift_filler),
+    &caffe__filler_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bn_mode",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caffe__BNParameter, has_bn_mode),
+    offsetof(Caffe__BNParameter, bn_mode),
+    &caffe__bnparameter__bnmode__descriptor,
+    &caffe__bnparameter__bn_mode__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "slope_filler",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__BNParameter, slope_filler),
+    &caffe__filler_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bias_filler",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__BNParameter, bias_filler),
+    &caffe__filler_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "momentum",
+    13,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__BNParameter, has_momentum),
+    offsetof(Caffe__BNParameter, momentum),
+    NULL,
+    &caffe__bnparameter__momentum__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "eps",
+    14,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__BNParameter, has_eps),
+    offsetof(Caffe__BNParameter, eps),
+    NULL,
+    &caffe__bnparameter__eps__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "frozen",
+    15,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caffe__BNParameter, has_frozen),
+    offsetof(Caffe__BNParameter, frozen),
+    NULL,
+    &caffe__bnparameter__frozen__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__bnparameter__field_indices_by_name[] = {
+  4,   /* field[4] = bias_filler */
+  2,   /* field[2] = bn_mode */
+  6,   /* field[6] = eps */
+  7,   /* field[7] = frozen */
+  5,   /* field[5] = momentum */
+  0,   /* field[0] = scale_filler */
+  1,   /* field[1] = shift_filler */
+  3,   /* field[3] = slope_filler */
+};
+static const ProtobufCIntRange caffe__bnparameter__number_ranges[2 + 1] =
+{
+  { 1, 0 },
+  { 11, 3 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor caffe__bnparameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.BNParameter",
+  "BNParameter",
+  "Caffe__BNParameter",
+  "caffe",
+  sizeof(Caffe__BNParameter),
+  8,
+  caffe__bnparameter__field_descriptors,
+  caffe__bnparameter__field_indices_by_name,
+  2,  caffe__bnparameter__number_ranges,
+  (ProtobufCMessageInit) caffe__bnparameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const int32_t caffe__interp_parameter__height__default_value = 0;
+static const int32_t caffe__interp_parameter__width__default_value = 0;
+static const int32_t caffe__interp_parameter__zoom_factor__default_value = 1;
+static const int32_t caffe__interp_parameter__shrink_factor__default_value = 1;
+static const int32_t caffe__interp_parameter__pad_beg__default_value = 0;
+static const int32_t caffe__interp_parameter__pad_end__default_value = 0;
+static const ProtobufCFieldDescriptor caffe__interp_parameter__field_descriptors[6] =
+{
+  {
+    "height",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(Caffe__InterpParameter, has_height),
+    offsetof(Caffe__InterpParameter, height),
+    NULL,
+    &caffe__interp_parameter__height__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "width",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(Caffe__InterpParameter, has_width),
+    offsetof(Caffe__InterpParameter, width),
+    NULL,
+    &caffe__interp_parameter__width__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zoom_factor",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(Caffe__InterpParameter, has_zoom_factor),
+    offsetof(Caffe__InterpParameter, zoom_factor),
+    NULL,
+    &caffe__interp_parameter__zoom_factor__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "shrink_factor",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(Caffe__InterpParameter, has_shrink_factor),
+    offsetof(Caffe__InterpParameter, shrink_factor),
+    NULL,
+    &caffe__interp_parameter__shrink_factor__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pad_beg",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(Caffe__InterpParameter, has_pad_beg),
+    offsetof(Caffe__InterpParameter, pad_beg),
+    NULL,
+    &caffe__interp_parameter__pad_beg__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pad_end",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(Caffe__InterpParameter, has_pad_end),
+    offsetof(Caffe__InterpParameter, pad_end),
+    NULL,
+    &caffe__interp_parameter__pad_end__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__interp_parameter__field_indices_by_name[] = {
+  0,   /* field[0] = height */
+  4,   /* field[4] = pad_beg */
+  5,   /* field[5] = pad_end */
+  3,   /* field[3] = shrink_factor */
+  1,   /* field[1] = width */
+  2,   /* field[2] = zoom_factor */
+};
+static const ProtobufCIntRange caffe__interp_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor caffe__interp_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.InterpParameter",
+  "InterpParameter",
+  "Caffe__InterpParameter",
+  "caffe",
+  sizeof(Caffe__InterpParameter),
+  6,
+  caffe__interp_parameter__field_descriptors,
+  caffe__interp_parameter__field_indices_by_name,
+  1,  caffe__interp_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__interp_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const uint32_t caffe__shuffle_channel_parameter__group__default_value = 1u;
+static const ProtobufCFieldDescriptor caffe__shuffle_channel_parameter__field_descriptors[1] =
+{
+  {
+    "group",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__ShuffleChannelParameter, has_group),
+    offsetof(Caffe__ShuffleChannelParameter, group),
+    NULL,
+    &caffe__shuffle_channel_parameter__group__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__shuffle_channel_parameter__field_indices_by_name[] = {
+  0,   /* field[0] = group */
+};
+static const ProtobufCIntRange caffe__shuffle_channel_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caffe__shuffle_channel_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.ShuffleChannelParameter",
+  "ShuffleChannelParameter",
+  "Caffe__ShuffleChannelParameter",
+  "caffe",
+  sizeof(Caffe__ShuffleChannelParameter),
+  1,
+  caffe__shuffle_channel_parameter__field_descriptors,
+  caffe__shuffle_channel_parameter__field_indices_by_name,
+  1,  caffe__shuffle_channel_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__shuffle_channel_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const uint32_t caffe__roipooling_parameter__pooled_h__default_value = 0u;
+static const uint32_t caffe__roipooling_parameter__pooled_w__default_value = 0u;
+static const float caffe__roipooling_parameter__spatial_scale__default_value = 1;
+static const ProtobufCFieldDescriptor caffe__roipooling_parameter__field_descriptors[3] =
+{
+  {
+    "pooled_h",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__ROIPoolingParameter, has_pooled_h),
+    offsetof(Caffe__ROIPoolingParameter, pooled_h),
+    NULL,
+    &caffe__roipooling_parameter__pooled_h__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pooled_w",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__ROIPoolingParameter, has_pooled_w),
+    offsetof(Caffe__ROIPoolingParameter, pooled_w),
+    NULL,
+    &caffe__roipooling_parameter__pooled_w__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "spatial_scale",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__ROIPoolingParameter, has_spatial_scale),
+    offsetof(Caffe__ROIPoolingParameter, spatial_scale),
+    NULL,
+    &caffe__roipooling_parameter__spatial_scale__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__roipooling_parameter__field_indices_by_name[] = {
+  0,   /* field[0] = pooled_h */
+  1,   /* field[1] = pooled_w */
+  2,   /* field[2] = spatial_scale */
+};
+static const ProtobufCIntRange caffe__roipooling_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caffe__roipooling_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.ROIPoolingParameter",
+  "ROIPoolingParameter",
+  "Caffe__ROIPoolingParameter",
+  "caffe",
+  sizeof(Caffe__ROIPoolingParameter),
+  3,
+  caffe__roipooling_parameter__field_descriptors,
+  caffe__roipooling_parameter__field_indices_by_name,
+  1,  caffe__roipooling_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__roipooling_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caffe__psroipooling_parameter__field_descriptors[3] =
+{
+  {
+    "spatial_scale",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__PSROIPoolingParameter, has_spatial_scale),
+    offsetof(Caffe__PSROIPoolingParameter, spatial_scale),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "output_dim",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(Caffe__PSROIPoolingParameter, has_output_dim),
+    offsetof(Caffe__PSROIPoolingParameter, output_dim),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "group_size",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT32,
+    offsetof(Caffe__PSROIPoolingParameter, has_group_size),
+    offsetof(Caffe__PSROIPoolingParameter, group_size),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__psroipooling_parameter__field_indices_by_name[] = {
+  2,   /* field[2] = group_size */
+  1,   /* field[1] = output_dim */
+  0,   /* field[0] = spatial_scale */
+};
+static const ProtobufCIntRange caffe__psroipooling_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caffe__psroipooling_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.PSROIPoolingParameter",
+  "PSROIPoolingParameter",
+  "Caffe__PSROIPoolingParameter",
+  "caffe",
+  sizeof(Caffe__PSROIPoolingParameter),
+  3,
+  caffe__psroipooling_parameter__field_descriptors,
+  caffe__psroipooling_parameter__field_indices_by_name,
+  1,  caffe__psroipooling_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__psroipooling_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const float caffe__smooth_l1_loss_parameter__sigma__default_value = 1;
+static const ProtobufCFieldDescriptor caffe__smooth_l1_loss_parameter__field_descriptors[1] =
+{
+  {
+    "sigma",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__SmoothL1LossParameter, has_sigma),
+    offsetof(Caffe__SmoothL1LossParameter, sigma),
+    NULL,
+    &caffe__smooth_l1_loss_parameter__sigma__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__smooth_l1_loss_parameter__field_indices_by_name[] = {
+  0,   /* field[0] = sigma */
+};
+static const ProtobufCIntRange caffe__smooth_l1_loss_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caffe__smooth_l1_loss_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.SmoothL1LossParameter",
+  "SmoothL1LossParameter",
+  "Caffe__SmoothL1LossParameter",
+  "caffe",
+  sizeof(Caffe__SmoothL1LossParameter),
+  1,
+  caffe__smooth_l1_loss_parameter__field_descriptors,
+  caffe__smooth_l1_loss_parameter__field_indices_by_name,
+  1,  caffe__smooth_l1_loss_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__smooth_l1_loss_parameter__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCEnumValue caffe__phase__enum_values_by_number[2] =

@@ -79,10 +79,32 @@ typedef struct Caffe__NormalizeParameter Caffe__NormalizeParameter;
 typedef struct Caffe__PriorBoxParameter Caffe__PriorBoxParameter;
 typedef struct Caffe__NonMaximumSuppressionParameter Caffe__NonMaximumSuppressionParameter;
 typedef struct Caffe__DetectionOutputParameter Caffe__DetectionOutputParameter;
+typedef struct Caffe__SaveOutputParameter Caffe__SaveOutputParameter;
+typedef struct Caffe__YoloDetectionOutputParameter Caffe__YoloDetectionOutputParameter;
+typedef struct Caffe__Yolov3DetectionOutputParameter Caffe__Yolov3DetectionOutputParameter;
+typedef struct Caffe__ReorgParameter Caffe__ReorgParameter;
+typedef struct Caffe__UpsampleParameter Caffe__UpsampleParameter;
+typedef struct Caffe__BNParameter Caffe__BNParameter;
+typedef struct Caffe__InterpParameter Caffe__InterpParameter;
+typedef struct Caffe__ShuffleChannelParameter Caffe__ShuffleChannelParameter;
+typedef struct Caffe__ROIPoolingParameter Caffe__ROIPoolingParameter;
+typedef struct Caffe__PSROIPoolingParameter Caffe__PSROIPoolingParameter;
+typedef struct Caffe__SmoothL1LossParameter Caffe__SmoothL1LossParameter;
 
 
 /* --- enums --- */
 
+/*
+ * Of NVIDIA's fork.
+ */
+typedef enum _Caffe__BlobProto__Type {
+  CAFFE__BLOB_PROTO__TYPE__DOUBLE = 0,
+  CAFFE__BLOB_PROTO__TYPE__FLOAT = 1,
+  CAFFE__BLOB_PROTO__TYPE__FLOAT16 = 2,
+  CAFFE__BLOB_PROTO__TYPE__INT = 3,
+  CAFFE__BLOB_PROTO__TYPE__UINT = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CAFFE__BLOB_PROTO__TYPE)
+} Caffe__BlobProto__Type;
 typedef enum _Caffe__FillerParameter__VarianceNorm {
   CAFFE__FILLER_PARAMETER__VARIANCE_NORM__FAN_IN = 0,
   CAFFE__FILLER_PARAMETER__VARIANCE_NORM__FAN_OUT = 1,
@@ -254,6 +276,11 @@ typedef enum _Caffe__PriorBoxParameter__CodeType {
   CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CORNER_SIZE = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE)
 } Caffe__PriorBoxParameter__CodeType;
+typedef enum _Caffe__BNParameter__BNMode {
+  CAFFE__BNPARAMETER__BNMODE__LEARN = 0,
+  CAFFE__BNPARAMETER__BNMODE__INFERENCE = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CAFFE__BNPARAMETER__BNMODE)
+} Caffe__BNParameter__BNMode;
 typedef enum _Caffe__Phase {
   CAFFE__PHASE__TRAIN = 0,
   CAFFE__PHASE__TEST = 1
@@ -293,10 +320,18 @@ struct  Caffe__BlobProto
   int32_t height;
   protobuf_c_boolean has_width;
   int32_t width;
+  protobuf_c_boolean has_raw_data_type;
+  Caffe__BlobProto__Type raw_data_type;
+  protobuf_c_boolean has_raw_diff_type;
+  Caffe__BlobProto__Type raw_diff_type;
+  protobuf_c_boolean has_raw_data;
+  ProtobufCBinaryData raw_data;
+  protobuf_c_boolean has_raw_diff;
+  ProtobufCBinaryData raw_diff;
 };
 #define CAFFE__BLOB_PROTO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caffe__blob_proto__descriptor) \
-    , NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+    , NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, CAFFE__BLOB_PROTO__TYPE__DOUBLE, 0, CAFFE__BLOB_PROTO__TYPE__DOUBLE, 0, {0,NULL}, 0, {0,NULL} }
 
 
 struct  Caffe__FillerParameter
@@ -479,10 +514,21 @@ struct  Caffe__LayerParameter
   Caffe__PriorBoxParameter *prior_box_param;
   Caffe__DetectionOutputParameter *detection_output_param;
   Caffe__NormalizeParameter *norm_param;
+  Caffe__ReLUParameter *relu6_param;
+  Caffe__BNParameter *bn_param;
+  Caffe__ReorgParameter *reorg_param;
+  Caffe__UpsampleParameter *upsample_param;
+  Caffe__YoloDetectionOutputParameter *yolo_detection_output_param;
+  Caffe__Yolov3DetectionOutputParameter *yolov3_detection_output_param;
+  Caffe__ROIPoolingParameter *roi_pooling_param;
+  Caffe__SmoothL1LossParameter *smooth_l1_loss_param;
+  Caffe__InterpParameter *interp_param;
+  Caffe__ShuffleChannelParameter *shuffle_channel_param;
+  Caffe__PSROIPoolingParameter *psroi_pooling_param;
 };
 #define CAFFE__LAYER_PARAMETER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caffe__layer_parameter__descriptor) \
-    , NULL, NULL, 0,NULL, 0,NULL, 0, CAFFE__PHASE__TRAIN, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    , NULL, NULL, 0,NULL, 0,NULL, 0, CAFFE__PHASE__TRAIN, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 
 struct  Caffe__TransformationParameter
@@ -1512,10 +1558,219 @@ struct  Caffe__DetectionOutputParameter
   protobuf_c_boolean variance_encoded_in_target;
   protobuf_c_boolean has_confidence_threshold;
   float confidence_threshold;
+  Caffe__SaveOutputParameter *save_output_param;
+  protobuf_c_boolean has_visualize;
+  protobuf_c_boolean visualize;
+  protobuf_c_boolean has_visualize_threshold;
+  float visualize_threshold;
+  char *save_file;
 };
 #define CAFFE__DETECTION_OUTPUT_PARAMETER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caffe__detection_output_parameter__descriptor) \
-    , 0, 0, 0, 1, 0, 0, NULL, 0, CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CORNER, 0, -1, 0, 0, 0, 0 }
+    , 0, 0, 0, 1, 0, 0, NULL, 0, CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CORNER, 0, -1, 0, 0, 0, 0, NULL, 0, 0, 0, 0, NULL }
+
+
+struct  Caffe__SaveOutputParameter
+{
+  ProtobufCMessage base;
+  char *output_directory;
+  char *output_name_prefix;
+  char *output_format;
+  char *label_map_file;
+  char *name_size_file;
+  protobuf_c_boolean has_num_test_image;
+  uint32_t num_test_image;
+};
+#define CAFFE__SAVE_OUTPUT_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__save_output_parameter__descriptor) \
+    , NULL, NULL, NULL, NULL, NULL, 0, 0 }
+
+
+struct  Caffe__YoloDetectionOutputParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_side;
+  uint32_t side;
+  protobuf_c_boolean has_num_classes;
+  uint32_t num_classes;
+  protobuf_c_boolean has_num_box;
+  uint32_t num_box;
+  protobuf_c_boolean has_coords;
+  uint32_t coords;
+  protobuf_c_boolean has_confidence_threshold;
+  float confidence_threshold;
+  protobuf_c_boolean has_nms_threshold;
+  float nms_threshold;
+  size_t n_biases;
+  float *biases;
+  char *label_map_file;
+};
+#define CAFFE__YOLO_DETECTION_OUTPUT_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__yolo_detection_output_parameter__descriptor) \
+    , 0, 13u, 0, 20u, 0, 5u, 0, 4u, 0, 0.01, 0, 0.45, 0,NULL, NULL }
+
+
+struct  Caffe__Yolov3DetectionOutputParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_num_classes;
+  uint32_t num_classes;
+  protobuf_c_boolean has_num_box;
+  uint32_t num_box;
+  protobuf_c_boolean has_confidence_threshold;
+  float confidence_threshold;
+  protobuf_c_boolean has_nms_threshold;
+  float nms_threshold;
+  size_t n_biases;
+  float *biases;
+  size_t n_anchors_scale;
+  uint32_t *anchors_scale;
+  protobuf_c_boolean has_mask_group_num;
+  uint32_t mask_group_num;
+  size_t n_mask;
+  uint32_t *mask;
+  protobuf_c_boolean has_gaussian_box;
+  protobuf_c_boolean gaussian_box;
+};
+#define CAFFE__YOLOV3_DETECTION_OUTPUT_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__yolov3_detection_output_parameter__descriptor) \
+    , 0, 20u, 0, 3u, 0, 0.01, 0, 0.45, 0,NULL, 0,NULL, 0, 2u, 0,NULL, 0, 0 }
+
+
+struct  Caffe__ReorgParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_stride;
+  uint32_t stride;
+  protobuf_c_boolean has_reverse;
+  protobuf_c_boolean reverse;
+};
+#define CAFFE__REORG_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__reorg_parameter__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+/*
+ * The default of `scale` differs between forks.
+ */
+struct  Caffe__UpsampleParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_scale;
+  uint32_t scale;
+  protobuf_c_boolean has_scale_h;
+  uint32_t scale_h;
+  protobuf_c_boolean has_scale_w;
+  uint32_t scale_w;
+  protobuf_c_boolean has_pad_out_h;
+  protobuf_c_boolean pad_out_h;
+  protobuf_c_boolean has_pad_out_w;
+  protobuf_c_boolean pad_out_w;
+  protobuf_c_boolean has_upsample_h;
+  uint32_t upsample_h;
+  protobuf_c_boolean has_upsample_w;
+  uint32_t upsample_w;
+};
+#define CAFFE__UPSAMPLE_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__upsample_parameter__descriptor) \
+    , 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+
+struct  Caffe__BNParameter
+{
+  ProtobufCMessage base;
+  Caffe__FillerParameter *scale_filler;
+  Caffe__FillerParameter *shift_filler;
+  protobuf_c_boolean has_bn_mode;
+  Caffe__BNParameter__BNMode bn_mode;
+  /*
+   * The other layer of this name.
+   */
+  Caffe__FillerParameter *slope_filler;
+  Caffe__FillerParameter *bias_filler;
+  protobuf_c_boolean has_momentum;
+  float momentum;
+  protobuf_c_boolean has_eps;
+  float eps;
+  protobuf_c_boolean has_frozen;
+  protobuf_c_boolean frozen;
+};
+#define CAFFE__BNPARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__bnparameter__descriptor) \
+    , NULL, NULL, 0, CAFFE__BNPARAMETER__BNMODE__LEARN, NULL, NULL, 0, 0.9, 0, 1e-05, 0, 0 }
+
+
+struct  Caffe__InterpParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_height;
+  int32_t height;
+  protobuf_c_boolean has_width;
+  int32_t width;
+  protobuf_c_boolean has_zoom_factor;
+  int32_t zoom_factor;
+  protobuf_c_boolean has_shrink_factor;
+  int32_t shrink_factor;
+  protobuf_c_boolean has_pad_beg;
+  int32_t pad_beg;
+  protobuf_c_boolean has_pad_end;
+  int32_t pad_end;
+};
+#define CAFFE__INTERP_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__interp_parameter__descriptor) \
+    , 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0 }
+
+
+struct  Caffe__ShuffleChannelParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_group;
+  uint32_t group;
+};
+#define CAFFE__SHUFFLE_CHANNEL_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__shuffle_channel_parameter__descriptor) \
+    , 0, 1u }
+
+
+struct  Caffe__ROIPoolingParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_pooled_h;
+  uint32_t pooled_h;
+  protobuf_c_boolean has_pooled_w;
+  uint32_t pooled_w;
+  protobuf_c_boolean has_spatial_scale;
+  float spatial_scale;
+};
+#define CAFFE__ROIPOOLING_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__roipooling_parameter__descriptor) \
+    , 0, 0u, 0, 0u, 0, 1 }
+
+
+struct  Caffe__PSROIPoolingParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_spatial_scale;
+  float spatial_scale;
+  protobuf_c_boolean has_output_dim;
+  int32_t output_dim;
+  protobuf_c_boolean has_group_size;
+  int32_t group_size;
+};
+#define CAFFE__PSROIPOOLING_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__psroipooling_parameter__descriptor) \
+    , 0, 0, 0, 0, 0, 0 }
+
+
+struct  Caffe__SmoothL1LossParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_sigma;
+  float sigma;
+};
+#define CAFFE__SMOOTH_L1_LOSS_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__smooth_l1_loss_parameter__descriptor) \
+    , 0, 1 }
 
 
 /* Caffe__BlobShape methods */
@@ -2734,6 +2989,215 @@ Caffe__DetectionOutputParameter *
 void   caffe__detection_output_parameter__free_unpacked
                      (Caffe__DetectionOutputParameter *message,
                       ProtobufCAllocator *allocator);
+/* Caffe__SaveOutputParameter methods */
+void   caffe__save_output_parameter__init
+                     (Caffe__SaveOutputParameter         *message);
+size_t caffe__save_output_parameter__get_packed_size
+                     (const Caffe__SaveOutputParameter   *message);
+size_t caffe__save_output_parameter__pack
+                     (const Caffe__SaveOutputParameter   *message,
+                      uint8_t             *out);
+size_t caffe__save_output_parameter__pack_to_buffer
+                     (const Caffe__SaveOutputParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__SaveOutputParameter *
+       caffe__save_output_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__save_output_parameter__free_unpacked
+                     (Caffe__SaveOutputParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__YoloDetectionOutputParameter methods */
+void   caffe__yolo_detection_output_parameter__init
+                     (Caffe__YoloDetectionOutputParameter         *message);
+size_t caffe__yolo_detection_output_parameter__get_packed_size
+                     (const Caffe__YoloDetectionOutputParameter   *message);
+size_t caffe__yolo_detection_output_parameter__pack
+                     (const Caffe__YoloDetectionOutputParameter   *message,
+                      uint8_t             *out);
+size_t caffe__yolo_detection_output_parameter__pack_to_buffer
+                     (const Caffe__YoloDetectionOutputParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__YoloDetectionOutputParameter *
+       caffe__yolo_detection_output_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__yolo_detection_output_parameter__free_unpacked
+                     (Caffe__YoloDetectionOutputParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__Yolov3DetectionOutputParameter methods */
+void   caffe__yolov3_detection_output_parameter__init
+                     (Caffe__Yolov3DetectionOutputParameter         *message);
+size_t caffe__yolov3_detection_output_parameter__get_packed_size
+                     (const Caffe__Yolov3DetectionOutputParameter   *message);
+size_t caffe__yolov3_detection_output_parameter__pack
+                     (const Caffe__Yolov3DetectionOutputParameter   *message,
+                      uint8_t             *out);
+size_t caffe__yolov3_detection_output_parameter__pack_to_buffer
+                     (const Caffe__Yolov3DetectionOutputParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__Yolov3DetectionOutputParameter *
+       caffe__yolov3_detection_output_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__yolov3_detection_output_parameter__free_unpacked
+                     (Caffe__Yolov3DetectionOutputParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__ReorgParameter methods */
+void   caffe__reorg_parameter__init
+                     (Caffe__ReorgParameter         *message);
+size_t caffe__reorg_parameter__get_packed_size
+                     (const Caffe__ReorgParameter   *message);
+size_t caffe__reorg_parameter__pack
+                     (const Caffe__ReorgParameter   *message,
+                      uint8_t             *out);
+size_t caffe__reorg_parameter__pack_to_buffer
+                     (const Caffe__ReorgParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__ReorgParameter *
+       caffe__reorg_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__reorg_parameter__free_unpacked
+                     (Caffe__ReorgParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__UpsampleParameter methods */
+void   caffe__upsample_parameter__init
+                     (Caffe__UpsampleParameter         *message);
+size_t caffe__upsample_parameter__get_packed_size
+                     (const Caffe__UpsampleParameter   *message);
+size_t caffe__upsample_parameter__pack
+                     (const Caffe__UpsampleParameter   *message,
+                      uint8_t             *out);
+size_t caffe__upsample_parameter__pack_to_buffer
+                     (const Caffe__UpsampleParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__UpsampleParameter *
+       caffe__upsample_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__upsample_parameter__free_unpacked
+                     (Caffe__UpsampleParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__BNParameter methods */
+void   caffe__bnparameter__init
+                     (Caffe__BNParameter         *message);
+size_t caffe__bnparameter__get_packed_size
+                     (const Caffe__BNParameter   *message);
+size_t caffe__bnparameter__pack
+                     (const Caffe__BNParameter   *message,
+                      uint8_t             *out);
+size_t caffe__bnparameter__pack_to_buffer
+                     (const Caffe__BNParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__BNParameter *
+       caffe__bnparameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__bnparameter__free_unpacked
+                     (Caffe__BNParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__InterpParameter methods */
+void   caffe__interp_parameter__init
+                     (Caffe__InterpParameter         *message);
+size_t caffe__interp_parameter__get_packed_size
+                     (const Caffe__InterpParameter   *message);
+size_t caffe__interp_parameter__pack
+                     (const Caffe__InterpParameter   *message,
+                      uint8_t             *out);
+size_t caffe__interp_parameter__pack_to_buffer
+                     (const Caffe__InterpParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__InterpParameter *
+       caffe__interp_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__interp_parameter__free_unpacked
+                     (Caffe__InterpParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__ShuffleChannelParameter methods */
+void   caffe__shuffle_channel_parameter__init
+                     (Caffe__ShuffleChannelParameter         *message);
+size_t caffe__shuffle_channel_parameter__get_packed_size
+                     (const Caffe__ShuffleChannelParameter   *message);
+size_t caffe__shuffle_channel_parameter__pack
+                     (const Caffe__ShuffleChannelParameter   *message,
+                      uint8_t             *out);
+size_t caffe__shuffle_channel_parameter__pack_to_buffer
+                     (const Caffe__ShuffleChannelParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__ShuffleChannelParameter *
+       caffe__shuffle_channel_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__shuffle_channel_parameter__free_unpacked
+                     (Caffe__ShuffleChannelParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__ROIPoolingParameter methods */
+void   caffe__roipooling_parameter__init
+                     (Caffe__ROIPoolingParameter         *message);
+size_t caffe__roipooling_parameter__get_packed_size
+                     (const Caffe__ROIPoolingParameter   *message);
+size_t caffe__roipooling_parameter__pack
+                     (const Caffe__ROIPoolingParameter   *message,
+                      uint8_t             *out);
+size_t caffe__roipooling_parameter__pack_to_buffer
+                     (const Caffe__ROIPoolingParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__ROIPoolingParameter *
+       caffe__roipooling_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__roipooling_parameter__free_unpacked
+                     (Caffe__ROIPoolingParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__PSROIPoolingParameter methods */
+void   caffe__psroipooling_parameter__init
+                     (Caffe__PSROIPoolingParameter         *message);
+size_t caffe__psroipooling_parameter__get_packed_size
+                     (const Caffe__PSROIPoolingParameter   *message);
+size_t caffe__psroipooling_parameter__pack
+                     (const Caffe__PSROIPoolingParameter   *message,
+                      uint8_t             *out);
+size_t caffe__psroipooling_parameter__pack_to_buffer
+                     (const Caffe__PSROIPoolingParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__PSROIPoolingParameter *
+       caffe__psroipooling_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__psroipooling_parameter__free_unpacked
+                     (Caffe__PSROIPoolingParameter *message,
+                      ProtobufCAllocator *allocator);
+/* Caffe__SmoothL1LossParameter methods */
+void   caffe__smooth_l1_loss_parameter__init
+                     (Caffe__SmoothL1LossParameter         *message);
+size_t caffe__smooth_l1_loss_parameter__get_packed_size
+                     (const Caffe__SmoothL1LossParameter   *message);
+size_t caffe__smooth_l1_loss_parameter__pack
+                     (const Caffe__SmoothL1LossParameter   *message,
+                      uint8_t             *out);
+size_t caffe__smooth_l1_loss_parameter__pack_to_buffer
+                     (const Caffe__SmoothL1LossParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__SmoothL1LossParameter *
+       caffe__smooth_l1_loss_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__smooth_l1_loss_parameter__free_unpacked
+                     (Caffe__SmoothL1LossParameter *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Caffe__BlobShape_Closure)
@@ -2928,6 +3392,39 @@ typedef void (*Caffe__NonMaximumSuppressionParameter_Closure)
 typedef void (*Caffe__DetectionOutputParameter_Closure)
                  (const Caffe__DetectionOutputParameter *message,
                   void *closure_data);
+typedef void (*Caffe__SaveOutputParameter_Closure)
+                 (const Caffe__SaveOutputParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__YoloDetectionOutputParameter_Closure)
+                 (const Caffe__YoloDetectionOutputParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__Yolov3DetectionOutputParameter_Closure)
+                 (const Caffe__Yolov3DetectionOutputParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__ReorgParameter_Closure)
+                 (const Caffe__ReorgParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__UpsampleParameter_Closure)
+                 (const Caffe__UpsampleParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__BNParameter_Closure)
+                 (const Caffe__BNParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__InterpParameter_Closure)
+                 (const Caffe__InterpParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__ShuffleChannelParameter_Closure)
+                 (const Caffe__ShuffleChannelParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__ROIPoolingParameter_Closure)
+                 (const Caffe__ROIPoolingParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__PSROIPoolingParameter_Closure)
+                 (const Caffe__PSROIPoolingParameter *message,
+                  void *closure_data);
+typedef void (*Caffe__SmoothL1LossParameter_Closure)
+                 (const Caffe__SmoothL1LossParameter *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -2937,6 +3434,7 @@ typedef void (*Caffe__DetectionOutputParameter_Closure)
 extern const ProtobufCEnumDescriptor    caffe__phase__descriptor;
 extern const ProtobufCMessageDescriptor caffe__blob_shape__descriptor;
 extern const ProtobufCMessageDescriptor caffe__blob_proto__descriptor;
+extern const ProtobufCEnumDescriptor    caffe__blob_proto__type__descriptor;
 extern const ProtobufCMessageDescriptor caffe__filler_parameter__descriptor;
 extern const ProtobufCEnumDescriptor    caffe__filler_parameter__variance_norm__descriptor;
 extern const ProtobufCMessageDescriptor caffe__net_parameter__descriptor;
@@ -3022,6 +3520,18 @@ extern const ProtobufCMessageDescriptor caffe__prior_box_parameter__descriptor;
 extern const ProtobufCEnumDescriptor    caffe__prior_box_parameter__code_type__descriptor;
 extern const ProtobufCMessageDescriptor caffe__non_maximum_suppression_parameter__descriptor;
 extern const ProtobufCMessageDescriptor caffe__detection_output_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__save_output_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__yolo_detection_output_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__yolov3_detection_output_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__reorg_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__upsample_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__bnparameter__descriptor;
+extern const ProtobufCEnumDescriptor    caffe__bnparameter__bnmode__descriptor;
+extern const ProtobufCMessageDescriptor caffe__interp_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__shuffle_channel_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__roipooling_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__psroipooling_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__smooth_l1_loss_parameter__descriptor;
 
 PROTOBUF_C__END_DECLS
 

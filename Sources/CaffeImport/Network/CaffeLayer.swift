@@ -20,6 +20,8 @@ struct CaffeLayer: Sendable {
   var randomWeights: RandomWeights?
   /// Whether there is a file of weights.
   var hasWeightsFile = false
+  /// The types of the layers that read each top; none of an output.
+  var topReaders: [[String]] = []
   /// Which of the blobs have been asked for.
   let usage = BlobUsage()
 
@@ -80,6 +82,14 @@ struct CaffeLayer: Sendable {
       return try weight(index, name, shape: blobs[index].shape)
     }
     return try weight(index, name, shape: shape)
+  }
+
+  /// The layer under another name.
+  func renamed(_ name: String) -> CaffeLayer {
+    CaffeLayer(
+      name: name, type: type, bottoms: bottoms, tops: tops, index: index, message: message,
+      position: position, blobs: blobs, randomWeights: randomWeights, hasWeightsFile: hasWeightsFile
+    )
   }
 
   /// Refuses a number of bottoms.

@@ -8,6 +8,9 @@ protocol CaffeLayerConverter: Sendable {
   static var documentation: CaffeLayerDocumentation { get }
   /// Whether the layer does nothing when a network is run and is left out.
   static var vanishes: Bool { get }
+  /// Where an input of the network that is bottom `index` has its axes in `[Seq, Batch, C, H, W]`; nil
+  /// for the standard places.
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]?
   /// Adds Core ML layers to the network.
   ///
   /// - Parameter inputs: a tensor for each of the layer's bottoms.
@@ -21,6 +24,7 @@ protocol CaffeLayerConverter: Sendable {
 
 extension CaffeLayerConverter {
   static var vanishes: Bool { false }
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? { nil }
 }
 
 /// A row of `docs/caffe.md`.

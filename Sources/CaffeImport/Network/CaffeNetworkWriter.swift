@@ -55,7 +55,10 @@ struct CaffeNetworkWriter: LayerWriting {
         tensor.shape[$0] == 1 || $1.0 == $1.1
       }
       if isUnmoved { return result }
-      let order = Self.permutation(5, from: tensor.axes, to: target)
+      // Where an axis of length 1 goes makes no difference.
+      let moved = tensor.axes.indices.filter { tensor.shape[$0] != 1 }
+      let order = Self.permutation(
+        5, from: moved.map { tensor.axes[$0] }, to: moved.map { target[$0] })
       if order[1] == 1 {
         var permute = Permute()
         permute.axis = [0, 2, 3, 4].map { order[$0] == 0 ? 0 : order[$0] - 1 }

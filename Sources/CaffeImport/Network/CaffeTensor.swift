@@ -19,6 +19,10 @@ struct CaffeTensor: Sendable {
   var readers = 1
   /// Whether the shape is only what a custom layer's is taken to be.
   var isGuess = false
+  /// The values, where they are known without any input.
+  var constant: FloatValues?
+  /// Of a pooling layer's second top: how a blob tells where each window's maximum lies.
+  var maxima: WindowMaxima?
 
   /// A blob `[Seq, Batch, C, H, W]`; by default with Caffe's axes in their standard places.
   init(_ blob: String, _ shape: [Int], axes: [Int]? = nil) {
@@ -74,6 +78,8 @@ struct CaffeTensor: Sendable {
     var result = self
     result.blob = blob
     result.shape = shape ?? self.shape
+    result.constant = nil
+    result.maxima = nil
     return result
   }
 
