@@ -93,13 +93,19 @@ let package = Package(
     library("ImportSupport", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "KerasImport", ["ImportSupport", "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore"]),
+    library(
+      "CaffeImport",
+      [
+        "ImportSupport", "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore", "CSpec",
+        "CProtobufC",
+      ]),
     library("Imaging", ["TensorCore", "CCodecs"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "Assay",
       [
-        "Verification", "Imaging", "KerasImport", "ImportSupport", "Engine", "ModelTransforms",
-        "CustomLayers",
+        "Verification", "Imaging", "KerasImport", "CaffeImport", "ImportSupport", "Engine",
+        "ModelTransforms", "CustomLayers",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
       ]),
     .executableTarget(
@@ -126,6 +132,9 @@ let package = Package(
     tests(
       "KerasImport",
       ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "TensorCore"]),
+    tests(
+      "CaffeImport",
+      ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Engine", "TensorCore"]),
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("Imaging"),
     tests("Verification"),

@@ -1,3 +1,4 @@
+import CaffeImport
 import CoreMLModel
 import ImportSupport
 import KerasImport
@@ -7,10 +8,16 @@ import TensorCore
 public enum ModelSource: Sendable {
   case coreML(Model)
   case keras(KerasSource)
+  case caffe(CaffeSource)
 
-  /// Reads the file at `path`; `weights` belongs to an architecture without.
+  /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
+  /// stand in either order.
   public init(contentsOf path: String, weights: String? = nil) throws {
     let bytes = try MappedFile.read(path)
+    if CaffeImporter.recognizes(bytes) {
+      self = .caffe(try CaffeImporter.load(path, weights: weights))
+      return
+    }
     let start = bytes[0..<min(bytes.count, 64)].array(of: UInt8.self)
     let first = start.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
     let isHDF5 = start.starts(with: [0x89, 0x48, 0x44, 0x46])
@@ -24,6 +31,10 @@ public enum ModelSource: Sendable {
       self = .coreML(try Model(contentsOf: path))
       return
     }
+    if isHDF5, let weights, CaffeImporter.recognizes(try MappedFile.read(weights)) {
+      self = .caffe(try CaffeImporter.load(path, weights: weights))
+      return
+    }
     self = .keras(try KerasImporter.load(path, weights: weights))
   }
 
@@ -35,6 +46,8 @@ public enum ModelSource: Sendable {
         .unsupported, "is a Core ML model already", hint: "`assay run` and `assay inspect` take it")
     case .keras(let source):
       return try KerasImporter.convert(source, options: options)
+    case .caffe(let source):
+      return try CaffeImporter.convert(source, options: options)
     }
   }
 
@@ -50,11 +63,20 @@ public enum ModelSource: Sendable {
       let filled = try network.fillMissingWeights(random)
       if filled > 0 { model.neuralNetwork = network }
       return (model, filled > 0)
-    case .keras(let source):
+    case .keras, .caffe:
       var options = ConversionOptions()
       options.randomWeights = random
       options.customLayers = customLayers
-      return (try convert(options).model, !source.hasWeights)
+      return (try convert(options).model, !hasWeights)
+    }
+  }
+
+  /// Whether a file of weights belongs to a source network; true of a document.
+  private var hasWeights: Bool {
+    switch self {
+    case .coreML: true
+    case .keras(let source): source.hasWeights
+    case .caffe(let source): source.hasWeights
     }
   }
 
@@ -63,6 +85,7 @@ public enum ModelSource: Sendable {
     if case .coreML(let model) = self { return model }
     var options = ConversionOptions()
     options.customLayers = .allow
+    if case .caffe = self, !hasWeights { options.randomWeights = RandomWeights(seed: 0) }
     return try convert(options).model
   }
 }

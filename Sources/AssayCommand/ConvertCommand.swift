@@ -1,5 +1,6 @@
 import ArgumentParser
 import Assay
+import CaffeImport
 import CoreMLModel
 import ImportSupport
 import ModelTransforms
@@ -7,16 +8,18 @@ import TensorCore
 
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "convert", abstract: "Converts a Keras network to an .mlmodel.",
+    commandName: "convert", abstract: "Converts a Keras or Caffe network to an .mlmodel.",
     discussion: """
-      MODEL is told by its content: a Keras .h5, or an architecture .json with WEIGHTS. Layers that \
-      cannot be converted are listed all at once, before anything is written.
+      MODEL is told by its content: a Keras .h5 or .keras, an architecture .json with WEIGHTS; a Caffe \
+      .prototxt with its .caffemodel or .caffemodel.h5, in either order, alone where no layer has \
+      weights, or a .caffemodel alone. Layers that cannot be converted are listed all at once, before \
+      anything is written.
       """)
 
   @Argument(help: "The network.", completion: .file())
   var model: String
 
-  @Argument(help: "Weights of an architecture .json.", completion: .file())
+  @Argument(help: "Weights of an architecture .json or .prototxt.", completion: .file())
   var weights: String?
 
   @Option(
@@ -27,6 +30,7 @@ struct ConvertCommand: ParsableCommand {
   @OptionGroup(title: "Interface") var interface: InterfaceArguments
   @OptionGroup(title: "Images") var images: ImageArguments
   @OptionGroup(title: "Classifier") var classifier: ClassifierArguments
+  @OptionGroup(title: "Caffe") var caffe: CaffeArguments
   @OptionGroup(title: "Metadata") var metadata: MetadataArguments
 
   @Option(
@@ -136,6 +140,8 @@ struct ConvertCommand: ParsableCommand {
     options.imageInputs = images.imageInputs
     options.imageOutputs = images.imageOutputs
     options.preprocessing = images.preprocessing
+    options.preprocessing.meanImage = try caffe.meanImages
+    options.networkState = caffe.networkState
     options.classifier = try classifier.options()
     options.metadata = metadata.options
     options.respectTrainable = respectTrainable

@@ -1,24 +1,24 @@
 import TensorCore
 
 /// The wire format of protocol buffers, read with every length checked.
-enum ProtobufWire {
-  static let varint: UInt8 = 0
-  static let fixed64: UInt8 = 1
-  static let delimited: UInt8 = 2
-  static let fixed32: UInt8 = 5
+public enum ProtobufWire {
+  public static let varint: UInt8 = 0
+  public static let fixed64: UInt8 = 1
+  public static let delimited: UInt8 = 2
+  public static let fixed32: UInt8 = 5
 
   /// A field as it lies in the file.
-  struct Field {
-    let number: UInt32
-    let wireType: UInt8
+  public struct Field {
+    public let number: UInt32
+    public let wireType: UInt8
     /// Key, length and value.
-    let range: Range<Int>
+    public let range: Range<Int>
     /// The value; of a length-delimited field without the length.
-    let value: Range<Int>
+    public let value: Range<Int>
   }
 
   /// The field that begins at `position`, which ends before `end`.
-  static func field(
+  public static func field(
     _ bytes: UnsafeRawBufferPointer, at position: Int, end: Int
   ) throws -> Field {
     var next = position
@@ -55,7 +55,8 @@ enum ProtobufWire {
       value: next..<next + length)
   }
 
-  static func varint(
+  /// The number that begins at `position`, which is moved behind it; of at most `longest` bytes.
+  public static func varint(
     _ bytes: UnsafeRawBufferPointer, at position: inout Int, end: Int, longest: Int
   ) throws -> UInt64 {
     let begin = position
@@ -83,7 +84,8 @@ enum ProtobufWire {
     append(varint: UInt64(number) << 3 | UInt64(wireType), to: &bytes)
   }
 
-  static func malformed(_ position: Int, _ message: String) -> ModelError {
+  /// An error at a byte of the file.
+  public static func malformed(_ position: Int, _ message: String) -> ModelError {
     ModelError(
       .malformed, "\(message) (at byte \(position))",
       hint: "the file is damaged, incomplete, or of another format")

@@ -1,6 +1,11 @@
 #include "CSpec.h"
 #include "generated/Model.pb-c.h"
+#include "generated/caffe.pb-c.h"
 
 const ProtobufCMessageDescriptor *spec_model_descriptor(void) {
   return &spec__model__descriptor;
+}
+
+const ProtobufCMessageDescriptor *caffe_network_descriptor(void) {
+  return &caffe__net_parameter__descriptor;
 }

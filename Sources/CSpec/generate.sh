@@ -7,3 +7,9 @@ mkdir -p "$output"
 output=$(cd "$output" && pwd)
 cd "$here/proto"
 protoc-c --c_out="$output" ./*.proto
+# Of two members named `base`, the message and a field of Exp and Log, the field gets another name in C.
+for file in "$output"/caffe.pb-c.h "$output"/caffe.pb-c.c; do
+  sed -e 's/^  float base;/  float base_;/' -e 's/\(offsetof(Caffe__[A-Za-z]*, base\))/\1_)/' \
+    "$file" >"$file.new"
+  mv "$file.new" "$file"
+done

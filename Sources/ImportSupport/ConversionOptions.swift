@@ -15,6 +15,8 @@ public struct ConversionOptions: Sendable {
   public var classifier: ClassifierOptions?
   public var metadata = MetadataOptions()
   public var customLayers = CustomLayerRules()
+  /// Which layers of a Caffe network are there.
+  public var networkState = NetworkState()
   /// Trainable layers become updatable.
   public var respectTrainable = false
   /// Weights for an architecture that comes without; nil makes that an error.
@@ -51,8 +53,20 @@ public struct ImagePreprocessing: Sendable {
   public var mean = PerFeature<[Double]>()
   public var std = PerFeature<[Double]>()
   public var preset: PreprocessingPreset?
+  /// y = x − mean, a value for each element, in place of scale, biases, means and deviations.
+  public var meanImage = PerFeature<MeanImage>()
 
   public init() {}
+
+  /// Whether anything says how the picture of an input is prepared, its colours apart.
+  public func isPrepared(_ name: String) -> Bool {
+    scalesOrShifts(name) || meanImage[name] != nil
+  }
+
+  func scalesOrShifts(_ name: String) -> Bool {
+    preset != nil || scale[name] != nil || redBias[name] != nil || greenBias[name] != nil
+      || blueBias[name] != nil || grayBias[name] != nil || mean[name] != nil || std[name] != nil
+  }
 }
 
 /// The usual preprocessing of a model zoo.
@@ -63,7 +77,7 @@ public enum PreprocessingPreset: String, Sendable, CaseIterable {
   case kerasCaffe = "keras-caffe"
   /// (x / 255 − mean) / std with ImageNet's means and deviations
   case kerasTorch = "keras-torch"
-  /// BGR, less the means 104, 117, 123
+  /// BGR, less the means 103.939, 116.779, 123.68
   case caffe = "caffe"
 }
 

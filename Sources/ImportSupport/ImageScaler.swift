@@ -21,9 +21,8 @@ extension PreprocessingPreset {
   fileprivate var mean: [Double] {
     switch self {
     case .kerasTF: [1, 1, 1]
-    case .kerasCaffe: [123.68, 116.779, 103.939]
+    case .kerasCaffe, .caffe: [123.68, 116.779, 103.939]
     case .kerasTorch: [0.485, 0.456, 0.406]
-    case .caffe: [123, 117, 104]
     }
   }
 
@@ -35,6 +34,7 @@ extension ImagePreprocessing {
   var isUsed: Bool {
     preset != nil || !color.isEmpty || !scale.isEmpty || !redBias.isEmpty || !greenBias.isEmpty
       || !blueBias.isEmpty || !grayBias.isEmpty || !mean.isEmpty || !std.isEmpty
+      || !meanImage.isEmpty
   }
 }
 

@@ -7,6 +7,8 @@ public struct ImportedNetwork: Sendable {
   public var layers: [NeuralNetworkLayer] = []
   /// Framework and version, such as `Keras 2.2.4`.
   public var source: String
+  /// Whether the features have exact ranks; otherwise Core ML's five axes stand behind them.
+  public internal(set) var isExact = false
   /// Where the source says it.
   public var trainableParameterCount: Int?
 
@@ -21,7 +23,7 @@ public struct ImportedFeature: Sendable {
   public var shape: [Int]
   /// The source framework's axes, such as `NHWC`.
   public var layout: String
-  /// Sizes along the axes of `layout`, of an input; nil where the source leaves one open.
+  /// Sizes along the axes of `layout`; nil where the source leaves one open.
   public var sourceShape: [Int?] = []
   public var isOptional = false
   /// A recurrent layer's state, whose type the user does not choose.

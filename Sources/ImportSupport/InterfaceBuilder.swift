@@ -14,6 +14,7 @@ public enum InterfaceBuilder {
     try check(options, imported)
     var network = NeuralNetwork()
     network.layers = imported.layers
+    if imported.isExact { network.arrayInputShapeMapping = .exact }
     var description = ModelDescription()
     for feature in imported.inputs {
       let isImage = options.imageInputs.contains(feature.name)
@@ -25,8 +26,20 @@ public enum InterfaceBuilder {
       declared.shortDescription = options.metadata.inputDescriptions[feature.name] ?? ""
       description.input.append(declared)
       if case .image(let type) = declared.type?.kind {
+        if let mean = options.preprocessing.meanImage[feature.name] {
+          network.preprocessing.append(try mean.preprocessing(feature.name, type))
+          if options.preprocessing.scalesOrShifts(feature.name) {
+            notes.append("the mean image of '\(feature.name)' stands in place of scale and biases")
+          }
+          continue
+        }
         try ImageScaler(options.preprocessing, name: feature.name, type: type).add(to: &network)
       }
+    }
+    if !options.preprocessing.meanImage.isEmpty, options.imageInputs.isEmpty {
+      throw ModelError(
+        .mismatch, "--mean is for pictures, and no input is an image",
+        hint: "name it with --image-input")
     }
     if options.imageInputs.isEmpty, options.preprocessing.isUsed {
       notes.append("no input is an image: scale, biases, means and colours have no effect")
@@ -54,6 +67,7 @@ public enum InterfaceBuilder {
       guard let parameters = $1.parameters else { return $0 }
       return max($0, type(of: parameters).specificationVersion)
     }
+    if imported.isExact { model.specificationVersion = model.minimumSpecificationVersion }
     return model
   }
 
@@ -78,6 +92,7 @@ public enum InterfaceBuilder {
     try check(images.blueBias.named.keys.sorted(), "--blue-bias", among: inputs)
     try check(images.grayBias.named.keys.sorted(), "--gray-bias", among: inputs)
     try check(images.mean.named.keys.sorted(), "--image-mean", among: inputs)
+    try check(images.meanImage.named.keys.sorted(), "--mean", among: inputs)
     try check(images.std.named.keys.sorted(), "--image-std", among: inputs)
     try check(
       options.metadata.inputDescriptions.keys.sorted(), "--input-description", among: inputs)
@@ -133,7 +148,7 @@ public enum InterfaceBuilder {
     if let count = network.trainableParameterCount {
       metadata.userDefined["assay.trainable"] = String(count)
     }
-    for feature in network.inputs + network.outputs {
+    for feature in network.inputs + network.outputs where !feature.layout.isEmpty {
       metadata.userDefined["assay.layout.\(feature.name)"] = feature.layout
     }
     for feature in network.inputs where !feature.sourceShape.isEmpty {

@@ -225,7 +225,7 @@ struct Conversion {
         node.name, node.layer.className, isTrainable: node.layer.isTrainable)
     } catch {
       tensors[index] = nil
-      network.abandon()
+      network.forget()
       problems.append(
         (error as? ModelError ?? ModelError(.internal, "\(error)"))
           .inLayer(node.name, class: node.layer.className))

@@ -3,19 +3,13 @@ import ImportSupport
 import TensorCore
 
 /// Collects the Core ML layers that Keras layers become.
-struct NetworkWriter {
-  private(set) var layers: [NeuralNetworkLayer] = []
-  private(set) var plan: [PlanEntry] = []
+struct NetworkWriter: LayerWriting {
+  var writer: LayerWriter
   /// States that recurrent layers take from and give to the model's user, with their sizes.
   private(set) var stateInputs: [(blob: String, units: Int)] = []
   private(set) var stateOutputs: [(blob: String, units: Int)] = []
-  var notes: [String] = []
   let version: KerasVersion
   let rules: CustomLayerRules
-  private let onVisit: (@Sendable (String) -> Void)?
-  private var visited = 0
-  private var blobs: Set<String> = []
-  private var firstLayerOfEntry = 0
   /// Blobs that have been permuted already.
   private var moves: [Move: String] = [:]
 
@@ -23,6 +17,8 @@ struct NetworkWriter {
   var fixesSequences = false
   /// Masks that have been computed already.
   var masks: [String: KerasTensor] = [:]
+  /// Names of the layers that Core ML can train and the source trains.
+  private(set) var trainableLayers: Set<String> = []
 
   private struct Move: Hashable {
     var blob: String
@@ -34,61 +30,28 @@ struct NetworkWriter {
   ) {
     self.version = version
     self.rules = rules
-    self.onVisit = onVisit
+    writer = LayerWriter(onVisit: onVisit)
   }
-
-  /// Tells of a layer of the source.
-  mutating func visit(_ name: String, _ className: String) {
-    onVisit?("\(visited) : \(name), \(className)")
-    visited += 1
-  }
-
-  /// Names of the layers that Core ML can train and the source trains.
-  private(set) var trainableLayers: Set<String> = []
 
   /// Notes in the plan what was added since the last entry.
-  mutating func finish(_ name: String, _ className: String, isTrainable: Bool = false) {
-    for layer in layers[firstLayerOfEntry...] where isTrainable {
+  mutating func finish(_ name: String, _ className: String, isTrainable: Bool) {
+    for layer in finish(name, className) where isTrainable {
       if layer.parameters is Convolution || layer.parameters is InnerProduct {
         trainableLayers.insert(layer.name)
       }
     }
-    let added = layers[firstLayerOfEntry...].map {
-      "\($0.parameters.map { type(of: $0).typeName } ?? "?") '\($0.name)'"
-    }
-    plan.append(PlanEntry(layer: name, layerClass: className, becomes: Array(added)))
-    firstLayerOfEntry = layers.count
   }
 
-  /// Forgets the layers of an attempt that failed.
-  mutating func abandon() {
-    layers.removeSubrange(firstLayerOfEntry...)
+  /// Forgets the layers of an attempt that failed, and what refers to them.
+  mutating func forget() {
+    abandon()
     moves = [:]
     masks = [:]
   }
 
-  /// Adds a layer with one output.
-  @discardableResult
-  mutating func add(
-    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], to output: String? = nil
-  ) -> String {
-    let output = unique(output ?? name + "_output")
-    layers.append(NeuralNetworkLayer(name, parameters, input: inputs, output: [output]))
-    return output
-  }
-
-  /// Adds a layer with several outputs.
-  mutating func add(
-    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], outputs: [String]
-  ) -> [String] {
-    let outputs = outputs.map { unique($0) }
-    layers.append(NeuralNetworkLayer(name, parameters, input: inputs, output: outputs))
-    return outputs
-  }
-
   /// An optional input of the model.
   mutating func addStateInput(_ name: String, units: Int) -> String {
-    let blob = unique(name)
+    let blob = reserve(name)
     stateInputs.append((blob, units))
     return blob
   }
@@ -108,15 +71,6 @@ struct NetworkWriter {
     let copy = add(name, Activation(.linear(alpha: 1, beta: 0)), [blob], to: name)
     stateOutputs.append((copy, units))
   }
-
-  private mutating func unique(_ blob: String) -> String {
-    var blob = blob
-    while !blobs.insert(blob).inserted { blob += "_" }
-    return blob
-  }
-
-  /// Reserves the name of an input's blob.
-  mutating func reserve(_ blob: String) -> String { unique(blob) }
 
   /// The same tensor in another layout, through a permute layer where the two differ.
   mutating func relaid(

@@ -1,4 +1,5 @@
 import HDF5Reader
+import ImportSupport
 import TensorCore
 
 /// A weight in its file.

@@ -11,6 +11,9 @@ public enum Limits {
   public static let layers = 100_000
   public static let nameBytes = 4096
   public static let protobufDepth = 64
+  /// Bytes and values of a text in protobuf's text format.
+  public static let prototxtBytes = 16 << 20
+  public static let prototxtValues = 1_000_000
   public static let jsonDepth = 128
   public static let jsonBytes = 64 << 20
   public static let imageSide = 16_384

@@ -21,10 +21,11 @@ ModelTransforms: CoreMLModel TensorCore
 Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
 ImportSupport: CoreMLModel ByteFormats TensorCore
 KerasImport: ImportSupport ModelTransforms CoreMLModel HDF5Reader ByteFormats TensorCore
+CaffeImport: ImportSupport CoreMLModel HDF5Reader ByteFormats TensorCore CSpec CProtobufC
 Imaging: TensorCore CPNG CJPEG CCodecs
 Verification: Engine CoreMLModel ByteFormats TensorCore
-Assay: Verification Imaging KerasImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
-AssayCommand: Assay Verification Imaging KerasImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+Assay: Verification Imaging KerasImport CaffeImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+AssayCommand: Assay Verification Imaging KerasImport CaffeImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
 '
 outside='Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization ArgumentParser'
 status=0

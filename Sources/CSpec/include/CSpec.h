@@ -6,4 +6,7 @@
 /// The message `Model`. Every other message of the specification is reached from it.
 const ProtobufCMessageDescriptor *spec_model_descriptor(void);
 
+/// Caffe's message `NetParameter`.
+const ProtobufCMessageDescriptor *caffe_network_descriptor(void);
+
 #endif

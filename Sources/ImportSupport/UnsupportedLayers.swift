@@ -1,24 +1,9 @@
-import ImportSupport
 import TensorCore
 
 /// Errors of several layers as one.
-enum UnsupportedLayers {
-  /// A layer of an unknown class; the hint shows a rule to paste.
-  static func error(for subject: CustomLayerSubject) -> ModelError {
-    var message = "this class of layers is not supported"
-    if subject.layerClass == "Lambda" {
-      message =
-        subject.function.map { "its Python function '\($0)' is not known here and is never run" }
-        ?? "its Python function cannot be read and is never run"
-    }
-    return ModelError(
-      .unsupported, message, layer: subject.layer, layerClass: subject.layerClass,
-      hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
-        + subject.suggestedRule)
-  }
-
+public enum UnsupportedLayers {
   /// Nil where there are no problems; the problem itself where there is one.
-  static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
+  public static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
     guard problems.count > 1, let first = problems.first else { return problems.first }
     var hints: [String] = []
     var seen: Set<String> = []

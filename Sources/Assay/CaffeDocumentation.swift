@@ -1,0 +1,72 @@
+import CaffeImport
+
+/// The page `docs/caffe.md`, made from the importer's lists.
+public enum CaffeDocumentation {
+  public static var markdown: String {
+    let layers = CaffeImporter.supportedTypes.map { entry in
+      let names = entry.names.map { "`\($0)`" }
+      let documentation = entry.documentation
+      return row([
+        names.first ?? "", names.dropFirst().joined(separator: ", "), documentation.becomes,
+        documentation.options, String(documentation.version), documentation.refused,
+      ])
+    }
+    let left = CaffeImporter.leftOutTypes.map { row([code($0.names), $0.becomes]) }
+    let impossible = UnconvertedLayers.reasons.map { row([code($0.names), $0.reason]) }
+    return """
+      # Caffe
+
+      `make docs` writes this page: every type of layers, BVLC's and those of forks, what
+      `assay convert` makes of it, the lowest version of the specification that has it, and what is
+      refused. All that stands in the way of a network is named in one message.
+
+      ## Layers
+
+      | type | also named | becomes | options | specification | refused |
+      |---|---|---|---|---|---|
+      \(layers.joined(separator: "\n"))
+
+      ## Left out
+
+      | type | what it is |
+      |---|---|
+      \(left.joined(separator: "\n"))
+
+      ## Axes
+
+      A blob of four axes is Core ML's (N, C, H, W), one of two (N, C), one of one (C), one of three
+      (C, H, W). The interface leaves the batch out: of a batch in the file one item is declared, and
+      any number can be given. Inputs of recurrent layers and of Embed are sequences (T, N, C), those
+      of convolutions of one axis (N, C, W). A layer along another axis than Core ML's has permutes
+      round it.
+
+      Networks with a layer of specification 4 or later have exact mapping: their features are arrays
+      with Caffe's own axes, a batch of one.
+
+      ## Where this is not what coremltools 4.1 writes
+
+      * BatchNorm and the Scale behind it are one batchnorm.
+      * Recurrent layers heed `cont` and are written out step by step; coremltools left `cont` out
+        and gave the last step only.
+      * `coeff` of Reduction counts.
+      * Features of outputs have shapes.
+
+      ## Not converted
+
+      | type | reason |
+      |---|---|
+      \(impossible.joined(separator: "\n"))
+
+      Any of these, and types of one's own, become custom layers by `--custom-layers`.
+
+      """
+  }
+
+  private static func code(_ names: [String]) -> String {
+    names.map { "`\($0)`" }.joined(separator: ", ")
+  }
+
+  private static func row(_ cells: [String]) -> String {
+    "| " + cells.joined(separator: " | ") + " |"
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import CaffeImport
+import ImportSupport
+
+/// What only Caffe networks have.
+struct CaffeArguments: ParsableArguments {
+  @Option(
+    name: .customLong("mean"),
+    help: ArgumentHelp(
+      "Mean image of all image inputs, or of one: .binaryproto or .npy; repeatable.",
+      valueName: "[NAME=]FILE"),
+    completion: .file())
+  var means: [NamedFile] = []
+
+  @Option(help: "The phase whose layers are there.")
+  var phase = NetworkState.Phase.test
+
+  @Option(help: "The level that layers' rules ask for.")
+  var level: Int?
+
+  @Option(
+    name: .customLong("stage"), help: "A stage that layers' rules ask for; repeatable.")
+  var stages: [String] = []
+
+  var networkState: NetworkState {
+    var state = NetworkState()
+    state.phase = phase
+    state.level = level
+    state.stages = Set(stages)
+    return state
+  }
+
+  var meanImages: PerFeature<MeanImage> {
+    get throws {
+      var images = PerFeature<MeanImage>()
+      for mean in means {
+        let image = try MeanImage(contentsOf: mean.file)
+        if let name = mean.name { images.named[name] = image } else { images.all = image }
+      }
+      return images
+    }
+  }
+}
+
+extension NetworkState.Phase: ExpressibleByArgument {}
+
+/// `FILE` for all features, or `NAME=FILE` for one; a file's own name may have the sign after the
+/// first.
+struct NamedFile: ExpressibleByArgument {
+  let name: String?
+  let file: String
+
+  init?(argument: String) {
+    let pair = KeyValue(argument: argument)
+    name = pair?.key
+    file = pair?.value ?? argument
+    if file.isEmpty { return nil }
+  }
+}

@@ -1,0 +1,364 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// One run of the conversion: every layer in turn.
+struct CaffeConversion {
+  private let source: CaffeSource
+  private let options: ConversionOptions
+  private let graph: CaffeGraph
+  /// A tensor for each of the graph's versions; nil where it has not been made.
+  private var tensors: [CaffeTensor?]
+  private var problems: [ModelError] = []
+  private var names: BlobNames
+  private(set) var inputs: [CaffeInput] = []
+  var network: CaffeNetworkWriter
+
+  init(_ source: CaffeSource, _ options: ConversionOptions) throws {
+    self.source = source
+    self.options = options
+    graph = try CaffeGraph(source.network, state: options.networkState)
+    tensors = [CaffeTensor?](repeating: nil, count: graph.versions.count)
+    network = CaffeNetworkWriter(rules: options.customLayers, onVisit: options.onVisit)
+    network.notes = source.notes + graph.notes
+    names = BlobNames()
+  }
+
+  mutating func run() throws -> ImportedNetwork {
+    var imported = ImportedNetwork(source: "Caffe")
+    do {
+      imported.inputs = try addInputs()
+    } catch {
+      // The layers that are not supported are named before anything that follows from them.
+      problems = graph.nodes.filter(\.isNeeded).compactMap { unknownTypeError($0) }
+      throw UnsupportedLayers.error(problems) ?? error
+    }
+    for index in graph.nodes.indices { convert(index) }
+    if let error = problemsAsOne { throw error }
+    imported.outputs = try addOutputs()
+    noteUnusedWeights()
+    let renamings = names.renamings(network.layers)
+    func renamed(_ blob: String) -> String { renamings[blob] ?? blob }
+    imported.layers = network.layers.map { layer in
+      var layer = layer
+      layer.input = layer.input.map(renamed)
+      layer.output = layer.output.map(renamed)
+      return layer
+    }
+    for index in imported.outputs.indices {
+      imported.outputs[index].name = renamed(imported.outputs[index].name)
+    }
+    imported.removeUnread()
+    if imported.needsExactMapping { imported.makeExact(images: images(imported)) }
+    return imported
+  }
+
+  /// Everything that stands in the way, the blobs that do not fit among it.
+  private var problemsAsOne: ModelError? {
+    guard var error = UnsupportedLayers.error(problems) else { return nil }
+    if let weights = source.weights {
+      let unused = unusedLayers(weights)
+      if !unused.isEmpty, problems.contains(where: { $0.message.contains("file of weights") }) {
+        error.message += "\n  no layer takes the weights of \(Self.some(unused))"
+      }
+    }
+    return error
+  }
+
+  /// The inputs that the user wants to be pictures, by their own names.
+  private func images(_ imported: ImportedNetwork) -> Set<String> {
+    let names = imported.inputs.enumerated().map { index, input in
+      options.inputNames.indices.contains(index) ? options.inputNames[index] : input.name
+    }
+    return Set(
+      zip(names, imported.inputs).filter { options.imageInputs.contains($0.0) }.map(\.1.name))
+  }
+
+  // MARK: Inputs
+
+  private mutating func addInputs() throws -> [ImportedFeature] {
+    try findInputs()
+    guard !inputs.isEmpty else {
+      throw ModelError(
+        .malformed, "the network has no inputs",
+        hint: source.path.hasSuffix(".caffemodel")
+          ? "give the .prototxt before the .caffemodel"
+          : "an Input layer says them, or 'input' and 'input_shape'")
+    }
+    return inputs.indices.map { index in
+      let input = inputs[index]
+      var tensor = CaffeTensor(
+        network.reserve(input.blob), input.itemShape, axes: input.axes)
+      tensor.readers = graph.versions[input.version].readers
+      if input.itemShape != input.shape { network.declaredBatch = input.shape[0] }
+      tensors[input.version] = tensor
+      names.addInput(tensor.blob)
+      var feature = ImportedFeature(
+        name: tensor.blob, shape: input.featureShape, layout: FeatureLayout.letters(tensor))
+      feature.sourceShape = input.shape
+      return feature
+    }
+  }
+
+  private mutating func findInputs() throws {
+    var found:
+      [(
+        version: Int, declared: [Int]?, layer: CaffeLayer,
+        readers: [(layer: CaffeLayer, bottom: Int)]
+      )] = []
+    for node in graph.nodes where node.role == .input {
+      let declared = try InputShapes.shapes(node.layer)
+      network.visit(node.layer.name, node.layer.type)
+      network.finish(node.layer.name, node.layer.type)
+      for (index, version) in node.outputs.enumerated() {
+        let readers = graph.readers(of: version)
+        if readers.isEmpty {
+          let measured = graph.nodes.contains { $0.inputs.contains(version) }
+          // What nothing takes stays in the interface; what only a loss takes does not.
+          if node.layer.type != "Input" || measured { continue }
+        }
+        found.append(
+          (
+            version, declared.indices.contains(index) ? declared[index] : nil, node.layer,
+            readers
+          ))
+      }
+    }
+    found.sort { graph.versions[$0.version].blob < graph.versions[$1.version].blob }
+    inputs = try found.enumerated().map { position, input in
+      let blob = graph.versions[input.version].blob
+      let name =
+        options.inputNames.indices.contains(position) ? options.inputNames[position] : blob
+      let shape = try InputShapes.shape(
+        input.declared, requested: options.inputShapes[name], name: name, layer: input.layer)
+      if input.layer.type != "Input" {
+        network.notes.append(
+          "layer '\(input.layer.name)' (\(input.layer.type)) becomes the input '\(name)' of shape \(shape)"
+        )
+      }
+      return CaffeInput(
+        blob: blob, version: input.version, shape: shape, axes: Self.axes(input.readers, shape),
+        layer: input.layer)
+    }
+  }
+
+  /// The places that all the readers of an input want its axes in, or the standard ones.
+  private static func axes(
+    _ readers: [(layer: CaffeLayer, bottom: Int)], _ shape: [Int]
+  ) -> [Int] {
+    let wanted = readers.map { reader in
+      CaffeLayerRegistry.type(named: reader.layer.type)?
+        .inputAxes(reader.layer, bottom: reader.bottom, shape: shape)
+    }
+    if let first = wanted.first ?? nil, wanted.allSatisfy({ $0 == first }),
+      first.count == shape.count, Set(first).count == first.count,
+      first.allSatisfy((0..<5).contains)
+    {
+      return first
+    }
+    return CaffeTensor.standardAxes(shape.count)
+  }
+
+  // MARK: Layers
+
+  private func unknownTypeError(_ node: CaffeGraph.Node) -> ModelError? {
+    let layer = node.layer
+    guard node.role == .computing, CaffeLayerRegistry.type(named: layer.type) == nil,
+      !options.customLayers.allowsAll, rule(layer) == nil
+    else { return nil }
+    return CustomCaffeLayer.unknownType(layer)
+  }
+
+  private func rule(_ layer: CaffeLayer) -> CustomLayerRule? {
+    options.customLayers.rule(
+      for: CustomLayerSubject(layer: layer.name, layerClass: layer.type))
+  }
+
+  private mutating func convert(_ index: Int) {
+    let node = graph.nodes[index]
+    let known = node.inputs.compactMap { tensors[$0] }
+    switch node.role {
+    case .input: return
+    case .silencing, .measuring, .passing:
+      network.finish(node.layer.name, node.layer.type)
+      guard let first = known.first else { return }
+      for output in node.outputs { set(output, first) }
+      return
+    case .computing: break
+    }
+    guard node.isNeeded else {
+      network.finish(node.layer.name, node.layer.type)
+      return
+    }
+    guard known.count == node.inputs.count else {
+      // What it takes has failed already; whether it is known at all can still be said.
+      if let error = unknownTypeError(node) { problems.append(error) }
+      return
+    }
+    var layer = node.layer
+    layer.blobs = blobs(layer)
+    layer.topReaders = node.outputs.map { graph.versions[$0].readerTypes }
+    layer.hasWeightsFile = source.weights != nil
+    layer.randomWeights = source.weights == nil ? options.randomWeights : nil
+    network.visit(layer.name, layer.type)
+    let position = network.layers.count
+    do {
+      let outputs = try converted(layer, known)
+      guard outputs.count == node.outputs.count else {
+        throw layer.error(
+          "it has \(node.outputs.count) tops, \(outputs.count) are possible", field: "top")
+      }
+      for tensor in outputs {
+        guard tensor.shape.allSatisfy({ (0...Limits.dimension).contains($0) }) else {
+          throw layer.error("its top would be \(tensor.shapeText)", code: .limitExceeded)
+        }
+      }
+      for (version, tensor) in zip(node.outputs, outputs) {
+        set(version, tensor)
+        names.made(
+          graph.versions[version].blob, tensor.blob, by: layer.name, position: position,
+          replacing: zip(node.inputs, known).first { input, _ in
+            graph.versions[input].blob == graph.versions[version].blob
+          }?.1.blob)
+      }
+      noteLayer(layer)
+      network.finish(layer.name, layer.type)
+    } catch {
+      network.forget()
+      problems.append(
+        (error as? ModelError ?? ModelError(.internal, "\(error)"))
+          .inLayer(layer.name, class: layer.type))
+    }
+  }
+
+  private mutating func set(_ version: Int, _ tensor: CaffeTensor) {
+    var tensor = tensor
+    tensor.readers = graph.versions[version].readers
+    tensors[version] = tensor
+  }
+
+  private mutating func converted(
+    _ layer: CaffeLayer, _ inputs: [CaffeTensor]
+  ) throws -> [CaffeTensor] {
+    if let rule = rule(layer) {
+      return try CustomCaffeLayer(layer: layer, rule: rule).convert(inputs, into: &network)
+    }
+    guard let type = CaffeLayerRegistry.type(named: layer.type) else {
+      guard options.customLayers.allowsAll else { throw CustomCaffeLayer.unknownType(layer) }
+      return try CustomCaffeLayer(layer: layer, rule: nil).convert(inputs, into: &network)
+    }
+    do {
+      return try type.convert(layer, inputs: inputs, into: &network)
+    } catch let error as ModelError where error.code == .unsupported {
+      guard options.customLayers.allowsAll else { throw error }
+      network.forget()
+      network.notes.append(
+        "\(error.inLayer(layer.name, class: layer.type)): it becomes a custom layer")
+      return try CustomCaffeLayer(layer: layer, rule: nil).convert(inputs, into: &network)
+    }
+  }
+
+  /// The layer's weights; of those that it shares by name with an earlier layer, that one's.
+  private func blobs(_ layer: CaffeLayer) -> [CaffeBlob] {
+    guard let weights = source.weights else { return [] }
+    var blobs = weights[layer.name] ?? []
+    let shared = layer.message.messages("param").map { $0.string("name") ?? "" }
+    for (index, name) in shared.enumerated() where index >= blobs.count && !name.isEmpty {
+      for node in graph.nodes where node.layer.index < layer.index {
+        let names = node.layer.message.messages("param").map { $0.string("name") ?? "" }
+        guard let place = names.firstIndex(of: name),
+          let owner = weights[node.layer.name], owner.indices.contains(place)
+        else { continue }
+        blobs.append(owner[place])
+        break
+      }
+    }
+    return blobs
+  }
+
+  private mutating func noteLayer(_ layer: CaffeLayer) {
+    let unused = layer.blobs.indices.filter { !layer.usage.used.contains($0) }
+    if !unused.isEmpty, !layer.usage.used.isEmpty {
+      network.notes.append(
+        "layer '\(layer.name)' (\(layer.type)) has \(layer.blobs.count) blobs in the file of weights "
+          + "and takes \(layer.usage.used.count)")
+    }
+  }
+
+  // MARK: Weights
+
+  private func unusedLayers(_ weights: CaffeWeights) -> [String] {
+    guard weights.path != source.path else { return [] }
+    let present = Set(graph.nodes.map(\.layer.name))
+    return weights.layers.filter { !$0.blobs.isEmpty && !present.contains($0.name) }
+      .map { "'\($0.name)'" }
+  }
+
+  private mutating func noteUnusedWeights() {
+    guard let weights = source.weights else { return }
+    let unused = unusedLayers(weights)
+    if !unused.isEmpty {
+      network.notes.append("no layer takes the weights of \(Self.some(unused))")
+    }
+  }
+
+  /// The first names of a list, and how many more there are.
+  private static func some(_ names: [String], of limit: Int = 8) -> String {
+    names.prefix(limit).joined(separator: ", ")
+      + (names.count > limit ? " and \(names.count - limit) more" : "")
+  }
+
+  // MARK: Outputs
+
+  private mutating func addOutputs() throws -> [ImportedFeature] {
+    guard !graph.outputs.isEmpty else {
+      throw ModelError(.malformed, "the network has no outputs: every blob is taken by a layer")
+    }
+    var taken = Set(inputs.compactMap { tensors[$0.version]?.blob })
+    return try graph.outputs.map { version in
+      let blob = graph.versions[version].blob
+      guard var tensor = tensors[version] else {
+        throw ModelError(.malformed, "output '\(blob)' comes from nowhere")
+      }
+      if !taken.insert(tensor.blob).inserted {
+        // A blob is either an input or one output: this one needs a copy.
+        tensor.blob = network.add(
+          "\(blob)_copy", Activation(.linear(alpha: 1, beta: 0)), [tensor.blob], to: blob)
+        taken.insert(tensor.blob)
+        names.made(blob, tensor.blob, by: "copy", position: network.layers.count, replacing: nil)
+        network.finish(blob, "output")
+      }
+      if tensor.isGuess {
+        network.notes.append(
+          "the shape of output '\(blob)' follows from a custom layer and is not known")
+      }
+      var feature = ImportedFeature(
+        name: tensor.blob, shape: FeatureLayout.shape(tensor),
+        layout: FeatureLayout.letters(tensor))
+      if !tensor.isGuess, tensor.rank == 5 { feature.sourceShape = tensor.shape }
+      return feature
+    }
+  }
+}
+
+/// How features of the Core ML model correspond to Caffe's blobs.
+enum FeatureLayout {
+  /// The letters of Caffe's axes, as `SourceLayout` reads them; empty where it has none for them.
+  static func letters(_ tensor: CaffeTensor) -> String {
+    guard tensor.rank == 5 else { return "" }
+    let letters: [Character] = ["T", "N", "C", "H", "W"]
+    return String(tensor.axes.map { letters[$0] })
+  }
+
+  /// The shape of an output: `(C)`, `(C, H, W)`, all five axes where the first of them counts, or
+  /// that of a blob of exact rank. Empty where a custom layer leaves it open.
+  static func shape(_ tensor: CaffeTensor) -> [Int] {
+    if tensor.isGuess { return [] }
+    if tensor.rank != 5 { return tensor.shape.isEmpty ? [1] : tensor.shape }
+    var five = [1, 1, 1, 1, 1]
+    for (axis, size) in zip(tensor.axes, tensor.shape) { five[axis] = size }
+    let isVector = !tensor.axes.contains(3) && !tensor.axes.contains(4)
+    if tensor.shape.count == 5, five[0] * five[1] > 1 { return five }
+    return isVector ? [five[2]] : Array(five.suffix(3))
+  }
+}

@@ -1,0 +1,50 @@
+import CoreMLModel
+import HDF5Reader
+import ImportSupport
+import TensorCore
+
+/// Caffe networks as Core ML models.
+public enum CaffeImporter {
+  /// Reads a `.prototxt`, a `.caffemodel` or `.caffemodel.h5`, or both.
+  ///
+  /// - Throws: `ModelError` that names the file, and the line or the layer.
+  public static func load(
+    _ path: String, weights: String? = nil, access: HDF5Access = .isolated
+  ) throws -> CaffeSource {
+    try CaffeSource.load(path, weights: weights, access: access)
+  }
+
+  /// Converts a network. Where layers are not supported or weights do not fit, the error names all
+  /// of them.
+  public static func convert(
+    _ source: CaffeSource, options: ConversionOptions = ConversionOptions()
+  ) throws -> ConversionResult {
+    try inFile(source.path) {
+      var conversion = try CaffeConversion(source, options)
+      let imported = try conversion.run()
+      var notes = conversion.network.notes
+      let options = try CaffePreprocessing.completed(
+        options, imported, conversion.inputs, notes: &notes)
+      let model = try InterfaceBuilder.model(imported, options: options, notes: &notes)
+      return ConversionResult(model: model, plan: conversion.network.plan, notes: notes)
+    }
+  }
+
+  /// Whether `bytes` are one of Caffe's files: a network in protobuf's text or binary format.
+  public static func recognizes(_ bytes: Bytes) -> Bool { CaffeFile.recognizes(bytes) }
+
+  /// The types of layers that are read, those of one conversion together, and what they become.
+  public static var supportedTypes: [(names: [String], documentation: CaffeLayerDocumentation)] {
+    CaffeLayerRegistry.types.map { ($0.typeNames, $0.documentation) }
+  }
+
+  /// The types of layers of which nothing is left, and what they are.
+  public static var leftOutTypes: [(names: [String], becomes: String)] {
+    [
+      (LayerRole.inputTypes, "the network's inputs"),
+      (LayerRole.passingTypes, "nothing: the tops are their bottom under other names"),
+      (LayerRole.measuringTypes, "what training needs, and every other type that ends in `Loss`"),
+      (["Silence"], "nothing: its bottoms are no outputs"),
+    ]
+  }
+}

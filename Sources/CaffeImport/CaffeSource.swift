@@ -1,0 +1,140 @@
+import HDF5Reader
+import ImportSupport
+import TensorCore
+
+/// A Caffe network that has been read: its layers, and where its weights are.
+public struct CaffeSource: Sendable {
+  public let path: String
+  /// `NetParameter`, in the present version of the format.
+  let network: CaffeMessage
+  let weights: CaffeWeights?
+  /// What the reader kept without knowing it, and what was upgraded.
+  let notes: [String]
+  /// Whether a file of weights belongs to it.
+  public var hasWeights: Bool { weights != nil }
+}
+
+extension CaffeSource {
+  /// Reads a `.prototxt`, alone or with a `.caffemodel` or `.caffemodel.h5`, in either order, or a
+  /// `.caffemodel` alone, whose own layers are the network.
+  static func load(
+    _ path: String, weights weightsPath: String?, access: HDF5Access
+  ) throws -> CaffeSource {
+    let file = try CaffeFile(path)
+    guard let weightsPath else {
+      switch file {
+      case .text(let bytes):
+        return try inFile(path) { try CaffeSource(path: path, text: bytes, weights: nil) }
+      case .binary(let bytes):
+        return try inFile(path) { try CaffeSource(path: path, binary: bytes) }
+      case .hdf5:
+        throw ModelError(
+          .mismatch, "holds weights and no network", file: path,
+          hint: "give the .prototxt before it")
+      }
+    }
+    let other = try CaffeFile(weightsPath)
+    if case .text(let bytes) = other {
+      guard !file.isText else {
+        throw ModelError(
+          .mismatch, "is a text, not a file of weights", file: weightsPath,
+          hint: "weights are a .caffemodel or .caffemodel.h5")
+      }
+      let weights = try CaffeWeights(path, file, access: access)
+      return try inFile(weightsPath) {
+        try CaffeSource(path: weightsPath, text: bytes, weights: weights)
+      }
+    }
+    guard case .text(let bytes) = file else {
+      throw ModelError(
+        .mismatch, "is no .prototxt", file: path,
+        hint: "of two files, one is the text of the network and one its weights")
+    }
+    let weights = try CaffeWeights(weightsPath, other, access: access)
+    return try inFile(path) { try CaffeSource(path: path, text: bytes, weights: weights) }
+  }
+
+  init(path: String, text: Bytes, weights: CaffeWeights?) throws {
+    var parser = try TextParser(text.array(of: UInt8.self))
+    var network = try parser.parse(.network)
+    var notes = parser.unknownFields.map { field in
+      "\(path): \(field.position)\(field.count > 1 ? " and \(field.count - 1) more" : ""): "
+        + "'\(field.path)' is no field of Caffe's; it is kept, and nothing reads it unless its layer does"
+        + (field.similar.map { "; did you mean '\($0)'?" } ?? "")
+    }
+    if let weights { notes += weights.notes }
+    try NetworkUpgrade.apply(to: &network, notes: &notes)
+    guard network.has("layer") else {
+      throw ModelError(
+        .malformed, "the text has no layers",
+        hint: network.unknownFields.isEmpty
+          ? "a .prototxt has 'layer { … }' for each"
+          : "is this a solver's file? convert the network that its 'net' names")
+    }
+    self.init(path: path, network: network, weights: weights, notes: notes)
+  }
+
+  init(path: String, binary: Bytes) throws {
+    var reader = BinaryReader(binary)
+    var network = try reader.parse(.network)
+    var notes: [String] = []
+    try NetworkUpgrade.apply(to: &network, notes: &notes)
+    guard network.has("layer") else {
+      throw ModelError(
+        .malformed, "the file has no layers", hint: "it is no .caffemodel, or it is damaged")
+    }
+    let weights = try CaffeWeights(path: path, network: network)
+    self.init(path: path, network: network, weights: weights, notes: notes)
+  }
+}
+
+/// A file of Caffe's, told by its content.
+enum CaffeFile {
+  case text(Bytes)
+  case binary(Bytes)
+  case hdf5
+
+  init(_ path: String) throws {
+    let bytes = try MappedFile.read(path)
+    guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty", file: path) }
+    let start = bytes[0..<min(bytes.count, 1024)].array(of: UInt8.self)
+    if start.starts(with: [0x89, 0x48, 0x44, 0x46]) {
+      self = .hdf5
+    } else if Self.isText(start) {
+      self = .text(bytes)
+    } else {
+      self = .binary(bytes)
+    }
+  }
+
+  var isText: Bool { if case .text = self { true } else { false } }
+
+  /// Whether the bytes are a network's text, or a message with layers.
+  static func recognizes(_ bytes: Bytes) -> Bool {
+    let start = bytes[0..<min(bytes.count, 1024)].array(of: UInt8.self)
+    if isText(start) {
+      var rest = start[...]
+      if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+      // Blanks and comments, then a field's name.
+      while let byte = rest.first {
+        if byte == UInt8(ascii: "#") {
+          rest = rest.drop { $0 != 0x0A }
+        } else if byte == 0x20 || (0x09...0x0D).contains(byte) {
+          rest = rest.dropFirst()
+        } else {
+          break
+        }
+      }
+      // A text of nothing but comments at its start is taken for one.
+      guard let first = rest.first else { return bytes.count > start.count }
+      return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first | 0x20)
+        || first == UInt8(ascii: "_")
+    }
+    return BinaryReader.hasLayers(bytes)
+  }
+
+  /// Whether the bytes hold no control characters but those that lay a text out.
+  static func isText(_ start: [UInt8]) -> Bool {
+    start.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
+  }
+}

@@ -1,0 +1,79 @@
+import HDF5Reader
+import TensorCore
+
+/// The weights of a file, by the layers' names.
+struct CaffeWeights: Sendable {
+  let path: String
+  /// In file order; the first of one name counts.
+  let layers: [(name: String, blobs: [CaffeBlob])]
+  private let byName: [String: Int]
+  private(set) var notes: [String] = []
+
+  subscript(layer: String) -> [CaffeBlob]? { byName[layer].map { layers[$0].blobs } }
+
+  private init(path: String, layers: [(name: String, blobs: [CaffeBlob])], notes: [String] = []) {
+    self.path = path
+    self.layers = layers
+    self.notes = notes
+    byName = Dictionary(
+      layers.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  init(_ path: String, _ file: CaffeFile, access: HDF5Access) throws {
+    self = try inFile(path) {
+      switch file {
+      case .text: throw ModelError(.mismatch, "is a text, not a file of weights")
+      case .hdf5:
+        return try CaffeWeights(path: path, hdf5: HDF5File.open(path, access: access))
+      case .binary(let bytes):
+        var reader = BinaryReader(bytes)
+        var network = try reader.parse(.network)
+        var notes: [String] = []
+        try NetworkUpgrade.apply(to: &network, notes: &notes)
+        guard network.has("layer") else {
+          throw ModelError(
+            .malformed, "the file has no layers", hint: "it is no .caffemodel, or it is damaged")
+        }
+        return try CaffeWeights(path: path, network: network)
+      }
+    }
+  }
+
+  init(path: String, network: CaffeMessage) throws {
+    let layers = try network.messages("layer").map { layer in
+      let name = layer.string("name") ?? ""
+      let blobs = try layer.messages("blobs").map { blob in
+        do { return try CaffeBlob(blob) } catch let error as ModelError {
+          throw error.inLayer(name, class: layer.string("type")).inFile(path)
+        }
+      }
+      return (name, blobs)
+    }
+    self.init(path: path, layers: layers)
+  }
+
+  /// `/data/LAYER/0`, `/data/LAYER/1`, …; a slash in a layer's name makes a group of its own.
+  init(path: String, hdf5 file: HDF5File) throws {
+    guard case .group(let data)? = file["data"] else {
+      throw ModelError(
+        .malformed, "the file has no group 'data'", hint: "it holds no weights of Caffe's")
+    }
+    var layers: [(name: String, blobs: [CaffeBlob])] = []
+    func visit(_ group: HDF5Group, _ name: String) throws {
+      let datasets = Dictionary(
+        group.datasets.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+      var blobs: [CaffeBlob] = []
+      while let dataset = datasets["\(blobs.count)"] {
+        blobs.append(
+          CaffeBlob(
+            shape: dataset.shape, isLegacy: false, storage: .deferred { try dataset.values() }))
+      }
+      if !blobs.isEmpty { layers.append((name, blobs)) }
+      for inner in group.groups {
+        try visit(inner, name.isEmpty ? inner.name : "\(name)/\(inner.name)")
+      }
+    }
+    try visit(data, "")
+    self.init(path: path, layers: layers)
+  }
+}

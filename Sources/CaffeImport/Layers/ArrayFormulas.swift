@@ -1,0 +1,76 @@
+import CoreMLModel
+import TensorCore
+
+/// Small layers of specification 4, on blobs of exact rank.
+extension CaffeNetworkWriter {
+  mutating func reshapedArray(
+    _ blob: String, _ shape: [Int], _ name: String, to output: String? = nil
+  ) -> String {
+    var reshape = ReshapeStatic()
+    reshape.targetShape = shape
+    return add(name, reshape, [blob], to: output)
+  }
+
+  mutating func transposedArray(_ blob: String, _ axes: [Int], _ name: String) -> String {
+    var transpose = Transpose()
+    transpose.axes = axes
+    return add(name, transpose, [blob])
+  }
+
+  mutating func arrayConstant(_ shape: [Int], _ values: [Float], _ name: String) -> String {
+    var constant = LoadConstantND()
+    constant.shape = shape
+    constant.data = Weights(values)
+    return add(name, constant, [])
+  }
+
+  /// Elements `range` of axis `axis` of a blob of `rank` axes.
+  mutating func arraySlice(
+    _ blob: String, rank: Int, axis: Int, _ range: Range<Int>, _ name: String
+  ) -> String {
+    var slice = SliceStatic()
+    slice.beginIds = [Int](repeating: 0, count: rank)
+    slice.endIds = [Int](repeating: 0, count: rank)
+    slice.beginMasks = (0..<rank).map { $0 != axis }
+    slice.endMasks = slice.beginMasks
+    slice.strides = [Int](repeating: 1, count: rank)
+    slice.beginIds[axis] = range.lowerBound
+    slice.endIds[axis] = range.upperBound
+    return add(name, slice, [blob])
+  }
+
+  mutating func arrayProduct(_ a: String, _ b: String, _ name: String) -> String {
+    add(name, MultiplyBroadcastable(), [a, b])
+  }
+
+  mutating func arraySum(_ a: String, _ b: String, _ name: String) -> String {
+    add(name, AddBroadcastable(), [a, b])
+  }
+
+  mutating func arrayJoined(_ blobs: [String], axis: Int, _ name: String) -> String {
+    if blobs.count == 1 { return blobs[0] }
+    var concat = ConcatND()
+    concat.axis = axis
+    return add(name, concat, blobs)
+  }
+
+  mutating func gathered(
+    _ blob: String, _ places: String, axis: Int, _ name: String
+  ) -> String {
+    var gather = Gather()
+    gather.axis = axis
+    return add(name, gather, [blob, places])
+  }
+
+  /// The largest (or smallest) elements of the last axis, and their places.
+  mutating func best(
+    _ blob: String, axis: Int, _ count: Int, smallest: Bool = false, _ name: String
+  ) -> (values: String, places: String) {
+    var top = TopK()
+    top.axis = axis
+    top.count = count
+    top.useBottomK = smallest
+    let outputs = add(name, top, [blob], outputs: [name + "_values", name + "_places"])
+    return (outputs[0], outputs[1])
+  }
+}

@@ -1,0 +1,111 @@
+import CoreMLModel
+import TensorCore
+
+/// (x − mean) / √(variance + eps), the two divided by the third blob
+enum BatchNorm: CaffeLayerConverter {
+  static let typeNames = ["BatchNorm"]
+  static let documentation = CaffeLayerDocumentation(
+    "batchnorm; with the statistics of the picture where `use_global_stats` is false",
+    options: "`eps`, `use_global_stats`; a third blob of 0 makes mean and variance 0",
+    refused: "statistics of a batch of several pictures")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let parameters = layer.parameters("batch_norm_param")
+    let axis = min(1, input.shape.count - 1)
+    guard axis >= 0 else { throw layer.error("its bottom has no axes") }
+    let channels = input.shape[axis]
+    var norm = Batchnorm()
+    norm.epsilon = try parameters.float("eps").orSmallest
+    if try parameters.bool("use_global_stats", default: true) {
+      let factor = try layer.vector(2, "scale factor", count: 1).array()[0]
+      let inverse = factor == 0 ? 0 : 1 / factor
+      norm.mean = try layer.vector(0, "mean", count: channels).multiplied(by: inverse)
+      norm.variance = try layer.vector(1, "variance", count: channels).multiplied(by: inverse)
+    } else {
+      try norm.useStatistics(of: input, layer, field: "batch_norm_param.use_global_stats")
+    }
+    return [network.normalized(input, axis, norm, layer)]
+  }
+}
+
+/// Scale and shift for each channel, SegNet's; or with a mean and a variance, PSPNet's.
+enum BN: CaffeLayerConverter {
+  static let typeNames = ["BN", "SyncBN", "BatchNormalization"]
+  static let documentation = CaffeLayerDocumentation(
+    "scale, of two blobs (`bn_mode: INFERENCE`); batchnorm, of four (scale, shift, mean, variance) "
+      + "and of two with `bn_mode: LEARN`",
+    options: "`bn_param.bn_mode`, `bn_param.eps`",
+    refused: "statistics of a batch of several pictures")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    guard input.shape.count >= 2 else {
+      throw layer.error("its bottom \(input.shapeText) has no channels")
+    }
+    let parameters = layer.parameters("bn_param")
+    let channels = input.shape[1]
+    let factors = try layer.vector(0, "scale", count: channels)
+    let shifts = try layer.vector(1, "bias", count: channels)
+    let isWhole = layer.blobs.count >= 4
+    let mode = try parameters.symbol("bn_mode", default: "LEARN")
+    if !isWhole, mode == "INFERENCE" || parameters.has("frozen") {
+      let moved = network.placed(input, axis: 1, in: Place.channel, for: layer.name)
+      return [
+        try network.scaled(
+          moved, CoveredAxes(channelsOf: moved), factors, shifts, layer.name, to: layer.tops[0])
+      ]
+    }
+    var norm = Batchnorm()
+    norm.gamma = Weights(factors)
+    norm.beta = Weights(shifts)
+    if isWhole {
+      norm.epsilon = try parameters.float("eps", default: 1e-5).orSmallest
+      norm.mean = Weights(try layer.vector(2, "mean", count: channels))
+      norm.variance = Weights(try layer.vector(3, "variance", count: channels))
+    } else {
+      norm.epsilon = try parameters.float("eps", default: 1e-9).orSmallest
+      try norm.useStatistics(of: input, layer, field: "bn_param.bn_mode")
+    }
+    return [network.normalized(input, 1, norm, layer)]
+  }
+}
+
+extension Batchnorm {
+  /// Normalises with the mean and variance of the picture itself, as training does.
+  fileprivate mutating func useStatistics(
+    of input: CaffeTensor, _ layer: CaffeLayer, field: String
+  ) throws {
+    guard input.shape.count > 1, input.shape[0] == 1 else {
+      throw layer.unsupported(
+        "statistics of \(input.shape.first ?? 0) pictures at once", field: field,
+        hint: "a batch of one is possible")
+    }
+    computeMeanVar = true
+    instanceNormalization = true
+  }
+}
+
+extension FloatValues {
+  fileprivate func multiplied(by factor: Float) -> Weights {
+    factor == 1 ? Weights(self) : Weights(array().map { $0 * factor })
+  }
+}
+
+extension CaffeNetworkWriter {
+  fileprivate mutating func normalized(
+    _ input: CaffeTensor, _ axis: Int, _ norm: Batchnorm, _ layer: CaffeLayer
+  ) -> CaffeTensor {
+    var norm = norm
+    norm.channels = input.shape[axis]
+    norm.gamma = norm.gamma ?? Weights([Float](repeating: 1, count: norm.channels))
+    norm.beta = norm.beta ?? Weights([Float](repeating: 0, count: norm.channels))
+    return withChannels(input, axis, layer) { network, moved, output in
+      network.add(layer.name, norm, [moved.blob], to: output)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import CoreMLModel
+
+extension CaffeNetworkWriter {
+  /// min(max(x, lower), upper), of layers of specification 1: −max(−max(x, lower), −upper).
+  mutating func clipped(
+    _ blob: String, _ lower: Float, _ upper: Float, _ name: String, to output: String? = nil
+  ) -> String {
+    let raised =
+      lower == 0
+      ? add(name + "_lower", Activation(.relu), [blob])
+      : unary(.threshold, blob, name + "_lower", alpha: lower)
+    let lowered = unary(.threshold, raised, name + "_upper", alpha: -upper, scale: -1)
+    return affine(lowered, -1, name, to: output)
+  }
+}
+
+/// min(max(x, min), max)
+enum ClipLayer: CaffeLayerConverter {
+  static let typeNames = ["Clip"]
+  static let documentation = CaffeLayerDocumentation(
+    "unary threshold twice, the second of −x, activation linear", options: "`min`, `max`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let parameters = layer.parameters("clip_param")
+    let (lower, upper) = (try parameters.float("min"), try parameters.float("max"))
+    return [
+      input.with(network.clipped(input.blob, lower, upper, layer.name, to: layer.tops[0]))
+    ]
+  }
+}
+
+/// min(max(x, 0), 6)
+enum ReLU6: CaffeLayerConverter {
+  static let typeNames = ["ReLU6"]
+  static let documentation = CaffeLayerDocumentation(
+    "activation ReLU, unary threshold of −x, activation linear",
+    options: "`relu6_param.threshold`, 6 where there is none")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let upper = try layer.parameters("relu6_param").float("threshold", default: 6)
+    return [
+      input.with(network.clipped(input.blob, 0, upper, layer.name, to: layer.tops[0]))
+    ]
+  }
+}
+
+/// x > threshold ? 1 : 0
+enum Threshold: CaffeLayerConverter {
+  static let typeNames = ["Threshold"]
+  static let documentation = CaffeLayerDocumentation(
+    "activation linear and sigmoidHard: min(max(3e38 · (x − threshold), 0), 1)",
+    options: "`threshold`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let threshold = try layer.parameters("threshold_param").float("threshold")
+    let difference =
+      threshold == 0
+      ? input.blob : network.affine(input.blob, 1, -threshold, layer.part("difference"))
+    let step = network.step(difference, layer.name, to: layer.tops[0])
+    return [input.with(step)]
+  }
+}
+
+extension CaffeNetworkWriter {
+  /// x > 0 ? 1 : 0
+  ///
+  /// Differences of single-precision numbers of ordinary size are no smaller than 1e-38.
+  mutating func step(
+    _ blob: String, atZero: Float = 0, _ name: String, to output: String? = nil
+  ) -> String {
+    add(name, Activation(.sigmoidHard(alpha: 3e38, beta: atZero)), [blob], to: output)
+  }
+}

@@ -1,0 +1,222 @@
+import CoreMLModel
+import TensorCore
+
+extension CaffeNetworkWriter {
+  /// The tensors one after the other along one of Caffe's axes, which are the first's.
+  mutating func joined(
+    _ tensors: [CaffeTensor], axis: Int, _ layer: CaffeLayer, output: String?
+  ) throws -> CaffeTensor {
+    var first = five(tensors[0], for: layer.name)
+    let place = first.axes[axis]
+    var shape = first.shape
+    shape[axis] = try checkedSum(tensors.map { $0.shape[axis] }, limit: Limits.dimension)
+    if tensors.allSatisfy({ $0.constant != nil }), shape.count <= 3 || shape[0] == 1 {
+      return try joinedConstants(tensors, axis, shape, layer, output)
+    }
+    // The sequence and the channels are what Core ML concatenates.
+    let own = first.axes
+    if place == Place.batch, !first.axes.contains(Place.sequence),
+      tensors.allSatisfy({ $0.shape[axis] == 1 })
+    {
+      first = placed(first, axis: axis, in: Place.sequence, for: layer.name)
+    } else if place != Place.sequence, place != Place.channel {
+      first = placed(first, axis: axis, in: Place.channel, for: layer.name)
+    }
+    let isSequence = first.axes[axis] == Place.sequence
+    let blobs = tensors.map {
+      placed(five($0, for: layer.name), axes: first.axes, for: layer.name).blob
+    }
+    let isMoved = first.axes != own && place != Place.batch
+    let result = first.with(
+      joined(blobs, alongSequence: isSequence, layer.name, to: isMoved ? nil : output),
+      shape: shape)
+    return isMoved ? placed(result, axes: own, for: layer.part("back")) : result
+  }
+
+  private mutating func joinedConstants(
+    _ tensors: [CaffeTensor], _ axis: Int, _ shape: [Int], _ layer: CaffeLayer, _ output: String?
+  ) throws -> CaffeTensor {
+    let outer = try checkedProduct(shape[..<axis])
+    let arrays = try tensors.map { tensor in
+      (tensor.constant?.array() ?? [], try checkedProduct(tensor.shape[axis...]))
+    }
+    var values: [Float] = []
+    values.reserveCapacity(try checkedProduct(shape, limit: Limits.computedElements))
+    for index in 0..<outer {
+      for (array, run) in arrays { values += array[index * run..<(index + 1) * run] }
+    }
+    return constant(FloatValues(values).shaped(shape), layer.name, output: output)
+  }
+
+  /// A constant in Caffe's shape, of up to three axes longer than 1.
+  mutating func constant(
+    _ values: FloatValues, _ name: String, output: String? = nil
+  ) -> CaffeTensor {
+    let shape = values.shape
+    var sizes = Array(shape.suffix(3))
+    var axes = CaffeTensor.standardAxes(shape.count)
+    switch shape.count {
+    case 0: sizes = [1, 1, 1]
+    case 1: sizes = [shape[0], 1, 1]
+    case 2:
+      axes = shape[0] == 1 ? axes : [Place.channel, Place.height]
+      sizes = shape[0] == 1 ? [shape[1], 1, 1] : shape + [1]
+    default: break
+    }
+    let blob: String
+    if shape.dropLast(3).allSatisfy({ $0 == 1 }) {
+      blob = constant(sizes, values, name, to: output)
+    } else {
+      var constant = LoadConstantND()
+      constant.shape = [Int](repeating: 1, count: 5 - shape.count) + shape
+      constant.data = Weights(values)
+      blob = add(name, constant, [], to: output)
+    }
+    var result = CaffeTensor(blob, shape, axes: axes)
+    result.constant = values
+    return result
+  }
+
+  /// Elements `range` along one of Caffe's axes.
+  mutating func sliced(
+    _ tensor: CaffeTensor, axis: Int, _ range: Range<Int>, _ name: String, output: String? = nil
+  ) -> CaffeTensor {
+    let input = five(tensor, for: name)
+    var shape = input.shape
+    shape[axis] = range.count
+    if range.count == input.shape[axis] { return input }
+    var moved = input
+    if input.axes[axis] < Place.channel {
+      moved = placed(input, axis: axis, in: Place.channel, for: name)
+    }
+    let place: Slice.Axis =
+      switch moved.axes[axis] {
+      case Place.height: .height
+      case Place.width: .width
+      default: .channel
+      }
+    let isMoved = moved.axes != input.axes
+    let result = moved.with(
+      slice(moved.blob, range, of: place, name, to: isMoved ? nil : output), shape: shape)
+    return isMoved ? placed(result, axes: input.axes, for: name + "_back") : result
+  }
+}
+
+/// The bottoms one after the other along an axis
+enum ConcatLayer: CaffeLayerConverter {
+  static let typeNames = ["Concat"]
+  static let documentation = CaffeLayerDocumentation(
+    "concat, permutes round it where the axis is H or W", options: "`axis`, `concat_dim`, any")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try layer.requireBottoms(1...Int.max)
+    let axis = try layer.joinedAxis(
+      inputs[0], layer.parameters("concat_param"), legacy: "concat_dim")
+    for input in inputs.dropFirst() {
+      var expected = inputs[0].shape
+      guard input.shape.count == expected.count else {
+        throw layer.error(
+          "its bottoms \(inputs[0].shapeText) and \(input.shapeText) differ in their axes")
+      }
+      expected[axis] = input.shape[axis]
+      guard input.shape == expected else {
+        throw layer.error(
+          "its bottoms \(inputs[0].shapeText) and \(input.shapeText) differ in more than axis "
+            + "\(axis)")
+      }
+    }
+    if inputs.count == 1 { return [network.copied(inputs[0], layer)] }
+    return [try network.joined(inputs, axis: axis, layer, output: layer.tops[0])]
+  }
+}
+
+extension CaffeLayer {
+  /// The axis of Concat and Slice, which had another name once.
+  fileprivate func joinedAxis(
+    _ input: CaffeTensor, _ parameters: CaffeParameters, legacy: String
+  ) throws -> Int {
+    let field = parameters.has(legacy) ? legacy : "axis"
+    return try input.axis(
+      parameters.int(field), "\(parameters.path).\(field)", of: self)
+  }
+}
+
+/// Parts of the bottom along an axis
+enum SliceLayer: CaffeLayerConverter {
+  static let typeNames = ["Slice"]
+  static let documentation = CaffeLayerDocumentation(
+    "split; a slice for each top", options: "`axis`, `slice_dim`, any; `slice_point`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = network.five(try layer.input(inputs), for: layer.name)
+    let parameters = layer.parameters("slice_param")
+    let axis = try layer.joinedAxis(input, parameters, legacy: "slice_dim")
+    let size = input.shape[axis]
+    let count = layer.tops.count
+    var points = try parameters.ints("slice_point", atLeast: 1)
+    if points.isEmpty {
+      guard count > 0, size % count == 0 else {
+        throw layer.error("\(size) elements do not divide into \(count) tops")
+      }
+      points = (1..<max(count, 1)).map { $0 * (size / count) }
+    }
+    guard points.count == count - 1, zip(points, points.dropFirst()).allSatisfy({ $0 < $1 }),
+      points.allSatisfy({ $0 < size })
+    else {
+      throw parameters.error(
+        "slice_point", "\(points) do not part \(size) elements into \(count) tops")
+    }
+    if count == 1 { return [network.copied(input, layer)] }
+    let bounds = [0] + points + [size]
+    let isEven = Set(zip(bounds, bounds.dropFirst()).map { $1 - $0 }).count == 1
+    if isEven, input.axes[axis] == Place.channel {
+      var split = Split()
+      split.nOutputs = count
+      var shape = input.shape
+      shape[axis] = size / count
+      return network.add(layer.name, split, [input.blob], outputs: layer.tops).map {
+        input.with($0, shape: shape)
+      }
+    }
+    return layer.tops.enumerated().map { index, top in
+      network.sliced(
+        input, axis: axis, bounds[index]..<bounds[index + 1],
+        index == 0 ? layer.name : layer.part("\(index)"), output: top)
+    }
+  }
+}
+
+/// The bottom several times along an axis
+enum Tile: CaffeLayerConverter {
+  static let typeNames = ["Tile"]
+  static let documentation = CaffeLayerDocumentation(
+    "concat of the bottom with itself; sequenceRepeat", options: "`axis`, `tiles`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = network.five(try layer.input(inputs), for: layer.name)
+    let parameters = layer.parameters("tile_param")
+    let axis = try input.axis(parameters.int("axis"), "tile_param.axis", of: layer)
+    let count = try parameters.int("tiles", atLeast: 1, atMost: Limits.writtenOutSteps)
+    if count == 1 { return [network.copied(input, layer)] }
+    if input.axes[axis] == Place.sequence {
+      var repetition = SequenceRepeat()
+      repetition.nRepetitions = count
+      var shape = input.shape
+      shape[axis] = try checkedProduct([shape[axis], count], limit: Limits.dimension)
+      return [
+        input.with(
+          network.add(layer.name, repetition, [input.blob], to: layer.tops[0]), shape: shape)
+      ]
+    }
+    return [
+      try network.joined(
+        [CaffeTensor](repeating: input, count: count), axis: axis, layer, output: layer.tops[0])
+    ]
+  }
+}

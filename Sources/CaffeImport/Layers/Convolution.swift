@@ -1,0 +1,160 @@
+import CoreMLModel
+import TensorCore
+
+/// Σ weights · window + bias
+enum ConvolutionLayer: CaffeLayerConverter {
+  static let typeNames = ["Convolution"]
+  static let documentation = CaffeLayerDocumentation(
+    "convolution; of three axes slices along the first of them, side by side as channels, and one "
+      + "convolution",
+    options:
+      "`num_output`, `bias_term`, `group`, `kernel_size`, `stride`, `pad`, `dilation` with one number, "
+      + "one an axis or `_h` and `_w`; `axis`; kernels of one, two and three axes",
+    refused: "more than three axes behind the channels: Core ML has no such kernels")
+
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+    switch shape.count {
+    case 3: [1, 2, 4]
+    case 5 where shape[0] == 1 && shape[1] != 1: [1, 2, 0, 3, 4]
+    default: nil
+    }
+  }
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try convert(layer, inputs, .plain, into: &network)
+  }
+
+  static func convert(
+    _ layer: CaffeLayer, _ inputs: [CaffeTensor], _ kind: ConvolutionSettings.Kind,
+    into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    // Weights are shared by several pairs of bottoms and tops.
+    guard inputs.count == layer.tops.count, !inputs.isEmpty else {
+      throw layer.error(
+        "it has \(inputs.count) bottoms and \(layer.tops.count) tops, as many are needed",
+        field: "bottom")
+    }
+    return try inputs.indices.map { index in
+      let settings = try ConvolutionSettings(layer, inputs[index], kind)
+      let name = index == 0 ? layer.name : layer.part("\(index)")
+      return settings.dimensions == 3
+        ? try settings.volume(inputs[index], name, to: layer.tops[index], &network)
+        : try settings.image(inputs[index], name, to: layer.tops[index], &network)
+    }
+  }
+}
+
+/// A convolution with a group for each channel.
+enum DepthwiseConvolution: CaffeLayerConverter {
+  static let typeNames = ["DepthwiseConvolution", "ConvolutionDepthwise"]
+  static let documentation = CaffeLayerDocumentation(
+    "convolution of as many groups as channels", options: "those of Convolution")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try ConvolutionLayer.convert(layer, inputs, .depthwise, into: &network)
+  }
+}
+
+extension ConvolutionSettings {
+  fileprivate func image(
+    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
+    let image = try placed(input, &network)
+    var convolution = convolution(
+      kernel: kernel, stride: stride, padding: padding, dilation: dilation)
+    convolution.kernel = Weights(try weights(isDeconvolution: false))
+    convolution.bias = try bias()
+    return image.with(
+      network.add(name, convolution, [image.blob], to: top),
+      shape: try outputShape(input, isDeconvolution: false))
+  }
+
+  /// Every step of the output along the depth sees some planes of the input: they are channels of one
+  /// convolution, the steps its items.
+  fileprivate func volume(
+    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
+    let shape = try outputShape(input, isDeconvolution: false)
+    let depth = input.shape[channelAxis + 1]
+    let planes = shape[channelAxis + 1]
+    guard try checkedProduct([planes, kernel[0]]) <= Limits.writtenOutSteps else {
+      throw layer.unsupported(
+        "\(planes) planes of the output are to be written out, of \(kernel[0]) of the input each")
+    }
+    guard input.shape[..<channelAxis].allSatisfy({ $0 == 1 }) else {
+      throw layer.unsupported("a kernel of three axes over several items, \(input.shapeText)")
+    }
+    // Planes as channels, those of one plane side by side.
+    let tensor = network.five(input, for: layer.name)
+    let source = network.placed(
+      CaffeTensor(
+        tensor.blob, Array(tensor.shape[channelAxis...]), axes: Array(tensor.axes[channelAxis...])),
+      axes: [2, 0, 3, 4], for: layer.name)
+    var reshape = Reshape()
+    let (height, width) = (input.shape[channelAxis + 2], input.shape[channelAxis + 3])
+    let stacked = try checkedProduct([depth, channels], limit: Limits.dimension)
+    reshape.targetShape = [1, stacked, height, width]
+    var stack = network.add(layer.part("planes"), reshape, [source.blob])
+    var padded = depth
+    if padding[0] > 0 {
+      let zeros = try network.constant(
+        [channels * padding[0], height, width], value: 0, layer.part("zeros"))
+      stack = network.joined(
+        [zeros, stack, zeros], alongSequence: false, layer.part("padded"))
+      padded += 2 * padding[0]
+    }
+    let windows = (0..<planes).map { step in
+      let first = step * stride[0]
+      let parts = (0..<kernel[0]).map { first + $0 * dilation[0] }
+      if dilation[0] == 1 {
+        let range = first * channels..<(first + kernel[0]) * channels
+        return range.count == padded * channels
+          ? stack : network.slice(stack, range, layer.part("window\(step)"))
+      }
+      let slices = parts.map {
+        network.slice(
+          stack, $0 * channels..<($0 + 1) * channels, layer.part("window\(step)_\($0)"))
+      }
+      return network.joined(slices, alongSequence: false, layer.part("window\(step)"))
+    }
+    let items = network.joined(windows, alongSequence: true, layer.part("windows"))
+    var convolution = convolution(
+      kernel: Array(kernel[1...]), stride: Array(stride[1...]), padding: Array(padding[1...]),
+      dilation: Array(dilation[1...]))
+    convolution.kernelChannels = try checkedProduct([channels, kernel[0]], limit: Limits.dimension)
+    convolution.nGroups = 1
+    // [outputs, C, D, H, W] to [outputs, D · C, H, W]
+    convolution.kernel = Weights(
+      try denseWeights().transposed([0, 2, 1, 3, 4]))
+    convolution.bias = try bias()
+    let result = network.add(name, convolution, [items], to: top)
+    let leading = CaffeTensor.leadingAxes(channelAxis)
+    return CaffeTensor(result, shape, axes: leading + [2, 0, 3, 4])
+  }
+}
+
+extension CaffeTensor {
+  /// Places for axes of length 1 in front of those of an item that uses all but the batch.
+  static func leadingAxes(_ count: Int) -> [Int] { Array([Place.batch].prefix(count)) }
+}
+
+extension CaffeNetworkWriter {
+  /// A constant `[C, H, W]` of one number.
+  mutating func constant(_ shape: [Int], value: Float, _ name: String) throws -> String {
+    let count = try checkedProduct(shape, limit: Limits.computedElements)
+    return constant(shape, FloatValues([Float](repeating: value, count: count)), name)
+  }
+
+  mutating func constant(
+    _ shape: [Int], _ values: FloatValues, _ name: String, to output: String? = nil
+  ) -> String {
+    var constant = LoadConstant()
+    constant.shape = shape
+    constant.data = Weights(values)
+    return add(name, constant, [], to: output)
+  }
+}

@@ -1,0 +1,178 @@
+import CoreMLModel
+import TensorCore
+
+/// What the convolutions have in common: Caffe's `ConvolutionParameter` for a bottom.
+struct ConvolutionSettings: Sendable {
+  let layer: CaffeLayer
+  /// Caffe's axis of the channels; those before it count items, those behind it are extents.
+  let channelAxis: Int
+  let channels: Int
+  let outputs: Int
+  let groups: Int
+  let kernel: [Int]
+  let stride: [Int]
+  let padding: [Int]
+  let dilation: [Int]
+  let hasBias: Bool
+
+  /// How many axes the kernel has.
+  var dimensions: Int { kernel.count }
+
+  enum Kind {
+    case plain
+    /// A group for each channel, where the layer names no number of them.
+    case depthwise
+    /// A channel for each element of a channel's windows.
+    case unfolding
+  }
+
+  init(_ layer: CaffeLayer, _ input: CaffeTensor, _ kind: Kind = .plain) throws {
+    self.layer = layer
+    let parameters = layer.parameters("convolution_param")
+    channelAxis = try input.axis(
+      parameters.int("axis", default: 1), "convolution_param.axis", of: layer)
+    channels = input.shape[channelAxis]
+    let count = input.shape.count - channelAxis - 1
+    guard (1...3).contains(count) else {
+      throw layer.unsupported(
+        "a kernel of \(count) axes", field: "convolution_param.axis",
+        hint: "one to three axes behind the channels are possible")
+    }
+    func sizes(_ field: String, _ name: String, default standard: Int?, atLeast minimum: Int)
+      throws -> [Int]
+    {
+      if count == 2 {
+        return try parameters.pair(field, name, default: standard, atLeast: minimum)
+      }
+      let values = try parameters.ints(field, atLeast: minimum)
+      if values.count == count { return values }
+      if let value = values.first ?? standard, values.count <= 1 {
+        return [Int](repeating: value, count: count)
+      }
+      throw parameters.error(field, "\(values.count) numbers for \(count) axes")
+    }
+    kernel = try sizes("kernel_size", "kernel", default: nil, atLeast: 1)
+    stride = try sizes("stride", "stride", default: 1, atLeast: 1)
+    padding = try sizes("pad", "pad", default: 0, atLeast: 0)
+    dilation = try sizes("dilation", "dilation", default: 1, atLeast: 1)
+    if kind == .unfolding {
+      outputs = try checkedProduct([channels] + kernel, limit: Limits.dimension)
+      hasBias = false
+      groups = channels
+      return
+    }
+    outputs = try parameters.int("num_output", atLeast: 1)
+    hasBias = try parameters.bool("bias_term")
+    groups =
+      kind == .depthwise && !parameters.has("group")
+      ? channels : try parameters.int("group", atLeast: 1)
+    guard channels % groups == 0, outputs % groups == 0 else {
+      throw parameters.error(
+        "group", "\(channels) channels and \(outputs) outputs do not divide into \(groups) groups")
+    }
+  }
+
+  /// Extents of the kernel with its gaps.
+  var extents: [Int] {
+    get throws {
+      try zip(kernel, dilation).map {
+        try checkedSum([checkedProduct([$0 - 1, $1], limit: Limits.dimension), 1])
+      }
+    }
+  }
+
+  /// The kernel in Caffe's order.
+  func weights(isDeconvolution: Bool) throws -> FloatValues {
+    let shape =
+      (isDeconvolution ? [channels, outputs / groups] : [outputs, channels / groups]) + kernel
+    return try layer.weight(0, "weight", shape: shape)
+  }
+
+  /// The same of a convolution without groups: zeros where a group does not see a channel.
+  func denseWeights() throws -> FloatValues {
+    let weights = try weights(isDeconvolution: false)
+    if groups == 1 { return weights }
+    let source = weights.array()
+    let area = kernel.reduce(1, *)
+    let (own, run) = (outputs / groups, channels / groups * area)
+    var result = [Float](
+      repeating: 0,
+      count: try checkedProduct([outputs, channels, area], limit: Limits.computedElements))
+    for output in 0..<outputs {
+      let start = output * channels * area + output / own * run
+      result.replaceSubrange(
+        start..<start + run, with: source[output * run..<(output + 1) * run])
+    }
+    return FloatValues(result).shaped([outputs, channels] + kernel)
+  }
+
+  func bias() throws -> Weights? {
+    hasBias ? Weights(try layer.weight(1, "bias", shape: [outputs])) : nil
+  }
+
+  /// Caffe's shape of the output.
+  func outputShape(_ input: CaffeTensor, isDeconvolution: Bool) throws -> [Int] {
+    let extents = try extents
+    var shape = input.shape
+    shape[channelAxis] = outputs
+    for (index, extent) in extents.enumerated() {
+      let axis = channelAxis + 1 + index
+      let size = shape[axis]
+      let border = 2 * padding[index]
+      let result =
+        isDeconvolution
+        ? try checkedSum(
+          [checkedProduct([size - 1, stride[index]], limit: Limits.dimension), extent, -border])
+        : size + border < extent ? 0 : (size + border - extent) / stride[index] + 1
+      guard result > 0, result <= Limits.dimension else {
+        throw layer.error(
+          "its bottom \(input.shapeText) with padding \(padding) is too small for a kernel that "
+            + "spans \(extents)")
+      }
+      shape[axis] = result
+    }
+    return shape
+  }
+
+  /// The bottom with its channels in C and the extents in W, or H and W.
+  func placed(_ input: CaffeTensor, _ network: inout CaffeNetworkWriter) throws -> CaffeTensor {
+    let extents = dimensions == 1 ? [Place.width] : [Place.height, Place.width]
+    if input.rank == 5, dimensions == 2,
+      Array(input.axes[channelAxis...]) == [Place.channel] + extents
+    {
+      return input
+    }
+    guard
+      let placed = network.items(
+        input, before: channelAxis, inner: [Place.channel] + extents, for: layer.name)
+    else {
+      throw layer.unsupported(
+        "more than two axes in front of the channels of \(input.shapeText)",
+        field: "convolution_param.axis")
+    }
+    return placed
+  }
+
+  /// A Core ML convolution over H and W, whatever stands before.
+  func convolution(
+    kernel: [Int], stride: [Int], padding: [Int], dilation: [Int]
+  ) -> CoreMLModel.Convolution {
+    func two(_ values: [Int], _ filler: Int) -> [Int] {
+      values.count == 1 ? [filler] + values : values
+    }
+    var convolution = CoreMLModel.Convolution()
+    convolution.outputChannels = outputs
+    convolution.kernelChannels = channels / groups
+    convolution.nGroups = groups
+    convolution.kernelSize = two(kernel, 1)
+    convolution.stride = two(stride, 1)
+    convolution.dilationFactor = two(dilation, 1)
+    let border = two(padding, 0)
+    var valid = ValidPadding()
+    valid.paddingAmounts = BorderAmounts(
+      top: border[0], bottom: border[0], left: border[1], right: border[1])
+    convolution.padding = .valid(valid)
+    convolution.hasBias = hasBias
+    return convolution
+  }
+}

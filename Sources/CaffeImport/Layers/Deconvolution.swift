@@ -1,0 +1,97 @@
+import CoreMLModel
+import TensorCore
+
+/// The transpose of a convolution.
+enum Deconvolution: CaffeLayerConverter {
+  static let typeNames = ["Deconvolution"]
+  static let documentation = CaffeLayerDocumentation(
+    "convolution with isDeconvolution; of three axes convolution3d (specification 5)",
+    options: "those of Convolution; `dilation`: zeros between the kernel's elements",
+    refused: "dilation or several groups with a kernel of three axes")
+
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+    ConvolutionLayer.inputAxes(layer, bottom: index, shape: shape)
+  }
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let settings = try ConvolutionSettings(layer, input)
+    let shape = try settings.outputShape(input, isDeconvolution: true)
+    if settings.dimensions == 3 {
+      return [try settings.volume(input, shape, &network)]
+    }
+    let image = try settings.placed(input, &network)
+    let ones = settings.kernel.map { _ in 1 }
+    var convolution = settings.convolution(
+      kernel: try settings.extents, stride: settings.stride, padding: settings.padding,
+      dilation: ones)
+    convolution.isDeconvolution = true
+    convolution.kernelChannels = settings.channels
+    convolution.kernel = Weights(try settings.spreadWeights())
+    convolution.bias = try settings.bias()
+    return [
+      image.with(
+        network.add(layer.name, convolution, [image.blob], to: layer.tops[0]), shape: shape)
+    ]
+  }
+}
+
+extension ConvolutionSettings {
+  /// A deconvolution's kernel with zeros in the gaps of its dilation, which Core ML does not know.
+  fileprivate func spreadWeights() throws -> FloatValues {
+    let weights = try weights(isDeconvolution: true)
+    if dilation.allSatisfy({ $0 == 1 }) { return weights }
+    let source = weights.array()
+    let extents = try extents
+    let (rows, columns) = dimensions == 1 ? (1, kernel[0]) : (kernel[0], kernel[1])
+    let (down, across) = dimensions == 1 ? (1, dilation[0]) : (dilation[0], dilation[1])
+    let (height, width) = dimensions == 1 ? (1, extents[0]) : (extents[0], extents[1])
+    let pairs = source.count / (rows * columns)
+    var result = [Float](
+      repeating: 0,
+      count: try checkedProduct([pairs, height, width], limit: Limits.computedElements))
+    for pair in 0..<pairs {
+      for row in 0..<rows {
+        for column in 0..<columns {
+          result[(pair * height + row * down) * width + column * across] =
+            source[(pair * rows + row) * columns + column]
+        }
+      }
+    }
+    return FloatValues(result)
+  }
+
+  fileprivate func volume(
+    _ input: CaffeTensor, _ shape: [Int], _ network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
+    guard groups == 1, dilation == [1, 1, 1], channelAxis == 1 else {
+      throw layer.unsupported(
+        "a deconvolution of three axes with \(groups) groups, dilation \(dilation)",
+        field: "convolution_param")
+    }
+    let volume = network.placed(input, axes: [0, 1, 2, 3, 4], for: layer.name)
+    var convolution = Convolution3D()
+    convolution.outputChannels = outputs
+    convolution.inputChannels = channels
+    convolution.nGroups = 1
+    (convolution.kernelDepth, convolution.kernelHeight, convolution.kernelWidth) = (
+      kernel[0], kernel[1], kernel[2]
+    )
+    (convolution.strideDepth, convolution.strideHeight, convolution.strideWidth) = (
+      stride[0], stride[1], stride[2]
+    )
+    (convolution.dilationDepth, convolution.dilationHeight, convolution.dilationWidth) = (1, 1, 1)
+    convolution.paddingType = .custom
+    (convolution.customPaddingFront, convolution.customPaddingBack) = (padding[0], padding[0])
+    (convolution.customPaddingTop, convolution.customPaddingBottom) = (padding[1], padding[1])
+    (convolution.customPaddingLeft, convolution.customPaddingRight) = (padding[2], padding[2])
+    convolution.isDeconvolution = true
+    convolution.hasBias = hasBias
+    convolution.kernel = Weights(try weights(isDeconvolution: true))
+    convolution.bias = try bias()
+    return volume.with(
+      network.add(layer.name, convolution, [volume.blob], to: layer.tops[0]), shape: shape)
+  }
+}

@@ -1,0 +1,66 @@
+import CoreMLModel
+import TensorCore
+
+/// The row of a matrix that each element names.
+enum Embed: CaffeLayerConverter {
+  static let typeNames = ["Embed"]
+  static let documentation = CaffeLayerDocumentation(
+    "embedding", options: "`num_output`, `input_dim`, `bias_term`")
+
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+    switch shape.count {
+    case 1: [0]
+    case 2: [0, 1]
+    default: nil
+    }
+  }
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let parameters = layer.parameters("embed_param")
+    var embedding = Embedding()
+    embedding.inputDim = try parameters.int("input_dim", atLeast: 1)
+    embedding.outputChannels = try parameters.int("num_output", atLeast: 1)
+    embedding.hasBias = try parameters.bool("bias_term")
+    embedding.matrix = Weights(
+      try layer.weight(
+        0, "weight", shape: [embedding.inputDim, embedding.outputChannels]
+      ).transposed([1, 0]))
+    if embedding.hasBias {
+      embedding.bias = Weights(try layer.weight(1, "bias", shape: [embedding.outputChannels]))
+    }
+
+    let shape = input.shape + [embedding.outputChannels]
+    let indices: CaffeTensor
+    if let items = network.items(input, before: input.shape.count, inner: [], for: layer.name) {
+      indices = items
+    } else {
+      let one = try network.reshaped(
+        input, to: [try input.count()], layer, name: layer.part("indices"))
+      indices = network.placed(one, axes: [Place.sequence], for: layer.name)
+    }
+    let rows = network.add(layer.name, embedding, [indices.blob], to: layer.tops[0])
+    if indices.shape == input.shape, let axes = indices.axesWithChannel {
+      return [CaffeTensor(rows, shape, axes: axes)]
+    }
+    let flat = CaffeTensor(
+      rows, [try input.count(), embedding.outputChannels],
+      axes: [Place.sequence, Place.channel])
+    return [try network.reshaped(flat, to: shape, layer, name: layer.part("items"))]
+  }
+}
+
+extension CaffeTensor {
+  /// The axes, and one more for C; an axis of length 1 that stands there goes elsewhere.
+  fileprivate var axesWithChannel: [Int]? {
+    var result = axes
+    if let index = result.firstIndex(of: Place.channel) {
+      guard shape[index] == 1, let free = [0, 1, 3, 4].first(where: { !result.contains($0) })
+      else { return nil }
+      result[index] = free
+    }
+    return result + [Place.channel]
+  }
+}

@@ -1,0 +1,77 @@
+import CoreMLModel
+import TensorCore
+
+/// weights · x + bias, x being all axes from `axis` on as one
+enum InnerProductLayer: CaffeLayerConverter {
+  static let typeNames = ["InnerProduct"]
+  static let documentation = CaffeLayerDocumentation(
+    "flatten, innerProduct", options: "`num_output`, `bias_term`, `axis`, `transpose`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let parameters = layer.parameters("inner_product_param")
+    let axis = try input.axis(parameters.int("axis"), "inner_product_param.axis", of: layer)
+    let outputs = try parameters.int("num_output", atLeast: 1)
+    let count = try input.count(axis..<input.shape.count)
+    let shape = Array(input.shape[..<axis]) + [outputs]
+
+    let isTransposed = try parameters.bool("transpose")
+    var matrix = try layer.weight(
+      0, "weight", shape: isTransposed ? [count, outputs] : [outputs, count], fanIn: count)
+    if isTransposed { matrix = matrix.transposed([1, 0]) }
+    let bias =
+      try parameters.bool("bias_term")
+      ? Weights(try layer.weight(1, "bias", shape: [outputs])) : nil
+
+    let vectors = try network.vectors(input, from: axis, layer)
+    let product = network.matrixProduct(
+      vectors.blob, Weights(matrix), inputs: count, outputs: outputs, bias: bias, layer.name,
+      to: layer.tops[0])
+    var result = vectors.with(product)
+    result.shape[result.shape.count - 1] = outputs
+    if result.shape == shape { return [result] }
+    return [try network.reshaped(result, to: shape, layer, name: layer.part("items"))]
+  }
+}
+
+extension CaffeNetworkWriter {
+  /// The tensor with all axes from `axis` on as one, in C; those before it count items. Several of
+  /// these that are longer than 1 can have become one.
+  mutating func vectors(
+    _ tensor: CaffeTensor, from axis: Int, _ layer: CaffeLayer
+  ) throws -> CaffeTensor {
+    var input = five(tensor, for: layer.name)
+    let count = try input.count(axis..<input.shape.count)
+    let leading = Array(input.shape[..<axis])
+    let inner = input.shape.count - axis
+    let places =
+      switch inner {
+      case 1: [Place.channel]
+      case 2: [Place.channel, Place.height]
+      case 3: [Place.channel, Place.height, Place.width]
+      default: [Int]()
+      }
+    let own = Array(input.axes[axis...])
+    let isPlaced =
+      own.allSatisfy { $0 >= Place.channel } && zip(own, own.dropFirst()).allSatisfy { $0 < $1 }
+      && input.axes[..<axis].allSatisfy { $0 < Place.channel }
+    if !isPlaced, places.count == inner,
+      let moved = items(input, before: axis, inner: places, for: layer.name)
+    {
+      input = moved
+    } else if !isPlaced {
+      let rows = try input.count(0..<axis)
+      input = try reshaped(input, to: [rows, count], layer, name: layer.part("rows"))
+      return placed(input, axes: [input.axes[0], Place.channel], for: layer.name)
+    }
+    var result = CaffeTensor(
+      input.blob, leading + [count], axes: Array(input.axes[..<axis]) + [Place.channel])
+    // The layer does it itself, but says less of what it does.
+    result.blob = add(
+      layer.part("preflatten"), Flatten(), [input.blob],
+      to: "\(tensor.blob)_\(layer.index)_flattened")
+    return result
+  }
+}

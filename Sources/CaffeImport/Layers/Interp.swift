@@ -1,0 +1,71 @@
+import CoreMLModel
+import TensorCore
+
+/// Bilinear resizing, the corners on the corners: DeepLab's
+enum Interp: CaffeLayerConverter {
+  static let typeNames = ["Interp"]
+  static let documentation = CaffeLayerDocumentation(
+    "resizeBilinear with ALIGN_ENDPOINTS, crop before where there is (negative) padding",
+    options: "`height`, `width`, `zoom_factor`, `shrink_factor`, `pad_beg`, `pad_end`; a second "
+      + "bottom gives the size",
+    version: 3)
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try layer.requireBottoms(1...2)
+    let input = inputs[0]
+    guard input.shape.count == 4 else {
+      throw layer.error("its bottom \(input.shapeText) has not four axes")
+    }
+    let parameters = layer.parameters("interp_param")
+    var image = network.images(input, for: layer.name)
+    let begin = -(try parameters.int("pad_beg", default: 0, atMost: 0))
+    let end = -(try parameters.int("pad_end", default: 0, atMost: 0))
+    let extents = input.shape.suffix(2).map { $0 - begin - end }
+    guard extents.allSatisfy({ $0 > 0 }) else {
+      throw parameters.error("pad_beg", "nothing is left of \(input.shapeText)")
+    }
+    if begin + end > 0 {
+      var crop = Crop()
+      crop.cropAmounts = BorderAmounts(top: begin, bottom: end, left: begin, right: end)
+      image = image.with(
+        network.add(layer.part("crop"), crop, [image.blob]),
+        shape: Array(input.shape.prefix(2)) + extents)
+    }
+    let size = try size(parameters, extents, inputs.dropFirst().first)
+    var resize = ResizeBilinear()
+    resize.targetSize = size
+    resize.mode = .alignEndpoints
+    return [
+      image.with(
+        network.add(layer.name, resize, [image.blob], to: layer.tops[0]),
+        shape: Array(input.shape.prefix(2)) + size)
+    ]
+  }
+
+  private static func size(
+    _ parameters: CaffeParameters, _ extents: [Int], _ second: CaffeTensor?
+  ) throws -> [Int] {
+    if let second, second.shape.count == 4 { return Array(second.shape.suffix(2)) }
+    let zoom = try parameters.int("zoom_factor", default: 1, atLeast: 1)
+    let shrink = try parameters.int("shrink_factor", default: 1, atLeast: 1)
+    let hasFactor = parameters.has("zoom_factor") || parameters.has("shrink_factor")
+    if !hasFactor || parameters.has("zoom_factor") == parameters.has("shrink_factor"),
+      parameters.has("height"), parameters.has("width")
+    {
+      return [
+        try parameters.int("height", atLeast: 1), try parameters.int("width", atLeast: 1),
+      ]
+    }
+    guard hasFactor else {
+      throw parameters.error("height", "neither a size nor a factor")
+    }
+    return try extents.map { extent in
+      let shrunk = (extent - 1) / shrink + 1
+      return try checkedSum(
+        [shrunk, checkedProduct([shrunk - 1, zoom - 1], limit: Limits.dimension)],
+        limit: Limits.dimension)
+    }
+  }
+}

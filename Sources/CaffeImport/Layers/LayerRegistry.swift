@@ -1,0 +1,21 @@
+/// Every type of Caffe layers that is read; this is the one list of this stage.
+enum CaffeLayerRegistry {
+  static let types: [any CaffeLayerConverter.Type] = [
+    ConvolutionLayer.self, DepthwiseConvolution.self, Deconvolution.self, Im2col.self,
+    InnerProductLayer.self, Embed.self, PoolingLayer.self, SPP.self, UpsampleLayer.self,
+    ReLU.self, PReLU.self, ELU.self, SigmoidLayer.self, TanHLayer.self, BNLL.self, AbsVal.self,
+    Power.self, Exp.self, Log.self, Threshold.self, ClipLayer.self, ReLU6.self, Swish.self,
+    Mish.self, SoftmaxLayer.self, LRNLayer.self, MVN.self, NormalizeLayer.self, BatchNorm.self,
+    BN.self, ScaleLayer.self, BiasLayer.self, Eltwise.self, Axpy.self, ConcatLayer.self,
+    SliceLayer.self, Tile.self, ReshapeLayer.self, FlattenLayer.self,
+    PermuteLayer.self, CropLayer.self, CropCenter.self, Reduction.self, ArgMaxLayer.self,
+    BatchReindex.self, Parameter.self, LSTM.self, RNNLayer.self, LSTMUnit.self, Interp.self,
+    ShuffleChannel.self, Reorg.self, PriorBox.self, DetectionOutput.self,
+  ]
+
+  private static let byName: [String: any CaffeLayerConverter.Type] = Dictionary(
+    types.flatMap { type in type.typeNames.map { ($0, type) } },
+    uniquingKeysWith: { first, _ in first })
+
+  static func type(named name: String) -> (any CaffeLayerConverter.Type)? { byName[name] }
+}

@@ -1,0 +1,141 @@
+import CoreMLModel
+import TensorCore
+
+/// x / (k + alpha / n · Σ x²) ^ beta over n channels, or over a window of n × n in each
+enum LRNLayer: CaffeLayerConverter {
+  static let typeNames = ["LRN"]
+  static let documentation = CaffeLayerDocumentation(
+    "lrn; within a channel multiply, pooling average, unary power, multiply",
+    options: "`local_size`, `alpha`, `beta`, `k`, `norm_region`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let parameters = layer.parameters("lrn_param")
+    let size = try parameters.int("local_size", atLeast: 1)
+    guard size % 2 == 1 else {
+      throw parameters.error("local_size", "\(size) is even", hint: "Caffe takes odd sizes only")
+    }
+    guard input.shape.count == 4 else {
+      throw layer.error("its bottom \(input.shapeText) has not four axes")
+    }
+    let image = network.images(input, for: layer.name)
+    let alpha = try parameters.float("alpha")
+    let beta = try parameters.float("beta")
+    if try parameters.symbol("norm_region") == "WITHIN_CHANNEL" {
+      return [
+        image.with(
+          network.normalizedWithin(image.blob, size, alpha: alpha, beta: beta, layer))
+      ]
+    }
+    var lrn = LRN()
+    lrn.alpha = alpha
+    lrn.beta = beta
+    lrn.localSize = size
+    lrn.k = try parameters.float("k").orSmallest
+    return [image.with(network.add(layer.name, lrn, [image.blob], to: layer.tops[0]))]
+  }
+}
+
+extension Float {
+  /// Core ML takes 0 in some fields for a default; this is as good as 0.
+  var orSmallest: Float { self == 0 ? .leastNormalMagnitude : self }
+}
+
+extension CaffeNetworkWriter {
+  /// A tensor of four axes with the last three in C, H and W.
+  mutating func images(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
+    let input = five(tensor, for: name)
+    if Array(input.axes.suffix(3)) == [Place.channel, Place.height, Place.width] { return input }
+    return placed(input, for: name)
+  }
+
+  /// x · (1 + alpha · mean of x² over the window, zeros around counted) ^ −beta
+  fileprivate mutating func normalizedWithin(
+    _ blob: String, _ size: Int, alpha: Float, beta: Float, _ layer: CaffeLayer
+  ) -> String {
+    if alpha == 0 {
+      return add(
+        layer.name, Activation(.linear(alpha: 1, beta: 0)), [blob], to: layer.tops[0])
+    }
+    let squares = product(blob, blob, layer.part("squares"))
+    var pooling = Pooling()
+    pooling.type = .average
+    pooling.kernelSize = [size, size]
+    pooling.stride = [1, 1]
+    let border = (size - 1) / 2
+    var padding = ValidPadding()
+    padding.paddingAmounts = BorderAmounts(
+      top: border, bottom: border, left: border, right: border)
+    pooling.padding = .valid(padding)
+    let means = add(layer.part("means"), pooling, [squares])
+    let factors = unary(
+      .power, means, layer.part("factors"), alpha: -beta, shift: 1, scale: alpha)
+    return product(blob, factors, layer.name, to: layer.tops[0])
+  }
+}
+
+/// (x − mean) / (standard deviation + eps), over H · W or over C · H · W
+enum MVN: CaffeLayerConverter {
+  static let typeNames = ["MVN"]
+  static let documentation = CaffeLayerDocumentation(
+    "mvn", options: "`normalize_variance`, `across_channels`, `eps`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let parameters = layer.parameters("mvn_param")
+    guard (2...4).contains(input.shape.count) else {
+      throw layer.error("its bottom \(input.shapeText) has not two to four axes")
+    }
+    let places = [Place.batch, Place.channel, Place.height, Place.width]
+    let image = network.placed(
+      input, axes: Array(places.prefix(input.shape.count)), for: layer.name)
+    var mvn = MeanVarianceNormalize()
+    mvn.normalizeVariance = try parameters.bool("normalize_variance")
+    mvn.acrossChannels = try parameters.bool("across_channels")
+    mvn.epsilon = try parameters.float("eps").orSmallest
+    return [image.with(network.add(layer.name, mvn, [image.blob], to: layer.tops[0]))]
+  }
+}
+
+/// x / √(Σ x² + eps), times a scale for each channel: SSD's
+enum NormalizeLayer: CaffeLayerConverter {
+  static let typeNames = ["Normalize"]
+  static let documentation = CaffeLayerDocumentation(
+    "l2normalize, scale; reduce sumsquare over C, unary rsqrt, multiply, scale",
+    options: "`across_spatial`, `channel_shared`, `eps`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let parameters = layer.parameters("norm_param")
+    guard (2...4).contains(input.shape.count) else {
+      throw layer.error("its bottom \(input.shapeText) has not two to four axes")
+    }
+    let places = [Place.batch, Place.channel, Place.height, Place.width]
+    let image = network.placed(
+      input, axes: Array(places.prefix(input.shape.count)), for: layer.name)
+    let epsilon = try parameters.float("eps").orSmallest
+    let isShared = try parameters.bool("channel_shared")
+    let factors = try layer.vector(0, "scale", count: isShared ? 1 : input.shape[1])
+
+    let normalized: String
+    if try parameters.bool("across_spatial") {
+      var normalize = L2Normalize()
+      normalize.epsilon = epsilon
+      normalized = network.add(layer.part("normalize"), normalize, [image.blob])
+    } else {
+      let sums = network.reduced(.sumsquare, .c, image.blob, layer.part("squares"))
+      let inverse = network.unary(.rsqrt, sums, layer.part("inverse"), epsilon: epsilon)
+      normalized = network.product(image.blob, inverse, layer.part("normalize"))
+    }
+    var scale = CoreMLModel.Scale()
+    scale.shapeScale = [factors.count]
+    scale.scale = Weights(factors)
+    return [image.with(network.add(layer.name, scale, [normalized], to: layer.tops[0]))]
+  }
+}

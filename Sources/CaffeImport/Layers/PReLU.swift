@@ -1,0 +1,41 @@
+import CoreMLModel
+
+/// max(0, x) + a[c] · min(0, x)
+enum PReLU: CaffeLayerConverter {
+  static let typeNames = ["PReLU"]
+  static let documentation = CaffeLayerDocumentation(
+    "activation PReLU", options: "`channel_shared`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    guard input.shape.count >= 2 else {
+      throw layer.error("its bottom \(input.shapeText) has no channels")
+    }
+    let isShared = try layer.parameters("prelu_param").bool("channel_shared")
+    let alpha = Weights(
+      try layer.vector(0, "alpha", count: isShared ? 1 : input.shape[1]))
+    return [
+      network.withChannels(input, 1, layer) { network, moved, output in
+        network.add(
+          layer.name, Activation(.prelu(alpha: alpha)), [moved.blob], to: output)
+      }
+    ]
+  }
+}
+
+extension CaffeNetworkWriter {
+  /// Puts Caffe's axis `axis` into Core ML's channels for `body`, which keeps shapes, and back
+  /// afterwards.
+  mutating func withChannels(
+    _ tensor: CaffeTensor, _ axis: Int, _ layer: CaffeLayer,
+    _ body: (inout CaffeNetworkWriter, CaffeTensor, String?) throws -> String
+  ) rethrows -> CaffeTensor {
+    let input = five(tensor, for: layer.name)
+    let moved = placed(input, axis: axis, in: Place.channel, for: layer.name)
+    let isUnmoved = moved.blob == input.blob
+    let result = moved.with(try body(&self, moved, isUnmoved ? layer.tops[0] : nil))
+    return isUnmoved ? result : placed(result, axes: input.axes, for: layer.part("back"))
+  }
+}

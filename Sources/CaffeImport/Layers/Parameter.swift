@@ -1,0 +1,23 @@
+import TensorCore
+
+/// A weight as a blob
+enum Parameter: CaffeLayerConverter {
+  static let typeNames = ["Parameter"]
+  static let documentation = CaffeLayerDocumentation(
+    "loadConstant; loadConstantND of more than three axes (specification 4)", options: "`shape`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try layer.requireBottoms(0...0)
+    let shape = try layer.parameters("parameter_param").message("shape").ints("dim", atLeast: 1)
+    guard shape.count <= 5 else {
+      throw layer.unsupported("a constant of \(shape.count) axes", field: "parameter_param.shape")
+    }
+    let values = try layer.weight(0, "parameter", shape: shape)
+    var tensor = network.constant(values, layer.name, output: layer.tops[0])
+    // Known values are for what SSD computes once; these can be large.
+    tensor.constant = nil
+    return [tensor]
+  }
+}

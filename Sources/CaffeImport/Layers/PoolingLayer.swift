@@ -1,0 +1,179 @@
+import CoreMLModel
+import TensorCore
+
+/// Maximum, average or Σx² / Σx of windows
+enum PoolingLayer: CaffeLayerConverter {
+  static let typeNames = ["Pooling"]
+  static let documentation = CaffeLayerDocumentation(
+    "pooling with includeLastPixel, which is Caffe's rule of sizes; valid for `round_mode: FLOOR`; "
+      + "STOCHASTIC, as Caffe tests with it, the average of the squares over the average",
+    options:
+      "`pool`, `kernel_size`, `stride`, `pad` with their `_h` and `_w`, `global_pooling`, "
+      + "`round_mode`; a second top (the places of maxima) of windows side by side: "
+      + "slices of every stride, compared with the maximum",
+    refused:
+      "a second top of windows that overlap or have padding; STOCHASTIC of what may be negative, "
+      + "where there are no probabilities")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    guard input.shape.count == 4 else {
+      throw layer.error("its bottom \(input.shapeText) has not four axes")
+    }
+    let image = network.images(input, for: layer.name)
+    let windows = try PoolingWindows(layer.parameters("pooling_param"), image)
+    if windows.method == .stochastic { try network.requirePositive(image, layer) }
+    if layer.tops.count > 1 {
+      guard windows.method == .max else {
+        throw layer.error("it has \(layer.tops.count) tops, only the maximum has a mask")
+      }
+      return try WindowMaxima.convert(layer, image, windows, &network)
+    }
+    return [try network.pooled(image, windows, layer.name, to: layer.tops[0])]
+  }
+}
+
+/// The windows of a pooling layer over a bottom.
+struct PoolingWindows: Sendable {
+  enum Method: String, Sendable {
+    case max = "MAX"
+    case average = "AVE"
+    /// Drawn at random in training.
+    case stochastic = "STOCHASTIC"
+  }
+
+  let method: Method
+  let kernel: [Int]
+  let stride: [Int]
+  let padding: [Int]
+  let isGlobal: Bool
+  let roundsDown: Bool
+  /// Extents of the output.
+  let size: [Int]
+
+  init(_ parameters: CaffeParameters, _ input: CaffeTensor) throws {
+    let name = try parameters.symbol("pool")
+    guard let method = Method(rawValue: name) else {
+      throw parameters.unsupported("pool", name)
+    }
+    let extents = Array(input.shape.suffix(2))
+    let isGlobal = try parameters.bool("global_pooling")
+    var kernel = extents
+    if isGlobal {
+      guard !parameters.has("kernel_size"), !parameters.has("kernel_h"),
+        !parameters.has("kernel_w")
+      else {
+        throw parameters.error("global_pooling", "a kernel's size beside it")
+      }
+    } else {
+      kernel = try parameters.pair("kernel_size", "kernel", atLeast: 1)
+    }
+    let stride = try parameters.pair("stride", default: 1, atLeast: 1)
+    let padding = try parameters.pair("pad", default: 0)
+    guard padding == [0, 0] || method != .stochastic else {
+      throw parameters.error("pad", "\(padding) with STOCHASTIC")
+    }
+    guard zip(padding, kernel).allSatisfy({ $0 < $1 }) else {
+      throw parameters.error("pad", "\(padding) is not less than the kernel, \(kernel)")
+    }
+    guard !isGlobal || (padding == [0, 0] && stride == [1, 1]) else {
+      throw parameters.error("global_pooling", "padding or strides beside it")
+    }
+    try self.init(
+      method, kernel: kernel, stride: stride, padding: padding, isGlobal: isGlobal,
+      roundsDown: parameters.symbol("round_mode") == "FLOOR", extents: extents, parameters.layer)
+  }
+
+  init(
+    _ method: Method, kernel: [Int], stride: [Int], padding: [Int], isGlobal: Bool = false,
+    roundsDown: Bool = false, extents: [Int], _ layer: CaffeLayer
+  ) throws {
+    self.method = method
+    self.kernel = kernel
+    self.stride = stride
+    self.padding = padding
+    self.isGlobal = isGlobal
+    self.roundsDown = roundsDown
+    size = try (0..<2).map { axis in
+      let rest = extents[axis] + 2 * padding[axis] - kernel[axis]
+      guard rest >= 0 else {
+        throw layer.error(
+          "a window of \(kernel[0]) × \(kernel[1]) does not fit its bottom's "
+            + "\(extents[0]) × \(extents[1])", hint: "or its padding of \(padding)")
+      }
+      let count = (roundsDown ? rest : rest + stride[axis] - 1) / stride[axis] + 1
+      // With padding, no window begins in it behind the picture.
+      let begins = (count - 1) * stride[axis] >= extents[axis] + padding[axis]
+      return padding != [0, 0] && begins ? count - 1 : count
+    }
+  }
+}
+
+extension CaffeNetworkWriter {
+  /// Refuses a tensor of which it is not known that nothing in it is negative.
+  mutating func requirePositive(_ tensor: CaffeTensor, _ layer: CaffeLayer) throws {
+    guard isPositive(tensor.blob, depth: 0) else {
+      throw layer.unsupported(
+        "STOCHASTIC weighs values by themselves, and its bottom can hold negative ones",
+        field: "pool", hint: "a ReLU in front of it makes them probabilities")
+    }
+  }
+
+  private func isPositive(_ blob: String, depth: Int) -> Bool {
+    guard depth < 64, let layer = layers.last(where: { $0.output.contains(blob) }) else {
+      return false
+    }
+    var isPositive: Bool? {
+      switch layer.parameters {
+      case let activation as Activation:
+        switch activation.function {
+        case .relu, .sigmoid, .softplus, .sigmoidHard: true
+        default: false
+        }
+      case let unary as Unary: unary.type == .abs || unary.type == .exp
+      case is Softmax: true
+      case is Pooling, is LRN, is Concat, is Flatten, is Permute, is CoreMLModel.Reshape: nil
+      default: false
+      }
+    }
+    return isPositive
+      ?? layer.input.allSatisfy { self.isPositive($0, depth: depth + 1) }
+  }
+
+  /// - Parameter input: with the extents in H and W.
+  mutating func pooled(
+    _ input: CaffeTensor, _ windows: PoolingWindows, _ name: String, to output: String? = nil
+  ) throws -> CaffeTensor {
+    var pooling = Pooling()
+    pooling.type = windows.method == .max ? .max : .average
+    pooling.kernelSize = windows.isGlobal ? [0, 0] : windows.kernel
+    pooling.stride = windows.stride
+    pooling.globalPooling = windows.isGlobal
+    if windows.roundsDown {
+      var valid = ValidPadding()
+      valid.paddingAmounts = BorderAmounts(
+        top: windows.padding[0], bottom: windows.padding[0], left: windows.padding[1],
+        right: windows.padding[1])
+      pooling.padding = .valid(valid)
+    } else {
+      var complete = ValidCompletePadding()
+      complete.paddingAmounts = windows.padding
+      pooling.padding = .includeLastPixel(complete)
+    }
+    let shape = Array(input.shape.dropLast(2)) + windows.size
+    guard windows.method == .stochastic else {
+      return input.with(add(name, pooling, [input.blob], to: output), shape: shape)
+    }
+    // Σx² / Σx, and 0 where Σx is not positive: a · max(b, 0) / (max(b, 0)² + ε)
+    let squares = product(input.blob, input.blob, name + "_squares")
+    let a = add(name + "_numerator", pooling, [squares])
+    let b = add(name + "_denominator", pooling, [input.blob])
+    let positive = add(name + "_positive", Activation(.relu), [b])
+    let squared = product(positive, positive, name + "_squared")
+    let inverse = unary(.inverse, squared, name + "_inverse", epsilon: 1e-30)
+    let result = add(name, Multiply(), [a, positive, inverse], to: output)
+    return input.with(result, shape: shape)
+  }
+}

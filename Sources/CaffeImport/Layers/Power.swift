@@ -1,0 +1,113 @@
+import CoreMLModel
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// (shift + scale · x) ^ power
+enum Power: CaffeLayerConverter {
+  static let typeNames = ["Power"]
+  static let documentation = CaffeLayerDocumentation(
+    "unary power; activation linear where power · scale is 0, a constant",
+    options: "`power`, `scale`, `shift`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let parameters = layer.parameters("power_param")
+    let exponent = try parameters.float("power")
+    let scale = try parameters.float("scale")
+    let shift = try parameters.float("shift")
+    if exponent * scale == 0 {
+      return [network.filled(input, exponent == 0 ? 1 : pow(shift, exponent), layer)]
+    }
+    return [
+      input.with(
+        network.unary(
+          .power, input.blob, layer.name, alpha: exponent, shift: shift, scale: scale,
+          to: layer.tops[0]))
+    ]
+  }
+}
+
+/// base ^ (shift + scale · x)
+enum Exp: CaffeLayerConverter {
+  static let typeNames = ["Exp"]
+  static let documentation = CaffeLayerDocumentation(
+    "unary exp; activation linear where the result is constant",
+    options: "`base`, `scale`, `shift`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let formula = try LogarithmicFormula(layer.parameters("exp_param"))
+    let scale = Float(formula.logarithm * formula.scale)
+    let shift = Float(formula.logarithm * formula.shift)
+    if scale == 0 { return [network.filled(input, exp(shift), layer)] }
+    return [
+      input.with(
+        network.unary(
+          .exp, input.blob, layer.name, shift: shift, scale: scale, to: layer.tops[0]))
+    ]
+  }
+}
+
+/// The logarithm to `base` of shift + scale · x
+enum Log: CaffeLayerConverter {
+  static let typeNames = ["Log"]
+  static let documentation = CaffeLayerDocumentation(
+    "unary log, activation linear where there is a base; linear alone where scale is 0",
+    options: "`base`, `scale`, `shift`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let formula = try LogarithmicFormula(layer.parameters("log_param"))
+    if formula.scale == 0 {
+      return [network.filled(input, Float(log(formula.shift) / formula.logarithm), layer)]
+    }
+    let isNatural = formula.logarithm == 1
+    let logarithm = network.unary(
+      .log, input.blob, isNatural ? layer.name : layer.part("natural"),
+      shift: Float(formula.shift), scale: Float(formula.scale),
+      to: isNatural ? layer.tops[0] : nil)
+    if isNatural { return [input.with(logarithm)] }
+    return [
+      input.with(
+        network.affine(logarithm, Float(1 / formula.logarithm), layer.name, to: layer.tops[0]))
+    ]
+  }
+}
+
+/// The settings of Exp and Log.
+private struct LogarithmicFormula {
+  /// Of the base.
+  let logarithm: Double
+  let scale: Double
+  let shift: Double
+
+  init(_ parameters: CaffeParameters) throws {
+    let base = try parameters.double("base")
+    // −1 stands for e.
+    guard base == -1 || base > 0 else {
+      throw parameters.error("base", "\(base) is neither −1, which means e, nor positive")
+    }
+    logarithm = base == -1 ? 1 : log(base)
+    scale = try parameters.double("scale")
+    shift = try parameters.double("shift")
+  }
+}
+
+extension CaffeNetworkWriter {
+  /// A tensor of the input's shape that holds one number.
+  fileprivate mutating func filled(
+    _ input: CaffeTensor, _ value: Float, _ layer: CaffeLayer
+  ) -> CaffeTensor {
+    input.with(affine(input.blob, 0, value, layer.name, to: layer.tops[0]))
+  }
+}

@@ -1,0 +1,132 @@
+import TensorCore
+
+/// The boxes that SSD's predictions refer to, and their variances: a constant, for it depends on the
+/// extents of the bottoms only
+enum PriorBox: CaffeLayerConverter {
+  static let typeNames = ["PriorBox"]
+  static let documentation = CaffeLayerDocumentation(
+    "loadConstant; nothing where only DetectionOutput reads it",
+    options:
+      "`min_size`, `max_size`, `aspect_ratio`, `flip`, `clip`, `variance`, `img_size`, `img_h`, "
+      + "`img_w`, `step`, `step_h`, `step_w`, `offset`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try layer.requireBottoms(1...2)
+    guard inputs.allSatisfy({ $0.shape.count == 4 }) else {
+      throw layer.error("its bottoms have not four axes each")
+    }
+    let settings = try PriorBoxSettings(
+      layer.parameters("prior_box_param"), picture: inputs.dropFirst().first?.shape)
+    let boxes = try settings.boxes(
+      height: inputs[0].shape[2], width: inputs[0].shape[3], layer)
+    return [
+      network.constant(
+        FloatValues(boxes).shaped([1, 2, boxes.count / 2]), layer.name, output: layer.tops[0])
+    ]
+  }
+}
+
+private struct PriorBoxSettings {
+  let minimum: [Float]
+  let maximum: [Float]
+  let ratios: [Float]
+  let clips: Bool
+  let variances: [Float]
+  /// `[h, w]`
+  let picture: [Int]
+  let step: [Float]?
+  let offset: Float
+
+  init(_ parameters: CaffeParameters, picture shape: [Int]?) throws {
+    minimum = try parameters.floats("min_size")
+    maximum = try parameters.floats("max_size")
+    guard !minimum.isEmpty, minimum.allSatisfy({ $0 >= 1 && $0 < 1e9 }) else {
+      throw parameters.error("min_size", "\(minimum) are no sizes in pixels")
+    }
+    guard maximum.isEmpty || maximum.count == minimum.count,
+      zip(minimum, maximum).allSatisfy({ $0 < $1 && $1 < 1e9 })
+    else {
+      throw parameters.error(
+        "max_size", "\(maximum) are not larger than the least sizes, \(minimum)")
+    }
+    let flips = try parameters.bool("flip")
+    var ratios: [Float] = [1]
+    for ratio in try parameters.floats("aspect_ratio") {
+      guard ratio > 0, ratio.isFinite else {
+        throw parameters.error("aspect_ratio", "\(ratio)")
+      }
+      if ratios.contains(where: { abs($0 - ratio) < 1e-6 }) { continue }
+      ratios.append(ratio)
+      if flips { ratios.append(1 / ratio) }
+    }
+    self.ratios = ratios
+    clips = try parameters.bool("clip")
+    let variances = try parameters.floats("variance")
+    guard [0, 1, 4].contains(variances.count) else {
+      throw parameters.error("variance", "\(variances.count) values, one or four are needed")
+    }
+    self.variances =
+      variances.count == 4 ? variances : [Float](repeating: variances.first ?? 0.1, count: 4)
+    let side = parameters.has("img_size") ? try parameters.int("img_size", atLeast: 1) : nil
+    let named =
+      parameters.has("img_h") && parameters.has("img_w")
+      ? [try parameters.int("img_h", atLeast: 1), try parameters.int("img_w", atLeast: 1)] : nil
+    guard let picture = named ?? side.map({ [$0, $0] }) ?? shape.map({ Array($0.suffix(2)) })
+    else {
+      throw parameters.error("img_size", "neither a size nor a second bottom")
+    }
+    self.picture = picture
+    if parameters.has("step_h"), parameters.has("step_w") {
+      step = [try parameters.float("step_h"), try parameters.float("step_w")]
+    } else if parameters.has("step") {
+      let both = try parameters.float("step")
+      step = [both, both]
+    } else {
+      step = nil
+    }
+    offset = try parameters.float("offset")
+  }
+
+  /// xmin, ymin, xmax, ymax of every box in parts of the picture, then the variances.
+  func boxes(height: Int, width: Int, _ layer: CaffeLayer) throws -> [Float] {
+    let each = ratios.count * minimum.count + maximum.count
+    let count = try checkedProduct([height, width, each, 8], limit: Limits.computedElements)
+    var values: [Float] = []
+    values.reserveCapacity(count)
+    let (tall, wide) = (Float(picture[0]), Float(picture[1]))
+    let (down, across) = (
+      step?[0] ?? tall / Float(height), step?[1] ?? wide / Float(width)
+    )
+    for row in 0..<height {
+      for column in 0..<width {
+        let x = (Float(column) + offset) * across
+        let y = (Float(row) + offset) * down
+        func add(_ width: Float, _ height: Float) {
+          values += [
+            (x - width / 2) / wide, (y - height / 2) / tall, (x + width / 2) / wide,
+            (y + height / 2) / tall,
+          ]
+        }
+        for (index, size) in minimum.enumerated() {
+          // Caffe drops what is behind the point.
+          let least = size.rounded(.towardZero)
+          add(least, least)
+          if maximum.indices.contains(index) {
+            let both = (least * maximum[index].rounded(.towardZero)).squareRoot()
+            add(both, both)
+          }
+          for ratio in ratios where abs(ratio - 1) >= 1e-6 {
+            let root = ratio.squareRoot()
+            add(least * root, least / root)
+          }
+        }
+      }
+    }
+    if clips { values = values.map { min(max($0, 0), 1) } }
+    let boxCount = values.count / 4
+    for _ in 0..<boxCount { values += variances }
+    return values
+  }
+}

@@ -1,0 +1,142 @@
+import CoreMLModel
+import TensorCore
+
+/// What Caffe's recurrent layers have in common: `cont[t, n]` is 0 where a sequence begins, and each
+/// step is written out, because Core ML's recurrent layers have no such input.
+struct Recurrence {
+  let layer: CaffeLayer
+  let units: Int
+  let steps: Int
+  let streams: Int
+  /// Weights for the bottoms' numbers, as many rows as there are sums.
+  let sums: Int
+  /// x (T, N, …), cont (T, N), x_static (N, …) or nil, and the states before the first step.
+  let x: CaffeTensor
+  let cont: CaffeTensor
+  let fixed: CaffeTensor?
+  let states: [CaffeTensor]
+
+  /// - Parameter stateCount: how many states `expose_hidden` shows.
+  init(
+    _ layer: CaffeLayer, _ inputs: [CaffeTensor], stateCount: Int, gates: Int
+  ) throws {
+    self.layer = layer
+    let parameters = layer.parameters("recurrent_param")
+    units = try parameters.int("num_output", atLeast: 1)
+    sums = try checkedProduct([units, gates], limit: Limits.dimension)
+    let shown = try parameters.bool("expose_hidden") ? stateCount : 0
+    try layer.requireBottoms(2 + shown...3 + shown)
+    x = inputs[0]
+    cont = inputs[1]
+    fixed = inputs.count > 2 + shown ? inputs[2] : nil
+    states = Array(inputs.suffix(shown))
+    guard x.shape.count >= 2, cont.shape == Array(x.shape.prefix(2)) else {
+      throw layer.error(
+        "its bottoms have the shapes \(x.shapeText) and \(cont.shapeText); (T, N, …) and (T, N) are "
+          + "needed")
+    }
+    steps = x.shape[0]
+    streams = x.shape[1]
+    let expected = [1, streams, units]
+    guard states.allSatisfy({ $0.shape == expected }) else {
+      throw layer.error(
+        "its states have the shapes \(states.map(\.shapeText).joined(separator: ", ")), "
+          + "\(expected) is needed")
+    }
+    guard steps <= Limits.writtenOutSteps else {
+      throw layer.unsupported(
+        "\(steps) steps are to be written out", hint: "\(Limits.writtenOutSteps) are the most")
+    }
+    guard layer.tops.count == 1 + shown else {
+      throw layer.error("it has \(layer.tops.count) tops, \(1 + shown) are needed", field: "top")
+    }
+  }
+
+  /// W · x + b of every step, and what the fixed bottom adds: for each step a blob of `sums`
+  /// channels.
+  ///
+  /// - Parameter fixedWeight: the place of the fixed bottom's matrix among the layer's weights.
+  func products(fixedWeight: Int, _ network: inout CaffeNetworkWriter) throws -> [String] {
+    let inputs = try x.count(2..<x.shape.count)
+    let vectors = try self.vectors(x, leading: 2, axes: [0, 1, 2], "x", &network)
+    let matrix = try layer.weight(0, "weight", shape: [sums, inputs])
+    let bias = try layer.weight(1, "bias", shape: [sums])
+    var blob = network.matrixProduct(
+      vectors, Weights(matrix), inputs: inputs, outputs: sums, bias: Weights(bias),
+      layer.part("x_product"))
+    let tensor = CaffeTensor(blob, [steps, streams, sums], axes: [0, 1, 2])
+    blob = network.placed(tensor, axes: [4, 1, 2], for: layer.part("steps")).blob
+    if let fixed {
+      guard fixed.shape.first == streams else {
+        throw layer.error("its third bottom is \(fixed.shapeText), (\(streams), …) is needed")
+      }
+      let count = try fixed.count(1..<fixed.shape.count)
+      let vectors = try self.vectors(fixed, leading: 1, axes: [1, 2], "x_static", &network)
+      let matrix = try layer.weight(fixedWeight, "static weight", shape: [sums, count])
+      let product = network.matrixProduct(
+        vectors, Weights(matrix), inputs: count, outputs: sums, layer.part("static_product"))
+      blob = network.sum([blob, product], layer.part("x_sum"))
+    }
+    return slices(blob, "x", &network)
+  }
+
+  /// `cont` of every step.
+  func flags(_ network: inout CaffeNetworkWriter) -> [String] {
+    let flags = network.placed(
+      network.five(cont, for: layer.name), axes: [4, 1], for: layer.part("cont"))
+    return slices(flags.blob, "cont", &network)
+  }
+
+  /// The states before the first step, as blobs of `units` channels; none are zeros.
+  func initialStates(_ network: inout CaffeNetworkWriter) -> [String] {
+    states.map {
+      network.placed(
+        network.five($0, for: layer.name), axes: [0, 1, 2], for: layer.part("state")
+      ).blob
+    }
+  }
+
+  /// All steps' results one after the other: the first top.
+  func sequence(_ blobs: [String], _ network: inout CaffeNetworkWriter) -> CaffeTensor {
+    let blob =
+      blobs.count == 1
+      ? network.add(
+        layer.name, Activation(.linear(alpha: 1, beta: 0)), blobs, to: layer.tops[0])
+      : network.joined(blobs, alongSequence: true, layer.name, to: layer.tops[0])
+    return CaffeTensor(blob, [steps, streams, units], axes: [0, 1, 2])
+  }
+
+  /// The states behind the last step: the other tops.
+  func finalStates(_ blobs: [String], _ network: inout CaffeNetworkWriter) -> [CaffeTensor] {
+    zip(blobs, layer.tops.dropFirst()).enumerated().map { index, pair in
+      CaffeTensor(
+        network.add(
+          layer.part("state\(index)"), Activation(.linear(alpha: 1, beta: 0)), [pair.0],
+          to: pair.1),
+        [1, streams, units], axes: [0, 1, 2])
+    }
+  }
+
+  private func vectors(
+    _ tensor: CaffeTensor, leading: Int, axes: [Int], _ name: String,
+    _ network: inout CaffeNetworkWriter
+  ) throws -> String {
+    var input = network.five(tensor, for: layer.name)
+    if input.shape.count != axes.count {
+      let count = try tensor.count(leading..<tensor.shape.count)
+      input = try network.reshaped(
+        input, to: Array(tensor.shape.prefix(leading)) + [count], layer,
+        name: layer.part("\(name)_vectors"))
+    }
+    return network.placed(input, axes: axes, for: layer.part(name)).blob
+  }
+
+  private func slices(
+    _ blob: String, _ name: String, _ network: inout CaffeNetworkWriter
+  ) -> [String] {
+    if steps == 1 { return [blob] }
+    return (0..<steps).map {
+      network.slice(blob, $0..<$0 + 1, of: .width, layer.part("\(name)\($0)"))
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import CoreMLModel
+import TensorCore
+
+/// Blocks of pixels into channels, as Darknet's reorg does: of the picture that the same numbers
+/// make with `stride` times the extents and a square fewer channels
+enum Reorg: CaffeLayerConverter {
+  static let typeNames = ["Reorg"]
+  static let documentation = CaffeLayerDocumentation(
+    "reshape, reorganizeData, reshape", options: "`stride`, `reverse`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    guard input.shape.count == 4 else {
+      throw layer.error("its bottom \(input.shapeText) has not four axes")
+    }
+    let parameters = layer.parameters("reorg_param")
+    let stride = try parameters.int("stride", default: 2, atLeast: 2, atMost: 1024)
+    let isReverse = try parameters.bool("reverse", default: false)
+    let area = stride * stride
+    let (channels, height, width) = (input.shape[1], input.shape[2], input.shape[3])
+    let image = network.images(input, for: layer.name)
+
+    var reorganize = ReorganizeData()
+    reorganize.blockSize = stride
+    var before = Reshape()
+    var shape = input.shape
+    if isReverse {
+      shape = [shape[0], channels / area, height * stride, width * stride]
+      before.targetShape = [channels, height, width]
+      reorganize.mode = .depthToSpace
+    } else {
+      shape = [shape[0], channels * area, height / stride, width / stride]
+      before.targetShape = [channels / area, height * stride, width * stride]
+      reorganize.mode = .spaceToDepth
+    }
+    guard channels % area == 0, isReverse || (height % stride == 0 && width % stride == 0) else {
+      throw parameters.error(
+        "stride", "\(stride) does not fit a bottom \(input.shapeText)")
+    }
+    let grid =
+      isReverse ? image.blob : network.add(layer.part("grid"), before, [image.blob])
+    if isReverse {
+      return [
+        image.with(
+          network.add(layer.name, reorganize, [grid], to: layer.tops[0]), shape: shape)
+      ]
+    }
+    let blocks = network.add(layer.part("blocks"), reorganize, [grid])
+    var after = Reshape()
+    after.targetShape = Array(shape[1...])
+    return [
+      image.with(network.add(layer.name, after, [blocks], to: layer.tops[0]), shape: shape)
+    ]
+  }
+}

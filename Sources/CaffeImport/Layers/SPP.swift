@@ -1,0 +1,48 @@
+import CoreMLModel
+import TensorCore
+
+/// Pooling into 1, 4, 16, … bins, one after the other
+enum SPP: CaffeLayerConverter {
+  static let typeNames = ["SPP"]
+  static let documentation = CaffeLayerDocumentation(
+    "pooling and flatten for each level, concat", options: "`pyramid_height`, `pool`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    guard input.shape.count == 4 else {
+      throw layer.error("its bottom \(input.shapeText) has not four axes")
+    }
+    let parameters = layer.parameters("spp_param")
+    let height = try parameters.int("pyramid_height", atLeast: 1, atMost: 16)
+    let name = try parameters.symbol("pool")
+    guard let method = PoolingWindows.Method(rawValue: name) else {
+      throw parameters.unsupported("pool", name)
+    }
+    let image = network.images(input, for: layer.name)
+    if method == .stochastic { try network.requirePositive(image, layer) }
+    let extents = Array(input.shape.suffix(2))
+    var parts: [String] = []
+    var count = 0
+    for level in 0..<height {
+      let bins = 1 << level
+      let kernel = extents.map { ($0 + bins - 1) / bins }
+      let padding = zip(kernel, extents).map { ($0 * bins - $1 + 1) / 2 }
+      let windows = try PoolingWindows(
+        method, kernel: kernel, stride: kernel, padding: padding, extents: extents, layer)
+      let pooled = try network.pooled(image, windows, layer.part("level\(level)"))
+      parts.append(
+        network.add(layer.part("flatten\(level)"), Flatten(), [pooled.blob]))
+      count += try checkedProduct(Array(pooled.shape[1...]))
+    }
+    let top = layer.tops[0]
+    let result =
+      parts.count == 1
+      ? network.add(layer.name, Activation(.linear(alpha: 1, beta: 0)), parts, to: top)
+      : network.joined(parts, alongSequence: false, layer.name, to: top)
+    return [
+      CaffeTensor(result, [input.shape[0], count], axes: [image.axes[0], Place.channel])
+    ]
+  }
+}

@@ -1,0 +1,252 @@
+import CoreMLModel
+import TensorCore
+
+/// x · scale + bias, both stretched along some of the axes
+enum ScaleLayer: CaffeLayerConverter {
+  static let typeNames = ["Scale"]
+  static let documentation = CaffeLayerDocumentation(
+    "scale; part of the batchnorm in front of it, where that is of Caffe and nobody else reads it; "
+      + "of two bottoms multiply, bias",
+    options: "`axis`, `num_axes`, `bias_term`; one or two bottoms")
+
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+    CoveredAxes.inputAxes(layer.parameters("scale_param"), bottom: index, shape: shape)
+  }
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try layer.requireBottoms(1...2)
+    let parameters = layer.parameters("scale_param")
+    let hasBias = try parameters.bool("bias_term")
+    let input = network.five(inputs[0], for: layer.name)
+    let covered = try CoveredAxes(parameters, input, inputs.dropFirst().first)
+    if inputs.count == 2 {
+      let factor = try network.stretching(inputs[1], covered, input, layer)
+      guard hasBias else {
+        return [
+          input.with(
+            network.product(input.blob, factor, layer.name, to: layer.tops[0]))
+        ]
+      }
+      let product = input.with(network.product(input.blob, factor, layer.part("Mul")))
+      let bias = try layer.weight(0, "bias", shape: covered.shape)
+      return [
+        try network.shifted(product, covered, bias, layer.part("Bias"), to: layer.tops[0])
+      ]
+    }
+    let factors = try layer.weight(0, "scale", shape: covered.shape)
+    let bias = hasBias ? try layer.weight(1, "bias", shape: covered.shape) : nil
+    if network.joinBatchnorm(input, covered, factors, bias) { return [input] }
+    return [
+      try network.scaled(input, covered, factors, bias, layer.name, to: layer.tops[0])
+    ]
+  }
+}
+
+/// x + bias, stretched along some of the axes
+enum BiasLayer: CaffeLayerConverter {
+  static let typeNames = ["Bias"]
+  static let documentation = CaffeLayerDocumentation(
+    "bias; of two bottoms add", options: "`axis`, `num_axes`; one or two bottoms")
+
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+    CoveredAxes.inputAxes(layer.parameters("bias_param"), bottom: index, shape: shape)
+  }
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try layer.requireBottoms(1...2)
+    let input = network.five(inputs[0], for: layer.name)
+    let covered = try CoveredAxes(
+      layer.parameters("bias_param"), input, inputs.dropFirst().first)
+    if inputs.count == 2 {
+      let bias = try network.stretching(inputs[1], covered, input, layer)
+      return [
+        input.with(
+          network.sum([input.blob, bias], layer.name, to: layer.tops[0]))
+      ]
+    }
+    let bias = try layer.weight(0, "bias", shape: covered.shape)
+    return [
+      try network.shifted(input, covered, bias, layer.name, to: layer.tops[0])
+    ]
+  }
+}
+
+/// The axes along which a weight or a second bottom has sizes of its own; it is stretched along the
+/// others.
+struct CoveredAxes: Sendable {
+  let range: Range<Int>
+  let shape: [Int]
+  /// Where those of a length beyond 1 stand in the blob.
+  let places: [Int]
+
+  init(
+    _ parameters: CaffeParameters, _ input: CaffeTensor, _ second: CaffeTensor?
+  ) throws {
+    let rank = input.shape.count
+    let count: Int
+    if let second {
+      count = second.shape.count
+    } else {
+      count = try parameters.int("num_axes", atLeast: -1)
+    }
+    // A scalar has no axis to begin at.
+    let isScalar = count == 0
+    let first =
+      isScalar
+      ? 0
+      : try input.axis(parameters.int("axis"), parameters.path + ".axis", of: parameters.layer)
+    let end = count == -1 ? rank : first + count
+    guard end <= rank else {
+      throw parameters.error(
+        "num_axes", "\(count) axes from axis \(first) on, the bottom has \(rank)")
+    }
+    range = first..<end
+    shape = Array(input.shape[range])
+    if let second, second.shape != shape {
+      throw parameters.layer.error(
+        "its second bottom \(second.shapeText) does not fit axis \(first) of \(input.shapeText)")
+    }
+    places = range.filter { input.shape[$0] != 1 }.map { input.axes[$0] }
+  }
+
+  init(channelsOf input: CaffeTensor, axis: Int = 1) {
+    range = axis..<axis + 1
+    shape = [input.shape[axis]]
+    places = [input.axes[axis]]
+  }
+
+  /// The places of a second bottom that is an input, where the first one is a picture.
+  static func inputAxes(
+    _ parameters: CaffeParameters, bottom index: Int, shape: [Int]
+  ) -> [Int]? {
+    guard index == 1, let axis = try? parameters.int("axis") else { return nil }
+    let first = axis < 0 ? axis + 4 : axis
+    guard first >= 0, first + shape.count <= 4 else { return nil }
+    return Array(first + 1..<first + 1 + shape.count)
+  }
+
+  /// Whether it is one value a channel of Core ML's.
+  var isChannel: Bool { range.count == 1 && places.allSatisfy { $0 == Place.channel } }
+}
+
+extension CaffeNetworkWriter {
+  /// The second bottom with its axes where those that it covers stand in the first one.
+  fileprivate mutating func stretching(
+    _ second: CaffeTensor, _ covered: CoveredAxes, _ first: CaffeTensor, _ layer: CaffeLayer
+  ) throws -> String {
+    placed(
+      five(second, for: layer.name), axes: Array(first.axes[covered.range]), for: layer.name
+    ).blob
+  }
+
+  /// scale · x + bias
+  mutating func scaled(
+    _ input: CaffeTensor, _ covered: CoveredAxes, _ factors: FloatValues, _ bias: FloatValues?,
+    _ name: String, to output: String? = nil
+  ) throws -> CaffeTensor {
+    if let (shape, values) = try stretched(factors, covered, input) {
+      var scale = CoreMLModel.Scale()
+      scale.shapeScale = shape
+      scale.scale = Weights(values)
+      if let bias, let (shape, values) = try stretched(bias, covered, input) {
+        scale.hasBias = true
+        scale.shapeBias = shape
+        scale.bias = Weights(values)
+      }
+      return input.with(add(name, scale, [input.blob], to: output))
+    }
+    let constant = exactConstant(factors, covered, input, name + "_scale")
+    let product = add(
+      bias == nil ? name : name + "_product", MultiplyBroadcastable(), [input.blob, constant],
+      to: bias == nil ? output : nil)
+    guard let bias else { return input.with(product) }
+    return try shifted(input.with(product), covered, bias, name, to: output)
+  }
+
+  /// x + bias
+  mutating func shifted(
+    _ input: CaffeTensor, _ covered: CoveredAxes, _ values: FloatValues, _ name: String,
+    to output: String? = nil
+  ) throws -> CaffeTensor {
+    if let (shape, values) = try stretched(values, covered, input) {
+      var bias = CoreMLModel.Bias()
+      bias.shape = shape
+      bias.bias = Weights(values)
+      return input.with(add(name, bias, [input.blob], to: output))
+    }
+    let constant = exactConstant(values, covered, input, name + "_bias")
+    return input.with(
+      add(name, AddBroadcastable(), [input.blob, constant], to: output))
+  }
+
+  /// The values in one of the shapes that Core ML stretches: `[1]`, `[C]`, `[1, H, W]`, `[C, H, W]`.
+  /// Nil where they go along Seq or Batch.
+  private func stretched(
+    _ values: FloatValues, _ covered: CoveredAxes, _ input: CaffeTensor
+  ) throws -> (shape: [Int], values: FloatValues)? {
+    let places = covered.places
+    if places.isEmpty { return ([1], values.shaped([values.count])) }
+    if places == [Place.channel] { return ([values.count], values.shaped([values.count])) }
+    guard places.allSatisfy({ $0 >= Place.channel }) else { return nil }
+    let blob = input.blobShape
+    var target = [1, blob[Place.height], blob[Place.width]]
+    if places.contains(Place.channel) { target[0] = blob[Place.channel] }
+    // Strides in the values along C, H and W; 0 where they are repeated.
+    var strides = [0, 0, 0]
+    var stride = 1
+    let sizes = covered.shape.filter { $0 != 1 }
+    for (place, size) in zip(places, sizes).reversed() {
+      strides[place - Place.channel] = stride
+      stride *= size
+    }
+    let source = values.array()
+    var result = [Float]()
+    result.reserveCapacity(try checkedProduct(target, limit: Limits.computedElements))
+    for c in 0..<target[0] {
+      for y in 0..<target[1] {
+        for x in 0..<target[2] {
+          result.append(source[c * strides[0] + y * strides[1] + x * strides[2]])
+        }
+      }
+    }
+    return (target, FloatValues(result))
+  }
+
+  /// A constant of exact rank that stretches to the input's blob.
+  private mutating func exactConstant(
+    _ values: FloatValues, _ covered: CoveredAxes, _ input: CaffeTensor, _ name: String
+  ) -> String {
+    let order = covered.range.map { input.axes[$0] }
+    let sorted = order.indices.sorted { order[$0] < order[$1] }
+    var shape = [Int](repeating: 1, count: 5)
+    for (place, size) in zip(order, covered.shape) { shape[place] = size }
+    var constant = LoadConstantND()
+    constant.shape = shape
+    constant.data = Weights(values.shaped(covered.shape).transposed(sorted))
+    return add(name, constant, [])
+  }
+
+  /// Makes the factors part of the normalisation that made `input`: gamma and beta, which Caffe's own
+  /// has not.
+  fileprivate mutating func joinBatchnorm(
+    _ input: CaffeTensor, _ covered: CoveredAxes, _ factors: FloatValues, _ bias: FloatValues?
+  ) -> Bool {
+    guard input.readers <= 1, covered.isChannel, factors.count == input.blobShape[Place.channel]
+    else { return false }
+    return edit(producerOf: input.blob) { layer in
+      guard var norm = layer.parameters as? Batchnorm,
+        norm.channels == factors.count,
+        norm.gamma?.floatValue.array().allSatisfy({ $0 == 1 }) ?? false,
+        norm.beta?.floatValue.array().allSatisfy({ $0 == 0 }) ?? false
+      else { return false }
+      norm.gamma = Weights(factors)
+      if let bias { norm.beta = Weights(bias) }
+      layer.parameters = norm
+      return true
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import CoreMLModel
+
+/// exp(x) / Σ exp(x) along an axis
+enum SoftmaxLayer: CaffeLayerConverter {
+  static let typeNames = ["Softmax"]
+  static let documentation = CaffeLayerDocumentation(
+    "softmax, permutes round it where the axis is not C", options: "`axis`, any")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = try layer.input(inputs)
+    let axis = try input.axis(
+      layer.parameters("softmax_param").int("axis"), "softmax_param.axis", of: layer)
+    return [
+      network.withChannels(input, axis, layer) { network, moved, output in
+        network.add(layer.name, Softmax(), [moved.blob], to: output)
+      }
+    ]
+  }
+}

@@ -1,0 +1,101 @@
+import CoreMLModel
+import TensorCore
+
+/// Enlarges: repeats every element, or, of two bottoms, puts every element where the maximum of the
+/// window was
+enum UpsampleLayer: CaffeLayerConverter {
+  static let typeNames = ["Upsample", "Unpooling"]
+  static let documentation = CaffeLayerDocumentation(
+    "upsample; with the mask of a pooling layer products with its planes, concat, reorganizeData",
+    options:
+      "`scale`, `scale_h`, `scale_w`, `upsample_h`, `upsample_w`, `pad_out_h`, `pad_out_w`",
+    refused: "a mask that is not the second top of a pooling layer with equal extents")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try layer.requireBottoms(1...2)
+    let input = inputs[0]
+    guard input.shape.count == 4 else {
+      throw layer.error("its bottom \(input.shapeText) has not four axes")
+    }
+    let image = network.images(input, for: layer.name)
+    let size = try size(layer, image)
+    if inputs.count == 2 {
+      return [try unpooled(layer, image, inputs[1], size, &network)]
+    }
+    let extents = image.shape.suffix(2)
+    guard zip(size, extents).allSatisfy({ $0 % $1 == 0 }) else {
+      throw layer.unsupported(
+        "\(extents.map { $0 }) to \(size) without a mask", field: "upsample_param",
+        hint: "whole multiples are possible")
+    }
+    var upsample = CoreMLModel.Upsample()
+    upsample.scalingFactor = zip(size, extents).map { $0 / $1 }
+    upsample.mode = .nearest
+    return [
+      image.with(
+        network.add(layer.name, upsample, [image.blob], to: layer.tops[0]),
+        shape: Array(image.shape.prefix(2)) + size)
+    ]
+  }
+
+  private static func size(_ layer: CaffeLayer, _ image: CaffeTensor) throws -> [Int] {
+    let parameters = layer.parameters(
+      layer.type == "Unpooling" ? "unpooling_param" : "upsample_param")
+    let extents = Array(image.shape.suffix(2))
+    if parameters.has("upsample_h"), parameters.has("upsample_w") {
+      return [
+        try parameters.int("upsample_h", atLeast: 1), try parameters.int("upsample_w", atLeast: 1),
+      ]
+    }
+    if parameters.has("out_height"), parameters.has("out_width") {
+      return [
+        try parameters.int("out_height", atLeast: 1), try parameters.int("out_width", atLeast: 1),
+      ]
+    }
+    let scale = try parameters.int("scale", default: 2, atLeast: 1)
+    let sides = ["h", "w"]
+    return try zip(sides, extents).map { side, extent in
+      let factor = try parameters.int("scale_\(side)", default: scale, atLeast: 1)
+      let isShorter = try parameters.bool("pad_out_\(side)", default: false)
+      return try checkedProduct([extent, factor], limit: Limits.dimension) - (isShorter ? 1 : 0)
+    }
+  }
+
+  private static func unpooled(
+    _ layer: CaffeLayer, _ image: CaffeTensor, _ mask: CaffeTensor, _ size: [Int],
+    _ network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
+    guard let maxima = mask.maxima, maxima.extents == size, mask.shape == image.shape else {
+      throw layer.unsupported(
+        "a mask that is not of a pooling layer of \(size[0]) × \(size[1])", field: "bottom",
+        hint: "Core ML has no layer that scatters; a custom layer could")
+    }
+    guard maxima.kernel[0] == maxima.kernel[1], maxima.kernel[0] > 1 else {
+      throw layer.unsupported("windows of \(maxima.kernel)", field: "bottom")
+    }
+    let channels = image.shape[1]
+    let parts = (0..<maxima.kernel[0] * maxima.kernel[1]).map { place in
+      let plane = network.slice(
+        maxima.blob, place * channels..<(place + 1) * channels, layer.part("plane\(place)"))
+      return network.product(image.blob, plane, layer.part("placed\(place)"))
+    }
+    let stack = network.joined(parts, alongSequence: false, layer.part("planes"))
+    var reorganize = ReorganizeData()
+    reorganize.mode = .depthToSpace
+    reorganize.blockSize = maxima.kernel[0]
+    let whole = image.shape.suffix(2).map { $0 * maxima.kernel[0] }
+    let shape = Array(image.shape.prefix(2)) + size
+    if whole == size {
+      return image.with(
+        network.add(layer.name, reorganize, [stack], to: layer.tops[0]), shape: shape)
+    }
+    let spread = network.add(layer.part("spread"), reorganize, [stack])
+    var crop = Crop()
+    crop.cropAmounts = BorderAmounts(
+      top: 0, bottom: whole[0] - size[0], left: 0, right: whole[1] - size[1])
+    return image.with(
+      network.add(layer.name, crop, [spread], to: layer.tops[0]), shape: shape)
+  }
+}

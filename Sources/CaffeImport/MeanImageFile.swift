@@ -1,0 +1,38 @@
+import ByteFormats
+import ImportSupport
+import TensorCore
+
+extension MeanImage {
+  /// Reads a mean image: a `.binaryproto`, which is one of Caffe's blobs, or an array `[C, H, W]`,
+  /// `[1, C, H, W]` or `[H, W]` in an `.npy`.
+  public init(contentsOf path: String) throws {
+    self = try inFile(path) {
+      let bytes = try MappedFile.read(path)
+      if bytes[0..<min(6, bytes.count)].array(of: UInt8.self) == [0x93] + Array("NUMPY".utf8) {
+        let array = try NumPyFile.parse(bytes).tensor
+        return try MeanImage(path, array.shape, Array(array.elements))
+      }
+      var reader = BinaryReader(bytes)
+      let message = try reader.parse(.blob)
+      guard message.fields.contains(where: { $0.type != nil }) else {
+        throw ModelError(
+          .malformed, "the file is neither a mean image of Caffe's nor an .npy array")
+      }
+      let blob = try CaffeBlob(message)
+      return try MeanImage(path, blob.shape, try blob.values().array())
+    }
+  }
+
+  private init(_ path: String, _ shape: [Int], _ values: [Float]) throws {
+    var shape = shape
+    while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
+    if shape.count == 2 { shape.insert(1, at: 0) }
+    guard shape.count == 3 else {
+      throw ModelError(
+        .malformed, "a mean image has the shape (C, H, W), not \(shape)", file: path,
+        hint: shape.count == 1 ? "one mean a channel is given with --image-mean R,G,B" : nil)
+    }
+    try self.init(
+      name: path, channels: shape[0], height: shape[1], width: shape[2], values: values)
+  }
+}

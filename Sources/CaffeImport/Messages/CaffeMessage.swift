@@ -1,0 +1,193 @@
+import TensorCore
+
+/// One value of a field of a protobuf message.
+indirect enum CaffeValue: Sendable {
+  case integer(Int)
+  /// Single or double precision; single as the file's 32 bits say.
+  case number(Double)
+  case bool(Bool)
+  case string(String)
+  case bytes(Bytes)
+  /// A value of an enumeration; the number where the schema does not know its name, or any bare word
+  /// of a field that the schema does not know.
+  case symbol(String, Int?)
+  case message(CaffeMessage)
+  /// Many values of a repeated field, little-endian, 4 or 8 bytes each, where they lie in the file.
+  case floats(Bytes)
+  case doubles(Bytes)
+}
+
+/// A place in a text.
+struct TextPosition: Sendable, Equatable, CustomStringConvertible {
+  var line: Int
+  var column: Int
+
+  var description: String { "line \(line), column \(column)" }
+}
+
+/// A protobuf message by the names of its fields, in file order. Fields that the schema does not
+/// know are kept among the others.
+struct CaffeMessage: Sendable {
+  struct Field: Sendable {
+    /// Of an unknown field of a binary message `#` and its number.
+    var name: String
+    /// Nil where the schema does not know the field.
+    var type: FieldType?
+    var values: [CaffeValue]
+    /// Where the field first stands in a text.
+    var position: TextPosition?
+  }
+
+  /// Nil of a message in a field that the schema does not know.
+  let type: MessageType?
+  private(set) var fields: [Field] = []
+  private var indices: [String: Int] = [:]
+
+  init(_ type: MessageType?) { self.type = type }
+
+  /// The field, where the message has it.
+  subscript(name: String) -> Field? { indices[name].map { fields[$0] } }
+
+  func has(_ name: String) -> Bool { indices[name] != nil }
+
+  /// Adds a value to a repeated field; of others it replaces the value.
+  mutating func add(
+    _ value: CaffeValue, to name: String, type: FieldType? = nil, at position: TextPosition? = nil
+  ) {
+    guard let index = indices[name] else {
+      indices[name] = fields.count
+      fields.append(
+        Field(name: name, type: type ?? self.type?[name], values: [value], position: position))
+      return
+    }
+    if fields[index].type?.isRepeated == false { fields[index].values.removeAll() }
+    fields[index].values.append(value)
+  }
+
+  /// Sets all values of a field; none removes it.
+  mutating func set(_ name: String, _ values: [CaffeValue]) {
+    remove(name)
+    for value in values { add(value, to: name) }
+  }
+
+  mutating func remove(_ name: String) {
+    guard let index = indices[name] else { return }
+    fields.remove(at: index)
+    indices = [:]
+    for (position, field) in fields.enumerated() { indices[field.name] = position }
+  }
+
+  /// The values of a field, or the schema's default as the only one.
+  func values(_ name: String) -> [CaffeValue] {
+    if let field = self[name] { return field.values }
+    guard let type = type?[name], !type.isRepeated, let standard = type.standard else { return [] }
+    return [standard]
+  }
+
+  /// The last value of a field, or its default.
+  func value(_ name: String) -> CaffeValue? { values(name).last }
+
+  func message(_ name: String) -> CaffeMessage? { self[name]?.values.last?.message }
+  func messages(_ name: String) -> [CaffeMessage] { values(name).compactMap(\.message) }
+  func string(_ name: String) -> String? { value(name)?.string }
+  func strings(_ name: String) -> [String] { values(name).compactMap(\.string) }
+  func integer(_ name: String) -> Int? { value(name)?.integer }
+  func bool(_ name: String) -> Bool? { value(name)?.bool }
+  func number(_ name: String) -> Double? { value(name)?.number }
+  func symbol(_ name: String) -> String? { value(name)?.symbol }
+
+  /// Fields that the schema does not know.
+  var unknownFields: [Field] { fields.filter { $0.type == nil } }
+}
+
+extension CaffeValue {
+  var message: CaffeMessage? { if case .message(let value) = self { value } else { nil } }
+
+  var string: String? {
+    switch self {
+    case .string(let value): value
+    case .bytes(let bytes): String(decoding: bytes.array(of: UInt8.self), as: UTF8.self)
+    default: nil
+    }
+  }
+
+  var integer: Int? {
+    switch self {
+    case .integer(let value): value
+    case .number(let value): Int(exactly: value)
+    default: nil
+    }
+  }
+
+  var number: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .number(let value): value
+    case .symbol(let word, nil):
+      [
+        "inf": Double.infinity, "infinity": .infinity, "-inf": -.infinity, "-infinity": -.infinity,
+        "nan": .nan, "-nan": .nan,
+      ][word.lowercased()]
+    default: nil
+    }
+  }
+
+  var bool: Bool? {
+    switch self {
+    case .bool(let value): value
+    case .integer(0): false
+    case .integer(1): true
+    case .symbol("true", nil), .symbol("True", nil), .symbol("t", nil): true
+    case .symbol("false", nil), .symbol("False", nil), .symbol("f", nil): false
+    default: nil
+    }
+  }
+
+  var symbol: String? {
+    switch self {
+    case .symbol(let name, _): name
+    case .string(let name): name
+    default: nil
+    }
+  }
+
+  /// The numbers that the value stands for; nil where it is none.
+  var numbers: [Double]? {
+    switch self {
+    case .floats(let bytes): bytes.array(of: Float.self).map(Double.init)
+    case .doubles(let bytes): bytes.array(of: Double.self)
+    default: number.map { [$0] }
+    }
+  }
+
+  /// The value as it would stand in a text, on one line and cut off where it is long.
+  var text: String {
+    switch self {
+    case .integer(let value): "\(value)"
+    case .number(let value): Int(exactly: value).map { "\($0)" } ?? "\(Float(value))"
+    case .bool(let value): "\(value)"
+    case .string(let value): "\"\(value.prefix(100))\""
+    case .bytes(let bytes): "\(bytes.count) bytes"
+    case .symbol(let name, _): name
+    case .message(let message): message.text
+    case .floats(let bytes): "\(bytes.count / 4) numbers"
+    case .doubles(let bytes): "\(bytes.count / 8) numbers"
+    }
+  }
+}
+
+extension CaffeMessage {
+  /// The fields on one line.
+  var text: String {
+    "{ "
+      + fields.map { field in
+        field.values.map { value in
+          if case .message = value {
+            "\(field.name) \(value.text)"
+          } else {
+            "\(field.name): \(value.text)"
+          }
+        }.joined(separator: " ")
+      }.joined(separator: " ") + " }"
+  }
+}

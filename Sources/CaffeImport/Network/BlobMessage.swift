@@ -1,0 +1,70 @@
+import TensorCore
+
+extension CaffeBlob {
+  /// A `BlobProto`: its values stay where they are in the file.
+  /// - Throws: `.malformed` where sizes and values do not agree.
+  init(_ message: CaffeMessage) throws {
+    if let shape = message.message("shape") {
+      self.shape = try shape.values("dim").map { value in
+        guard let size = value.integer, (0...Limits.dimension).contains(size) else {
+          throw ModelError(
+            .malformed, "a blob has the size \(value.text)", field: "blobs.shape.dim")
+        }
+        return size
+      }
+      isLegacy = false
+    } else {
+      shape = try ["num", "channels", "height", "width"].map { name in
+        let size = message.integer(name) ?? 0
+        guard size >= 0 else {
+          throw ModelError(.malformed, "a blob has the size \(size)", field: "blobs.\(name)")
+        }
+        return size
+      }
+      isLegacy = true
+    }
+    let (storage, count) = try Self.storage(message)
+    self.storage = storage
+    let expected = try checkedProduct(shape, limit: Limits.tensorElements)
+    guard count == expected || count == 0 else {
+      throw ModelError(
+        .malformed, "a blob of shape \(shape) has \(count) values, not \(expected)", field: "blobs")
+    }
+  }
+
+  private static func storage(_ message: CaffeMessage) throws -> (Storage, count: Int) {
+    if message.has("data") {
+      let values = try joined(message.values("data"), 4)
+      return (.single(FloatValues(bytes: values)), values.count / 4)
+    }
+    if message.has("double_data") {
+      let values = try joined(message.values("double_data"), 8)
+      return (.double(values), values.count / 8)
+    }
+    guard case .bytes(let raw)? = message.value("raw_data"), raw.count > 0 else {
+      return (.single(FloatValues([])), 0)
+    }
+    switch message.symbol("raw_data_type") {
+    case "FLOAT16": return (.half(raw), raw.count / 2)
+    case "FLOAT": return (.single(FloatValues(bytes: raw)), raw.count / 4)
+    case "DOUBLE": return (.double(raw), raw.count / 8)
+    case let type:
+      throw ModelError(
+        .unsupported, "values of type \(type ?? "?") are not read", field: "blobs.raw_data_type",
+        hint: "FLOAT16, FLOAT and DOUBLE are")
+    }
+  }
+
+  /// The numbers of a field, which may stand in several pieces and, in a text, one by one.
+  private static func joined(_ values: [CaffeValue], _ width: Int) throws -> Bytes {
+    if values.count == 1 {
+      switch values[0] {
+      case .floats(let bytes) where width == 4: return bytes
+      case .doubles(let bytes) where width == 8: return bytes
+      default: break
+      }
+    }
+    let numbers = values.flatMap { $0.numbers ?? [] }
+    return width == 4 ? Bytes(numbers.map { Float($0) }) : Bytes(numbers)
+  }
+}

@@ -1,0 +1,193 @@
+import ImportSupport
+import TensorCore
+
+/// The layers that are there in a state of the network, and which version of which blob each of them
+/// takes and gives. A layer whose top has the name of one of its bottoms works in place: it makes a new
+/// version of the blob, which the layers after it take.
+struct CaffeGraph {
+  struct Node {
+    var layer: CaffeLayer
+    var role: LayerRole
+    /// Indices in `versions`, one a bottom.
+    var inputs: [Int] = []
+    /// One a top.
+    var outputs: [Int] = []
+    /// Whether an output of the network depends on it.
+    var isNeeded = false
+  }
+
+  struct Version {
+    var blob: String
+    var producer: Int
+    /// How many layers take it, an output counting as one more.
+    var readers = 0
+    /// Types of the layers that take it.
+    var readerTypes: [String] = []
+    /// Whether a later layer made another version of it.
+    var isReplaced = false
+  }
+
+  private(set) var nodes: [Node] = []
+  private(set) var versions: [Version] = []
+  /// The versions that nobody takes, by the names of their blobs.
+  private(set) var outputs: [Int] = []
+  private(set) var notes: [String] = []
+
+  /// - Throws: `ModelError` for a layer that takes a blob that is not there, or makes one that another
+  ///   layer made.
+  init(_ network: CaffeMessage, state: NetworkState) throws {
+    let state = state.completed(by: network)
+    let field = network["layer"]
+    let values = field?.values ?? []
+    guard values.count <= Limits.layers else {
+      throw ModelError(.limitExceeded, "\(values.count) layers")
+    }
+    var layers: [CaffeLayer] = []
+    for (index, value) in values.enumerated() {
+      guard let message = value.message, state.includes(message) else { continue }
+      layers += try Self.layers(message, index)
+    }
+    try connect(layers)
+    findOutputs()
+    findNeeded()
+  }
+
+  private static func layers(_ message: CaffeMessage, _ index: Int) throws -> [CaffeLayer] {
+    var layer = CaffeLayer(
+      name: message.string("name") ?? "", type: message.string("type") ?? "",
+      bottoms: message.strings("bottom"), tops: message.strings("top"), index: index,
+      message: message, position: message.fields.compactMap(\.position).first)
+    for name in [layer.name, layer.type] + layer.bottoms + layer.tops
+    where name.utf8.count > Limits.nameBytes {
+      throw layer.error("a name of \(name.utf8.count) bytes", code: .limitExceeded)
+    }
+    if layer.name.isEmpty {
+      layer = layer.renamed("layer\(index)")
+    }
+    guard !layer.type.isEmpty else {
+      throw layer.error("it has no type", field: "type", hint: "such as type: \"Convolution\"")
+    }
+    // The probabilities beside a loss are a softmax.
+    if layer.type == "SoftmaxWithLoss", layer.tops.count == 2, let bottom = layer.bottoms.first {
+      return [
+        layer,
+        CaffeLayer(
+          name: layer.tops[1], type: "Softmax", bottoms: [bottom], tops: [layer.tops[1]],
+          index: index, message: message, position: layer.position),
+      ]
+    }
+    return [layer]
+  }
+
+  private mutating func connect(_ layers: [CaffeLayer]) throws {
+    var newest: [String: Int] = [:]
+    var problems: [ModelError] = []
+    var makers: [String: CaffeLayer] = [:]
+    for layer in layers { for top in layer.tops where makers[top] == nil { makers[top] = layer } }
+    for layer in layers {
+      var node = Node(layer: layer, role: LayerRole(layer.type))
+      for bottom in layer.bottoms {
+        if let version = newest[bottom] {
+          node.inputs.append(version)
+        } else if node.role == .measuring {
+          continue
+        } else {
+          problems.append(Self.unknown(bottom, of: layer, maker: makers[bottom]))
+          // One error is enough for a blob that is not there.
+          newest[bottom] = add(bottom, by: nodes.count)
+          node.inputs.append(newest[bottom] ?? 0)
+        }
+      }
+      for top in layer.tops where !(node.role == .measuring && newest[top] != nil) {
+        if let old = newest[top], makers[top]?.index != layer.index {
+          guard layer.bottoms.contains(top) else {
+            problems.append(
+              layer.error(
+                "its top '\(top)' is also made by layer '\(makers[top]?.name ?? "?")'",
+                field: "top", hint: "only a layer that takes a blob can replace it"))
+            continue
+          }
+          versions[old].isReplaced = true
+        }
+        let version = add(top, by: nodes.count)
+        newest[top] = version
+        node.outputs.append(version)
+      }
+      nodes.append(node)
+    }
+    if let error = UnsupportedLayers.error(
+      problems, "\(problems.count) blobs do not fit together")
+    {
+      throw error
+    }
+  }
+
+  private mutating func add(_ blob: String, by node: Int) -> Int {
+    versions.append(Version(blob: blob, producer: node))
+    return versions.count - 1
+  }
+
+  private static func unknown(
+    _ bottom: String, of layer: CaffeLayer, maker: CaffeLayer?
+  ) -> ModelError {
+    guard let maker else {
+      return layer.error("its bottom '\(bottom)' is made by no layer", field: "bottom")
+    }
+    if maker.index == layer.index {
+      return layer.error(
+        "it takes its own top '\(bottom)', which nothing made before", field: "bottom")
+    }
+    return layer.error(
+      "its bottom '\(bottom)' is made only after it, by layer '\(maker.name)'"
+        + (maker.position.map { " (\($0))" } ?? ""), field: "bottom",
+      hint: "layers stand in the order in which they run; a cycle is not possible")
+  }
+
+  // MARK: Outputs
+
+  /// Counts who takes what. What measures is left out, so that its bottoms are outputs; but where a
+  /// layer that computes takes its top, it hands its first bottom on.
+  private mutating func findOutputs() {
+    var isTaken = [Bool](repeating: false, count: versions.count)
+    for node in nodes where node.role != .measuring {
+      for input in node.inputs {
+        versions[input].readers += 1
+        versions[input].readerTypes.append(node.layer.type)
+        isTaken[input] = true
+      }
+    }
+    for node in nodes where node.role == .measuring {
+      if node.outputs.contains(where: { isTaken[$0] }), let first = node.inputs.first {
+        isTaken[first] = true
+      }
+    }
+    for (index, version) in versions.enumerated() where !isTaken[index] && !version.isReplaced {
+      let producer = nodes[version.producer]
+      if producer.role == .input || producer.role == .measuring { continue }
+      outputs.append(index)
+      versions[index].readers += 1
+    }
+    outputs.sort { versions[$0].blob < versions[$1].blob }
+  }
+
+  private mutating func findNeeded() {
+    var pending = outputs.map { versions[$0].producer }
+    while let index = pending.popLast() {
+      if nodes[index].isNeeded { continue }
+      nodes[index].isNeeded = true
+      pending += nodes[index].inputs.map { versions[$0].producer }
+    }
+  }
+
+  /// Whether a layer that is needed takes the blob.
+  func isNeeded(_ version: Int) -> Bool {
+    nodes.contains { $0.isNeeded && $0.inputs.contains(version) }
+  }
+
+  /// The needed layers that take the blob, each with the index of its bottom.
+  func readers(of version: Int) -> [(layer: CaffeLayer, bottom: Int)] {
+    nodes.filter(\.isNeeded).flatMap { node in
+      node.inputs.enumerated().filter { $0.element == version }.map { (node.layer, $0.offset) }
+    }
+  }
+}

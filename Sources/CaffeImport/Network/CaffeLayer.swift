@@ -1,0 +1,126 @@
+import CoreMLModel
+import TensorCore
+
+/// A layer of a Caffe network.
+struct CaffeLayer: Sendable {
+  let name: String
+  /// Such as `Convolution`.
+  let type: String
+  let bottoms: [String]
+  let tops: [String]
+  /// Its place among the layers of the file.
+  let index: Int
+  /// The whole `LayerParameter`.
+  let message: CaffeMessage
+  /// Where it stands in the text.
+  let position: TextPosition?
+  /// Its weights in Caffe's order, from the file of weights.
+  var blobs: [CaffeBlob] = []
+  /// Where the values of weights come from if there is no file of them.
+  var randomWeights: RandomWeights?
+  /// Whether there is a file of weights.
+  var hasWeightsFile = false
+  /// The types of the layers that read each top; none of an output.
+  var topReaders: [[String]] = []
+  /// Which of the blobs have been asked for.
+  let usage = BlobUsage()
+
+  /// The settings in the field `name`, such as `convolution_param`; where the layer has not got them,
+  /// all the defaults.
+  func parameters(_ name: String) -> CaffeParameters {
+    CaffeParameters(layer: self, path: "", message: message).message(name)
+  }
+
+  /// The fields of the layer itself.
+  var fields: CaffeParameters { CaffeParameters(layer: self, path: "", message: message) }
+
+  /// Weight `index`, of the given shape.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called, such as `weight`, `bias`; random values follow from it
+  ///     (`RandomWeights`).
+  ///   - fanIn: inputs of one output; by default the product of all sizes but the first.
+  /// - Throws: `ModelError` where the file has not got it or has it in another shape.
+  func weight(
+    _ index: Int, _ name: String, shape: [Int], fanIn: Int? = nil
+  ) throws -> FloatValues {
+    usage.use(index)
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    if let randomWeights {
+      return try randomWeights.values(
+        "\(self.name)/\(name)", shape: shape,
+        fanIn: fanIn ?? (shape.first.map { count / max(1, $0) } ?? 1))
+    }
+    guard blobs.indices.contains(index) else {
+      throw error(
+        blobs.isEmpty
+          ? hasWeightsFile
+            ? "the file of weights has none for it" : "it has weights, and there is no file of them"
+          : "the file of weights has \(blobs.count) blobs for it, its \(name) would be another",
+        hint: hasWeightsFile ? nil : "give the .caffemodel after the .prototxt")
+    }
+    let blob = blobs[index]
+    guard blob.fits(shape) else {
+      throw error(
+        "its \(name) has the shape \(blob.shape) in the file of weights, the network implies \(shape)"
+      )
+    }
+    let values = try blob.values()
+    guard values.count == count else {
+      throw error(
+        "its \(name) has \(values.count) values in the file of weights, \(shape) needs \(count)")
+    }
+    return values.shaped(shape)
+  }
+
+  /// Weight `index` in the shape that it has in the file; with random weights, and only then, in
+  /// `shape`.
+  func weight(
+    _ index: Int, _ name: String, randomShape shape: [Int]
+  ) throws -> FloatValues {
+    if randomWeights == nil, blobs.indices.contains(index) {
+      return try weight(index, name, shape: blobs[index].shape)
+    }
+    return try weight(index, name, shape: shape)
+  }
+
+  /// The layer under another name.
+  func renamed(_ name: String) -> CaffeLayer {
+    CaffeLayer(
+      name: name, type: type, bottoms: bottoms, tops: tops, index: index, message: message,
+      position: position, blobs: blobs, randomWeights: randomWeights, hasWeightsFile: hasWeightsFile
+    )
+  }
+
+  /// Refuses a number of bottoms.
+  func requireBottoms(_ range: ClosedRange<Int>) throws {
+    guard range.contains(bottoms.count) else {
+      let needed =
+        range.upperBound == .max
+        ? "\(range.lowerBound) or more"
+        : range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+      throw error("it has \(bottoms.count) bottoms, \(needed) are needed", field: "bottom")
+    }
+  }
+
+  func error(
+    _ message: String, code: ModelError.Code = .malformed, field: String? = nil,
+    hint: String? = nil
+  ) -> ModelError {
+    ModelError(
+      code, message + (position.map { " (\($0))" } ?? ""), layer: name, layerClass: type,
+      field: field, hint: hint)
+  }
+
+  func unsupported(
+    _ message: String, field: String? = nil, hint: String? = nil
+  ) -> ModelError { error(message, code: .unsupported, field: field, hint: hint) }
+}
+
+/// Which of a layer's weights have been asked for.
+final class BlobUsage: @unchecked Sendable {
+  // `@unchecked`: a conversion runs on one thread.
+  private(set) var used: Set<Int> = []
+
+  func use(_ index: Int) { used.insert(index) }
+}

@@ -1,0 +1,47 @@
+import TensorCore
+
+/// What one type of Caffe layers becomes. One file a layer under `Layers/`, one line in
+/// `CaffeLayerRegistry`.
+protocol CaffeLayerConverter: Sendable {
+  /// The names of the type, Caffe's own first, then those of forks.
+  static var typeNames: [String] { get }
+  static var documentation: CaffeLayerDocumentation { get }
+  /// Whether the layer does nothing when a network is run and is left out.
+  static var vanishes: Bool { get }
+  /// Where an input of the network that is bottom `index` has its axes in `[Seq, Batch, C, H, W]`; nil
+  /// for the standard places.
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]?
+  /// Adds Core ML layers to the network.
+  ///
+  /// - Parameter inputs: a tensor for each of the layer's bottoms.
+  /// - Returns: a tensor for each of the layer's tops. Blobs are named after the tops where they can
+  ///   be: `network.add(layer.name, …, to: layer.tops[0])`.
+  /// - Throws: `layer.error(…)`, `layer.unsupported(…)`, or those of its parameters.
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor]
+}
+
+extension CaffeLayerConverter {
+  static var vanishes: Bool { false }
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? { nil }
+}
+
+/// A row of `docs/caffe.md`.
+public struct CaffeLayerDocumentation: Sendable {
+  /// The Core ML layers, in order; alternatives after a semicolon.
+  public let becomes: String
+  /// Options that count, and what becomes of them.
+  public let options: String
+  /// What is refused, and why.
+  public let refused: String
+  /// The lowest specification version that has what it becomes.
+  public let version: Int
+
+  init(_ becomes: String, options: String = "", refused: String = "", version: Int = 1) {
+    self.becomes = becomes
+    self.options = options
+    self.refused = refused
+    self.version = version
+  }
+}

@@ -1,0 +1,161 @@
+import TensorCore
+
+/// The settings of a layer, such as its `convolution_param`, read field by field. A field that is not
+/// there counts as the schema's default; one that the schema does not know as `default`.
+struct CaffeParameters: Sendable {
+  /// Names the layer in errors.
+  let layer: CaffeLayer
+  /// Where the message stands in the layer, such as `prior_box_param`.
+  let path: String
+  let message: CaffeMessage
+
+  func has(_ field: String) -> Bool { message.has(field) }
+
+  /// How many values the field has.
+  func count(_ field: String) -> Int { ints(counting: field) }
+
+  private func ints(counting field: String) -> Int {
+    message[field]?.values.reduce(0) { $0 + ($1.numbers?.count ?? 1) } ?? 0
+  }
+
+  /// - Throws: `.malformed` where the value is no whole number of `minimum...maximum`.
+  func int(
+    _ field: String, default standard: Int? = nil, atLeast minimum: Int = Int(Int32.min),
+    atMost maximum: Int = Limits.dimension
+  ) throws -> Int {
+    guard let value = message.value(field) else {
+      if let standard { return standard }
+      throw error(field, "the layer has not this field")
+    }
+    if !message.has(field), let standard { return standard }
+    guard let number = value.integer, number >= minimum, number <= maximum else {
+      let range =
+        minimum == Int(Int32.min)
+        ? "a whole number"
+        : maximum == Limits.dimension
+          ? "a whole number of at least \(minimum)" : "a whole number from \(minimum) to \(maximum)"
+      throw error(field, "\(value.text) is not \(range)")
+    }
+    return number
+  }
+
+  /// Every value of a repeated field.
+  func ints(_ field: String, atLeast minimum: Int = Int(Int32.min)) throws -> [Int] {
+    try (message[field]?.values ?? []).map { value in
+      guard let number = value.integer, number >= minimum, number <= Limits.dimension else {
+        throw error(field, "\(value.text) is not a whole number of at least \(minimum)")
+      }
+      return number
+    }
+  }
+
+  func double(_ field: String, default standard: Double? = nil) throws -> Double {
+    guard let value = message.value(field) else {
+      if let standard { return standard }
+      throw error(field, "the layer has not this field")
+    }
+    if !message.has(field), let standard { return standard }
+    guard let number = value.number else { throw error(field, "\(value.text) is not a number") }
+    return number
+  }
+
+  func float(_ field: String, default standard: Float? = nil) throws -> Float {
+    Float(try double(field, default: standard.map(Double.init)))
+  }
+
+  func doubles(_ field: String) throws -> [Double] {
+    try (message[field]?.values ?? []).flatMap { value in
+      guard let numbers = value.numbers else {
+        throw error(field, "\(value.text) is not a number")
+      }
+      return numbers
+    }
+  }
+
+  func floats(_ field: String) throws -> [Float] { try doubles(field).map { Float($0) } }
+
+  func bool(_ field: String, default standard: Bool? = nil) throws -> Bool {
+    guard let value = message.value(field) else {
+      if let standard { return standard }
+      throw error(field, "the layer has not this field")
+    }
+    if !message.has(field), let standard { return standard }
+    guard let bool = value.bool else { throw error(field, "\(value.text) is not true or false") }
+    return bool
+  }
+
+  func string(_ field: String, default standard: String? = nil) throws -> String {
+    guard let value = message.value(field) else {
+      if let standard { return standard }
+      throw error(field, "the layer has not this field")
+    }
+    if !message.has(field), let standard { return standard }
+    guard let string = value.string else { throw error(field, "\(value.text) is not a string") }
+    return string
+  }
+
+  /// The name of an enumeration's value, such as `MAX`.
+  func symbol(_ field: String, default standard: String? = nil) throws -> String {
+    guard let value = message.value(field) else {
+      if let standard { return standard }
+      throw error(field, "the layer has not this field")
+    }
+    if !message.has(field), let standard { return standard }
+    guard let name = value.symbol else { throw error(field, "\(value.text) is not a name") }
+    return name
+  }
+
+  /// The message in a field; an empty one, whose fields have their defaults, where there is none.
+  func message(_ field: String) -> CaffeParameters {
+    var inner = CaffeMessage(nil)
+    if case .message(let type)? = message.type?[field]?.kind { inner = CaffeMessage(type) }
+    return CaffeParameters(
+      layer: layer, path: joined(field), message: message.message(field) ?? inner)
+  }
+
+  func messages(_ field: String) -> [CaffeParameters] {
+    message.messages(field).enumerated().map {
+      CaffeParameters(layer: layer, path: "\(joined(field))[\($0)]", message: $1)
+    }
+  }
+
+  /// A size for height and width: one number in `field` for both, two, or `NAME_h` and `NAME_w`, as
+  /// convolution, pooling and their relatives have them.
+  ///
+  /// - Parameter name: what stands before `_h` and `_w` where it is not `field`, as `kernel` of
+  ///   `kernel_size`.
+  func pair(
+    _ field: String, _ name: String? = nil, default standard: Int? = nil, atLeast minimum: Int = 0
+  ) throws -> [Int] {
+    let name = name ?? field
+    if has(name + "_h") || has(name + "_w") {
+      // One alone leaves the other as if neither were there.
+      return try [name + "_h", name + "_w"].map {
+        has($0) ? try int($0, atLeast: minimum) : try int($0, default: standard, atLeast: minimum)
+      }
+    }
+    let values = try ints(field, atLeast: minimum)
+    switch values.count {
+    case 0:
+      guard let standard else { throw error(field, "the layer has not this field") }
+      return [standard, standard]
+    case 1: return [values[0], values[0]]
+    case 2: return values
+    default:
+      throw error(
+        field, "\(values.count) numbers, one or two are possible", code: .unsupported)
+    }
+  }
+
+  func error(
+    _ field: String, _ message: String, code: ModelError.Code = .malformed, hint: String? = nil
+  ) -> ModelError {
+    layer.error(message, code: code, field: joined(field), hint: hint)
+  }
+
+  func unsupported(_ field: String, _ message: String, hint: String? = nil) -> ModelError {
+    error(field, message, code: .unsupported, hint: hint)
+  }
+
+  private func joined(_ field: String) -> String { path.isEmpty ? field : "\(path).\(field)" }
+}

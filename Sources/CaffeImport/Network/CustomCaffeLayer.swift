@@ -1,0 +1,93 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// A layer that becomes a custom layer, by a rule or because all may.
+struct CustomCaffeLayer {
+  let layer: CaffeLayer
+  /// Nil where `--custom-layers allow` says so.
+  let rule: CustomLayerRule?
+
+  /// Fields that say how the layer stands in the network, not what it does.
+  private static let bookkeeping: Set<String> = [
+    "name", "type", "bottom", "top", "phase", "loss_weight", "param", "blobs", "propagate_down",
+    "include", "exclude", "engine", "weight_filler", "bias_filler", "filler",
+  ]
+
+  /// An unknown type; the hint shows a rule to paste.
+  static func unknownType(_ layer: CaffeLayer) -> ModelError {
+    let subject = CustomLayerSubject(layer: layer.name, layerClass: layer.type)
+    return layer.unsupported(
+      "this type of layers is not supported"
+        + (UnconvertedLayers.reason(of: layer.type).map { ": " + $0 } ?? ""),
+      hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
+        + subject.suggestedRule)
+  }
+
+  func convert(
+    _ inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    guard let first = inputs.first else {
+      throw layer.unsupported("it has no bottoms: a custom layer needs an input")
+    }
+    guard !layer.tops.isEmpty else { throw layer.error("it has no tops", field: "top") }
+    let blobs = try layer.blobs.enumerated().map { index, blob in
+      layer.usage.use(index)
+      return (name: "\(index)", values: try blob.values())
+    }
+    let configuration = Self.object(layer.message)
+    let builder = CustomLayerBuilder(
+      configuration: rule == nil ? Self.flattened(configuration) : configuration, weights: blobs)
+    let custom =
+      try rule.map(builder.layer)
+      ?? builder.layer(
+        className: layer.type, leavingOut: Self.bookkeeping)
+    let outputs = network.add(
+      layer.name, custom, inputs.map(\.blob), outputs: layer.tops)
+    return outputs.map { blob in
+      var tensor = first.with(blob)
+      tensor.isGuess = true
+      return tensor
+    }
+  }
+
+  /// The settings of a layer as JSON; lists are lists, messages are objects.
+  private static func object(_ message: CaffeMessage) -> JSONObject {
+    var object = JSONObject()
+    for field in message.fields where !bookkeeping.contains(field.name) {
+      let values = field.values.map(json)
+      object[field.name] =
+        values.count == 1 && field.type?.isRepeated != true ? values[0] : .array(values)
+    }
+    return object
+  }
+
+  private static func json(_ value: CaffeValue) -> JSONValue {
+    switch value {
+    case .integer(let value): .int(value)
+    // The shortest decimal of the single-precision number.
+    case .number(let value): .double(Double("\(Float(value))") ?? value)
+    case .bool(let value): .bool(value)
+    case .string(let value): .string(value)
+    case .symbol(let name, _): value.bool.map { .bool($0) } ?? .string(name)
+    case .message(let message): .object(object(message))
+    case .floats, .doubles: .array((value.numbers ?? []).map { .double($0) })
+    case .bytes(let bytes): .string("\(bytes.count) bytes")
+    }
+  }
+
+  /// The settings inside messages on the level of the layer, as far as their names differ.
+  private static func flattened(_ object: JSONObject) -> JSONObject {
+    var result = JSONObject()
+    for (name, value) in object.members {
+      guard let inner = value.object else {
+        result[name] = value
+        continue
+      }
+      for (innerName, innerValue) in flattened(inner).members {
+        result[result[innerName] == nil ? innerName : "\(name).\(innerName)"] = innerValue
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,111 @@
+import ImportSupport
+import TensorCore
+
+/// An input of the network: what a layer gives without taking anything.
+struct CaffeInput: Sendable {
+  var blob: String
+  /// Index in the graph's versions.
+  var version: Int
+  /// Of Caffe's blob, the batch included.
+  var shape: [Int]
+  /// Places of Caffe's axes in `[Seq, Batch, C, H, W]`.
+  var axes: [Int]
+  /// The layer, whose `transform_param` may say how pictures are prepared.
+  var layer: CaffeLayer
+
+  /// The shape that layers see: of a batch the interface has one item.
+  var itemShape: [Int] {
+    var shape = shape
+    for (index, axis) in axes.enumerated()
+    where axis == 1 && (index == 0 || shape.count < 5) { shape[index] = 1 }
+    if shape.count == 5, isImage { shape[0] = 1 }
+    return shape
+  }
+
+  /// Whether only the last three sizes count: the first of more are those of a batch.
+  private var isImage: Bool { shape.count < 5 || shape[0] == 1 && shape[1] == 1 }
+
+  /// The shape of the feature: `(C)`, `(C, H, W)`, or all five axes.
+  var featureShape: [Int] {
+    var sizes = [1, 1, 1, 1, 1]
+    for (axis, size) in zip(axes, shape) { sizes[axis] = size }
+    if shape.count > 4, !isImage { return sizes }
+    return axes.contains(3) || axes.contains(4) ? Array(sizes.suffix(3)) : [sizes[2]]
+  }
+}
+
+enum InputShapes {
+  /// The shapes of a layer's tops; nil where the file does not say one.
+  static func shapes(_ layer: CaffeLayer) throws -> [[Int]?] {
+    let field: String
+    switch layer.type {
+    case "Input": field = "input_param"
+    case "DummyData": field = "dummy_data_param"
+    case "MemoryData":
+      let sizes = try ["batch_size", "channels", "height", "width"].map {
+        try layer.parameters("memory_data_param").int($0, default: 0, atLeast: 0)
+      }
+      return [sizes.contains(0) ? nil : sizes, [sizes[0]]]
+    default: return try pictures(layer)
+    }
+    let parameters = layer.parameters(field)
+    var shapes = try parameters.messages("shape").map { try $0.ints("dim", atLeast: 0) }
+    if shapes.isEmpty, layer.type == "DummyData" {
+      let sizes = try ["num", "channels", "height", "width"].map {
+        try parameters.ints($0, atLeast: 1)
+      }
+      shapes = (0..<(sizes.map(\.count).min() ?? 0)).map { index in sizes.map { $0[index] } }
+    }
+    return layer.tops.indices.map { index in
+      shapes.count == 1 ? shapes[0] : shapes.indices.contains(index) ? shapes[index] : nil
+    }
+  }
+
+  /// A layer that reads pictures from files: what it crops them to says how large they are.
+  private static func pictures(_ layer: CaffeLayer) throws -> [[Int]?] {
+    let transformation = layer.parameters("transform_param")
+    let crop = try transformation.int("crop_size", default: 0, atLeast: 0)
+    guard crop > 0 else { return layer.tops.map { _ in nil } }
+    let channels = try transformation.bool("force_gray", default: false) ? 1 : 3
+    return layer.tops.indices.map { $0 == 0 ? [1, channels, crop, crop] : [1] }
+  }
+
+  /// The shape of one input: what the file says, with the sizes that the user gives.
+  static func shape(
+    _ declared: [Int]?, requested: [Int?]?, name: String, layer: CaffeLayer
+  ) throws -> [Int] {
+    let hint =
+      "say it with --input-shape \(name)=1,3,224,224, in Caffe's order, the batch first"
+    guard let requested else {
+      guard let declared else {
+        throw layer.error(
+          "the file does not say what shape input '\(name)' has", code: .mismatch, hint: hint)
+      }
+      guard !declared.contains(0), !declared.isEmpty, declared.count <= Limits.rank else {
+        throw layer.error(
+          "input '\(name)' has the shape \(declared)", code: .mismatch, hint: hint)
+      }
+      _ = try checked(declared, layer)
+      return declared
+    }
+    guard declared == nil || requested.count == declared?.count else {
+      throw layer.error(
+        "--input-shape has \(requested.count) sizes for input '\(name)', whose shape is \(declared ?? [])",
+        code: .mismatch)
+    }
+    let shape = requested.enumerated().map { index, size in
+      size ?? declared?[index] ?? (index == 0 ? 1 : 0)
+    }
+    guard !shape.contains(0), !shape.isEmpty, shape.count <= Limits.rank else {
+      throw layer.error("input '\(name)' has the shape \(shape)", code: .mismatch, hint: hint)
+    }
+    return try checked(shape, layer)
+  }
+
+  private static func checked(_ shape: [Int], _ layer: CaffeLayer) throws -> [Int] {
+    do {
+      _ = try checkedProduct(shape, limit: Limits.tensorElements)
+    } catch let error as ModelError { throw error.inLayer(layer.name, class: layer.type) }
+    return shape
+  }
+}

@@ -1,0 +1,38 @@
+/// The types of layers that the network itself deals with, beside those in `CaffeLayerRegistry`.
+enum LayerRole: Sendable {
+  /// Gives the network its data.
+  case input
+  /// Hands its first bottom on, to every top.
+  case passing
+  /// Takes blobs and gives nothing, so that they are no outputs.
+  case silencing
+  /// Measures or stores what the network computes, in training and its tests only.
+  case measuring
+  case computing
+
+  init(_ type: String) {
+    self =
+      if Self.inputTypes.contains(type) {
+        .input
+      } else if Self.passingTypes.contains(type) {
+        .passing
+      } else if type == "Silence" {
+        .silencing
+      } else if Self.measuringTypes.contains(type) || type.hasSuffix("Loss") {
+        .measuring
+      } else {
+        .computing
+      }
+  }
+
+  static let inputTypes = [
+    "Input", "Data", "ImageData", "ImageDataMultiLabel", "HDF5Data", "MemoryData", "WindowData",
+    "DummyData", "AnnotatedData", "VideoData", "DenseImageData", "CPMData",
+  ]
+  static let passingTypes = ["Split", "Dropout"]
+  static let measuringTypes = [
+    "SoftmaxWithLoss", "EuclideanLoss", "HingeLoss", "HingeLossMultiLabel",
+    "SigmoidCrossEntropyLoss", "InfogainLoss", "ContrastiveLoss", "MultinomialLogisticLoss",
+    "MultiBoxLoss", "SmoothL1Loss", "Loss", "Accuracy", "HDF5Output", "DetectionEvaluate",
+  ]
+}

@@ -1,0 +1,212 @@
+import TensorCore
+
+/// Brings networks of earlier versions of Caffe into the present form, as Caffe does when it reads
+/// them: V0 (`layers { layer { … } }`, padding layers of their own), V1 (`layers` with enumerated
+/// types), settings of data transformations inside data layers, and inputs without a layer.
+enum NetworkUpgrade {
+  /// - Throws: `.malformed` where a network has both kinds of layers, or its sizes are too few.
+  static func apply(to network: inout CaffeMessage, notes: inout [String]) throws {
+    let old = network.messages("layers")
+    if !old.isEmpty {
+      guard network.messages("layer").isEmpty else {
+        throw ModelError(
+          .malformed, "the network has both 'layer' and 'layers'",
+          hint: "'layers' is the form of Caffe before 2014; use one of them")
+      }
+      let isV0 = old.contains { $0.has("layer") }
+      let layers = isV0 ? try upgradedV0(old) : old.map(upgradedV1)
+      let positions = network["layers"]?.position
+      network.remove("layers")
+      for layer in layers { network.add(.message(layer), to: "layer", at: positions) }
+      notes.append("the network is of version \(isV0 ? 0 : 1) of the format and was upgraded")
+    }
+    try upgradeInputs(&network)
+  }
+
+  // MARK: Inputs
+
+  private static func upgradeInputs(_ network: inout CaffeMessage) throws {
+    let names = network.strings("input")
+    let shapes = network.messages("input_shape")
+    let sizes = network.values("input_dim")
+    guard !names.isEmpty else { return }
+    defer { for field in ["input", "input_shape", "input_dim"] { network.remove(field) } }
+    // Without sizes it is a file of weights, where inputs do not count.
+    guard !shapes.isEmpty || !sizes.isEmpty else { return }
+    var parameters = CaffeMessage(MessageType.layer.message("input_param"))
+    if shapes.isEmpty {
+      guard sizes.count == 4 * names.count else {
+        throw ModelError(
+          .malformed, "\(sizes.count) sizes for \(names.count) inputs", field: "input_dim",
+          hint: "each input has four: number, channels, height and width")
+      }
+      let type = MessageType.network.message("input_shape")
+      for index in names.indices {
+        var shape = CaffeMessage(type)
+        shape.set("dim", Array(sizes[4 * index..<4 * index + 4]))
+        parameters.add(.message(shape), to: "shape")
+      }
+    } else {
+      guard shapes.count == names.count else {
+        throw ModelError(
+          .malformed, "\(shapes.count) shapes for \(names.count) inputs", field: "input_shape")
+      }
+      for shape in shapes { parameters.add(.message(shape), to: "shape") }
+    }
+    var layer = CaffeMessage(MessageType.layer)
+    layer.add(.string("input"), to: "name")
+    layer.add(.string("Input"), to: "type")
+    layer.set("top", names.map { .string($0) })
+    layer.add(.message(parameters), to: "input_param")
+    let layers = network.values("layer")
+    network.set("layer", [.message(layer)] + layers)
+  }
+
+  // MARK: V1
+
+  private static func upgradedV1(_ old: CaffeMessage) -> CaffeMessage {
+    var old = old
+    upgradeTransformation(&old)
+    var layer = CaffeMessage(MessageType.layer)
+    let changed: Set = [
+      "type", "param", "blob_share_mode", "blobs_lr", "weight_decay", "layer",
+    ]
+    for field in old.fields where !changed.contains(field.name) {
+      for value in field.values {
+        layer.add(value, to: field.name, type: layer.type?[field.name], at: field.position)
+      }
+    }
+    if let type = old.symbol("type"), old.has("type") {
+      layer.set("type", [.string(typesOfV1[type] ?? type)])
+    }
+    for name in old.strings("param") {
+      var specification = CaffeMessage(MessageType.layer.message("param"))
+      specification.add(.string(name), to: "name")
+      layer.add(.message(specification), to: "param")
+    }
+    return layer
+  }
+
+  /// Scale, mean, crop and mirror moved from the data layers' own settings to `transform_param`.
+  private static func upgradeTransformation(_ layer: inout CaffeMessage) {
+    for field in ["data_param", "image_data_param", "window_data_param"] {
+      guard var parameters = layer.message(field) else { continue }
+      var transformation =
+        layer.message("transform_param")
+        ?? CaffeMessage(MessageType.layer.message("transform_param"))
+      for name in ["scale", "mean_file", "crop_size", "mirror"] where parameters.has(name) {
+        transformation.set(name, parameters.values(name))
+        parameters.remove(name)
+      }
+      guard !transformation.fields.isEmpty else { continue }
+      layer.set(field, [.message(parameters)])
+      layer.set("transform_param", [.message(transformation)])
+    }
+  }
+
+  private static let typesOfV1: [String: String] = [
+    "NONE": "", "ABSVAL": "AbsVal", "ACCURACY": "Accuracy", "ARGMAX": "ArgMax", "BNLL": "BNLL",
+    "CONCAT": "Concat", "CONTRASTIVE_LOSS": "ContrastiveLoss", "CONVOLUTION": "Convolution",
+    "DECONVOLUTION": "Deconvolution", "DATA": "Data", "DROPOUT": "Dropout",
+    "DUMMY_DATA": "DummyData", "EUCLIDEAN_LOSS": "EuclideanLoss", "ELTWISE": "Eltwise",
+    "EXP": "Exp", "FLATTEN": "Flatten", "HDF5_DATA": "HDF5Data", "HDF5_OUTPUT": "HDF5Output",
+    "HINGE_LOSS": "HingeLoss", "IM2COL": "Im2col", "IMAGE_DATA": "ImageData",
+    "INFOGAIN_LOSS": "InfogainLoss", "INNER_PRODUCT": "InnerProduct", "LRN": "LRN",
+    "MEMORY_DATA": "MemoryData", "MULTINOMIAL_LOGISTIC_LOSS": "MultinomialLogisticLoss",
+    "MVN": "MVN", "POOLING": "Pooling", "POWER": "Power", "RELU": "ReLU", "SIGMOID": "Sigmoid",
+    "SIGMOID_CROSS_ENTROPY_LOSS": "SigmoidCrossEntropyLoss", "SILENCE": "Silence",
+    "SOFTMAX": "Softmax", "SOFTMAX_LOSS": "SoftmaxWithLoss", "SPLIT": "Split", "SLICE": "Slice",
+    "TANH": "TanH", "WINDOW_DATA": "WindowData", "THRESHOLD": "Threshold",
+  ]
+
+  // MARK: V0
+
+  private static func upgradedV0(_ connections: [CaffeMessage]) throws -> [CaffeMessage] {
+    // The padding of a padding layer goes to the convolution or pooling behind it.
+    var padding: [String: (source: String, pad: [CaffeValue])] = [:]
+    var layers: [CaffeMessage] = []
+    for connection in connections {
+      let old = connection.message("layer") ?? CaffeMessage(nil)
+      if old.string("type") == "padding" {
+        if let bottom = connection.strings("bottom").first,
+          let top = connection.strings("top").first
+        {
+          padding[top] = (bottom, old.values("pad"))
+        }
+        continue
+      }
+      var layer = upgradedV0(connection, old)
+      if let bottom = connection.strings("bottom").first, let pad = padding[bottom] {
+        let field = old.string("type") == "pool" ? "pooling_param" : "convolution_param"
+        guard ["conv", "pool"].contains(old.string("type")) else {
+          throw ModelError(
+            .malformed, "a padding layer stands in front of it", layer: old.string("name"),
+            layerClass: old.string("type"),
+            hint: "only convolution and pooling layers take its padding")
+        }
+        var parameters =
+          layer.message(field) ?? CaffeMessage(MessageType.layer.message(field))
+        parameters.set("pad", pad.pad)
+        layer.set(field, [.message(parameters)])
+        layer.set("bottom", [.string(pad.source)])
+      }
+      layers.append(layer)
+    }
+    return layers
+  }
+
+  private static func upgradedV0(_ connection: CaffeMessage, _ old: CaffeMessage) -> CaffeMessage {
+    let type = old.string("type") ?? ""
+    var layer = CaffeMessage(MessageType.layer)
+    layer.set("name", old["name"]?.values ?? [])
+    layer.set("type", [.string(typesOfV0[type] ?? type)])
+    layer.set("bottom", connection.values("bottom"))
+    layer.set("top", connection.values("top"))
+    layer.set("blobs", old.values("blobs"))
+    func move(_ names: [(from: String, to: String)], to field: String) {
+      var parameters = layer.message(field) ?? CaffeMessage(MessageType.layer.message(field))
+      for (from, to) in names {
+        if let values = old[from]?.values { parameters.set(to, values) }
+      }
+      if !parameters.fields.isEmpty { layer.set(field, [.message(parameters)]) }
+    }
+    switch type {
+    case "conv":
+      move(
+        [
+          ("num_output", "num_output"), ("biasterm", "bias_term"), ("pad", "pad"),
+          ("kernelsize", "kernel_size"), ("group", "group"), ("stride", "stride"),
+        ], to: "convolution_param")
+    case "innerproduct":
+      move([("num_output", "num_output"), ("biasterm", "bias_term")], to: "inner_product_param")
+    case "pool":
+      move(
+        [("pool", "pool"), ("pad", "pad"), ("kernelsize", "kernel_size"), ("stride", "stride")],
+        to: "pooling_param")
+    case "lrn":
+      move(
+        [("local_size", "local_size"), ("alpha", "alpha"), ("beta", "beta"), ("k", "k")],
+        to: "lrn_param")
+    case "concat": move([("concat_dim", "concat_dim")], to: "concat_param")
+    case "dropout": move([("dropout_ratio", "dropout_ratio")], to: "dropout_param")
+    default: break
+    }
+    move(
+      [
+        ("scale", "scale"), ("meanfile", "mean_file"), ("cropsize", "crop_size"),
+        ("mirror", "mirror"),
+      ], to: "transform_param")
+    return layer
+  }
+
+  private static let typesOfV0: [String: String] = [
+    "accuracy": "Accuracy", "bnll": "BNLL", "concat": "Concat", "conv": "Convolution",
+    "data": "Data", "dropout": "Dropout", "euclidean_loss": "EuclideanLoss", "flatten": "Flatten",
+    "hdf5_data": "HDF5Data", "hdf5_output": "HDF5Output", "im2col": "Im2col",
+    "images": "ImageData", "infogain_loss": "InfogainLoss", "innerproduct": "InnerProduct",
+    "lrn": "LRN", "multinomial_logistic_loss": "MultinomialLogisticLoss", "pool": "Pooling",
+    "relu": "ReLU", "sigmoid": "Sigmoid", "softmax": "Softmax",
+    "softmax_loss": "SoftmaxWithLoss", "split": "Split", "tanh": "TanH",
+    "window_data": "WindowData",
+  ]
+}

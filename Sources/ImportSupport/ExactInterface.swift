@@ -1,0 +1,138 @@
+import CoreMLModel
+
+extension ImportedNetwork {
+  /// Whether layers of specification 4 are among the network's, which need exact mapping.
+  public var needsExactMapping: Bool {
+    layers.contains { ($0.parameters?.requiredSpecificationVersion ?? 1) > 3 }
+  }
+
+  /// Gives a network whose layers compute on `[Seq, Batch, C, H, W]` an interface of exact rank: the
+  /// source's axes, one item of a batch. Layers at both ends add the axes of length 1 and take them
+  /// away. A picture has five axes already.
+  ///
+  /// - Parameter images: the inputs that are to be pictures.
+  public mutating func makeExact(images: Set<String>) {
+    isExact = true
+    var names = Set(layers.map(\.name))
+    func unique(_ name: String) -> String {
+      var name = name
+      while !names.insert(name).inserted { name += "_" }
+      return name
+    }
+    var blobs = Set(layers.flatMap { $0.input + $0.output })
+    func blob(_ name: String) -> String {
+      var name = name
+      while !blobs.insert(name).inserted { name += "_" }
+      return name
+    }
+    var leading: [NeuralNetworkLayer] = []
+    for index in inputs.indices where !images.contains(inputs[index].name) {
+      let name = inputs[index].name
+      guard let places = inputs[index].places, !places.isEmpty else { continue }
+      let expanded = blob(name + "_expanded")
+      for layer in layers.indices {
+        layers[layer].input = layers[layer].input.map { $0 == name ? expanded : $0 }
+      }
+      let order = places.indices.sorted { places[$0] < places[$1] }
+      var source = name
+      if order != Array(order.indices) {
+        var transpose = Transpose()
+        transpose.axes = order
+        let ordered = blob(name + "_ordered")
+        leading.append(
+          NeuralNetworkLayer(
+            unique(name + "_transpose"), transpose, input: [source], output: [ordered]))
+        source = ordered
+      }
+      leading.append(
+        Self.layer(
+          unique(name + "_expand"), Self.expansion(places), source, expanded))
+      inputs[index].useOwnAxes(batch: 1)
+    }
+    layers.insert(contentsOf: leading, at: 0)
+    for index in outputs.indices {
+      let name = outputs[index].name
+      guard let places = outputs[index].places, outputs[index].sourceShape.count == places.count
+      else { continue }
+      let five = blob(name + "_five")
+      for layer in layers.indices {
+        layers[layer].output = layers[layer].output.map { $0 == name ? five : $0 }
+        layers[layer].input = layers[layer].input.map { $0 == name ? five : $0 }
+      }
+      let kept = places.sorted()
+      let order = places.compactMap { kept.firstIndex(of: $0) }
+      let isOrdered = order == Array(order.indices)
+      let squeezed = isOrdered ? name : blob(name + "_squeezed")
+      layers.append(
+        Self.layer(
+          unique(name + "_squeeze"), Self.squeezing(places), five, squeezed))
+      if !isOrdered {
+        var transpose = Transpose()
+        transpose.axes = order
+        layers.append(
+          NeuralNetworkLayer(
+            unique(name + "_transpose"), transpose, input: [squeezed], output: [name]))
+        // What lies in another order than the axes' names say begins with the batch all the same.
+        outputs[index].layout = String("NCHWD".prefix(places.count))
+      }
+      outputs[index].useOwnAxes()
+    }
+  }
+
+  private static func layer(
+    _ name: String, _ parameters: any LayerParameters, _ input: String, _ output: String
+  ) -> NeuralNetworkLayer {
+    var layer = NeuralNetworkLayer()
+    layer.name = name
+    layer.parameters = parameters
+    layer.input = [input]
+    layer.output = [output]
+    return layer
+  }
+
+  private static func unused(_ places: [Int]) -> [Int] { (0..<5).filter { !places.contains($0) } }
+
+  private static func expansion(_ places: [Int]) -> any LayerParameters {
+    var expand = ExpandDims()
+    expand.axes = unused(places)
+    return expand.axes.isEmpty ? Activation(.linear(alpha: 1, beta: 0)) : expand
+  }
+
+  private static func squeezing(_ places: [Int]) -> any LayerParameters {
+    var squeeze = Squeeze()
+    squeeze.axes = unused(places)
+    return squeeze.axes.isEmpty ? Activation(.linear(alpha: 1, beta: 0)) : squeeze
+  }
+}
+
+extension ImportedFeature {
+  /// The places of the source's axes in `[Seq, Batch, C, H, W]`; nil where they are not known.
+  fileprivate var places: [Int]? {
+    let letters = Array("TNCHW")
+    let places = layout.map { letters.firstIndex(of: $0) }
+    return places.contains(nil) ? nil : places.compactMap { $0 }
+  }
+
+  /// Declares the source's axes as the model's own.
+  ///
+  /// - Parameter batch: how many items there are, where the layers count on another number than the
+  ///   source has.
+  fileprivate mutating func useOwnAxes(batch: Int? = nil) {
+    shape = zip(layout, sourceShape).map { $0 == "N" ? batch ?? $1 ?? 1 : $1 ?? 1 }
+    if shape.isEmpty { shape = [1] }
+    if !layout.isEmpty { layout = "\(layout):\(layout)" }
+  }
+}
+
+extension ImportedNetwork {
+  /// Takes away constants, and what is computed, where neither a layer nor an output reads them.
+  public mutating func removeUnread() {
+    var read = Set(outputs.map(\.name))
+    var kept: [NeuralNetworkLayer] = []
+    for layer in layers.reversed() where layer.output.contains(where: read.contains) {
+      read.formUnion(layer.input)
+      kept.append(layer)
+    }
+    layers = kept.reversed()
+  }
+}

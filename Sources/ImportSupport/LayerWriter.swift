@@ -1,0 +1,110 @@
+import CoreMLModel
+
+/// Collects the Core ML layers that a source network's layers become, with unique names of blobs,
+/// and the plan that tells which became which.
+public struct LayerWriter: Sendable {
+  public private(set) var layers: [NeuralNetworkLayer] = []
+  public private(set) var plan: [PlanEntry] = []
+  public var notes: [String] = []
+  private let onVisit: (@Sendable (String) -> Void)?
+  private var visited = 0
+  private var blobs: Set<String> = []
+  private var names: Set<String> = []
+  private var firstLayerOfEntry = 0
+
+  public init(onVisit: (@Sendable (String) -> Void)?) { self.onVisit = onVisit }
+
+  fileprivate mutating func visit(_ name: String, _ className: String) {
+    onVisit?("\(visited) : \(name), \(className)")
+    visited += 1
+  }
+
+  fileprivate mutating func finish(
+    _ name: String, _ className: String
+  ) -> ArraySlice<NeuralNetworkLayer> {
+    let added = layers[firstLayerOfEntry...]
+    let becomes = added.map {
+      "\($0.parameters.map { type(of: $0).typeName } ?? "?") '\($0.name)'"
+    }
+    plan.append(PlanEntry(layer: name, layerClass: className, becomes: becomes))
+    firstLayerOfEntry = layers.count
+    return added
+  }
+
+  fileprivate mutating func abandon() {
+    names.subtract(layers[firstLayerOfEntry...].map(\.name))
+    layers.removeSubrange(firstLayerOfEntry...)
+  }
+
+  fileprivate mutating func append(_ layer: NeuralNetworkLayer) {
+    var layer = layer
+    while !names.insert(layer.name).inserted { layer.name += "_" }
+    layers.append(layer)
+  }
+
+  /// Hands the layer that made `blob` to `body`; returns what `body` does, or false where there is no
+  /// such layer.
+  public mutating func edit(
+    producerOf blob: String, _ body: (inout NeuralNetworkLayer) -> Bool
+  ) -> Bool {
+    guard let index = layers.lastIndex(where: { $0.output.contains(blob) }) else { return false }
+    return body(&layers[index])
+  }
+
+  fileprivate mutating func unique(_ blob: String) -> String {
+    var blob = blob
+    while !blobs.insert(blob).inserted { blob += "_" }
+    return blob
+  }
+}
+
+/// What an importer hands to the conversions of its layers.
+public protocol LayerWriting {
+  var writer: LayerWriter { get set }
+}
+
+extension LayerWriting {
+  public var layers: [NeuralNetworkLayer] { writer.layers }
+  public var plan: [PlanEntry] { writer.plan }
+
+  public var notes: [String] {
+    get { writer.notes }
+    set { writer.notes = newValue }
+  }
+
+  /// Tells of a layer of the source.
+  public mutating func visit(_ name: String, _ className: String) {
+    writer.visit(name, className)
+  }
+
+  /// Notes in the plan what was added since the last entry, and returns it.
+  @discardableResult
+  public mutating func finish(
+    _ name: String, _ className: String
+  ) -> ArraySlice<NeuralNetworkLayer> { writer.finish(name, className) }
+
+  /// Forgets the layers of an attempt that failed.
+  public mutating func abandon() { writer.abandon() }
+
+  /// Adds a layer with one output, and returns the output's blob.
+  @discardableResult
+  public mutating func add(
+    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], to output: String? = nil
+  ) -> String {
+    let output = writer.unique(output ?? name + "_output")
+    writer.append(NeuralNetworkLayer(name, parameters, input: inputs, output: [output]))
+    return output
+  }
+
+  /// Adds a layer with several outputs, and returns their blobs.
+  public mutating func add(
+    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], outputs: [String]
+  ) -> [String] {
+    let outputs = outputs.map { writer.unique($0) }
+    writer.append(NeuralNetworkLayer(name, parameters, input: inputs, output: outputs))
+    return outputs
+  }
+
+  /// Reserves the name of an input's blob.
+  public mutating func reserve(_ blob: String) -> String { writer.unique(blob) }
+}

@@ -1,0 +1,61 @@
+import CoreMLModel
+import TensorCore
+
+/// A mean image, which is subtracted from a picture element by element.
+public struct MeanImage: Sendable, Equatable {
+  /// The file that it comes from, for messages.
+  public var name: String
+  public var channels: Int
+  public var height: Int
+  public var width: Int
+  /// `[C, H, W]`, the channels in the network's own order.
+  public var values: [Float]
+
+  /// - Throws: `.malformed` where there are not as many values as the sizes say.
+  public init(name: String, channels: Int, height: Int, width: Int, values: [Float]) throws {
+    let count = try checkedProduct([channels, height, width], limit: Limits.tensorElements)
+    guard count > 0, values.count == count else {
+      throw ModelError(
+        .malformed,
+        "\(values.count) values, where \(channels) × \(height) × \(width) are needed", file: name)
+    }
+    self.name = name
+    self.channels = channels
+    self.height = height
+    self.width = width
+    self.values = values
+  }
+
+  /// The preprocessing of a picture; of a larger mean the middle.
+  func preprocessing(_ feature: String, _ type: ImageFeatureType) throws
+    -> NeuralNetworkPreprocessing
+  {
+    guard channels == type.colorSpace.channelCount else {
+      throw ModelError(
+        .mismatch,
+        "it has \(channels) channels, the input '\(feature)' \(type.colorSpace.channelCount)",
+        file: name)
+    }
+    guard height >= type.height, width >= type.width else {
+      throw ModelError(
+        .mismatch,
+        "it is \(width) × \(height), smaller than the input '\(feature)' of "
+          + "\(type.width) × \(type.height)", file: name,
+        hint: "a mean image is as large as the input, or larger and cropped to its middle")
+    }
+    let top = (height - type.height) / 2
+    let left = (width - type.width) / 2
+    var mean = NeuralNetworkMeanImage()
+    mean.meanImage.reserveCapacity(channels * type.height * type.width)
+    for channel in 0..<channels {
+      for row in top..<top + type.height {
+        let start = (channel * height + row) * width + left
+        mean.meanImage += values[start..<start + type.width]
+      }
+    }
+    var preprocessing = NeuralNetworkPreprocessing()
+    preprocessing.featureName = feature
+    preprocessing.preprocessor = .meanImage(mean)
+    return preprocessing
+  }
+}

@@ -1,0 +1,192 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+import Testing
+
+@testable import CaffeImport
+
+/// What layers become. That they compute what Caffe computes is shown on `Fixtures/caffe/layers`.
+@Suite struct LayerConversionTests {
+  private static let image = input("x", 1, 3, 4, 5)
+
+  @Test func everyTypeIsNamedOnce() {
+    let names = CaffeLayerRegistry.types.flatMap { $0.typeNames }
+    #expect(Set(names).count == names.count)
+    for name in names {
+      #expect(UnconvertedLayers.reason(of: name) == nil, "\(name)")
+      #expect(LayerRole(name) == .computing, "\(name)")
+    }
+  }
+
+  @Test func batchNormAndScaleAreOneLayer() throws {
+    let network =
+      Self.image + layer("bn", "BatchNorm", "x", "y")
+      + layer("s", "Scale", "y", "y", "scale_param { bias_term: true }")
+    let weights = """
+      layer { name: 'bn' blobs { shape { dim: 3 } data: [2, 4, 6] }
+        blobs { shape { dim: 3 } data: [8, 6, 4] } blobs { shape { dim: 1 } data: 2 } }
+      layer { name: 's' blobs { shape { dim: 3 } data: [1, 2, 3] }
+        blobs { shape { dim: 3 } data: [4, 5, 6] } }
+      """
+    let converted = try convert(network, weights: weights)
+    #expect(converted.types == ["batchnorm"])
+    #expect(converted.outputs == ["y"])
+    let norm = try #require(converted.layer("bn", as: Batchnorm.self))
+    // Mean and variance are divided by the third blob.
+    #expect(norm.mean?.floatValue.array() == [1, 2, 3])
+    #expect(norm.variance?.floatValue.array() == [4, 3, 2])
+    #expect(norm.gamma?.floatValue.array() == [1, 2, 3])
+    #expect(norm.beta?.floatValue.array() == [4, 5, 6])
+    #expect(norm.epsilon == 1e-5)
+  }
+
+  @Test func aNormThatOthersReadStaysApart() throws {
+    let network =
+      Self.image + layer("bn", "BatchNorm", "x", "y") + layer("s", "Scale", "y", "z")
+      + layer("r", "ReLU", "y", "r")
+    let weights = """
+      layer { name: 'bn' blobs { shape { dim: 3 } data: [2, 4, 6] }
+        blobs { shape { dim: 3 } data: [8, 6, 4] } blobs { shape { dim: 1 } data: 0 } }
+      layer { name: 's' blobs { shape { dim: 3 } data: [1, 2, 3] } }
+      """
+    let converted = try convert(network, weights: weights)
+    #expect(converted.types == ["batchnorm", "scale", "activation"])
+    let norm = try #require(converted.layer("bn", as: Batchnorm.self))
+    // A factor of 0 makes both 0.
+    #expect(norm.mean?.floatValue.array() == [0, 0, 0])
+    #expect(norm.variance?.floatValue.array() == [0, 0, 0])
+  }
+
+  @Test func poolingHasCaffesRuleOfSizes() throws {
+    let converted = try convert(
+      input("x", 1, 1, 7, 8)
+        + layer("a", "Pooling", "x", "a", "pooling_param { kernel_size: 2 stride: 2 }")
+        + layer(
+          "b", "Pooling", "x", "b",
+          "pooling_param { kernel_size: 2 stride: 2 round_mode: FLOOR }"))
+    let pooling = try #require(converted.layer("a", as: Pooling.self))
+    guard case .includeLastPixel? = pooling.padding else {
+      Issue.record("\(String(describing: pooling.padding))")
+      return
+    }
+    #expect(converted.outputShape("a") == [1, 4, 4])
+    #expect(converted.outputShape("b") == [1, 3, 4])
+  }
+
+  /// Nearly everything needs no more than specification 1.
+  @Test(arguments: [
+    ("Softmax", "softmax_param { axis: 2 }", 1), ("ArgMax", "argmax_param { axis: 1 }", 1),
+    ("ArgMax", "argmax_param { axis: 1 top_k: 2 }", 4), ("Threshold", "", 1),
+    ("Clip", "clip_param { min: -1 max: 1 }", 1), ("Swish", "", 1),
+    ("Permute", "permute_param { order: 0 order: 2 order: 3 order: 1 }", 1),
+    ("Concat", "bottom: 'x' concat_param { axis: 3 }", 1),
+    ("Tile", "tile_param { axis: 2 tiles: 2 }", 1), ("LRN", "lrn_param { norm_region: 1 }", 1),
+    ("Reduction", "reduction_param { axis: 2 }", 1),
+    ("Interp", "interp_param { zoom_factor: 2 }", 3),
+    ("Reshape", "reshape_param { shape { dim: 0 dim: 4 dim: -1 } }", 1),
+    ("SPP", "spp_param { pyramid_height: 2 }", 1),
+  ])
+  func specification(_ type: String, _ fields: String, _ version: Int) throws {
+    let converted = try convert(Self.image + layer("l", type, "x", "y", fields))
+    #expect(converted.result.model.minimumSpecificationVersion == version)
+    #expect(converted.outputs == ["y"])
+  }
+
+  @Test func networksOfLaterLayersHaveCaffesOwnAxes() throws {
+    let converted = try convert(
+      input("x", 1, 6, 4, 5) + layer("t", "ArgMax", "x", "y", "argmax_param { axis: 1 top_k: 2 }"))
+    #expect(converted.result.model.neuralNetwork?.arrayInputShapeMapping == .exact)
+    #expect(converted.inputShape("x") == [1, 6, 4, 5])
+    #expect(converted.outputShape("y") == [1, 2, 4, 5])
+    #expect(converted.metadata("assay.layout.x") == "NCHW:NCHW")
+    #expect(converted.types.first == "expandDims")
+    #expect(converted.types.last == "squeeze")
+  }
+
+  @Test func boxesThatOnlyDetectionReadsAreNoLayers() throws {
+    let network =
+      input("f", 1, 2, 2, 2) + input("p", 1, 3, 20, 20) + input("loc", 1, 16)
+      + input("conf", 1, 8)
+        + """
+        layer { name: 'prior' type: 'PriorBox' bottom: 'f' bottom: 'p' top: 'prior'
+          prior_box_param { min_size: 5 } }
+        layer { name: 'out' type: 'DetectionOutput' bottom: 'loc' bottom: 'conf' bottom: 'prior'
+          top: 'out' detection_output_param { num_classes: 2 keep_top_k: 3
+            nms_param { top_k: 4 } confidence_threshold: 0.1 } }
+        """
+    let converted = try convert(network)
+    #expect(!converted.types.contains("loadConstant"))
+    #expect(converted.types.contains("NonMaximumSuppression"))
+    #expect(converted.outputShape("out") == [1, 1, 3, 7])
+    #expect(converted.result.model.minimumSpecificationVersion == 4)
+  }
+
+  @Test func masksOfMaximaNeedNoLayersOfTheirOwn() throws {
+    let network =
+      input("x", 1, 2, 4, 4)
+        + """
+        layer { name: 'pool' type: 'Pooling' bottom: 'x' top: 'pool' top: 'mask'
+          pooling_param { kernel_size: 2 stride: 2 } }
+        layer { name: 'up' type: 'Upsample' bottom: 'pool' bottom: 'mask' top: 'up'
+          upsample_param { scale: 2 } }
+        """
+    let converted = try convert(network)
+    #expect(converted.outputShape("up") == [2, 4, 4])
+    #expect(!converted.names.contains("pool_mask"))
+    #expect(converted.result.model.minimumSpecificationVersion == 1)
+  }
+
+  /// Each of them names the layer and the field, and converts nothing.
+  @Test(arguments: [
+    ("Convolution", "convolution_param { kernel_size: 3 }", "num_output"),
+    ("Convolution", "convolution_param { num_output: 2 kernel_h: 3 }", "kernel_w"),
+    ("Convolution", "convolution_param { num_output: 2 kernel_size: 9 }", "too small"),
+    ("Convolution", "convolution_param { num_output: 2 kernel_size: 1 group: 2 }", "groups"),
+    ("Convolution", "convolution_param { num_output: 2 kernel_size: 1 axis: 7 }", "no axis"),
+    ("Pooling", "pooling_param { kernel_size: 9 }", "does not fit"),
+    ("Pooling", "pooling_param { kernel_size: 2 pad: 2 }", "pad"),
+    ("Pooling", "pooling_param { global_pooling: true kernel_size: 2 }", "global_pooling"),
+    ("LRN", "lrn_param { local_size: 4 }", "even"),
+    ("Reshape", "reshape_param { shape { dim: 7 dim: -1 } }", "60 elements"),
+    ("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }", "several"),
+    ("Reshape", "reshape_param { shape { dim: 1 dim: 1 dim: 1 dim: 3 dim: 4 dim: 5 } }", "five"),
+    ("Flatten", "flatten_param { axis: 3 end_axis: 1 }", "end_axis"),
+    ("Permute", "permute_param { order: 0 order: 0 }", "order"),
+    ("Slice", "top: 'z' slice_param { axis: 1 }", "divide"),
+    ("Slice", "top: 'z' slice_param { slice_point: 3 }", "part"),
+    ("Softmax", "softmax_param { axis: 4 }", "no axis"),
+    ("ArgMax", "argmax_param { axis: 1 top_k: 4 }", "top_k"),
+    ("Exp", "exp_param { base: -2 }", "base"),
+    ("Eltwise", "bottom: 'x' eltwise_param { operation: MAX coeff: 1 }", "coeff"),
+    ("Eltwise", "", "bottoms"),
+    ("ShuffleChannel", "shuffle_channel_param { group: 2 }", "group"),
+    ("Reorg", "reorg_param { stride: 2 }", "stride"),
+    ("Interp", "interp_param { pad_beg: 1 }", "pad_beg"),
+    ("Scale", "scale_param { axis: 2 num_axes: 3 }", "num_axes"),
+    ("BatchReindex", "bottom: 'x'", "items"),
+    ("Tile", "tile_param { tiles: 2000000000 }", "tiles"),
+    ("LSTM", "bottom: 'x' recurrent_param { num_output: 2 }", "bottoms"),
+    ("PriorBox", "prior_box_param { min_size: -1 img_size: 5 }", "min_size"),
+    ("Filter", "bottom: 'x'", "selector"), ("Proposal", "", "anchors"),
+  ])
+  func refusals(_ type: String, _ fields: String, _ words: String) throws {
+    let error = try #require(
+      modelError { try convert(Self.image + layer("l", type, "x", "y", fields)) })
+    #expect(error.description.contains("'l'"), "\(error)")
+    #expect(error.description.contains(words), "\(error)")
+  }
+
+  @Test func whatCannotBeExpressedBecomesCustomOnRequest() throws {
+    var options = ConversionOptions()
+    options.customLayers = .allow
+    let converted = try convert(
+      Self.image
+        + layer("l", "LRN", "x", "y")
+        + layer("m", "Filter", "y", "z", "filter_param { depth: 3 }"),
+      options: options)
+    #expect(converted.types == ["lrn", "custom"])
+    let custom = try #require(converted.layer("m", as: Custom.self))
+    #expect(custom.className == "Filter")
+    #expect(custom.parameters["depth"] != nil)
+  }
+}
