@@ -11,6 +11,14 @@ public struct ImportedNetwork: Sendable {
   public var trainableParameterCount: Int?
 
   public init(source: String) { self.source = source }
+
+  /// Whether layers of specification 4 or later are among its own, which take only arrays that are
+  /// declared as they are: `[Seq, Batch, C, H, W]` then.
+  var needsExactShapes: Bool {
+    layers.contains { layer in
+      layer.parameters.map { type(of: $0).specificationVersion >= 4 } ?? false
+    }
+  }
 }
 
 /// An input or output of an imported network.
@@ -21,7 +29,7 @@ public struct ImportedFeature: Sendable {
   public var shape: [Int]
   /// The source framework's axes, such as `NHWC`.
   public var layout: String
-  /// Sizes along the axes of `layout`, of an input; nil where the source leaves one open.
+  /// Sizes along the axes of `layout`; nil where the source leaves one open.
   public var sourceShape: [Int?] = []
   public var isOptional = false
   /// A recurrent layer's state, whose type the user does not choose.
@@ -35,6 +43,23 @@ public struct ImportedFeature: Sendable {
 }
 
 extension ImportedFeature {
+  static let blobAxes = "TNCHW"
+
+  /// `[Seq, Batch, C, H, W]`, nil for an unknown length of the sequence; nil where C, H and W are
+  /// not known.
+  var blobShape: [Int?]? {
+    let item: [Int]
+    switch shape.count {
+    case 1: item = shape + [1, 1]
+    case 3: item = shape
+    case 5: return shape
+    default: return nil
+    }
+    let axis = Array(layout).firstIndex(of: "T")
+    let steps = axis.map { $0 < sourceShape.count ? sourceShape[$0] : nil } ?? 1
+    return [steps, 1] + item
+  }
+
   /// A recurrent layer's state; the model works without it.
   public static func state(_ name: String, units: Int, isInput: Bool) -> ImportedFeature {
     var feature = ImportedFeature(name: name, shape: [units], layout: "NC")

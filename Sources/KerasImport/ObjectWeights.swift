@@ -207,7 +207,7 @@ private struct ObjectWeightMatching {
   /// Attributes that hold layers, in the order in which the layer counts their weights.
   private static let order = [
     "cell", "cells", "layer", "forward_layer", "backward_layer", "query_dense", "key_dense",
-    "value_dense", "output_dense",
+    "gate_dense", "value_dense", "output_dense",
   ]
 
   /// A layer's own weights and then those of the layers in it.

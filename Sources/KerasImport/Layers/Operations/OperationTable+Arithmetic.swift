@@ -21,6 +21,30 @@ extension OperationTable {
     Operation("pow", "power") { try $0.combine(.power, &$1) },
     Operation("maximum") { try $0.combine(.maximum, &$1) },
     Operation("minimum") { try $0.combine(.minimum, &$1) },
+    Operation("floordiv", "floordivide", "rfloordiv") {
+      try $0.stretched(FloorDivBroadcastable(), &$1)
+    },
+    Operation("mod", "floormod", "remainder", "rmod") {
+      try $0.stretched(ModBroadcastable(), &$1)
+    },
+    Operation("logaddexp") { call, network in
+      // max(a, b) + log(1 + exp(−|a − b|))
+      let larger = try call.combine(.maximum, &network, "__max__")[0]
+      let difference = try call.combine(.difference, &network, "__difference__")[0]
+      let distance = network.unary(.abs, difference.blob, call.name + "__distance__")
+      let tail = network.add(
+        call.name + "__tail__", Activation(.softplus),
+        [network.affine(distance, -1, 0, call.name + "__minus__")])
+      return call.like(larger, network.sum([larger.blob, tail], call.name))
+    },
+    Operation("hypot") { call, network in
+      let (inputs, result) = try call.operands(&network)
+      let squares = inputs.enumerated().map { index, input in
+        network.product(input.blob, input.blob, "\(call.name)__square_\(index)__")
+      }
+      let sum = network.sum(squares, call.name + "__sum__")
+      return call.like(result, network.unary(.sqrt, sum, call.name, epsilon: 0))
+    },
     Operation("squareddifference") { call, network in
       guard let difference = try call.combine(.difference, &network, "__difference__").first else {
         return []
