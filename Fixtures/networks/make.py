@@ -319,7 +319,7 @@ def conditions_of_tensorflow(keras):
     f = lambda x: tf.cast(x, "float32")
     outputs = [tf.where(a > b, a, b * 2.0), tf.where(tf.logical_and(a > 0.0, b <= 0.5), a, 0.0),
                f(tf.equal(tf.round(a), 0.0)), f(a >= 0.25) - f(b < a), f(tf.math.logical_not(a > b)),
-               a // 0.5, a % 0.75, tf.math.floormod(a, b), tf.cast(tf.cast(a * 3.0, "int32"), "float32"),
+               a // 0.5, a % 0.75, tf.math.floormod(a, b), tf.math.divide_no_nan(a, tf.nn.relu(b)), tf.round(a) ** tf.abs(tf.round(b)), tf.cast(tf.cast(a * 3.0, "int32"), "float32"),
                f(tf.reduce_any(a > 1.0, axis=[1, 2])), f(tf.reduce_all(a > -1.5, axis=-1))]
     return keras.Model([a, b], outputs)
 
@@ -368,6 +368,10 @@ def products(keras):
     o = keras.ops if keras.__name__ == "keras" else tf
     a, b = keras.Input((4, 3)), keras.Input((3, 5))
     x, y = keras.Input((2, 4, 3)), keras.Input((2, 3, 5))
+    if keras.__name__ == "tf_keras":
+        # It saves einsum without its tensors.
+        return keras.Model([a, b, x, y], [o.matmul(a, b), o.matmul(x, y), o.matmul(a, b * 2.0, transpose_a=False),
+                                          o.matmul(b, a, transpose_a=True, transpose_b=True)])
     outputs = [o.matmul(a, b), o.matmul(x, y), o.einsum("bij,bjk->bik", a, b), o.einsum("bij,bjk->bki", a, b),
                o.einsum("bhij,bhjk->bihk", x, y), o.einsum("bij,bhjk->bhik", a, y),
                o.einsum("bhij,bhjk->bk", x, y), o.einsum("bij->bji", a), o.einsum("bhij->bj", x)]
@@ -407,6 +411,23 @@ def images_of_tensorflow(keras):
                tf.image.grayscale_to_rgb(i[:, :, :, :1]), tf.image.resize(i, (9, 5)),
                tf.image.adjust_brightness(i, 0.25), *tf.nn.moments(i, axes=[1, 2])]
     return keras.Model(i, outputs)
+
+
+def masked_inputs(generator):
+    return [generator.normal(size=(1, 6, 3)).astype("float32"),
+            (generator.uniform(size=(1, 6)) > 0.4).astype("float32")]
+
+
+@network(inputs=masked_inputs)
+def mask_of_its_own(keras):
+    """A mask that the model is given, or computes."""
+    import tensorflow as tf
+    L = keras.layers
+    greater = keras.ops.greater if keras.__name__ == "keras" else tf.greater
+    x, m = keras.Input((6, 3)), keras.Input((6,))
+    mask = greater(m, 0.5)
+    return keras.Model([x, m], [L.LSTM(4)(x, mask=mask), L.GRU(3, return_sequences=True)(x, mask=mask),
+                                L.GlobalAveragePooling1D()(x, mask=mask)])
 
 
 def any_length(generator):

@@ -44,6 +44,8 @@ public struct ImportedFeature: Sendable {
 
 extension ImportedFeature {
   static let blobAxes = "TNCHW"
+  /// Steps that are declared where the source takes any number of them.
+  static let typicalSteps = 16
 
   /// `[Seq, Batch, C, H, W]`, nil for an unknown length of the sequence; nil where C, H and W are
   /// not known.

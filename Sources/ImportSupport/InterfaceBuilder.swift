@@ -93,7 +93,7 @@ public enum InterfaceBuilder {
     var array = ArrayFeatureType(
       shape: feature.shape, dataType: feature.isState ? .double : options.arrayType)
     guard network.needsExactShapes, let shape = feature.blobShape else { return array }
-    array.shape = shape.map { $0 ?? 1 }
+    array.shape = shape.map { $0 ?? ImportedFeature.typicalSteps }
     if shape.contains(nil) {
       array.flexibility = .range(
         shape.map { size in

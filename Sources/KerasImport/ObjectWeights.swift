@@ -185,6 +185,8 @@ private struct ObjectWeightMatching {
 
   /// `SeparableConv2D` is `separable_conv2d`, `PReLU` is `p_re_lu`.
   static func groupName(_ className: String) -> String {
+    // Exported under another name than its own.
+    if className == "GroupQueryAttention" { return "grouped_query_attention" }
     let scalars = Array(
       className.unicodeScalars.filter { $0.properties.isAlphabetic || $0 == "_" || isDigit($0) })
     var result = ""

@@ -13,7 +13,8 @@ struct AdaptivePooling: KerasLayer {
   private let format: LayerConfiguration.DataFormat
 
   init(_ configuration: LayerConfiguration) throws {
-    let count = configuration.className.contains("1D") ? 1 : configuration.className.contains("2D") ? 2 : 3
+    let count =
+      ["1D", "2D"].firstIndex { configuration.className.hasSuffix($0) }.map { $0 + 1 } ?? 3
     var sizes = try configuration.ints("output_size") ?? []
     if sizes.count == 1 { sizes = [Int](repeating: sizes[0], count: count) }
     guard sizes.count == count, sizes.allSatisfy({ $0 > 0 }) else {
@@ -29,6 +30,7 @@ struct AdaptivePooling: KerasLayer {
     guard tensor.rank == sizes.count + 2 else {
       throw call.error("its input \(tensor.shapeText) has not \(sizes.count) axes besides channels")
     }
+    if tensor.rank > 4 { network.fixesSequences = true }
     // The parts of several axes are independent of one another.
     for (index, size) in sizes.enumerated() {
       let axis = index + (format == .channelsLast ? 1 : 2)
@@ -38,6 +40,7 @@ struct AdaptivePooling: KerasLayer {
           "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
           hint: "fix it with --input-shape")
       }
+      _ = try checkedProduct([size, length], limit: 1 << 24)
       let parts = (0..<size).map { $0 * length / size..<(($0 + 1) * length + size - 1) / size }
       tensor =
         isAverage

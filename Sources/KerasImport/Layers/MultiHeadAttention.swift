@@ -13,6 +13,8 @@ struct MultiHeadAttention: KerasLayer {
   ]
   static let maskPolicy = MaskPolicy.decides
 
+  private static let headLimit = 4096
+
   private let heads: Int
   /// Heads of the keys and values.
   private let sharedHeads: Int
@@ -42,6 +44,9 @@ struct MultiHeadAttention: KerasLayer {
           "num_key_value_heads", "\(heads) heads do not divide into \(sharedHeads)")
       }
     }
+    guard heads <= Self.headLimit else {
+      throw configuration.unsupported(nil, "\(heads) heads, more than \(Self.headLimit)")
+    }
     hasBias = try configuration.bool("use_bias", default: true)
     hasGate = try configuration.bool("use_gate", default: false)
     window = try configuration.field("sliding_window").map { _ in
@@ -66,8 +71,11 @@ struct MultiHeadAttention: KerasLayer {
     let key = call.tensor(2, "key") ?? value
     let returnsScores = call.flag("return_attention_scores")
     var mask = AttentionMask(isCausal: call.flag("use_causal_mask"), window: window)
-    mask.queries = query.mask
-    mask.keys = [value, key].compactMap(\.mask)
+    // TensorFlow's layer heeds the masks of its inputs since 2.10.
+    if !call.version.isKnown || call.version.isAtLeast(2, 10) {
+      mask.queries = query.mask
+      mask.keys = [value, key].compactMap(\.mask)
+    }
     mask.given = call.tensor(call.version.isAtLeast(3, 0) ? 6 : 3, "attention_mask")
     let folding = try AttentionFolding(axes, query, call)
     if folding != nil, mask.given != nil || mask.window != nil || returnsScores {
@@ -220,15 +228,14 @@ private struct AttentionProjection {
     let inner = try checkedProduct([heads, size], limit: Limits.dimension)
     let inputs = stored.shape[0]
     let kernel = repeated(stored.transposed([1, 0, 2]).array(), inputs * size)
-    let matrix = FloatValues(kernel).shaped([heads, inputs, size]).transposed([0, 2, 1])
+    let matrix = FloatValues(kernel).shaped([heads, inputs, size]).transposed([0, 2, 1]).array()
     let bias =
       hasBias
       ? Weights(
         repeated(try call.weight(part + "_bias", [sharedHeads, size]).array(), size)) : nil
     let name = "\(call.name)__\(part)__"
     let all = network.channelProduct(
-      input, Weights(matrix.shaped([inner, inputs])), inputs: inputs, outputs: inner, bias: bias,
-      name)
+      input, Weights(matrix), inputs: inputs, outputs: inner, bias: bias, name)
     return try split(all, size, "\(call.name)__\(part)_heads__", &network)
   }
 

@@ -109,8 +109,11 @@ struct RecurrentLayer: Sendable {
         (output.blob, states) = try network.add(
           phased, input, path, initial: initialStates, names.layer)
         if path.zeroesIgnored, let mask = input.mask {
-          output.blob = network.product(
-            output.blob, network.steps(of: mask).blob, names.layer + "__counted__")
+          var counts = network.steps(of: mask).blob
+          if path.isReversed {
+            counts = network.reversed(counts, channels: 1, names.layer + "__reversed__")
+          }
+          output.blob = network.product(output.blob, counts, names.layer + "__counted__")
         }
       } else {
         (output.blob, states) = try unrolled(

@@ -98,7 +98,7 @@ struct GraphNode: Sendable {
         if isSet("shrink_axis_mask") { return .int(numbers[0][index]) }
         object["start"] = isSet("begin_mask") ? .null : .int(numbers[0][index])
         object["stop"] = isSet("end_mask") ? .null : .int(numbers[1][index])
-        object["step"] = .int(numbers[2][index])
+        object["step"] = numbers[2][index] == 1 ? .null : .int(numbers[2][index])
         return .object(object)
       })
   }

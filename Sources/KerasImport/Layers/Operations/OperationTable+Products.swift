@@ -63,7 +63,11 @@ extension OperationCall {
 
   /// Σ over the letters that the output lacks, of one tensor or the product of two.
   fileprivate func einsum(_ network: inout NetworkWriter) throws -> [KerasTensor] {
-    guard let equation = try constant(0, "equation", "subscripts")?.string?.filter({ $0 != " " }),
+    // Keras 3 keeps the equation apart from the tensors.
+    let stored = try constant(nil, "subscripts")
+    let first = stored == nil ? 1 : 0
+    guard
+      let equation = try (stored ?? constant(0, "equation"))?.string?.filter({ $0 != " " }),
       equation.utf8.count < 64, !equation.contains("."), let arrow = equation.firstIndex(of: ">"),
       equation[..<arrow].last == "-"
     else { throw layer.unsupported("an equation without -> or with an ellipsis") }
@@ -71,8 +75,14 @@ extension OperationCall {
       .split(separator: ",", omittingEmptySubsequences: false).map { Array($0) }
     let target = Array(equation[equation.index(after: arrow)...])
     let tensors = try (0..<terms.count).map { index in
-      guard let argument = argument(index + 1), case .tensor(let tensor) = try operand(argument)
-      else { throw layer.unsupported("a constant in the equation '\(equation)'") }
+      guard let argument = argument(first + index) else {
+        throw layer.unsupported(
+          "the file does not say which tensors the equation '\(equation)' is for",
+          hint: "tf.keras leaves them out; the layer EinsumDense and tf.matmul keep theirs")
+      }
+      guard case .tensor(let tensor) = try operand(argument) else {
+        throw layer.unsupported("a constant in the equation '\(equation)'")
+      }
       return tensor
     }
     func fits(_ term: [Character], _ tensor: KerasTensor) -> Bool {
