@@ -28,6 +28,11 @@ public enum ModelSource: Sendable {
       if InputSource.isPicture(bytes) {
         throw ModelError(.unsupported, "is a picture, not a network", file: path)
       }
+      if [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix) {
+        throw ModelError(
+          .malformed, "is neither an archive of Keras nor an HDF5 file", file: path,
+          hint: "the file is damaged, incomplete, or of another format")
+      }
       self = .coreML(try Model(contentsOf: path))
       return
     }
