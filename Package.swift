@@ -99,13 +99,14 @@ let package = Package(
         "ImportSupport", "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore", "CSpec",
         "CProtobufC",
       ]),
+    library("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
     library("Imaging", ["TensorCore", "CCodecs"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "Assay",
       [
-        "Verification", "Imaging", "KerasImport", "CaffeImport", "ImportSupport", "Engine",
-        "ModelTransforms", "CustomLayers",
+        "Verification", "Imaging", "KerasImport", "CaffeImport", "DarknetImport", "ImportSupport",
+        "Engine", "ModelTransforms", "CustomLayers",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
       ]),
     .executableTarget(
@@ -135,6 +136,7 @@ let package = Package(
     tests(
       "CaffeImport",
       ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Engine", "TensorCore"]),
+    tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("Imaging"),
     tests("Verification"),

@@ -1,5 +1,6 @@
 import CaffeImport
 import CoreMLModel
+import DarknetImport
 import ImportSupport
 import KerasImport
 import TensorCore
@@ -9,6 +10,7 @@ public enum ModelSource: Sendable {
   case coreML(Model)
   case keras(KerasSource)
   case caffe(CaffeSource)
+  case darknet(DarknetSource)
 
   /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
   /// stand in either order.
@@ -22,6 +24,10 @@ public enum ModelSource: Sendable {
     let first = start.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
     let isHDF5 = start.starts(with: [0x89, 0x48, 0x44, 0x46])
     let isArchive = start.starts(with: [0x50, 0x4B, 0x03, 0x04])
+    if DarknetImporter.recognizes(bytes) {
+      self = .darknet(try DarknetImporter.load(path, weights: weights))
+      return
+    }
     guard
       isHDF5 || isArchive || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     else {
@@ -53,6 +59,8 @@ public enum ModelSource: Sendable {
       return try KerasImporter.convert(source, options: options)
     case .caffe(let source):
       return try CaffeImporter.convert(source, options: options)
+    case .darknet(let source):
+      return try DarknetImporter.convert(source, options: options)
     }
   }
 
@@ -68,7 +76,7 @@ public enum ModelSource: Sendable {
       let filled = try network.fillMissingWeights(random)
       if filled > 0 { model.neuralNetwork = network }
       return (model, filled > 0)
-    case .keras, .caffe:
+    case .keras, .caffe, .darknet:
       var options = ConversionOptions()
       options.randomWeights = random
       options.customLayers = customLayers
@@ -82,6 +90,7 @@ public enum ModelSource: Sendable {
     case .coreML: true
     case .keras(let source): source.hasWeights
     case .caffe(let source): source.hasWeights
+    case .darknet(let source): source.hasWeights
     }
   }
 
@@ -90,7 +99,10 @@ public enum ModelSource: Sendable {
     if case .coreML(let model) = self { return model }
     var options = ConversionOptions()
     options.customLayers = .allow
-    if case .caffe = self, !hasWeights { options.randomWeights = RandomWeights(seed: 0) }
+    switch self {
+    case .caffe, .darknet: if !hasWeights { options.randomWeights = RandomWeights(seed: 0) }
+    case .keras, .coreML: break
+    }
     return try convert(options).model
   }
 }

@@ -10,8 +10,8 @@ struct BenchCommand: ParsableCommand {
     commandName: "bench", abstract: "Times predictions.",
     discussion: """
       Load time is from opening the file to a network ready to run; the first run is timed apart. \
-      A Keras architecture .json, a Caffe .prototxt, or a model whose weights have been taken out, gets \
-      random ones. \
+      A Keras architecture .json, a Caffe .prototxt or a Darknet .cfg alone, or a model whose weights \
+      have been taken out, gets random ones. \
       Operations are those of the definition, a multiply-add being two: a Winograd convolution \
       does fewer and can be above the peak, which is that of a loop in registers.
 
@@ -21,11 +21,10 @@ struct BenchCommand: ParsableCommand {
       their minimums differ by less than 2 %.
       """)
 
-  @Argument(
-    help: "The model, a Keras architecture .json, or a Caffe .prototxt.", completion: .file())
+  @Argument(help: "The model, or a network of another framework.", completion: .file())
   var model: String
 
-  @Argument(help: "Weights of an architecture .json or .prototxt.", completion: .file())
+  @Argument(help: "Its weights, where they stand in a file of their own.", completion: .file())
   var weights: String?
 
   @Option(
@@ -88,10 +87,11 @@ struct BenchCommand: ParsableCommand {
     defer { progress.finish() }
     let clock = ContinuousClock()
     let start = clock.now
-    let (document, hasRandomWeights) = try ModelSource(contentsOf: model, weights: weights)
-      .timedModel(
-        seed: seed,
-        customLayers: customLayers.map { try CustomLayerRules(argument: $0) } ?? CustomLayerRules())
+    let (document, hasRandomWeights) = try ModelSource(
+      contentsOf: model, weights: weights
+    ).timedModel(
+      seed: seed,
+      customLayers: customLayers.map { try CustomLayerRules(argument: $0) } ?? CustomLayerRules())
     var options = Predictor.Options()
     options.layout = layout
     options.engine = engine.compileOptions

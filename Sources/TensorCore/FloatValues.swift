@@ -18,6 +18,12 @@ public struct FloatValues: Sendable {
 
   public init(_ values: [Float]) { self.init(bytes: Bytes(values)) }
 
+  /// One value everywhere, without the memory for it.
+  public init(repeating value: Float, shape: [Int]) {
+    self.init(
+      source: Bytes([value]), shape: shape, strides: [Int](repeating: 0, count: shape.count))
+  }
+
   private init(source: Bytes, shape: [Int], strides: [Int]) {
     self.source = source
     self.shape = shape

@@ -4,18 +4,22 @@ import Testing
 @testable import Assay
 
 @Suite struct LayerDocumentationTests {
+  private static func markdown(_ name: String) -> String {
+    switch name {
+    case "keras.md": KerasDocumentation.markdown
+    case "caffe.md": CaffeDocumentation.markdown
+    case "darknet.md": DarknetDocumentation.markdown
+    default: LayerDocumentation.markdown
+    }
+  }
+
   /// With `ASSAY_WRITE_DOCS` set, writes the pages instead; `make docs` does so.
-  @Test(arguments: ["layers.md", "keras.md", "caffe.md"])
+  @Test(arguments: ["layers.md", "keras.md", "caffe.md", "darknet.md"])
   func pageIsCurrent(_ name: String) throws {
     let page = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("docs/" + name)
-    let markdown =
-      switch name {
-      case "keras.md": KerasDocumentation.markdown
-      case "caffe.md": CaffeDocumentation.markdown
-      default: LayerDocumentation.markdown
-      }
+    let markdown = Self.markdown(name)
     if ProcessInfo.processInfo.environment["ASSAY_WRITE_DOCS"] != nil {
       try markdown.write(to: page, atomically: true, encoding: .utf8)
     }

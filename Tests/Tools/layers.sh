@@ -22,10 +22,11 @@ Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
 ImportSupport: CoreMLModel ByteFormats TensorCore
 KerasImport: ImportSupport ModelTransforms CoreMLModel HDF5Reader ByteFormats TensorCore
 CaffeImport: ImportSupport CoreMLModel HDF5Reader ByteFormats TensorCore CSpec CProtobufC
+DarknetImport: ImportSupport CoreMLModel TensorCore
 Imaging: TensorCore CPNG CJPEG CCodecs
 Verification: Engine CoreMLModel ByteFormats TensorCore
-Assay: Verification Imaging KerasImport CaffeImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
-AssayCommand: Assay Verification Imaging KerasImport CaffeImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+Assay: Verification Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+AssayCommand: Assay Verification Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
 '
 outside='Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization ArgumentParser'
 status=0

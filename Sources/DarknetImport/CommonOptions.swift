@@ -1,0 +1,26 @@
+import TensorCore
+
+/// Options that every layer has.
+enum CommonOptions {
+  static let training = [
+    "truth", "onlyforward", "stopbackward", "dontsave", "learning_rate", "smooth", "clip",
+    "burnin_update", "dont_update", "train_only_bn",
+  ]
+  /// Those that change what is read from the file of weights.
+  static let refused = ["dontload", "dontloadscales", "numload"]
+
+  static func check(_ section: ConfigurationSection) throws {
+    for key in refused {
+      try section.refuse(key, "weights that come from no file")
+    }
+  }
+
+  /// A line for each option that Darknet would pass over.
+  static func notes(_ section: ConfigurationSection, known: Set<String>) -> [String] {
+    section.options.compactMap { option in
+      guard !known.contains(option.key.lowercased()) else { return nil }
+      return "line \(option.line): [\(section.name)] has no option '\(option.key)'; it has no "
+        + "effect"
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import TensorCore
+
+/// The text of a `.cfg`: sections in brackets, each with lines `key = value`.
+///
+/// Darknet takes all spaces out of a line and leaves out what begins with `#` or `;`. Of a key that
+/// stands twice in a section the first value counts.
+public struct ConfigurationFile: Sendable {
+  public private(set) var sections: [ConfigurationSection] = []
+  /// What Darknet passes over in silence or with a line of its own.
+  public private(set) var notes: [String] = []
+
+  /// Bytes of a file; published configurations have some tens of thousands.
+  static let sizeLimit = 16 << 20
+
+  /// - Throws: `.malformed` with the number of the line.
+  public init(_ bytes: Bytes) throws {
+    guard bytes.count <= Self.sizeLimit else {
+      throw ModelError(
+        .limitExceeded, "\(bytes.count) bytes of configuration, the limit is \(Self.sizeLimit)")
+    }
+    var text = bytes.array(of: UInt8.self)[...]
+    if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() {
+      try read(line.filter { !Self.isSpace($0) }, line: index + 1)
+    }
+    guard !sections.isEmpty else { throw ModelError(.malformed, "it has no sections") }
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+  }
+
+  private mutating func read(_ line: [UInt8], line number: Int) throws {
+    guard let first = line.first, first != UInt8(ascii: "#"), first != UInt8(ascii: ";") else {
+      return
+    }
+    guard !line.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      throw ModelError(.malformed, "line \(number): control characters: it is no text")
+    }
+    let content = line.prefix { $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: ";") }
+    let text = String(decoding: content, as: UTF8.self)
+    guard text.utf8.count <= Limits.nameBytes * 16 else {
+      throw ModelError(.limitExceeded, "line \(number): \(text.utf8.count) bytes in one line")
+    }
+    if text.hasPrefix("[") {
+      guard text.hasSuffix("]"), text.count > 2 else {
+        throw ModelError(
+          .malformed, "line \(number): '\(text.prefix(60))' is no section",
+          hint: "a section is a name in brackets, such as [convolutional]")
+      }
+      guard sections.count < Limits.layers else {
+        throw ModelError(.limitExceeded, "line \(number): more than \(Limits.layers) sections")
+      }
+      sections.append(ConfigurationSection(String(text.dropFirst().dropLast()), line: number))
+      return
+    }
+    guard let equals = text.firstIndex(of: "=") else {
+      throw ModelError(
+        .malformed, "line \(number): '\(text.prefix(60))' is neither a section nor key = value")
+    }
+    guard !sections.isEmpty else {
+      throw ModelError(
+        .malformed, "line \(number): '\(text.prefix(60))' stands before the first section",
+        hint: "a configuration begins with [net]")
+    }
+    let key = String(text[..<equals])
+    let value = String(text[text.index(after: equals)...])
+    guard !value.isEmpty else {
+      notes.append("line \(number): '\(key)' has no value and is left out, as Darknet does")
+      return
+    }
+    let last = sections.count - 1
+    if let other = sections[last].add(key, value, line: number) {
+      notes.append(
+        "line \(number): '\(key)' stands twice in [\(sections[last].name)]; Darknet takes the "
+          + "first, \(other.value), of line \(other.line)")
+    }
+  }
+}
+
+extension ConfigurationFile {
+  /// Whether a file's text begins as a configuration does: with a section.
+  public static func recognizes(_ bytes: Bytes) -> Bool {
+    let start = bytes[0..<min(bytes.count, 64 << 10)].array(of: UInt8.self)
+    for line in start.split(separator: UInt8(ascii: "\n")) {
+      let line = line.filter { !isSpace($0) && ![0xEF, 0xBB, 0xBF].contains($0) }
+      guard let first = line.first, first != UInt8(ascii: "#"), first != UInt8(ascii: ";") else {
+        continue
+      }
+      let name = line.dropFirst().prefix {
+        $0 < 0x80 && Character(UnicodeScalar($0)).isLetter
+      }
+      return first == UInt8(ascii: "[") && !name.isEmpty
+        && line.dropFirst(1 + name.count).first.map { $0 == UInt8(ascii: "]") || $0 == 0x5F }
+          ?? false
+    }
+    return false
+  }
+}

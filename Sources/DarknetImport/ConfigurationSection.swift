@@ -1,0 +1,133 @@
+import TensorCore
+
+/// A section of a `.cfg` with its options in order.
+public struct ConfigurationSection: Sendable {
+  public struct Option: Sendable {
+    public let key: String
+    public let value: String
+    public let line: Int
+  }
+
+  /// As it stands in the brackets.
+  public let name: String
+  /// The line of the brackets, from 1.
+  public let line: Int
+  public private(set) var options: [Option] = []
+  private var places: [String: Int] = [:]
+
+  init(_ name: String, line: Int) {
+    self.name = name
+    self.line = line
+  }
+
+  /// What sections are told by; case does not count.
+  var kind: String { name.lowercased() }
+
+  /// Adds an option, or gives back the earlier one of the same key.
+  mutating func add(_ key: String, _ value: String, line: Int) -> Option? {
+    if let place = places[key.lowercased()] { return options[place] }
+    places[key.lowercased()] = options.count
+    options.append(Option(key: key, value: value, line: line))
+    return nil
+  }
+
+  /// The option `key`; case does not count.
+  subscript(key: String) -> Option? { places[key.lowercased()].map { options[$0] } }
+
+  // MARK: Values
+
+  /// A whole number. What follows one, as in `1.5`, does not count, as in C's `atoi`.
+  func int(
+    _ key: String, default value: Int, in range: ClosedRange<Int> = 0...Limits.dimension
+  ) throws -> Int {
+    guard let option = self[key] else { return value }
+    let number = try Self.int(option.value, option)
+    guard range.contains(number) else {
+      throw error(
+        option, "\(number) is not possible",
+        hint: "it takes \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  func bool(_ key: String) throws -> Bool {
+    try int(key, default: 0, in: -Limits.dimension...Limits.dimension) != 0
+  }
+
+  func double(_ key: String, default value: Double) throws -> Double {
+    guard let option = self[key] else { return value }
+    return try Self.double(option.value, option)
+  }
+
+  func string(_ key: String) -> String? { self[key]?.value }
+
+  /// Whole numbers between commas.
+  func ints(_ key: String) throws -> [Int]? {
+    guard let option = self[key] else { return nil }
+    return try Self.parts(option).map { try Self.int($0, option) }
+  }
+
+  func doubles(_ key: String) throws -> [Double]? {
+    guard let option = self[key] else { return nil }
+    return try Self.parts(option).map { try Self.double($0, option) }
+  }
+
+  private static func parts(_ option: Option) -> [String] {
+    option.value.split(separator: ",", omittingEmptySubsequences: true).map(String.init)
+  }
+
+  private static func int(_ text: String, _ option: Option) throws -> Int {
+    var digits = text[...]
+    if digits.hasPrefix("+") { digits = digits.dropFirst() }
+    let sign = digits.hasPrefix("-") ? 1 : 0
+    let rest = digits.dropFirst(sign)
+    let whole = rest.prefix { $0.isASCII && $0.isNumber }
+    let tail = rest.dropFirst(whole.count)
+    // `.5` is 0 to atoi, as `3.7` is 3.
+    guard Double(text) != nil || (tail.isEmpty && !whole.isEmpty),
+      let number = whole.isEmpty ? 0 : Int(whole)
+    else {
+      throw error(option, "'\(text.prefix(60))' is no whole number")
+    }
+    return sign == 1 ? -number : number
+  }
+
+  private static func double(_ text: String, _ option: Option) throws -> Double {
+    guard let number = Double(text), number.isFinite else {
+      throw error(option, "'\(text.prefix(60))' is no number")
+    }
+    return number
+  }
+
+  // MARK: Errors
+
+  private static func error(_ option: Option, _ message: String, hint: String? = nil) -> ModelError
+  {
+    ModelError(.malformed, "line \(option.line): \(option.key): \(message)", hint: hint)
+  }
+
+  func error(_ option: Option, _ message: String, hint: String? = nil) -> ModelError {
+    Self.error(option, message, hint: hint)
+  }
+
+  /// An option that the section cannot do without.
+  func required(_ key: String) throws -> Option {
+    guard let option = self[key] else {
+      throw ModelError(.malformed, "line \(line): [\(name)] has no '\(key)'")
+    }
+    return option
+  }
+
+  /// One layer, by its index or counted back.
+  func reference(_ key: String) throws -> Int {
+    _ = try required(key)
+    return try int(key, default: 0, in: -Limits.layers...Limits.layers)
+  }
+
+  /// Refuses an option that is on, with the reason.
+  func refuse(_ key: String, _ reason: String) throws {
+    guard let option = self[key], try bool(key) else { return }
+    throw ModelError(
+      .unsupported, "line \(option.line): \(option.key) = \(option.value): \(reason)")
+  }
+}

@@ -1,0 +1,251 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// One run of the conversion: every section in turn.
+struct DarknetConversion {
+  /// How a file of weights is read, where it can be read in more ways than one.
+  struct Reading {
+    var takesOtherHeader = false
+    var storesBatchnormBiases = true
+  }
+
+  private let source: DarknetSource
+  private let options: ConversionOptions
+  private let input: NetworkOptions
+  private let reading: Reading
+  private var outputs: [DarknetTensor] = []
+  private(set) var imported = ImportedNetwork(source: "Darknet")
+  var network: DarknetNetwork
+
+  /// The input's name where the user gives none.
+  static let inputName = "data"
+
+  init(
+    _ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading = Reading(),
+    isOutline: Bool = false
+  ) throws {
+    self.source = source
+    self.options = options
+    self.reading = reading
+    input = try NetworkOptions(source.configuration)
+    network = DarknetNetwork(
+      weights: WeightReader(try Self.weights(source, options, reading, isOutline: isOutline)),
+      rules: options.customLayers, storesBatchnormBiases: reading.storesBatchnormBiases,
+      onVisit: options.onVisit)
+    network.writer.notes = source.configuration.notes
+  }
+
+  private static func weights(
+    _ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading, isOutline: Bool
+  ) throws -> WeightReader.Source {
+    if let bytes = source.weightBytes, let weights = source.weights {
+      return .file(
+        try WeightsFile(bytes, path: weights.path, takesOther: reading.takesOtherHeader))
+    }
+    return options.randomWeights.map { .random($0) } ?? (isOutline ? .outline : .none)
+  }
+
+  /// The other ways to read the weights, the likeliest first.
+  var otherReadings: [Reading] {
+    guard let weights = source.weights else { return [] }
+    let isAmbiguous = weights.isAmbiguous
+    let hasBatchnorm = source.configuration.sections.contains {
+      BatchNormLayer.sections.contains($0.kind)
+    }
+    var readings: [Reading] = []
+    if hasBatchnorm { readings.append(Reading(storesBatchnormBiases: false)) }
+    if isAmbiguous { readings.append(Reading(takesOtherHeader: true)) }
+    if isAmbiguous && hasBatchnorm {
+      readings.append(Reading(takesOtherHeader: true, storesBatchnormBiases: false))
+    }
+    return readings
+  }
+
+  mutating func run() throws {
+    let layers = try makeLayers()
+    var previous = try makeInput()
+    for index in layers.indices {
+      previous = try convert(layers[index], index, previous)
+      outputs.append(previous)
+    }
+    try network.weights.finish()
+    try addOutputs()
+    imported.layers = network.layers
+    try imported.rename(inputs: [], outputs: outputNames)
+  }
+
+  // MARK: Layers
+
+  private mutating func convert(
+    _ layer: Handler, _ index: Int, _ previous: DarknetTensor
+  ) throws -> DarknetTensor {
+    let section = source.configuration.sections[index + 1]
+    let call = LayerCall(
+      name: name(index), section: section, index: index, previous: previous, outputs: outputs)
+    if !layer.vanishes { network.visit(call.name, section.name) }
+    do {
+      let output = try layer.convert(call, &network)
+      network.finish(call.name, section.name)
+      return output
+    } catch let error as ModelError {
+      throw error.inLayer(call.name, class: section.name)
+    }
+  }
+
+  private enum Handler {
+    case known(any DarknetLayer)
+    case custom(CustomSection)
+
+    var vanishes: Bool {
+      if case .known(let layer) = self { type(of: layer).vanishes } else { false }
+    }
+
+    func convert(
+      _ call: LayerCall, _ network: inout DarknetNetwork
+    ) throws -> DarknetTensor {
+      switch self {
+      case .known(let layer): try layer.convert(call, into: &network)
+      case .custom(let section): try section.convert(call, into: &network)
+      }
+    }
+  }
+
+  /// Every section's options, so that all that is wrong with them is said at once.
+  private mutating func makeLayers() throws -> [Handler] {
+    noteUnknown(
+      input.section, NetworkOptions.options + NetworkOptions.trainingOptions)
+    var handlers: [Handler] = []
+    var problems: [ModelError] = []
+    for (index, section) in source.configuration.sections.dropFirst().enumerated() {
+      let name = "\(section.name)_\(index)"
+      do {
+        handlers.append(try handler(section, name))
+      } catch let error as ModelError {
+        problems.append(error.inLayer(name, class: section.name))
+      }
+    }
+    if let error = UnsupportedLayers.error(problems) { throw error }
+    guard !handlers.isEmpty else { throw ModelError(.malformed, "it has no layers") }
+    return handlers
+  }
+
+  private mutating func handler(_ section: ConfigurationSection, _ name: String) throws -> Handler {
+    let subject = CustomLayerSubject(layer: name, layerClass: section.name)
+    if let rule = options.customLayers.rule(for: subject) {
+      return .custom(CustomSection(section: section, rule: rule))
+    }
+    if let type = DarknetLayerRegistry.type(named: section.kind) {
+      noteUnknown(section, type.options + type.trainingOptions + CommonOptions.training)
+      do {
+        try CommonOptions.check(section)
+        return .known(try type.init(section))
+      } catch let error as ModelError {
+        // What the layer cannot say natively may be a custom layer.
+        guard options.customLayers.allowsAll, error.code == .unsupported else { throw error }
+      }
+    }
+    guard options.customLayers.allowsAll else {
+      let reason = LayerCatalog.reason(section.kind)
+      throw ModelError(
+        .unsupported,
+        "line \(section.line): " + (reason ?? "this kind of section is not supported"),
+        hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
+          + subject.suggestedRule)
+    }
+    return .custom(CustomSection(section: section, rule: nil))
+  }
+
+  private mutating func noteUnknown(_ section: ConfigurationSection, _ known: [String]) {
+    network.writer.notes += CommonOptions.notes(
+      section, known: Set((known + CommonOptions.refused).map { $0.lowercased() }))
+  }
+
+  // MARK: Interface
+
+  private mutating func makeInput() throws -> DarknetTensor {
+    let blob = network.reserve(Self.inputName)
+    let name = options.inputNames.first ?? Self.inputName
+    let sizes = try inputSizes(name)
+    var tensor: DarknetTensor
+    do {
+      tensor =
+        input.image == nil
+        ? try .vector(blob, input.inputs) : try DarknetTensor(blob, sizes[0], sizes[1], sizes[2])
+    } catch var error as ModelError {
+      error.message = "line \(input.section.line): [\(input.section.name)]: \(error.message)"
+      throw error
+    }
+    tensor.isImage = input.image != nil
+    var feature = ImportedFeature(
+      name: blob, shape: tensor.isImage ? tensor.shape : [tensor.count],
+      layout: tensor.isImage ? "NCHW" : "NC")
+    feature.sourceShape = [nil] + feature.shape
+    imported.inputs = [feature]
+    return tensor
+  }
+
+  /// Those of the section, or what `--input-shape` says of rows and columns.
+  private func inputSizes(_ name: String) throws -> [Int] {
+    guard let own = input.image else { return [input.inputs] }
+    guard let asked = options.inputShapes[name] else { return own }
+    guard asked.count == 4, (asked[1] ?? own[0]) == own[0] else {
+      throw ModelError(
+        .mismatch, "--input-shape of '\(name)' is batch, \(own[0]) channels, height and width")
+    }
+    return [own[0], asked[2] ?? own[1], asked[3] ?? own[2]]
+  }
+
+  /// The detection heads and the last layer, whose outputs Darknet returns.
+  private var outputIndices: [Int] {
+    let heads = network.heads.map(\.index)
+    var last = outputs.count - 1
+    // A loss or a dropout at the end gives what the layer before it gives.
+    while last > 0, isPassedOver(last) { last -= 1 }
+    return heads.contains(last) ? heads : heads + [last]
+  }
+
+  private func isPassedOver(_ index: Int) -> Bool {
+    let kind = source.configuration.sections[index + 1].kind
+    return DarknetLayerRegistry.type(named: kind)?.vanishes == true
+  }
+
+  private var outputNames: [String] { outputIndices.map(name) }
+
+  private func name(_ index: Int) -> String {
+    "\(source.configuration.sections[index + 1].name)_\(index)"
+  }
+
+  private mutating func addOutputs() throws {
+    var taken: Set<String> = [imported.inputs[0].name]
+    for index in outputIndices {
+      let tensor = outputs[index]
+      let isRow = tensor.isRow && !tensor.isGrid
+      var blob = tensor.blob
+      if !taken.insert(blob).inserted {
+        blob = network.add(
+          name(index) + "__copy__", Activation(.linear(alpha: 1, beta: 0)), [blob])
+        taken.insert(blob)
+      }
+      imported.outputs.append(
+        ImportedFeature(
+          name: blob, shape: isRow ? [tensor.channels] : tensor.shape,
+          layout: isRow ? "NC" : "NCHW"))
+    }
+  }
+
+  /// What the detection heads need, by the outputs' names as the user has them.
+  func metadata(_ options: ConversionOptions) -> [String: String] {
+    var metadata: [String: String] = [:]
+    let names = outputNames
+    for head in network.heads {
+      guard let place = names.firstIndex(of: head.layer) else { continue }
+      let name = place < options.outputNames.count ? options.outputNames[place] : head.layer
+      metadata.merge(head.metadata(output: name)) { first, _ in first }
+    }
+    if !network.heads.isEmpty, let value = input.section.string("letter_box") {
+      metadata[DetectionHead.prefix + "letter_box"] = value
+    }
+    return metadata
+  }
+}

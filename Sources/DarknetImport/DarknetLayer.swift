@@ -1,0 +1,79 @@
+import CoreMLModel
+import TensorCore
+
+/// One kind of section: its options, its weights and what it becomes.
+protocol DarknetLayer: Sendable {
+  /// The names in brackets, in lower case, the usual one first.
+  static var sections: [String] { get }
+  /// Options that count when a network is run.
+  static var options: [String] { get }
+  /// Options of training, which are known and have no effect.
+  static var trainingOptions: [String] { get }
+  /// Whether the section does nothing when a network is run and is left out.
+  static var vanishes: Bool { get }
+  init(_ section: ConfigurationSection) throws
+  /// Adds the Core ML layers to the network, and takes the weights.
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor
+}
+
+extension DarknetLayer {
+  static var trainingOptions: [String] { [] }
+  static var vanishes: Bool { false }
+}
+
+/// One section in its place.
+struct LayerCall: Sendable {
+  /// Name of the Core ML layer: section and index, as in `convolutional_3`.
+  let name: String
+  let section: ConfigurationSection
+  /// Among the layers, `[net]` not counted.
+  let index: Int
+  /// What the layer before gives.
+  let previous: DarknetTensor
+  /// Outputs of all layers before.
+  let outputs: [DarknetTensor]
+
+  /// The output of the layer before.
+  var input: DarknetTensor {
+    get throws {
+      guard !previous.isGrid else { throw unsupported("it takes the output of a detection head") }
+      return previous
+    }
+  }
+
+  /// The same, where it has a height and a width.
+  var image: DarknetTensor {
+    get throws {
+      let input = try input
+      guard input.isImage else {
+        throw error("the layer before it gives \(input.count) numbers and no picture")
+      }
+      return input
+    }
+  }
+
+  /// The output of layer `index`, counted from this one where it is negative.
+  func output(_ index: Int) throws -> DarknetTensor {
+    let place = index < 0 ? self.index.addingReportingOverflow(index).partialValue : index
+    guard place >= 0, place < self.index else {
+      throw error(
+        "it names layer \(index), which is not before it",
+        hint: "the layers are counted from 0, this one is \(self.index), −1 is the one before")
+    }
+    guard !outputs[place].isGrid else {
+      throw unsupported("it takes the output of layer \(place), a detection head")
+    }
+    return outputs[place]
+  }
+
+  func error(_ message: String, code: ModelError.Code = .malformed, hint: String? = nil)
+    -> ModelError
+  {
+    ModelError(
+      code, "line \(section.line): \(message)", layer: name, layerClass: section.name, hint: hint)
+  }
+
+  func unsupported(_ message: String, hint: String? = nil) -> ModelError {
+    error(message, code: .unsupported, hint: hint)
+  }
+}

@@ -1,0 +1,69 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// Collects the Core ML layers that the sections become.
+struct DarknetNetwork: LayerWriting {
+  var writer: LayerWriter
+  var weights: WeightReader
+  let rules: CustomLayerRules
+  /// Whether a [batchnorm] has biases in the file: Alexey Bochkovskiy's Darknet writes them.
+  let storesBatchnormBiases: Bool
+  /// Weights of the convolutions by their index, for those that share them.
+  var convolutions: [Int: ConvolutionWeights] = [:]
+  var heads: [DetectionHead] = []
+  private var constantCount = 0
+
+  /// Numbers that the conversion makes itself; it takes a quarter of a gigabyte.
+  private static let constantLimit = 1 << 26
+
+  init(
+    weights: WeightReader, rules: CustomLayerRules, storesBatchnormBiases: Bool,
+    onVisit: (@Sendable (String) -> Void)?
+  ) {
+    writer = LayerWriter(onVisit: onVisit)
+    self.weights = weights
+    self.rules = rules
+    self.storesBatchnormBiases = storesBatchnormBiases
+  }
+
+  /// Accounts for constants that stand in no file.
+  mutating func addConstants(_ sizes: [Int], _ call: LayerCall) throws {
+    constantCount = try checkedSum(
+      [constantCount, checkedProduct(sizes, limit: Limits.tensorElements)])
+    guard constantCount <= Self.constantLimit else {
+      throw call.error(
+        "the constants of this and earlier layers would be \(constantCount) numbers",
+        code: .limitExceeded)
+    }
+  }
+
+  /// The elements as they lie in memory, as `[channels, height, width]`.
+  mutating func reshaped(
+    _ blob: String, _ channels: Int, _ height: Int, _ width: Int, _ name: String
+  ) -> String {
+    var reshape = Reshape()
+    reshape.targetShape = [channels, height, width]
+    return add(name, reshape, [blob])
+  }
+
+  /// The elements in a row.
+  mutating func flattened(_ tensor: DarknetTensor, for name: String) -> String {
+    tensor.isRow ? tensor.blob : add(name + "__flatten__", Flatten(), [tensor.blob])
+  }
+
+  mutating func permuted(_ blob: String, _ axes: [Int], _ name: String) -> String {
+    var permute = Permute()
+    permute.axis = axes
+    return add(name, permute, [blob])
+  }
+
+  mutating func reorganized(
+    _ blob: String, _ mode: ReorganizeData.Mode, _ size: Int, _ name: String
+  ) -> String {
+    var reorganize = ReorganizeData()
+    reorganize.mode = mode
+    reorganize.blockSize = size
+    return add(name, reorganize, [blob])
+  }
+}

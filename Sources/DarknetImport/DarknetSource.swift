@@ -1,0 +1,26 @@
+import TensorCore
+
+/// A network as Darknet stores it.
+public struct DarknetSource: Sendable {
+  public let path: String
+  public let configuration: ConfigurationFile
+  public let weights: WeightsFile?
+  /// The whole file of weights, for another reading of its header.
+  let weightBytes: Bytes?
+
+  /// - Parameter weights: the `.weights` file, if there is one.
+  /// - Throws: `ModelError` that names the file and the line.
+  static func load(_ path: String, weights: String?) throws -> DarknetSource {
+    let configuration = try inFile(path) {
+      try ConfigurationFile(try MappedFile.read(path))
+    }
+    let bytes = try weights.map { try MappedFile.read($0) }
+    return DarknetSource(
+      path: path, configuration: configuration,
+      weights: try weights.flatMap { path in
+        try bytes.map { try WeightsFile($0, path: path) }
+      }, weightBytes: bytes)
+  }
+
+  public var hasWeights: Bool { weights != nil }
+}

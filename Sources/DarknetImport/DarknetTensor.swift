@@ -1,0 +1,47 @@
+import TensorCore
+
+/// A blob with the sizes that Darknet gives it.
+struct DarknetTensor: Sendable {
+  var blob: String
+  let channels: Int
+  let height: Int
+  let width: Int
+  /// Whether layers of pictures take it; to Darknet others have sizes of 0.
+  var isImage = true
+  /// Whether it is the grid of a detection head, which no layer takes.
+  var isGrid = false
+
+  init(_ blob: String, _ channels: Int, _ height: Int, _ width: Int) throws {
+    guard channels > 0, height > 0, width > 0 else {
+      throw ModelError(
+        .malformed, "its output would have the sizes \(channels) × \(height) × \(width)")
+    }
+    _ = try checkedProduct([channels, height, width], limit: Limits.tensorElements)
+    _ = try checkedSum([channels, height, width], limit: Limits.dimension)
+    self.blob = blob
+    self.channels = channels
+    self.height = height
+    self.width = width
+  }
+
+  /// As many numbers in a row.
+  static func vector(_ blob: String, _ count: Int) throws -> DarknetTensor {
+    var tensor = try DarknetTensor(blob, count, 1, 1)
+    tensor.isImage = false
+    return tensor
+  }
+
+  /// The same sizes in another blob.
+  func with(_ blob: String) -> DarknetTensor {
+    var result = self
+    result.blob = blob
+    return result
+  }
+
+  var count: Int { channels * height * width }
+  var isRow: Bool { height == 1 && width == 1 }
+  var shape: [Int] { [channels, height, width] }
+  var sizes: String { "\(channels) × \(height) × \(width)" }
+
+  func hasSize(of other: DarknetTensor) -> Bool { height == other.height && width == other.width }
+}

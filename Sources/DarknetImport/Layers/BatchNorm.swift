@@ -1,0 +1,21 @@
+import TensorCore
+
+/// scale · (x − mean) / (√variance + 10⁻⁶) + bias; the bias is 0 where the file stores none.
+struct BatchNormLayer: DarknetLayer {
+  static let sections = ["batchnorm"]
+  static let options: [String] = []
+
+  init(_ section: ConfigurationSection) throws {}
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    let channels = input.channels
+    let bias =
+      network.storesBatchnormBiases
+      ? try network.weights.take("biases", [channels], layer: call.name)
+      : FloatValues(repeating: 0, shape: [channels])
+    let normalization = try Normalization(channels, from: &network, call)
+    return input.with(
+      network.add(call.name, normalization.layer(bias: bias), [input.blob]))
+  }
+}

@@ -1,0 +1,154 @@
+import CoreMLModel
+import TensorCore
+
+/// out = activation(normalised(kernel ∗ in) + bias)
+struct ConvolutionalLayer: DarknetLayer {
+  static let sections = ["convolutional", "conv"]
+  static let options = [
+    "filters", "size", "stride", "stride_x", "stride_y", "pad", "padding", "groups", "dilation",
+    "batch_normalize", "cbn", "activation", "flipped", "share_index", "binary", "xnor",
+    "bin_output", "antialiasing", "sway", "rotate", "stretch", "stretch_sway", "coordconv",
+  ]
+  static let trainingOptions = [
+    "angle", "assisted_excitation", "dot", "grad_centr", "reverse", "stream", "wait_stream",
+  ]
+
+  private let filters: Int
+  private let groups: Int
+  private let window: WindowOptions
+  private let dilation: Int
+  private let isNormalized: Bool
+  private let isFlipped: Bool
+  private let sharedIndex: Int?
+  private let activation: ActivationFunction
+
+  init(_ section: ConfigurationSection) throws {
+    filters = try section.int("filters", default: 1, in: 1...WindowOptions.filterLimit)
+    groups = max(1, try section.int("groups", default: 1))
+    window = try WindowOptions(section)
+    let gaps = try section.int("dilation", default: 1, in: 1...WindowOptions.limit)
+    dilation = window.size == 1 ? 1 : gaps
+    isNormalized = try section.bool("batch_normalize") || section.bool("cbn")
+    isFlipped = try section.bool("flipped")
+    sharedIndex = try section["share_index"].map { _ in
+      try section.int("share_index", default: 0, in: -Limits.layers...Limits.layers)
+    }
+    activation = ActivationFunction(section, default: .logistic)
+    let bits = "networks of single bits are computed otherwise than their weights say"
+    try section.refuse("xnor", bits)
+    try section.refuse("binary", bits)
+    try section.refuse("bin_output", bits)
+    try section.refuse("antialiasing", "Darknet itself leaves the sizes behind it undefined")
+    for key in ["sway", "rotate", "stretch", "stretch_sway"] {
+      try section.refuse(key, "kernels that are turned while the network runs")
+    }
+    try section.refuse("coordconv", "only Darknet's GPU code has it")
+    if let option = section["groups"], filters % groups != 0 {
+      throw section.error(option, "\(filters) filters do not divide into \(groups) groups")
+    }
+    if dilation > 1, let option = section["dilation"], 2 * window.padding != window.size - 1 {
+      throw section.error(
+        option,
+        "with size \(window.size) and padding \(window.padding) Darknet writes beyond its output",
+        hint: "pad=1 and an odd size")
+    }
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    guard input.channels % groups == 0 else {
+      throw call.error("\(input.channels) channels do not divide into \(groups) groups")
+    }
+    let kernelChannels = input.channels / groups
+    let span = (window.size - 1) * dilation + 1
+    let border = window.padding * dilation
+    let height = try window.length(input.height, span, window.strideY, border, call)
+    let width = try window.length(input.width, span, window.strideX, border, call)
+    let shape = [filters, kernelChannels, window.size, window.size]
+    let weights: ConvolutionWeights
+    if let sharedIndex {
+      weights = try shared(sharedIndex, shape, call, network)
+    } else {
+      weights = try ConvolutionWeights(
+        filters: filters, kernel: shape, isNormalized: isNormalized, isFlipped: isFlipped, call,
+        from: &network)
+    }
+    network.convolutions[call.index] = weights
+    var convolution = Convolution()
+    convolution.outputChannels = filters
+    convolution.kernelChannels = kernelChannels
+    convolution.nGroups = groups
+    convolution.kernelSize = [window.size, window.size]
+    convolution.stride = [window.strideY, window.strideX]
+    convolution.dilationFactor = [dilation, dilation]
+    convolution.padding = .valid(.around(border))
+    let blob = network.add(convolution, weights, input.blob, call)
+    return try network.activate(
+      activation, DarknetTensor(blob, filters, height, width), call)
+  }
+
+  private func shared(
+    _ index: Int, _ shape: [Int], _ call: LayerCall, _ network: DarknetNetwork
+  ) throws -> ConvolutionWeights {
+    let place = index < 0 ? call.index + index : index
+    guard let weights = network.convolutions[place] else {
+      throw call.error("share_index \(index) is no convolution before it")
+    }
+    guard weights.kernel.shape == shape, (weights.normalization != nil) == isNormalized else {
+      throw call.error(
+        "it shares the weights of layer \(place), \(weights.kernel.shape), and would need \(shape)")
+    }
+    return weights
+  }
+}
+
+/// Weights of a convolution in the file's order.
+struct ConvolutionWeights: Sendable {
+  let bias: FloatValues
+  let normalization: Normalization?
+  let kernel: FloatValues
+
+  init(
+    filters: Int, kernel shape: [Int], isNormalized: Bool, isFlipped: Bool = false,
+    _ call: LayerCall, from network: inout DarknetNetwork
+  ) throws {
+    bias = try network.weights.take("biases", [filters], layer: call.name)
+    normalization = isNormalized ? try Normalization(filters, from: &network, call) : nil
+    let inputs = try checkedProduct(shape.dropFirst(), limit: Limits.tensorElements)
+    if isFlipped {
+      // One row an input, one column a filter.
+      kernel = try network.weights.take(
+        "weights", Array(shape.dropFirst()) + [filters], fanIn: inputs, layer: call.name
+      ).transposed([3, 0, 1, 2])
+    } else {
+      kernel = try network.weights.take("weights", shape, fanIn: inputs, layer: call.name)
+    }
+  }
+}
+
+extension DarknetNetwork {
+  /// A convolution, with its bias or with the normalisation behind it.
+  mutating func add(
+    _ convolution: Convolution, _ weights: ConvolutionWeights, _ input: String, _ call: LayerCall
+  ) -> String {
+    var convolution = convolution
+    convolution.kernel = Weights(weights.kernel)
+    guard let normalization = weights.normalization else {
+      convolution.hasBias = true
+      convolution.bias = Weights(weights.bias)
+      return add(call.name, convolution, [input])
+    }
+    let blob = add(call.name, convolution, [input])
+    return add(
+      call.name + "__batch_normalize__", normalization.layer(bias: weights.bias), [blob])
+  }
+}
+
+extension ValidPadding {
+  static func around(_ amount: Int) -> ValidPadding {
+    var padding = ValidPadding()
+    padding.paddingAmounts = BorderAmounts(
+      top: amount, bottom: amount, left: amount, right: amount)
+    return padding
+  }
+}

@@ -1,0 +1,49 @@
+import CoreMLModel
+import TensorCore
+
+/// The transpose of a convolution: out = (in − 1) · stride + size − 2 · padding.
+struct DeconvolutionalLayer: DarknetLayer {
+  static let sections = ["deconvolutional", "deconv"]
+  static let options = [
+    "filters", "size", "stride", "pad", "padding", "batch_normalize", "activation",
+  ]
+
+  private let filters: Int
+  private let window: WindowOptions
+  private let isNormalized: Bool
+  private let activation: ActivationFunction
+
+  init(_ section: ConfigurationSection) throws {
+    filters = try section.int("filters", default: 1, in: 1...WindowOptions.filterLimit)
+    window = try WindowOptions(section)
+    isNormalized = try section.bool("batch_normalize")
+    activation = ActivationFunction(section, default: .logistic)
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    let size = window.size
+    func length(_ extent: Int) throws -> Int {
+      let full = try checkedProduct([extent - 1, window.strideX], limit: Limits.dimension) + size
+      guard full > 2 * window.padding else {
+        throw call.error("nothing is left of its output but a border of \(window.padding)")
+      }
+      return full - 2 * window.padding
+    }
+    let weights = try ConvolutionWeights(
+      filters: filters, kernel: [input.channels, filters, size, size], isNormalized: isNormalized,
+      call, from: &network)
+    var convolution = Convolution()
+    convolution.isDeconvolution = true
+    convolution.outputChannels = filters
+    convolution.kernelChannels = input.channels
+    convolution.nGroups = 1
+    convolution.kernelSize = [size, size]
+    convolution.stride = [window.strideX, window.strideX]
+    convolution.padding = .valid(.around(window.padding))
+    let blob = network.add(convolution, weights, input.blob, call)
+    return try network.activate(
+      activation,
+      DarknetTensor(blob, filters, length(input.height), length(input.width)), call)
+  }
+}

@@ -1,0 +1,29 @@
+/// Acts in training only.
+struct DropoutLayer: DarknetLayer {
+  static let sections = ["dropout"]
+  static let options: [String] = []
+  static let trainingOptions = [
+    "probability", "dropblock", "dropblock_size_abs", "dropblock_size_rel",
+  ]
+  static let vanishes = true
+
+  init(_ section: ConfigurationSection) throws {}
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    call.previous
+  }
+}
+
+/// A loss.
+struct CostLayer: DarknetLayer {
+  static let sections = ["cost"]
+  static let options: [String] = []
+  static let trainingOptions = ["type", "scale", "ratio", "noobj", "thresh"]
+  static let vanishes = true
+
+  init(_ section: ConfigurationSection) throws {}
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    call.previous
+  }
+}

@@ -1,0 +1,16 @@
+import CoreMLModel
+
+/// x / √(Σ x²), the sum over the channels of each place.
+struct L2NormLayer: DarknetLayer {
+  static let sections = ["l2norm"]
+  static let options: [String] = []
+
+  init(_ section: ConfigurationSection) throws {}
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    let squares = network.reduced(.sumsquare, .c, input.blob, call.name + "__squares__")
+    let factor = network.unary(.power, squares, call.name + "__factor__", alpha: -0.5)
+    return input.with(network.product(input.blob, factor, call.name))
+  }
+}

@@ -1,0 +1,13 @@
+/// The mean of each window, what lies outside the picture not counted.
+struct LocalAveragePoolLayer: DarknetLayer {
+  static let sections = ["local_avgpool", "local_avg"]
+  static let options = ["size", "stride", "stride_x", "stride_y", "padding"]
+
+  private let pool: PoolOptions
+
+  init(_ section: ConfigurationSection) throws { pool = try PoolOptions(section) }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    try pool.convert(.average, call.image, call, into: &network)
+  }
+}

@@ -1,0 +1,62 @@
+import CoreMLModel
+import TensorCore
+
+/// x / (kappa + alpha · Σ x²)^beta, the sum over the channels around each one.
+///
+/// The sum of channel c is over c − ⌊(size − 1) / 2⌋ … c + ⌊size / 2⌋, less channel ⌊size / 2⌋,
+/// whichever c is: Darknet begins its running sum one channel early and never makes up for it. The
+/// network was trained with it, so it is computed here: as a 1 × 1 convolution of the squares.
+struct NormalizationLayer: DarknetLayer {
+  static let sections = ["normalization", "lrn"]
+  static let options = ["size", "alpha", "beta", "kappa"]
+
+  private let size: Int
+  private let alpha: Double
+  private let beta: Double
+  private let kappa: Double
+
+  /// Channels of the matrix of sums.
+  private static let channelLimit = 4096
+
+  init(_ section: ConfigurationSection) throws {
+    size = try section.int("size", default: 5, in: 1...Self.channelLimit)
+    alpha = try section.double("alpha", default: 1e-4)
+    beta = try section.double("beta", default: 0.75)
+    kappa = try section.double("kappa", default: 1)
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    let count = input.channels
+    guard count <= Self.channelLimit else {
+      throw call.unsupported("\(count) channels; \(Self.channelLimit) are the most")
+    }
+    let half = size / 2
+    guard half <= count else {
+      throw call.error("sums over \(size) channels of \(count)")
+    }
+    try network.addConstants([count, count], call)
+    var matrix = [Float](repeating: 0, count: count * count)
+    for row in 0..<count {
+      for column in max(0, row - (size - 1) / 2)..<min(count, row + half + 1) {
+        matrix[row * count + column] += Float(alpha)
+      }
+      if half < count { matrix[row * count + half] -= Float(alpha) }
+    }
+    var convolution = Convolution()
+    convolution.outputChannels = count
+    convolution.kernelChannels = count
+    convolution.nGroups = 1
+    convolution.kernelSize = [1, 1]
+    convolution.stride = [1, 1]
+    convolution.dilationFactor = [1, 1]
+    convolution.padding = .valid(.around(0))
+    convolution.kernel = Weights(matrix)
+    convolution.hasBias = true
+    convolution.bias = Weights([Float](repeating: Float(kappa), count: count))
+    let squares = network.product(input.blob, input.blob, call.name + "__squares__")
+    let sums = network.add(call.name + "__sums__", convolution, [squares])
+    let factors = network.unary(.power, sums, call.name + "__power__", alpha: Float(-beta))
+    return input.with(network.product(input.blob, factors, call.name))
+  }
+}

@@ -1,0 +1,100 @@
+import CoreMLModel
+import TensorCore
+
+/// The greatest number of each window.
+struct MaxPoolLayer: DarknetLayer {
+  static let sections = ["maxpool", "max"]
+  static let options = [
+    "size", "stride", "stride_x", "stride_y", "padding", "maxpool_depth", "out_channels",
+    "maxpool_zero_nonmax", "antialiasing",
+  ]
+
+  private let pool: PoolOptions
+  private let isAcrossChannels: Bool
+  private let channels: Int
+
+  init(_ section: ConfigurationSection) throws {
+    pool = try PoolOptions(section)
+    isAcrossChannels = try section.bool("maxpool_depth")
+    channels = try section.int("out_channels", default: 1, in: 1...Limits.dimension)
+    try section.refuse("antialiasing", "Darknet itself leaves the sizes behind it undefined")
+    try section.refuse("maxpool_zero_nonmax", "it changes the output of the layer before")
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    guard isAcrossChannels else {
+      return try pool.convert(.max, input, call, into: &network)
+    }
+    // Channel g of the output is the greatest of the channels g, g + channels, g + 2 · channels, …
+    if channels == 1 {
+      let blob = network.reduced(.max, .c, input.blob, call.name)
+      return try DarknetTensor(blob, 1, input.height, input.width)
+    }
+    guard input.channels % channels == 0 else {
+      throw call.unsupported(
+        "\(input.channels) channels are no multiple of out_channels, \(channels)")
+    }
+    if input.channels == channels { return input }
+    let parts = network.split(
+      input.blob, into: input.channels / channels, call.name + "__split__")
+    return try DarknetTensor(
+      network.add(call.name, Max(), parts), channels, input.height, input.width)
+  }
+}
+
+/// `size`, `stride` and `padding` of a pooling.
+///
+/// The padding is the sum of both sides, `size − 1` where nothing is said; half of it, rounded
+/// down, is above and to the left. out = ⌊(in + padding − size) / stride⌋ + 1.
+struct PoolOptions: Sendable {
+  private let size: Int
+  private let strides: [Int]
+  private let padding: Int
+
+  init(_ section: ConfigurationSection) throws {
+    let stride = try section.int("stride", default: 1, in: 1...Limits.dimension)
+    strides = [
+      try section.int("stride_y", default: stride, in: 1...Limits.dimension),
+      try section.int("stride_x", default: stride, in: 1...Limits.dimension),
+    ]
+    size = try section.int(
+      "size", default: min(stride, WindowOptions.limit), in: 1...WindowOptions.limit)
+    padding = try section.int("padding", default: size - 1, in: 0...WindowOptions.limit)
+  }
+
+  func convert(
+    _ type: Pooling.PoolingType, _ input: DarknetTensor, _ call: LayerCall,
+    into network: inout DarknetNetwork
+  ) throws -> DarknetTensor {
+    var lengths: [Int] = []
+    var behind: [Int] = []
+    for (extent, stride) in zip([input.height, input.width], strides) {
+      let rest = extent + padding - size
+      guard rest >= 0 else {
+        throw call.error(
+          "a window of \(size) does not fit its input's \(extent) and padding of \(padding)")
+      }
+      let length = rest / stride + 1
+      // What the last window needs behind the picture.
+      let reach = try checkedProduct([length - 1, stride], limit: Limits.dimension)
+      behind.append(max(0, reach + size - padding / 2 - extent))
+      lengths.append(length)
+    }
+    guard padding / 2 < size, behind.allSatisfy({ $0 < size }) else {
+      throw call.unsupported(
+        "with a padding of \(padding) windows of \(size) lie outside the picture as a whole")
+    }
+    var pooling = Pooling()
+    pooling.type = type
+    pooling.kernelSize = [size, size]
+    pooling.stride = strides
+    pooling.avgPoolExcludePadding = type == .average
+    var amounts = ValidPadding()
+    amounts.paddingAmounts = BorderAmounts(
+      top: padding / 2, bottom: behind[0], left: padding / 2, right: behind[1])
+    pooling.padding = .valid(amounts)
+    let blob = network.add(call.name, pooling, [input.blob])
+    return try DarknetTensor(blob, input.channels, lengths[0], lengths[1])
+  }
+}

@@ -1,0 +1,62 @@
+import CoreMLModel
+import TensorCore
+
+/// Darknet's reordering of rows, columns and channels.
+///
+/// It takes the numbers of `[C, H, W]` as they lie in memory for a picture `[C/s², H·s, W·s]`, moves
+/// blocks of s × s of that into channels and takes the result for `[C·s², H/s, W/s]`. What it does
+/// is thus no space-to-depth of the input. With `reverse` it is a depth-to-space of the input.
+struct ReorgLayer: DarknetLayer {
+  static let sections = ["reorg", "reorg_old"]
+  static let options = ["stride", "reverse", "flatten", "extra"]
+
+  private let stride: Int
+  private let isReverse: Bool
+  private let isFlattened: Bool
+
+  init(_ section: ConfigurationSection) throws {
+    stride = try section.int("stride", default: 1, in: 1...(1 << 14))
+    isReverse = try section.bool("reverse")
+    isFlattened = try section.bool("flatten")
+    try section.refuse("extra", "numbers behind the output that nothing defines")
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    let (c, h, w) = (input.channels, input.height, input.width)
+    let area = stride * stride
+    guard isReverse || (h % stride == 0 && w % stride == 0) else {
+      throw call.error("\(h) × \(w) is no multiple of the stride \(stride)")
+    }
+    guard c % area == 0 || (isFlattened && !isReverse) else {
+      throw call.error("\(c) channels are no multiple of \(area), the square of the stride")
+    }
+    let output =
+      isReverse
+      ? try DarknetTensor("", c / area, h * stride, w * stride)
+      : try DarknetTensor("", c * area, h / stride, w / stride)
+    if isFlattened { return output.with(reordered(input, output, call, &network)) }
+    if stride == 1 { return input }
+    if isReverse {
+      return output.with(network.reorganized(input.blob, .depthToSpace, stride, call.name))
+    }
+    let taken = network.reshaped(
+      input.blob, c / area, h * stride, w * stride, call.name + "__memory__")
+    let moved = network.reorganized(taken, .spaceToDepth, stride, call.name + "__blocks__")
+    return output.with(
+      network.reshaped(moved, output.channels, output.height, output.width, call.name))
+  }
+
+  /// `flatten`: rows, columns, channels instead of channels, rows, columns; with `reverse` back.
+  private func reordered(
+    _ input: DarknetTensor, _ output: DarknetTensor, _ call: LayerCall,
+    _ network: inout DarknetNetwork
+  ) -> String {
+    let area = input.height * input.width
+    let rows = isReverse ? area : input.channels
+    let columns = isReverse ? input.channels : area
+    let matrix = network.reshaped(input.blob, 1, rows, columns, call.name + "__matrix__")
+    let turned = network.permuted(matrix, [0, 1, 3, 2], call.name + "__turned__")
+    return network.reshaped(turned, output.channels, output.height, output.width, call.name)
+  }
+}

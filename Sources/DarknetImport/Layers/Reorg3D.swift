@@ -1,0 +1,45 @@
+import CoreMLModel
+import TensorCore
+
+/// Blocks of stride × stride into channels: the channel of row dy and column dx of a block is
+/// (dy · stride + dx) · C + c.
+///
+/// With `reverse` the numbers are taken for `[C/s², H·s, W·s]` and their channels moved into blocks
+/// once more.
+struct Reorg3DLayer: DarknetLayer {
+  static let sections = ["reorg3d"]
+  static let options = ["stride", "reverse"]
+
+  private let stride: Int
+  private let isReverse: Bool
+
+  init(_ section: ConfigurationSection) throws {
+    stride = try section.int("stride", default: 1, in: 1...(1 << 14))
+    isReverse = try section.bool("reverse")
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    let (c, h, w) = (input.channels, input.height, input.width)
+    if stride == 1 { return input }
+    let area = stride * stride
+    guard isReverse else {
+      guard h % stride == 0, w % stride == 0 else {
+        throw call.error("\(h) × \(w) is no multiple of the stride \(stride)")
+      }
+      let blob = network.reorganized(input.blob, .spaceToDepth, stride, call.name)
+      return try DarknetTensor(blob, c * area, h / stride, w / stride)
+    }
+    guard c % (area * area) == 0 else {
+      throw call.error(
+        "\(c) channels are no multiple of \(area * area), the fourth power of the stride")
+    }
+    var output = try DarknetTensor("", c / area, h * stride, w * stride)
+    let taken = network.reshaped(
+      input.blob, output.channels, output.height, output.width, call.name + "__memory__")
+    let moved = network.reorganized(taken, .depthToSpace, stride, call.name + "__blocks__")
+    output.blob = network.reshaped(
+      moved, output.channels, output.height, output.width, call.name)
+    return output
+  }
+}

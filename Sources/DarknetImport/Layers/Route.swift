@@ -1,0 +1,56 @@
+import CoreMLModel
+import TensorCore
+
+/// Outputs of earlier layers, one after the other along the channels; of `groups` only the part
+/// `group_id` of each.
+struct RouteLayer: DarknetLayer {
+  static let sections = ["route"]
+  static let options = ["layers", "groups", "group_id"]
+  static let trainingOptions = ["stream", "wait_stream"]
+
+  private let layers: [Int]
+  private let groups: Int
+  private let group: Int
+
+  init(_ section: ConfigurationSection) throws {
+    let option = try section.required("layers")
+    layers = try section.ints("layers") ?? []
+    guard !layers.isEmpty else { throw section.error(option, "it names no layer") }
+    groups = try section.int("groups", default: 1, in: 1...Limits.dimension)
+    group = try section.int("group_id", default: 0)
+    guard group < groups else {
+      throw ModelError(
+        .malformed,
+        "line \(section.line): group_id \(group) is none of \(groups) groups, counted from 0")
+    }
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let parts = try layers.map { try call.output($0) }
+    let first = parts[0]
+    let isImage = parts.allSatisfy { $0.isImage && $0.hasSize(of: first) }
+    var blobs: [String] = []
+    var channels: [Int] = []
+    for (place, part) in parts.enumerated() {
+      let count = isImage ? part.channels : part.count
+      guard count % groups == 0 else {
+        throw call.unsupported(
+          "the \(count) channels of layer \(layers[place]) do not divide into \(groups) groups")
+      }
+      let own = count / groups
+      let suffix = parts.count == 1 ? "" : "_\(place)"
+      var blob =
+        isImage ? part.blob : network.flattened(part, for: "\(call.name)\(suffix)")
+      if groups > 1 {
+        let name = parts.count == 1 ? call.name : "\(call.name)__group\(suffix)__"
+        blob = network.slice(blob, group * own..<(group + 1) * own, name)
+      }
+      blobs.append(blob)
+      channels.append(own)
+    }
+    let total = try checkedSum(channels, limit: Limits.dimension)
+    let blob = network.joined(blobs, alongSequence: false, call.name)
+    return isImage
+      ? try DarknetTensor(blob, total, first.height, first.width) : try .vector(blob, total)
+  }
+}

@@ -1,0 +1,55 @@
+import CoreMLModel
+
+/// activation(in · from), one number of in for each channel; with `scale_wh` one for each place.
+struct ScaleChannelsLayer: DarknetLayer {
+  static let sections = ["scale_channels"]
+  static let options = ["from", "scale_wh", "activation"]
+
+  private let from: Int
+  private let isByPlace: Bool
+  private let activation: ActivationFunction
+
+  init(_ section: ConfigurationSection) throws {
+    from = try section.reference("from")
+    isByPlace = try section.bool("scale_wh")
+    activation = ActivationFunction(section, default: .linear)
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let factors = try call.image
+    let source = try call.output(from)
+    let fits =
+      isByPlace
+      ? factors.channels == 1 && factors.hasSize(of: source)
+      : factors.isRow && factors.channels == source.channels
+    guard fits else {
+      throw call.error("factors of \(factors.sizes) do not fit \(source.sizes)")
+    }
+    let blob = network.product(source.blob, factors.blob, call.name)
+    return try network.activate(activation, source.with(blob), call)
+  }
+}
+
+/// activation(in · from), element by element.
+struct SAMLayer: DarknetLayer {
+  static let sections = ["sam"]
+  static let options = ["from", "activation"]
+
+  private let from: Int
+  private let activation: ActivationFunction
+
+  init(_ section: ConfigurationSection) throws {
+    from = try section.reference("from")
+    activation = ActivationFunction(section, default: .linear)
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    let source = try call.output(from)
+    guard input.shape == source.shape else {
+      throw call.error("\(input.sizes) times \(source.sizes): the sizes differ")
+    }
+    let blob = network.product(input.blob, source.blob, call.name)
+    return try network.activate(activation, source.with(blob), call)
+  }
+}

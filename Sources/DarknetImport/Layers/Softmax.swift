@@ -1,0 +1,48 @@
+import CoreMLModel
+import TensorCore
+
+/// exp(x / temperature) / Σ exp(x / temperature) over all numbers, or over each of `groups` parts;
+/// with `spatial` over the channels of each place.
+struct SoftmaxLayer: DarknetLayer {
+  static let sections = ["softmax", "soft"]
+  static let options = ["groups", "temperature", "spatial", "tree"]
+  static let trainingOptions = ["noloss"]
+
+  private let groups: Int
+  private let temperature: Double
+  private let isSpatial: Bool
+
+  init(_ section: ConfigurationSection) throws {
+    groups = try section.int("groups", default: 1, in: 1...Limits.dimension)
+    temperature = try section.double("temperature", default: 1)
+    isSpatial = try section.double("spatial", default: 0) != 0
+    if let option = section["temperature"], temperature == 0 { throw section.error(option, "0") }
+    if let option = section["tree"] {
+      throw ModelError(
+        .unsupported,
+        "line \(option.line): tree = \(option.value): a hierarchy of classes in another file")
+    }
+  }
+
+  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.input
+    var blob = input.blob
+    if temperature != 1 {
+      blob = network.affine(blob, Float(1 / temperature), 0, call.name + "__temperature__")
+    }
+    if isSpatial { return input.with(network.add(call.name, Softmax(), [blob])) }
+    blob = network.flattened(input.with(blob), for: call.name)
+    guard input.count % groups == 0 else {
+      throw call.error("\(input.count) numbers do not divide into \(groups) groups")
+    }
+    if groups == 1 { return try .vector(network.add(call.name, Softmax(), [blob]), input.count) }
+    // A group a row, and its numbers along the channels.
+    let rows = network.reshaped(
+      blob, 1, groups, input.count / groups, call.name + "__groups__")
+    let turned = network.permuted(rows, [0, 3, 2, 1], call.name + "__turned__")
+    let shares = network.add(call.name, Softmax(), [turned])
+    let back = network.permuted(shares, [0, 3, 2, 1], call.name + "__back__")
+    return try .vector(
+      network.reshaped(back, input.count, 1, 1, call.name + "__row__"), input.count)
+  }
+}

@@ -1,0 +1,79 @@
+import CoreMLModel
+import TensorCore
+
+/// Hands out the weights of one layer after the other.
+struct WeightReader {
+  enum Source {
+    case file(WeightsFile)
+    case random(RandomWeights)
+    /// No values, only the shapes.
+    case outline
+    /// Nothing to read: an error where a layer has weights.
+    case none
+  }
+
+  let source: Source
+  /// Bytes taken so far, behind the header.
+  private var position = 0
+  /// Numbers taken so far.
+  private var count = 0
+  /// The layer that took weights last.
+  private var lastLayer: String?
+
+  init(_ source: Source) { self.source = source }
+
+  /// The next numbers as an array of `shape`, where they lie in the file.
+  ///
+  /// - Parameter fanIn: inputs of one output, for random ones.
+  /// - Throws: with the layer where the file has not as many.
+  mutating func take(
+    _ name: String, _ shape: [Int], fanIn: Int = 1, layer: String
+  ) throws -> FloatValues {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    self.count += count
+    guard self.count <= Limits.modelBytes / 4 else {
+      throw ModelError(
+        .limitExceeded,
+        "with its \(name), \(count) numbers, the network is larger than an .mlmodel can be")
+    }
+    switch source {
+    case .none:
+      throw ModelError(
+        .mismatch, "the network has no weights with it",
+        hint: "give the .weights file after the .cfg")
+    case .outline: return FloatValues(repeating: 0, shape: shape)
+    case .random(let random):
+      return try random.values("\(layer)/\(name)", shape: shape, fanIn: fanIn)
+    case .file(let file):
+      let left = file.values.count - position
+      guard count * 4 <= left else {
+        throw ModelError(
+          .malformed,
+          "its \(name) are \(count) numbers from byte \(file.headerBytes + position), and the file "
+            + "has \(left / 4) more", file: file.path,
+          hint: "the weights are cut off, or belong to another .cfg")
+      }
+      lastLayer = layer
+      defer { position += count * 4 }
+      return FloatValues(bytes: file.values[position..<position + count * 4]).shaped(shape)
+    }
+  }
+
+  /// Throws where numbers are left over.
+  func finish() throws {
+    guard case .file(let file) = source, position != file.values.count else { return }
+    let left = file.values.count - position
+    let last = lastLayer.map { "the last layer with weights" + ", '\($0)'," } ?? "the network"
+    throw ModelError(
+      .malformed,
+      "\(left / 4) numbers" + (left % 4 == 0 ? "" : " and \(left % 4) bytes")
+        + " are left over: \(last) ends at byte \(file.headerBytes + position) of "
+        + "\(file.headerBytes + file.values.count)", file: file.path, layer: lastLayer,
+      hint: "the weights belong to another .cfg")
+  }
+
+  /// Whether matrices of connected layers are `[inputs, outputs]`.
+  var storesTransposedMatrices: Bool {
+    if case .file(let file) = source { file.isTransposed } else { false }
+  }
+}

@@ -1,0 +1,46 @@
+import TensorCore
+
+/// A `.weights` file: a header and the numbers of one layer after the other.
+///
+/// The header is `major, minor, revision` as 32-bit integers and the count of pictures seen in
+/// training: 64 bits where 10 · major + minor ≥ 2 and both are less than 1000, otherwise 32. Where
+/// one of them is more than 1000, matrices of connected layers are stored transposed. Darknet of
+/// Alexey Bochkovskiy writes 64 bits beside such a number, too.
+public struct WeightsFile: Sendable {
+  public let path: String
+  /// The numbers behind the header.
+  let values: Bytes
+  let headerBytes: Int
+  public let version: (major: Int, minor: Int, revision: Int)
+  /// Pictures seen in training.
+  public let seen: UInt64
+  let isTransposed: Bool
+  /// Whether the header could as well be of the other length.
+  let isAmbiguous: Bool
+
+  /// - Parameter takesOther: reads an ambiguous header as the other branch of Darknet does.
+  init(_ bytes: Bytes, path: String, takesOther: Bool = false) throws {
+    self.path = path
+    let words = bytes[0..<min(bytes.count, 20)].array(of: UInt32.self)
+    guard words.count >= 4 else {
+      throw ModelError(
+        .malformed, "\(bytes.count) bytes are no weights of Darknet: the header alone has 16",
+        file: path)
+    }
+    let major = Int(Int32(bitPattern: words[0]))
+    let minor = Int(Int32(bitPattern: words[1]))
+    version = (major, minor, Int(Int32(bitPattern: words[2])))
+    isTransposed = major > 1000 || minor > 1000
+    let isRecent = major * 10 + minor >= 2
+    let isSmall = major < 1000 && minor < 1000
+    isAmbiguous = isRecent && !isSmall
+    let isLong = isRecent && (isSmall || takesOther)
+    headerBytes = isLong ? 20 : 16
+    guard bytes.count >= headerBytes else {
+      throw ModelError(
+        .malformed, "it ends in its header, which has \(headerBytes) bytes", file: path)
+    }
+    seen = UInt64(words[3]) | (isLong ? UInt64(words[4]) << 32 : 0)
+    values = bytes[headerBytes..<bytes.count]
+  }
+}

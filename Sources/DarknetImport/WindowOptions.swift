@@ -1,0 +1,39 @@
+import TensorCore
+
+/// `size`, `stride` and padding of a convolution.
+struct WindowOptions: Sendable {
+  let size: Int
+  let strideX: Int
+  let strideY: Int
+  /// At each side.
+  let padding: Int
+
+  /// The longest side of a window.
+  static let limit = 1 << 14
+  /// Filters, or outputs of a connected layer.
+  static let filterLimit = 1 << 20
+
+  init(_ section: ConfigurationSection) throws {
+    size = try section.int("size", default: 1, in: 1...Self.limit)
+    let stride = try section.int("stride", default: 1, in: 1...Limits.dimension)
+    // A stride of −1 or 0 stands for `stride`.
+    let x = try section.int("stride_x", default: 0, in: -1...Limits.dimension)
+    let y = try section.int("stride_y", default: 0, in: -1...Limits.dimension)
+    strideX = x < 1 ? stride : x
+    strideY = y < 1 ? stride : y
+    let own = try section.int("padding", default: 0, in: 0...Self.limit)
+    padding = try section.bool("pad") ? size / 2 : own
+  }
+
+  /// ⌊(length + 2 · border − span) / stride⌋ + 1
+  func length(
+    _ length: Int, _ span: Int, _ stride: Int, _ border: Int, _ call: LayerCall
+  ) throws -> Int {
+    let rest = length + 2 * border - span
+    guard rest >= 0 else {
+      throw call.error(
+        "a window of \(span) does not fit its input's \(length) and a border of \(border)")
+    }
+    return rest / stride + 1
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+/// Every network of `Fixtures/darknet/layers` predicts what Darknet's formulas give in double
+/// precision; `Fixtures/darknet/make.py` wrote them.
+@Suite struct DarknetLayerTests {
+  private static let folder = Command.packageRoot + "/Fixtures/darknet"
+
+  /// A part of the networks, so that the parts run side by side.
+  @Test(arguments: 0..<4)
+  func predictions(_ part: Int) throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder + "/layers")
+      .filter { $0.hasSuffix(".cfg") }.sorted().map { String($0.dropLast(4)) }
+    #expect(names.count > 120)
+    try Command.withFolder { scratch in
+      for (index, name) in names.enumerated() where index % 4 == part {
+        let path = "\(Self.folder)/layers/\(name)"
+        let model = "\(scratch)/\(name).mlmodel"
+        var arguments = ["convert", path + ".cfg", "-o", model]
+        if FileManager.default.fileExists(atPath: path + ".weights") {
+          arguments.insert(path + ".weights", at: 2)
+        }
+        let converted = try Command.run(arguments)
+        #expect(converted.code == 0, "\(name): \(converted.errors)")
+        guard converted.code == 0 else { continue }
+        let result = try Command.run(
+          "diff", model, path + ".inputs.npz", "--expected", path + ".expected.npz", "--atol",
+          "1e-5")
+        #expect(result.code == 0, "\(name): \(result.output)\(result.errors)")
+      }
+    }
+  }
+
+  /// The published networks. Their weights were published as files of so many bytes; 16 or 20 of
+  /// them are the header.
+  @Test(arguments: [
+    ("yolov2-tiny-voc", 63_471_556, 1, ["region_15"]),
+    ("yolov3-tiny", 35_434_956, 2, ["yolo_16", "yolo_23"]),
+    ("yolov4-tiny", 24_251_276, 2, ["yolo_30", "yolo_37"]),
+  ])
+  func publishedNetworks(
+    _ name: String, _ byteCount: UInt64, _ minor: UInt8, _ outputs: [String]
+  ) throws {
+    let path = "\(Self.folder)/\(name).cfg"
+    let inspected = try Command.run("inspect", path, "--json")
+    #expect(inspected.code == 0, "\(inspected.errors)")
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(inspected.output.utf8)) as? [String: Any])
+    let features = try #require(json["outputs"] as? [[String: Any]])
+    #expect(features.compactMap { $0["name"] as? String } == outputs)
+    let timed = try Command.run("bench", path, "--runs", "1", "--warmup", "0", "--quiet")
+    #expect(timed.code == 0, "\(timed.errors)")
+    try Command.withFolder { scratch in
+      let weights = scratch + "/w.weights"
+      try Data([0, 0, 0, 0, minor, 0, 0, 0]).write(to: URL(filePath: weights))
+      let file = try FileHandle(forUpdating: URL(filePath: weights))
+      let lengths: [(UInt64, Int32)] = [(byteCount, 0), (byteCount - 4, 2), (byteCount + 4, 2)]
+      for (count, code) in lengths {
+        try file.truncate(atOffset: count)
+        let planned = try Command.run("convert", path, weights, "--dry-run")
+        #expect(planned.code == code, "\(count): \(planned.errors)")
+      }
+      try file.close()
+    }
+  }
+
+  /// What `run --detect` will need, and the picture's own preprocessing.
+  @Test func picturesAndMetadata() throws {
+    try Command.withFolder { scratch in
+      let path = Self.folder + "/layers/yolo"
+      let model = scratch + "/m.mlmodel"
+      let converted = try Command.run(
+        "convert", path + ".cfg", path + ".weights", "-o", model, "--image-input", "image",
+        "--input-name", "image", "--output-name", "coarse")
+      #expect(converted.code == 0)
+      #expect(converted.errors.contains("--image-scale 1/255, as Darknet has it"))
+      let text = try Command.run("inspect", model, "--spec").output
+      for (key, value) in [
+        ("assay.detect.coarse.type", "yolo"), ("assay.detect.coarse.mask", "1,2,3"),
+        ("assay.detect.coarse.anchors", "10,14,23,27,37,58,81,82"),
+        ("assay.detect.coarse.scale_x_y", "1.05"), ("assay.detect.coarse.classes", "2"),
+        ("assay.detect.yolo_7.mask", "0"), ("assay.detect.yolo_7.scale_x_y", "1"),
+      ] {
+        #expect(text.contains("\"\(key)\""), "\(key)")
+        #expect(text.contains("\"\(value)\""), "\(value)")
+      }
+      let inspected = try Command.run("inspect", model)
+      #expect(inspected.output.contains("0.0039"), "\(inspected.output)")
+    }
+  }
+
+  @Test func networkWithoutItsWeights() throws {
+    try Command.withFolder { scratch in
+      let result = try Command.run(
+        "convert", Self.folder + "/yolov3-tiny.cfg", "-o", scratch + "/m.mlmodel")
+      #expect(result.code == 2)
+      #expect(
+        result.errors.contains(
+          "layer 'convolutional_0' (convolutional): the network has no weights with it"),
+        "\(result.errors)")
+      #expect(result.errors.contains("hint: give the .weights file after the .cfg"))
+    }
+  }
+
+  /// Another size than the file's.
+  @Test func inputShape() throws {
+    try Command.withFolder { scratch in
+      let path = Self.folder + "/layers/yolo"
+      let model = scratch + "/m.mlmodel"
+      let converted = try Command.run(
+        "convert", path + ".cfg", path + ".weights", "-o", model, "--input-shape",
+        "data=1,3,16,24")
+      #expect(converted.code == 0, "\(converted.errors)")
+      let text = try Command.run("inspect", model).output
+      #expect(text.contains("array 21×8×12 double"), "\(text)")
+    }
+  }
+}

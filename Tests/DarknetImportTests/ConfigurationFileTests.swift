@@ -1,0 +1,84 @@
+import TensorCore
+import Testing
+
+@testable import DarknetImport
+
+@Suite struct ConfigurationFileTests {
+  private func parse(_ text: String) throws -> ConfigurationFile {
+    try ConfigurationFile(Bytes(Array(text.utf8)))
+  }
+
+  @Test func sectionsAndOptions() throws {
+    let file = try parse(
+      "\u{FEFF}# remark\r\n[ net ]\r\n height = 4 16\r\n; remark\nwidth=8 # eight\n\n[Conv]\nfilters=+3\n"
+    )
+    #expect(file.sections.map(\.name) == ["net", "Conv"])
+    #expect(file.sections[1].kind == "conv")
+    // All spaces go, as in Darknet.
+    #expect(try file.sections[0].int("height", default: 0) == 416)
+    #expect(try file.sections[0].int("WIDTH", default: 0) == 8)
+    #expect(try file.sections[1].int("filters", default: 0) == 3)
+    #expect(file.sections[0].options.map(\.line) == [3, 5])
+    #expect(file.notes.isEmpty)
+  }
+
+  @Test func numbers() throws {
+    let section = try parse("[a]\ni=3.7\nn=-2\nf=.25\nl=1, 2 ,-3\nd=1.5,2,\n").sections[0]
+    // As C's atoi and atof read them.
+    #expect(try section.int("i", default: 0) == 3)
+    #expect(try section.int("n", default: 0, in: -5...5) == -2)
+    #expect(try section.double("f", default: 0) == 0.25)
+    #expect(try section.int("f", default: 9) == 0)
+    #expect(try section.ints("l") == [1, 2, -3])
+    #expect(try section.doubles("d") == [1.5, 2])
+    #expect(try section.int("absent", default: 7) == 7)
+  }
+
+  @Test func theFirstOfTwoCounts() throws {
+    let file = try parse("[net]\nheight=1\nheight=2\nwidth=\n")
+    #expect(try file.sections[0].int("height", default: 0) == 1)
+    #expect(
+      file.notes == [
+        "line 3: 'height' stands twice in [net]; Darknet takes the first, 1, of line 2",
+        "line 4: 'width' has no value and is left out, as Darknet does",
+      ])
+  }
+
+  @Test(arguments: [
+    ("", "it has no sections"), ("# nothing\n", "it has no sections"),
+    ("height=1\n", "line 1: 'height=1' stands before the first section"),
+    ("[net]\nheight\n", "line 2: 'height' is neither a section nor key = value"),
+    ("[net\nheight=1\n", "line 1: '[net' is no section"),
+    ("[]\n", "line 1: '[]' is no section"),
+    ("[net]\na\u{1}b=1\n", "line 2: control characters: it is no text"),
+  ])
+  func faultsNameTheLine(_ text: String, _ message: String) {
+    let error = modelError { try parse(text) }
+    #expect(error?.message == message)
+    #expect(error?.code == .malformed)
+  }
+
+  @Test(arguments: [
+    ("filters=many", "line 2: filters: 'many' is no whole number"),
+    ("filters=3x", "line 2: filters: '3x' is no whole number"),
+    ("filters=99999999999999999999", "line 2: filters: '99999999999999999999' is no whole number"),
+    ("filters=0", "line 2: filters: 0 is not possible"),
+    ("filters=-4", "line 2: filters: -4 is not possible"),
+  ])
+  func faultyNumbers(_ option: String, _ message: String) throws {
+    let section = try parse("[a]\n\(option)\n").sections[0]
+    #expect(
+      modelError { try section.int("filters", default: 1, in: 1...Limits.dimension) }?.message
+        == message)
+  }
+
+  @Test(arguments: [
+    ("[net]\nheight=1", true), ("# remark\n\n ; other\n [ convolutional ] \n", true),
+    ("\u{FEFF}[net]", true), ("[1, 2]", false), (#"[{"class": "Lambda"}]"#, false), ("", false),
+    ("name: \"net\"\nlayer {", false), ("# only a remark", false), ("[", false),
+    (#"["net"]"#, false), ("[Gaussian_yolo]", true),
+  ])
+  func recognizesConfigurations(_ text: String, _ expected: Bool) {
+    #expect(ConfigurationFile.recognizes(Bytes(Array(text.utf8))) == expected)
+  }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+@testable import DarknetImport
+
+@Suite struct LayerCatalogTests {
+  @Test func everySectionHasARow() {
+    #expect(LayerCatalog.entries.count == DarknetLayerRegistry.types.count)
+    let names = DarknetLayerRegistry.types.flatMap { $0.sections }
+    #expect(Set(names).count == names.count)
+    #expect(Set(names).isDisjoint(with: LayerCatalog.impossible.flatMap { $0.names }))
+  }
+
+  /// Every kind of section and every function stands in a network that is compared.
+  @Test func everySectionHasAFixture() throws {
+    let folder = URL(filePath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Fixtures/darknet/layers")
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      .filter { $0.hasSuffix(".cfg") }
+    let text = try files.map {
+      try String(contentsOf: folder.appending(path: $0), encoding: .utf8)
+    }.joined(separator: "\n")
+    for type in DarknetLayerRegistry.types {
+      #expect(text.contains("[\(type.sections[0])]"), "\(type.sections[0])")
+    }
+    for formula in ActivationFormula.allCases {
+      #expect(text.contains("activation=\(formula.rawValue)\n"), "\(formula.rawValue)")
+    }
+  }
+}
