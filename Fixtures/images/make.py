@@ -3,6 +3,12 @@
 expected.json: for each file its size and the bytes of convert("RGB") and convert("L"), in
 hexadecimal. Run: python3 make.py (Pillow 13).
 
+resized.txt: pictures of random samples (`random_picture`) in another size: filter, channels, size before and
+after, CRC-32.
+
+oriented_N.jpg, oriented_6.png and oriented.txt: a picture with each of Exif's orientations, and the size
+and the CRC-32 of ImageOps.exif_transpose's result.
+
 With a folder as argument, prints instead for each file in it the size and the CRC-32 of both
 conversions, or "error", one line a file: that is corpus.txt.
 """
@@ -16,7 +22,7 @@ import sys
 import warnings
 import zlib
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 warnings.simplefilter("ignore")
 
@@ -27,6 +33,44 @@ def conversions(source):
         raise OSError(image.format)
     image.load()
     return image.size, image.convert("RGB").tobytes(), image.convert("L").tobytes()
+
+
+def random_picture(width, height, channels):
+    """The upper bytes of a linear congruential sequence."""
+    state, samples = width * 65536 + height, bytearray()
+    for _ in range(width * height * channels):
+        state = (state * 1664525 + 1013904223) % 2**32
+        samples.append(state >> 24)
+    return Image.frombytes("L" if channels == 1 else "RGB", (width, height), bytes(samples))
+
+
+def resized(target):
+    chance = random.Random(40)
+    pairs = [(64, 48, 32, 24), (33, 17, 99, 51), (20, 20, 20, 7), (5, 90, 12, 90), (1, 1, 9, 4)]
+    pairs += [(90, 70, 1, 1), (31, 31, 31, 31)]
+    while len(pairs) < 40:
+        pairs.append(tuple(chance.randint(1, 120) for _ in range(4)))
+    with open(target, "w") as file:
+        for name in ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"):
+            for channels in (1, 3):
+                for before_x, before_y, after_x, after_y in pairs:
+                    picture = random_picture(before_x, before_y, channels)
+                    bytes = picture.resize((after_x, after_y), Image.Resampling[name.upper()]).tobytes()
+                    print(
+                        name, channels, before_x, before_y, after_x, after_y,
+                        f"{zlib.crc32(bytes):08x}", file=file)
+
+
+def oriented(folder):
+    picture = random_picture(11, 6, 3).resize((44, 24), Image.Resampling.BICUBIC)
+    with open(folder / "oriented.txt", "w") as file:
+        for name in [f"oriented_{n}.jpg" for n in range(1, 9)] + ["oriented_6.png"]:
+            exif = Image.Exif()
+            exif[0x0110] = "before the orientation"
+            exif[0x0112] = int(name[9])
+            picture.save(folder / name, exif=exif)
+            turned = ImageOps.exif_transpose(Image.open(folder / name)).convert("RGB")
+            print(name, *turned.size, f"{zlib.crc32(turned.tobytes()):08x}", file=file)
 
 
 def corpus(folder):
@@ -137,3 +181,6 @@ record("restart.jpg", jpeg("RGB", quality=75, restart_marker_blocks=1))
 
 lines = [f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in expected.items()]
 (here / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+resized(here / "resized.txt")
+oriented(here)

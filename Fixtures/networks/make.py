@@ -312,6 +312,166 @@ def operations_in_a_nested_model(keras):
     return keras.Model(x, L.Conv2D(2, 1)(x * gate(x)))
 
 
+@network(frameworks=("tfkeras",))
+def conditions_of_tensorflow(keras):
+    import tensorflow as tf
+    a, b = keras.Input((4, 5, 3)), keras.Input((4, 5, 3))
+    f = lambda x: tf.cast(x, "float32")
+    outputs = [tf.where(a > b, a, b * 2.0), tf.where(tf.logical_and(a > 0.0, b <= 0.5), a, 0.0),
+               f(tf.equal(tf.round(a), 0.0)), f(a >= 0.25) - f(b < a), f(tf.math.logical_not(a > b)),
+               a // 0.5, a % 0.75, tf.math.floormod(a, b), tf.math.divide_no_nan(a, tf.nn.relu(b)), tf.round(a) ** tf.abs(tf.round(b)), tf.cast(tf.cast(a * 3.0, "int32"), "float32"),
+               f(tf.reduce_any(a > 1.0, axis=[1, 2])), f(tf.reduce_all(a > -1.5, axis=-1))]
+    return keras.Model([a, b], outputs)
+
+
+@network(frameworks=("keras3",))
+def conditions(keras):
+    o, a, b = keras.ops, keras.Input((4, 5, 3)), keras.Input((4, 5, 3))
+    f = lambda x: o.cast(x, "float32")
+    outputs = [o.where(a > b, a, b * 2.0), o.where(o.logical_and(a > 0.0, b <= 0.5), a, 0.0),
+               f(o.equal(o.round(a), 0.0)), f(a >= 0.25) - f(b < a), f(o.logical_not(a > b)),
+               o.floor_divide(a, 0.5), o.mod(a, 0.75), f(o.logical_xor(a > 0.0, b > 0.0)),
+               o.trunc(a * 3.0), f(o.any(a > 1.0, axis=[1, 2])), f(o.all(a > -1.5, axis=-1)),
+               o.nn.threshold(a, 0.5, -1.0), o.logaddexp(a, b), o.hypot(a, b)]
+    return keras.Model([a, b], outputs)
+
+
+@network(frameworks=("tfkeras",))
+def orders_of_tensorflow(keras):
+    import tensorflow as tf
+    s, v = keras.Input((6, 3)), keras.Input((8,))
+    f = lambda x: tf.cast(x, "float32")
+    values, places = tf.math.top_k(v, 3)
+    outputs = [f(tf.argmax(v, axis=-1)), f(tf.argmin(s, axis=1)), values, f(places), tf.sort(v),
+               tf.sort(s, axis=1, direction="DESCENDING"), f(tf.argsort(v)), tf.cumsum(v, axis=1),
+               tf.cumsum(s, axis=1, exclusive=True, reverse=True),
+               tf.one_hot(tf.argmax(s, axis=-1), 3), tf.reverse(s, axis=[1]), tf.roll(v, 3, axis=1),
+               tf.repeat(s, 2, axis=1), tf.gather([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], tf.argmax(s, axis=-1))]
+    return keras.Model([s, v], outputs)
+
+
+@network(frameworks=("keras3",))
+def orders(keras):
+    o, s, v = keras.ops, keras.Input((6, 3)), keras.Input((8,))
+    f = lambda x: o.cast(x, "float32")
+    values, places = o.top_k(v, 3)
+    outputs = [f(o.argmax(v, axis=-1)), f(o.argmin(s, axis=1)), values, f(places), o.sort(v, axis=-1),
+               o.sort(s, axis=1), f(o.argsort(v, axis=-1)), o.cumsum(v, axis=1), o.cumsum(s, axis=1),
+               o.one_hot(o.argmax(s, axis=-1), 3), o.flip(s, axis=1), o.roll(v, 3, axis=1),
+               o.repeat(s, 2, axis=1), o.take_along_axis(s, o.argsort(s, axis=1), axis=1)]
+    return keras.Model([s, v], outputs)
+
+
+@network()
+def products(keras):
+    import tensorflow as tf
+    o = keras.ops if keras.__name__ == "keras" else tf
+    a, b = keras.Input((4, 3)), keras.Input((3, 5))
+    x, y = keras.Input((2, 4, 3)), keras.Input((2, 3, 5))
+    if keras.__name__ == "tf_keras":
+        # It saves einsum without its tensors.
+        return keras.Model([a, b, x, y], [o.matmul(a, b), o.matmul(x, y), o.matmul(a, b * 2.0, transpose_a=False),
+                                          o.matmul(b, a, transpose_a=True, transpose_b=True)])
+    outputs = [o.matmul(a, b), o.matmul(x, y), o.einsum("bij,bjk->bik", a, b), o.einsum("bij,bjk->bki", a, b),
+               o.einsum("bhij,bhjk->bihk", x, y), o.einsum("bij,bhjk->bhik", a, y),
+               o.einsum("bhij,bhjk->bk", x, y), o.einsum("bij->bji", a), o.einsum("bhij->bj", x)]
+    return keras.Model([a, b, x, y], outputs)
+
+
+@network()
+def functions(keras):
+    import tensorflow as tf
+    i = keras.Input((4, 6))
+    if keras.__name__ == "keras":
+        o = keras.ops
+        outputs = [o.sin(i) + o.cos(i), o.tan(i * 0.5), o.arcsin(o.tanh(i)), o.arccos(o.tanh(i)), o.arctan(i),
+                   o.sinh(i) + o.cosh(i), o.arcsinh(i), o.arctanh(o.tanh(i) * 0.9), o.erf(i),
+                   o.sign(i) * o.floor(i) + o.ceil(i), o.log2(o.abs(i) + 1.0) + o.log10(o.abs(i) + 1.0),
+                   o.var(i, axis=-1), o.std(i, axis=1, keepdims=True), o.logsumexp(i, axis=-1), o.norm(i, axis=-1),
+                   o.nn.sparsemax(i), o.moveaxis(i, 1, 2), o.tril(i), o.zeros_like(i) + o.ones_like(i),
+                   o.average(i, axis=-1) if False else o.mean(i, axis=-1), o.clip(i, -0.5, 0.5), o.swapaxes(i, 1, 2),
+                   i[:, ::-1], i[:, -2::-2, 1:]]
+    else:
+        outputs = [tf.sin(i) + tf.cos(i), tf.tan(i * 0.5), tf.asin(tf.tanh(i)), tf.acos(tf.tanh(i)), tf.atan(i),
+                   tf.sinh(i) + tf.cosh(i), tf.asinh(i), tf.atanh(tf.tanh(i) * 0.9), tf.math.erf(i),
+                   tf.sign(i) * tf.floor(i) + tf.math.ceil(i), tf.math.reduce_variance(i, axis=-1),
+                   tf.math.reduce_std(i, axis=1, keepdims=True), tf.reduce_logsumexp(i, axis=-1),
+                   tf.norm(i, axis=-1), tf.zeros_like(i) + tf.ones_like(i), tf.clip_by_value(i, -0.5, 0.5),
+                   i[:, ::-1], i[:, -2::-2, 1:]]
+    return keras.Model(i, outputs)
+
+
+@network(frameworks=("tfkeras",))
+def images_of_tensorflow(keras):
+    import tensorflow as tf
+    i = keras.Input((6, 8, 3))
+    outputs = [tf.image.flip_left_right(i), tf.image.flip_up_down(i), tf.image.crop_to_bounding_box(i, 1, 2, 3, 4),
+               tf.image.per_image_standardization(i), tf.nn.max_pool2d(i, 2, 2, "VALID"),
+               tf.nn.avg_pool2d(i, [3, 2], [2, 1], "SAME"), tf.nn.local_response_normalization(i, 2, 1.0, 0.1, 0.75),
+               tf.image.grayscale_to_rgb(i[:, :, :, :1]), tf.image.resize(i, (9, 5)),
+               tf.image.adjust_brightness(i, 0.25), *tf.nn.moments(i, axes=[1, 2])]
+    return keras.Model(i, outputs)
+
+
+def masked_inputs(generator):
+    return [generator.normal(size=(1, 6, 3)).astype("float32"),
+            (generator.uniform(size=(1, 6)) > 0.4).astype("float32")]
+
+
+@network(inputs=masked_inputs)
+def mask_of_its_own(keras):
+    """A mask that the model is given, or computes."""
+    import tensorflow as tf
+    L = keras.layers
+    greater = keras.ops.greater if keras.__name__ == "keras" else tf.greater
+    x, m = keras.Input((6, 3)), keras.Input((6,))
+    mask = greater(m, 0.5)
+    return keras.Model([x, m], [L.LSTM(4)(x, mask=mask), L.GRU(3, return_sequences=True)(x, mask=mask),
+                                L.GlobalAveragePooling1D()(x, mask=mask)])
+
+
+def any_length(generator):
+    return [generator.normal(size=(1, 7, 3)).astype("float32")]
+
+
+@network(inputs=any_length)
+def parts_of_any_length(keras):
+    i = keras.Input((None, 3))
+    return keras.Model(i, [i[:, -1, :] * 2.0, i[:, 1:] + 1.0, i[:, ::-1] - 1.0, i[:, -3:-1] * 3.0, i[:, 0] * 4.0])
+
+
+@network(files=("h5",), frameworks=("tfkeras",))
+def operations_of_a_graph(keras):
+    """What tf.keras 2.0 to 2.3 stored: layers that hold a node of a graph."""
+    import numpy as np
+    from tf_keras.src.engine.base_layer import TensorFlowOpLayer
+    types = {"float": {"type": "DT_FLOAT"}, "int": {"type": "DT_INT32"}}
+
+    def node(op, inputs, constants=None, count=None, **attributes):
+        constants = {k: np.array(v) for k, v in (constants or {}).items()}
+        total = len(inputs) + len(constants)
+        definition = {"name": f"n{node.number}", "op": op, "input": [f"i{k}" for k in range(total)],
+                      "attr": {"T": types["float"], **attributes}}
+        node.number += 1
+        return TensorFlowOpLayer(node_def=definition, name=definition["name"], constants=constants)(
+            inputs if len(inputs) > 1 else inputs[0])
+    node.number = 0
+    i, j = keras.Input((4, 5, 3)), keras.Input((4, 5, 3))
+    index = {"Tidx": types["int"]}
+    outputs = [
+        node("AddV2", [i, j]), node("Mul", [i], {1: np.float32(2.5)}), node("Sub", [i], {0: np.float32(1.0)}),
+        node("Mean", [i], {1: np.int32([1, 2])}, keep_dims={"b": True}, **index),
+        node("ConcatV2", [i, j], {2: np.int32(-1)}, N={"i": "2"}, **index), node("Relu6", [i]),
+        node("Transpose", [i], {1: np.int32([0, 2, 1, 3])}, Tperm=types["int"]),
+        node("Reshape", [i], {1: np.int32([-1, 20, 3])}, Tshape=types["int"]),
+        node("StridedSlice", [i], {1: np.int32([0, 1, 0, 0]), 2: np.int32([0, 3, 0, 1]), 3: np.int32([1, 1, 2, 1])},
+             Index=types["int"], begin_mask={"i": "5"}, end_mask={"i": "5"}, shrink_axis_mask={"i": "8"},
+             ellipsis_mask={"i": "0"}, new_axis_mask={"i": "0"}),
+        node("Maximum", [i, j]), node("Softmax", [i]),
+        node("Pad", [i], {1: np.int32([[0, 0], [1, 0], [0, 2], [0, 0]])}, Tpaddings=types["int"])]
+    return keras.Model([i, j], [keras.layers.Activation("linear")(x) for x in outputs])
+
+
 # MARK: making them
 
 

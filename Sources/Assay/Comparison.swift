@@ -1,6 +1,7 @@
 import ByteFormats
 import CoreMLModel
 import Engine
+import Imaging
 import ModelTransforms
 import TensorCore
 import Verification
@@ -12,6 +13,7 @@ public struct Comparison: Sendable {
     /// How many best classes to compare; nil for none.
     public var top: Int?
     public var layout = ArrayLayout.source
+    public var pictures = PictureOptions()
     /// A file with expected blobs of the network's inside.
     public var layers: String?
     /// Run the double-precision engine, too.
@@ -46,10 +48,11 @@ public struct Comparison: Sendable {
       throw ModelError(
         .mismatch, "diff takes the inputs of one prediction, not of \(sources.count)")
     }
-    let values = try source.read(for: model)
+    let values = try source.read(for: model, pictures: options.pictures)
     var predictorOptions = Predictor.Options()
     predictorOptions.forgetBias = options.forgetBias
     predictorOptions.layout = options.layout
+    predictorOptions.pictures = options.pictures
     predictorOptions.engine = options.engine
     if options.layers != nil { predictorOptions.keep = .all }
     let predictor = try Predictor(model: model, options: predictorOptions)

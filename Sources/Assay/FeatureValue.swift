@@ -26,8 +26,13 @@ struct Feature: Sendable {
   /// The shape that the network declares, of arrays with exact mapping and of images without a
   /// sequence axis.
   private let isExact: Bool
+  private let pictures: PictureOptions
 
-  init(_ description: FeatureDescription, in model: Model, layout: ArrayLayout) {
+  init(
+    _ description: FeatureDescription, in model: Model, layout: ArrayLayout,
+    pictures: PictureOptions = PictureOptions()
+  ) {
+    self.pictures = pictures
     name = description.name
     type = description.type ?? FeatureType()
     sourceLayout = layout == .source ? SourceLayout(of: description.name, in: model) : nil
@@ -55,7 +60,7 @@ struct Feature: Sendable {
   func blob(_ value: FeatureValue) throws -> Tensor {
     switch (type.kind, value) {
     case (.image(let image), .image(let picture)):
-      return flattened(try Self.pixels(of: picture, as: image, feature: name))
+      return flattened(try pixels(of: picture, as: image))
     case (.image(let image), .array(let array)):
       return flattened(try Self.pixels(of: array, as: image, feature: name))
     case (.multiArray(let declared), .array(let array)) where isExact:
@@ -129,11 +134,15 @@ struct Feature: Sendable {
 }
 
 extension Feature {
-  /// `[1, 1, C, H, W]` in the feature's colour order of a picture of exactly its size.
-  private static func pixels(
-    of picture: Image, as type: ImageFeatureType, feature: String
-  ) throws -> Tensor {
-    try checkSize(width: picture.width, height: picture.height, type, feature: feature)
+  /// `[1, 1, C, H, W]` in the feature's colour order of a picture, brought into its size.
+  private func pixels(of picture: Image, as type: ImageFeatureType) throws -> Tensor {
+    var picture = picture
+    if type.flexibility == nil {
+      do {
+        picture = try picture.fitted(
+          width: type.width, height: type.height, pictures.fitting, pictures.interpolation)
+      } catch let error as ModelError { throw error.inside(name) }
+    }
     let blob = try picture.tensor(type.colorSpace.channelOrder)
     return blob.reshaped([1, 1] + blob.shape)
   }

@@ -52,12 +52,14 @@ public struct InputSource: Sendable {
   }
 
   /// The values for the model's inputs.
-  public func read(for model: Model) throws -> [String: FeatureValue] {
+  public func read(
+    for model: Model, pictures: PictureOptions = PictureOptions()
+  ) throws -> [String: FeatureValue] {
     let inputs = model.description?.input ?? []
     var values: [String: FeatureValue] = [:]
     var unnamed: [(value: FeatureValue, path: String)] = []
     for (feature, path) in files {
-      for (name, value) in try Self.values(at: path) {
+      for (name, value) in try Self.values(at: path, pictures) {
         if let target = feature ?? name, inputs.contains(where: { $0.name == target }) {
           values[target] = value
         } else if let name, feature == nil, inputs.count > 1 {
@@ -80,10 +82,16 @@ public struct InputSource: Sendable {
     return values
   }
 
-  private static func values(at path: String) throws -> [(String?, FeatureValue)] {
+  private static func values(
+    at path: String, _ pictures: PictureOptions
+  ) throws -> [(String?, FeatureValue)] {
     let bytes = try MappedFile.read(path)
     return try inFile(path) {
-      if isPicture(bytes) { return [(nil, .image(try Image(decoding: bytes)))] }
+      if isPicture(bytes) {
+        let picture = try Image(decoding: bytes)
+        let orientation = pictures.appliesOrientation ? Orientation(of: bytes) : .upright
+        return [(nil, .image(try picture.turned(orientation)))]
+      }
       return try ArraySet.parse(bytes, prefersJSON: path.hasSuffix(".json")).arrays
         .map { ($0.name, .array($0.tensor)) }
     }

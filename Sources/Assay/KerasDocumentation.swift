@@ -47,9 +47,18 @@ public enum KerasDocumentation {
 
       ## Masks
 
-      Core ML has no masks. `Embedding(mask_zero)` and `Masking` hand theirs on as Keras does; where a
-      recurrent layer or a `GlobalAveragePooling1D` heeds it, it is computed as a blob of ones and zeros,
-      and the recurrent layer's steps are written out one by one. That needs a known number of steps.
+      Core ML has no masks. `Embedding(mask_zero)` and `Masking` hand theirs on as Keras does, and a
+      layer may be called with one of the model's own, a number for each step. Where a recurrent layer,
+      an attention or a `GlobalAveragePooling1D` heeds it, it is computed as a blob of ones and zeros.
+      The steps of a recurrent layer with a mask are written out one by one; where their number is
+      unknown the layer becomes an LSTM that the mask holds still. The mask of a sum and the like is
+      since Keras 3.4 that of the steps that count in any input, before in all.
+
+      ## Specification
+
+      The layers above are of version 1 unless they say otherwise. Conditions, orders, trigonometry,
+      slices of axes of unknown size and large products of matrices need version 4, whose layers take
+      arrays only as they are declared: the model's arrays are `[Seq, Batch, C, H, W]` then.
 
       ## Not converted
 

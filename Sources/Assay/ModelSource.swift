@@ -34,6 +34,11 @@ public enum ModelSource: Sendable {
       if InputSource.isPicture(bytes) {
         throw ModelError(.unsupported, "is a picture, not a network", file: path)
       }
+      if [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix) {
+        throw ModelError(
+          .malformed, "is neither an archive of Keras nor an HDF5 file", file: path,
+          hint: "the file is damaged, incomplete, or of another format")
+      }
       self = .coreML(try Model(contentsOf: path))
       return
     }
@@ -94,9 +99,11 @@ public enum ModelSource: Sendable {
     if case .coreML(let model) = self { return model }
     var options = ConversionOptions()
     options.customLayers = .allow
-    if case .caffe = self, !hasWeights { options.randomWeights = RandomWeights(seed: 0) }
-    if case .darknet(let source) = self {
+    switch self {
+    case .caffe: if !hasWeights { options.randomWeights = RandomWeights(seed: 0) }
+    case .darknet(let source):
       return try DarknetImporter.convert(source, options: options, isOutline: true).model
+    case .keras, .coreML: break
     }
     return try convert(options).model
   }

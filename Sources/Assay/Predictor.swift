@@ -1,6 +1,7 @@
 import CoreMLModel
 import CustomLayers
 import Engine
+import Imaging
 import ModelTransforms
 import TensorCore
 
@@ -9,6 +10,8 @@ import TensorCore
 public final class Predictor {
   public struct Options: Sendable {
     public var layout = ArrayLayout.source
+    /// What happens to pictures before the model gets them.
+    public var pictures = PictureOptions()
     /// Blobs to answer beside the outputs.
     public var keep = CompileOptions.Keep.named([])
     public var engine = CompileOptions()
@@ -39,7 +42,9 @@ public final class Predictor {
     let description = model.description ?? ModelDescription()
     inputs = description.input
     features = Dictionary(
-      inputs.map { ($0.name, Feature($0, in: model, layout: options.layout)) },
+      inputs.map {
+        ($0.name, Feature($0, in: model, layout: options.layout, pictures: options.pictures))
+      },
       uniquingKeysWith: { first, _ in first })
     outputs = description.output.map { Feature($0, in: model, layout: options.layout) }
   }

@@ -1,5 +1,6 @@
 import CoreMLModel
 import Dispatch
+import Imaging
 
 /// The values of a list of inputs, one after the other: while the caller works with one, the next
 /// is read and decoded on another thread.
@@ -7,14 +8,18 @@ public final class ReadAhead: @unchecked Sendable {
   // `@unchecked`: `result` is written by one block at a time and read after `isRead` was signalled.
   private let sources: [InputSource]
   private let model: Model
+  private let pictures: PictureOptions
   private let queue = DispatchQueue(label: "assay.read")
   private let isRead = DispatchSemaphore(value: 0)
   private var result: Result<[String: FeatureValue], any Error> = .success([:])
   private var position = 0
 
-  public init(_ sources: [InputSource], for model: Model) {
+  public init(
+    _ sources: [InputSource], for model: Model, pictures: PictureOptions = PictureOptions()
+  ) {
     self.sources = sources
     self.model = model
+    self.pictures = pictures
     begin(0)
   }
 
@@ -33,7 +38,7 @@ public final class ReadAhead: @unchecked Sendable {
   private func begin(_ index: Int) {
     guard index < sources.count else { return }
     queue.async { [self] in
-      result = Result { try sources[index].read(for: model) }
+      result = Result { try sources[index].read(for: model, pictures: pictures) }
       isRead.signal()
     }
   }

@@ -24,7 +24,7 @@ struct BenchCommand: ParsableCommand {
   @Argument(help: "The model, or a network of another framework.", completion: .file())
   var model: String
 
-  @Argument(help: "Weights of an architecture .json, .prototxt or .cfg.", completion: .file())
+  @Argument(help: "Its weights, where they stand in a file of their own.", completion: .file())
   var weights: String?
 
   @Option(
@@ -87,10 +87,11 @@ struct BenchCommand: ParsableCommand {
     defer { progress.finish() }
     let clock = ContinuousClock()
     let start = clock.now
-    let (document, hasRandomWeights) = try ModelSource(contentsOf: model, weights: weights)
-      .timedModel(
-        seed: seed,
-        customLayers: customLayers.map { try CustomLayerRules(argument: $0) } ?? CustomLayerRules())
+    let (document, hasRandomWeights) = try ModelSource(
+      contentsOf: model, weights: weights
+    ).timedModel(
+      seed: seed,
+      customLayers: customLayers.map { try CustomLayerRules(argument: $0) } ?? CustomLayerRules())
     var options = Predictor.Options()
     options.layout = layout
     options.engine = engine.compileOptions

@@ -12,14 +12,14 @@ struct ConvertCommand: ParsableCommand {
     discussion: """
       MODEL is told by its content: a Keras .h5 or .keras, an architecture .json with WEIGHTS; a Caffe \
       .prototxt with its .caffemodel or .caffemodel.h5, in either order, alone where no layer has \
-      weights, or a .caffemodel alone; a Darknet .cfg with its .weights. Layers that cannot be \
-      converted are listed all at once, before anything is written.
+      weights, or a .caffemodel alone; a Darknet .cfg with .weights. Layers that cannot be converted \
+      are listed all at once, before anything is written.
       """)
 
   @Argument(help: "The network.", completion: .file())
   var model: String
 
-  @Argument(help: "Weights of an architecture .json, .prototxt or .cfg.", completion: .file())
+  @Argument(help: "Weights of an architecture .json, a .prototxt or a .cfg.", completion: .file())
   var weights: String?
 
   @Option(

@@ -54,6 +54,8 @@ struct DiffCommand: ParsableCommand {
   @Option(help: "Layout of arrays.")
   var layout = ArrayLayout.source
 
+  @OptionGroup var pictures: PictureArguments
+
   @OptionGroup var engine: EngineArguments
 
   @Flag(help: "As JSON.")
@@ -116,6 +118,7 @@ struct DiffCommand: ParsableCommand {
     options.layers = layers
     options.reference = reference
     options.engine = engine.compileOptions
+    options.pictures = pictures.options
     options.forgetBias = engine.forgetBias
     return options
   }

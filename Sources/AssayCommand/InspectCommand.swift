@@ -11,7 +11,7 @@ struct InspectCommand: ParsableCommand {
   @Argument(help: "The model.", completion: .file())
   var model: String
 
-  @Argument(help: "Weights of an architecture .json, .prototxt or .cfg.", completion: .file())
+  @Argument(help: "Weights of an architecture .json, a .prototxt or a .cfg.", completion: .file())
   var weights: String?
 
   @Flag(help: "The description as protobuf text.")

@@ -53,6 +53,8 @@ struct RunCommand: ParsableCommand {
     completion: .file())
   var destination: String?
 
+  @OptionGroup var pictures: PictureArguments
+
   @OptionGroup var engine: EngineArguments
 
   @Flag(help: "Each step as it runs.")
@@ -91,7 +93,7 @@ struct RunCommand: ParsableCommand {
     let classLabels = try labelStrings(document)
     let progress = Progress("assay run", enabled: !global.quiet && !json)
     defer { progress.finish() }
-    let values = ReadAhead(sources, for: document)
+    let values = ReadAhead(sources, for: document, pictures: pictures.options)
     for (index, source) in sources.enumerated() {
       progress.update(index, of: sources.count)
       guard let value = try values.next() else { break }
@@ -118,6 +120,7 @@ struct RunCommand: ParsableCommand {
   private func options(for document: Model, steps: StepLog) throws -> Predictor.Options {
     var options = Predictor.Options()
     options.layout = layout
+    options.pictures = pictures.options
     options.engine = engine.compileOptions
     options.forgetBias = engine.forgetBias
     options.keep =

@@ -37,7 +37,7 @@ public struct ArraySet: Sendable, Equatable {
     if start.starts(with: NumPyHeader.magic.array(of: UInt8.self)) {
       return ArraySet([try NumPyFile.parse(bytes)])
     }
-    if ZipArchive.recognises(bytes) { return try parseArchive(bytes) }
+    if ZipArchive.recognizes(bytes) { return try parseArchive(bytes) }
     if start.starts(with: [0x89, 0x48, 0x44, 0x46]) {
       throw ModelError(.unsupported, "is an HDF5 file where an array file is expected")
     }

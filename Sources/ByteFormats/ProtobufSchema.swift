@@ -1,8 +1,8 @@
-/// What a wire walker has to know of a message type.
-public final class ProtobufSchema: @unchecked Sendable {
-  // `@unchecked`: `define` runs once, before the schema is shared.
+import Synchronization
 
-  public enum Kind {
+/// What a wire walker has to know of a message type.
+public final class ProtobufSchema: Sendable {
+  public enum Kind: Sendable {
     case varint
     case fixed32
     case fixed64
@@ -11,7 +11,7 @@ public final class ProtobufSchema: @unchecked Sendable {
     case message(ProtobufSchema)
   }
 
-  public struct Field {
+  public struct Field: Sendable {
     public let number: UInt32
     public let name: String
     public let kind: Kind
@@ -36,20 +36,35 @@ public final class ProtobufSchema: @unchecked Sendable {
   public let name: String
   /// Bytes that one unpacked message takes, without what it points to.
   public let structByteCount: Int
-  public private(set) var fields: [Field] = []
-  private var indices: [UInt32: Int] = [:]
+  private let makeFields: @Sendable () -> [Field]
+  private let definition = Mutex<Definition?>(nil)
 
-  public init(name: String, structByteCount: Int) {
+  private struct Definition {
+    let fields: [Field]
+    let indices: [UInt32: Int]
+  }
+
+  /// - Parameter fields: called when they are first asked for: messages may contain themselves, and of
+  ///   many types few occur in a file.
+  public init(name: String, structByteCount: Int, fields: @escaping @Sendable () -> [Field]) {
     self.name = name
     self.structByteCount = structByteCount
+    makeFields = fields
   }
 
-  /// Sets the fields; apart from `init` because messages may contain themselves.
-  public func define(_ fields: [Field]) {
-    self.fields = fields
-    indices = Dictionary(
-      uniqueKeysWithValues: fields.indices.map { (fields[$0].number, $0) })
-  }
+  public var fields: [Field] { defined.fields }
 
-  public func index(of number: UInt32) -> Int? { indices[number] }
+  public func index(of number: UInt32) -> Int? { defined.indices[number] }
+
+  private var defined: Definition {
+    definition.withLock { definition in
+      if let definition { return definition }
+      let fields = makeFields()
+      let made = Definition(
+        fields: fields,
+        indices: Dictionary(uniqueKeysWithValues: fields.indices.map { (fields[$0].number, $0) }))
+      definition = made
+      return made
+    }
+  }
 }

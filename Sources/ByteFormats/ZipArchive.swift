@@ -25,7 +25,7 @@ public struct ZipArchive: Sendable {
   private let indices: [String: Int]
 
   /// Whether `bytes` begin like a zip archive, an empty one included.
-  public static func recognises(_ bytes: Bytes) -> Bool {
+  public static func recognizes(_ bytes: Bytes) -> Bool {
     guard bytes.count >= 4 else { return false }
     let start = bytes[0..<4].array(of: UInt32.self)[0]
     return start == localSignature || start == endSignature

@@ -84,6 +84,9 @@ VECTOR_OPERATION vector_float vector_select(vector_int mask, vector_float yes, v
   return mask < 0 ? yes : no;
 }
 
+/// Whether `mask` is negative in every lane.
+VECTOR_OPERATION _Bool vector_all(vector_int mask) { return __builtin_reduce_and(mask) < 0; }
+
 VECTOR_OPERATION vector_int vector_shift_left(vector_int x, int count) { return x << count; }
 
 /// With the sign.

@@ -51,18 +51,26 @@ extension Model: EncodedMessage {
           "pipeline", { .pipeline($0) },
           { if case .pipeline(let value) = $0 { value } else { nil } }),
         .flat(
-          "pipelineClassifier",
+          "pipelineClassifier", type: WrappedPipeline.self,
           read: { .pipelineClassifier(try $0.message("pipeline") ?? Pipeline()) },
           { if case .pipelineClassifier(let pipeline) = $0 { pipeline } else { nil } },
           write: { try $1.set("pipeline", $0) }),
         .flat(
-          "pipelineRegressor",
+          "pipelineRegressor", type: WrappedPipeline.self,
           read: { .pipelineRegressor(try $0.message("pipeline") ?? Pipeline()) },
           { if case .pipelineRegressor(let pipeline) = $0 { pipeline } else { nil } },
           write: { try $1.set("pipeline", $0) }),
       ],
       opaque: ({ .opaque($0) }, { if case .opaque(let message) = $0 { message } else { nil } })),
   ]
+}
+
+/// The messages `PipelineClassifier` and `PipelineRegressor`.
+private struct WrappedPipeline: EncodedMessage {
+  var pipeline: Pipeline?
+  var unknownFields = UnknownFields()
+
+  static let fields: [Field<Self>] = [.message("pipeline", \.pipeline)]
 }
 
 extension Pipeline: EncodedMessage {

@@ -127,9 +127,7 @@ extension NeuralNetworkLayer: EncodedMessage {
   private static let parametersField: Field<Self> = {
     let choice = Field<Self>.choice(
       \.parameters,
-      layerTypes.compactMap { type in
-        (type as? any (LayerParameters & EncodedMessage).Type).map { option($0) }
-      },
+      encodedLayerTypes.map { option($0) },
       opaque: ({ OpaqueLayer($0) }, { ($0 as? OpaqueLayer)?.message }))
     return Field(
       choice.names, types: choice.types,

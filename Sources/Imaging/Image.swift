@@ -64,15 +64,19 @@ struct SampleBuffer {
 
   /// - Parameter bytesPerSample: 1, or 2 for what is narrowed later.
   init(width: Int, height: Int, channelCount: Int, bytesPerSample: Int = 1) throws {
+    try Self.checkSize(width: width, height: height)
+    let sampleCount = try checkedProduct(
+      [width, height, channelCount], limit: Limits.imageSamples)
+    count = try checkedProduct([sampleCount, bytesPerSample])
+    buffer = try AlignedBuffer(checkedByteCount: count)
+  }
+
+  static func checkSize(width: Int, height: Int) throws {
     guard width > 0, height > 0, width <= Limits.imageSide, height <= Limits.imageSide else {
       throw ModelError(
         width <= 0 || height <= 0 ? .malformed : .limitExceeded,
         "a picture of \(width) × \(height) pixels; the limit is \(Limits.imageSide) either way")
     }
-    let sampleCount = try checkedProduct(
-      [width, height, channelCount], limit: Limits.imageSamples)
-    count = try checkedProduct([sampleCount, bytesPerSample])
-    buffer = try AlignedBuffer(checkedByteCount: count)
   }
 
   var bytes: UnsafeMutableBufferPointer<UInt8> {

@@ -1,18 +1,13 @@
 import CoreMLModel
 
 extension ImportedNetwork {
-  /// Whether layers of specification 4 are among the network's, which need exact mapping.
-  public var needsExactMapping: Bool {
-    layers.contains { ($0.parameters?.requiredSpecificationVersion ?? 1) > 3 }
-  }
-
   /// Gives a network whose layers compute on `[Seq, Batch, C, H, W]` an interface of exact rank: the
   /// source's axes, one item of a batch. Layers at both ends add the axes of length 1 and take them
   /// away. A picture has five axes already.
   ///
   /// - Parameter images: the inputs that are to be pictures.
   public mutating func makeExact(images: Set<String>) {
-    isExact = true
+    takesOwnAxes = true
     var names = Set(layers.map(\.name))
     func unique(_ name: String) -> String {
       var name = name

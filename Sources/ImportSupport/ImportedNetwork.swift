@@ -7,12 +7,23 @@ public struct ImportedNetwork: Sendable {
   public var layers: [NeuralNetworkLayer] = []
   /// Framework and version, such as `Keras 2.2.4`.
   public var source: String
-  /// Whether the features have exact ranks; otherwise Core ML's five axes stand behind them.
-  public internal(set) var isExact = false
+  /// Whether the layers take arrays of the source's own axes; otherwise of Core ML's five.
+  public internal(set) var takesOwnAxes = false
   /// Where the source says it.
   public var trainableParameterCount: Int?
 
   public init(source: String) { self.source = source }
+
+  /// Whether layers of specification 4 or later are among its own, which take arrays only as they are
+  /// declared.
+  public var needsExactMapping: Bool {
+    layers.contains { layer in
+      layer.parameters.map { type(of: $0).specificationVersion >= 4 } ?? false
+    }
+  }
+
+  /// Whether its arrays are declared as `[Seq, Batch, C, H, W]`.
+  var declaresBlobs: Bool { needsExactMapping && !takesOwnAxes }
 }
 
 /// An input or output of an imported network.
@@ -37,6 +48,25 @@ public struct ImportedFeature: Sendable {
 }
 
 extension ImportedFeature {
+  static let blobAxes = "TNCHW"
+  /// Steps that are declared where the source takes any number of them.
+  static let typicalSteps = 16
+
+  /// `[Seq, Batch, C, H, W]`, nil for an unknown length of the sequence; nil where C, H and W are
+  /// not known.
+  var blobShape: [Int?]? {
+    let item: [Int]
+    switch shape.count {
+    case 1: item = shape + [1, 1]
+    case 3: item = shape
+    case 5: return shape
+    default: return nil
+    }
+    let axis = Array(layout).firstIndex(of: "T")
+    let steps = axis.map { $0 < sourceShape.count ? sourceShape[$0] : nil } ?? 1
+    return [steps, 1] + item
+  }
+
   /// A recurrent layer's state; the model works without it.
   public static func state(_ name: String, units: Int, isInput: Bool) -> ImportedFeature {
     var feature = ImportedFeature(name: name, shape: [units], layout: "NC")

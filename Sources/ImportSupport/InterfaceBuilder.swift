@@ -14,14 +14,14 @@ public enum InterfaceBuilder {
     try check(options, imported)
     var network = NeuralNetwork()
     network.layers = imported.layers
-    if imported.isExact { network.arrayInputShapeMapping = .exact }
+    if imported.needsExactMapping { network.arrayInputShapeMapping = .exact }
     var description = ModelDescription()
     for feature in imported.inputs {
       let isImage = options.imageInputs.contains(feature.name)
       var declared = FeatureDescription(
         name: feature.name,
         kind: isImage
-          ? .image(try image(feature, options)) : .multiArray(array(feature, options)),
+          ? .image(try image(feature, options)) : .multiArray(array(feature, imported, options)),
         isOptional: feature.isOptional)
       declared.shortDescription = options.metadata.inputDescriptions[feature.name] ?? ""
       description.input.append(declared)
@@ -49,7 +49,7 @@ public enum InterfaceBuilder {
       var declared = FeatureDescription(
         name: feature.name,
         kind: isImage
-          ? .image(try image(feature, options)) : .multiArray(array(feature, options)),
+          ? .image(try image(feature, options)) : .multiArray(array(feature, imported, options)),
         isOptional: feature.isOptional)
       declared.shortDescription = options.metadata.outputDescriptions[feature.name] ?? ""
       description.output.append(declared)
@@ -67,7 +67,7 @@ public enum InterfaceBuilder {
       guard let parameters = $1.parameters else { return $0 }
       return max($0, type(of: parameters).specificationVersion)
     }
-    if imported.isExact { model.specificationVersion = model.minimumSpecificationVersion }
+    if imported.needsExactMapping { model.specificationVersion = model.minimumSpecificationVersion }
     return model
   }
 
@@ -102,10 +102,22 @@ public enum InterfaceBuilder {
   }
 
   private static func array(
-    _ feature: ImportedFeature, _ options: ConversionOptions
+    _ feature: ImportedFeature, _ network: ImportedNetwork, _ options: ConversionOptions
   ) -> ArrayFeatureType {
-    ArrayFeatureType(
+    var array = ArrayFeatureType(
       shape: feature.shape, dataType: feature.isState ? .double : options.arrayType)
+    guard network.declaresBlobs, let shape = feature.blobShape else { return array }
+    array.shape = shape.map { $0 ?? ImportedFeature.typicalSteps }
+    if shape.contains(nil) {
+      array.flexibility = .range(
+        shape.map { size in
+          var range = SizeRange()
+          range.lowerBound = size ?? 1
+          range.upperBound = size ?? -1
+          return range
+        })
+    }
+    return array
   }
 
   private static func image(
@@ -149,7 +161,11 @@ public enum InterfaceBuilder {
       metadata.userDefined["assay.trainable"] = String(count)
     }
     for feature in network.inputs + network.outputs where !feature.layout.isEmpty {
-      metadata.userDefined["assay.layout.\(feature.name)"] = feature.layout
+      let isBlob =
+        network.declaresBlobs && !options.imageInputs.contains(feature.name)
+        && !options.imageOutputs.contains(feature.name)
+      metadata.userDefined["assay.layout.\(feature.name)"] =
+        isBlob ? feature.layout + ":" + ImportedFeature.blobAxes : feature.layout
     }
     for feature in network.inputs where !feature.sourceShape.isEmpty {
       metadata.userDefined["assay.shape.\(feature.name)"] =

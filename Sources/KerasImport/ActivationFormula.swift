@@ -37,6 +37,9 @@ enum ActivationFormula: Sendable {
   case sparsePlus
   /// (x + √(x² + 4)) / 2
   case squarePlus
+  /// max(x − τ, 0) along the last axis. With the elements in falling order z and their sums c, k is
+  /// the number of those with 1 + i·zᵢ > cᵢ, and τ is (Σ cᵢ of these − 1) / k, as Keras has it.
+  case sparsemax
 
   /// Nil for a function that the version has not, and that a user may have defined by this name.
   init?(_ name: String, version: KerasVersion) {
@@ -72,6 +75,7 @@ enum ActivationFormula: Sendable {
     case "sparse_plus" where isKeras3: self = .sparsePlus
     case "sparse_sigmoid" where isKeras3: self = .single(.sigmoidHard(alpha: 0.5, beta: 0.5))
     case "squareplus" where isKeras3: self = .squarePlus
+    case "sparsemax" where isKeras3: self = .sparsemax
     default: return nil
     }
   }
@@ -164,6 +168,11 @@ enum ActivationFormula: Sendable {
       let root = network.unary(.sqrt, square, name + "__root__", shift: 4)
       result.blob = network.affine(
         network.sum([x, root], name + "__sum__"), 0.5, 0, name)
+    case .sparsemax:
+      return network.withChannelAxis(tensor.rank - 1, of: [tensor], for: name) {
+        network, tensors in
+        network.addSparsemax(tensors[0], name: name)
+      }
     case .logSoftmax:
       return network.withChannelAxis(tensor.rank - 1, of: [tensor], for: name) {
         network, tensors in
@@ -218,6 +227,42 @@ extension NetworkWriter {
     let clipped = add(name + "__clip__", threshold, [negated], to: blob + "_clip")
     return add(
       name + "_neg2", Activation(.linear(alpha: -1, beta: 0)), [clipped], to: name + "_output")
+  }
+
+  /// - Precondition: the number of channels is known.
+  fileprivate mutating func addSparsemax(_ tensor: KerasTensor, name: String) -> KerasTensor {
+    let count = tensor.channels ?? 1
+    var order = TopK()
+    order.axis = BlobAxis.channel.blobIndex
+    order.count = count
+    let sorted = add(
+      name + "__sorted__", order, [tensor.blob],
+      outputs: [name + "__sorted__values", name + "__sorted__places"])
+    var ordered = tensor
+    ordered.blob = sorted[0]
+    let triangle = (0..<count).flatMap { row in
+      (0..<count).map { $0 <= row ? Float(1) : 0 }
+    }
+    let sums = channelProduct(
+      ordered, Weights(triangle), inputs: count, outputs: count, name + "__sums__")
+    var ranks = Scale()
+    ranks.shapeScale = [count]
+    ranks.scale = Weights((1...count).map { Float($0) })
+    let ranked = add(name + "__ranked__", ranks, [sorted[0]])
+    let margin = difference(ranked, sums.blob, name + "__margin__")
+    var isAbove = GreaterThan()
+    isAbove.alpha = -1
+    let support = add(name + "__support__", isAbove, [margin])
+    let size = reduced(.sum, .c, support, name + "__size__")
+    let total = reduced(
+      .sum, .c, product(sums.blob, support, name + "__supported__"), name + "__total__")
+    let inverse = unary(.inverse, size, name + "__inverse__", epsilon: .leastNormalMagnitude)
+    let threshold = product(
+      affine(total, -1, 1, name + "__rest__"), inverse, name + "__threshold__")
+    var result = tensor
+    result.blob = add(
+      name, Activation(.relu), [sum([tensor.blob, threshold], name + "__over__")])
+    return result
   }
 
   /// d − log Σ exp(d) with d = x − max x, over the channels.

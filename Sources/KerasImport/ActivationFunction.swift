@@ -67,6 +67,9 @@ extension NetworkWriter {
         let builder = CustomLayerBuilder(configuration: JSONObject(), weights: [])
         result.blob = add(name, try builder.layer(rule), [tensor.blob])
       } else if let formula = ActivationFormula(plain, version: version) {
+        if case .sparsemax = formula, tensor.isGuess || !(1...2048).contains(tensor.channels ?? 0) {
+          throw call.unsupported("sparsemax along the last axis of \(tensor.shapeText)")
+        }
         return formula.add(to: &self, tensor, name: name)
       } else if rules.allowsAll {
         var custom = Custom()

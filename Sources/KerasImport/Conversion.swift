@@ -189,13 +189,16 @@ struct Conversion {
       }
       inputs.append(outputs[input.tensor])
     }
-    if node.hasMask, inputs.first?.mask == nil {
-      problems.append(
-        ModelError(
-          .unsupported, "a mask that the model computes itself is not supported",
-          layer: node.name, layerClass: node.layer.className,
-          hint: "the masks of Embedding and Masking are"))
-      return
+    if !node.masks.isEmpty, inputs.first?.mask == nil {
+      guard let mask = mask(node) else {
+        problems.append(
+          ModelError(
+            .unsupported, "the mask that it is called with is not supported",
+            layer: node.name, layerClass: node.layer.className,
+            hint: "one mask (batch, steps) is, and those of Embedding and Masking"))
+        return
+      }
+      inputs[0].mask = mask
     }
     let call = LayerCall(
       name: node.name, className: node.layer.className, inputs: inputs, version: source.version,
@@ -213,6 +216,9 @@ struct Conversion {
         case .passes:
           let mask = StepMask.common(inputs.compactMap(\.mask))
           for index in outputs.indices { outputs[index].mask = mask }
+        case .merges:
+          let mask = StepMask.merged(inputs, source.version)
+          for index in outputs.indices { outputs[index].mask = mask }
         }
         tensors[index] = outputs
       case .custom(let custom):
@@ -229,6 +235,35 @@ struct Conversion {
       problems.append(
         (error as? ModelError ?? ModelError(.internal, "\(error)"))
           .inLayer(node.name, class: node.layer.className))
+    }
+  }
+
+  /// The mask that a layer is given by the model's author: one number for each step.
+  private mutating func mask(_ node: KerasGraph.Node) -> StepMask? {
+    guard node.masks.count == 1, !node.inputs.isEmpty else { return nil }
+    let reference = node.masks[0]
+    if tensors[reference.node] == nil { convertAll(upTo: reference.node) }
+    guard let outputs = tensors[reference.node], reference.tensor < outputs.count,
+      outputs[reference.tensor].rank == 2
+    else { return nil }
+    return .given(outputs[reference.tensor])
+  }
+
+  /// Converts a node that only masks need, after what it is made of.
+  private mutating func convertAll(upTo index: Int) {
+    var needed: Set<Int> = [index]
+    for node in (0...index).reversed() where needed.contains(node) {
+      if tensors[node] == nil { needed.formUnion(graph.nodes[node].inputs.map(\.node)) }
+    }
+    for node in needed.sorted() where tensors[node] == nil {
+      if handlers[node] == nil {
+        let layer = graph.nodes[node].layer
+        handlers[node] = try? handler(
+          layer,
+          CustomLayerSubject(
+            layer: graph.nodes[node].name, layerClass: layer.className, function: nil))
+      }
+      convert(node)
     }
   }
 
@@ -297,9 +332,11 @@ struct Conversion {
           "the shape of output \(position + 1) follows from a custom layer, which is taken to keep "
             + "its input's: \(tensor.shapeText)")
       }
-      return ImportedFeature(
+      var feature = ImportedFeature(
         name: tensor.blob, shape: FeatureShape.output(tensor),
         layout: tensor.layout.letters(isImage: tensor.rank >= 4))
+      feature.sourceShape = tensor.shape
+      return feature
     }
   }
 

@@ -11,7 +11,7 @@ struct KerasArchive {
   private let path: String
   private let archive: ZipArchive
 
-  static func recognises(_ bytes: Bytes) -> Bool { ZipArchive.recognises(bytes) }
+  static func recognizes(_ bytes: Bytes) -> Bool { ZipArchive.recognizes(bytes) }
 
   init(_ bytes: Bytes, path: String) throws {
     let archive = try ZipArchive(bytes)

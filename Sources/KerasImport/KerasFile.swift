@@ -18,7 +18,7 @@ struct KerasFile {
     self.path = path
     self.access = access
     let bytes = try MappedFile.read(path)
-    if KerasArchive.recognises(bytes) {
+    if KerasArchive.recognizes(bytes) {
       content = .archive(try KerasArchive(bytes, path: path))
     } else if Self.isJSON(bytes) {
       guard bytes.count <= Limits.jsonBytes else {

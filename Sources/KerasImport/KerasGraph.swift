@@ -19,8 +19,8 @@ struct KerasGraph: Sendable {
     var arguments = CallArguments()
     /// Tensors that others take from it.
     var outputCount = 1
-    /// Whether it is called with a mask.
-    var hasMask = false
+    /// The masks that it is called with.
+    var masks: [Reference] = []
     /// Whether an output of the model depends on it.
     var isNeeded = true
   }
@@ -54,15 +54,17 @@ struct KerasGraph: Sendable {
   /// them to layers as an argument; tensors carry their masks themselves here.
   private mutating func leaveMasksOut() {
     for index in nodes.indices where !nodes[index].layer.isOperation {
+      // The only layer that takes a mask as it takes its input.
+      if nodes[index].layer.className == "Softmax" { continue }
       let positions = nodes[index].arguments.keywords["mask"]?.tensors ?? []
       let count = nodes[index].inputs.count
       guard !positions.isEmpty, positions.sorted() == Array(count - positions.count..<count)
       else { continue }
+      nodes[index].masks = Array(nodes[index].inputs.suffix(positions.count))
       nodes[index].inputs.removeLast(positions.count)
       nodes[index].arguments.keywords["mask"] = nil
-      nodes[index].hasMask = true
     }
-    guard nodes.contains(where: \.hasMask) else { return }
+    guard nodes.contains(where: { !$0.masks.isEmpty }) else { return }
     var needed = Set(outputs.map(\.node)).union(inputs)
     // Every node follows its inputs.
     for index in nodes.indices.reversed() where needed.contains(index) {

@@ -26,6 +26,8 @@ public enum LayerCatalog {
 
   private static let data = "`data_format` (Keras 1 `dim_ordering`): permutes where it differs"
   private static let unrolled = "steps written out one by one"
+  private static let matrices =
+    "repeated, multiplied and summed up; where that is large or a length unknown, batchedMatmul of specification 4"
 
   public static let entries: [Entry] =
     core + convolutions + pooling + shapes + normalizations
@@ -34,6 +36,10 @@ public enum LayerCatalog {
   private static let applications: [Entry] = [
     Entry("CustomScaleLayer", "linear activation, add", options: "`scale`; of Inception-ResNet v2"),
     Entry("LayerScale", "scale", options: "of ConvNeXt"),
+    Entry(
+      "AdaptiveAveragePooling1D",
+      "averages 1 × 1 convolutions, one along each axis; maxima slices, max and concat",
+      options: "`output_size`", refused: "unknown sizes"),
   ]
 
   private static let core: [Entry] = [
@@ -45,6 +51,9 @@ public enum LayerCatalog {
     Entry(
       "Embedding", "embedding; with a reshape round it for indices of more than one axis",
       options: "`mask_zero`: the mask goes to the layers that heed it"),
+    Entry(
+      "ReversibleEmbedding", "embedding; reversed an innerProduct with its table",
+      options: "`tie_weights`, `logit_soft_cap`"),
     Entry(
       "Masking", "nothing where `mask_value` is 0, else a multiplication by the computed mask",
       options: "`mask_value`"),
@@ -61,7 +70,8 @@ public enum LayerCatalog {
     Entry("ThresholdedReLU", "activation thresholdedReLU", options: "`theta`"),
     Entry(
       "Softmax", "softmax, permutes round it; over several axes max, exp, sum and a product",
-      options: "`axis`, any", refused: "a mask of its input"),
+      options: "`axis`, any; a `mask` that it is called with",
+      refused: "a mask that its input brings along"),
     Entry("ParametricSoftplus", "activation parametricSoftplus; scale, softplus, scale"),
     Entry("SReLU", "a sum of three scaled rectifiers", options: "`shared_axes`"),
     Entry("Highway", "two innerProducts, a sigmoid and the mixture", options: "`bias`"),
@@ -70,8 +80,9 @@ public enum LayerCatalog {
       "SpectralNormalization", "the layer in it: the stored kernel is divided already"),
     Entry(
       "EinsumDense", "reshape, innerProduct or 1 × 1 convolution, reshape",
-      options: "`equation`, `bias_axes`, `activation`",
-      refused: "axes that the kernel has and the output keeps: a matrix for each place"),
+      options:
+        "`equation`, `bias_axes`, `activation`; axes that kernel and output share: a grouped convolution"
+    ),
     Entry(
       "TimeDistributed", "the layer in it, on the sequence axis",
       options: "`layer`, also a model; recurrent layers in it are \(unrolled)",
@@ -167,8 +178,8 @@ public enum LayerCatalog {
     Entry("Minimum", "min; inputs are stretched first"),
     Entry("Concatenate", "concat, permutes round it", options: "`axis`, any but the batch"),
     Entry(
-      "Dot", "dot; for sequences both are repeated, multiplied and summed up",
-      options: "`axes`, `normalize`", refused: "tensors of more than three axes"),
+      "Dot", "dot; for sequences a product of matrices, \(matrices)",
+      options: "`axes`, `normalize`", refused: "`normalize` of tensors of more than three axes"),
     Entry(
       "Merge", "as the layers above", options: "`mode` sum, mul, ave, max, concat, cos, dot",
       refused: "a Python function as mode"),
@@ -182,10 +193,11 @@ public enum LayerCatalog {
     Entry(
       "LayerNormalization", "means, a reciprocal square root and a scale",
       options: "`axis`, up to three; `rms_scaling`; RMSNormalization",
-      refused: "four axes at once"),
+      refused: "four axes of five"),
     Entry(
       "GroupNormalization", "reshape, batchnorm of each instance, reshape, scale",
-      options: "`groups`, −1 for one a channel; `axis`", refused: "volumes"),
+      options: "`groups`, −1 for one a channel; `axis`",
+      refused: "volumes with the channels first"),
     Entry(
       "InstanceNormalization",
       "mvn and scale (keras-contrib); as GroupNormalization (TensorFlow Addons)",
@@ -200,11 +212,12 @@ public enum LayerCatalog {
       "SimpleRNN", "simpleRecurrent; with a mask or another function \(unrolled)",
       options:
         "`return_sequences`, `return_state`, `go_backwards`, `initial_state`; states are optional inputs and outputs",
-      refused: "`time_major`; a mask or another function where the number of steps is unknown"),
+      refused: "`time_major`; another function where the number of steps is unknown"),
     Entry(
       "GRU", "gru; with `reset_after`, a mask or another function \(unrolled)",
-      options: "those of SimpleRNN, `reset_after`",
-      refused: "`reset_after` where the number of steps is unknown: Core ML's layer resets before"),
+      options:
+        "those of SimpleRNN, `reset_after`: an LSTM of three steps for each where their number is unknown",
+      refused: "as SimpleRNN"),
     Entry(
       "LSTM", "uniDirectionalLSTM, forgetBias false; with a mask or another function \(unrolled)",
       options: "those of SimpleRNN", refused: "as SimpleRNN"),
@@ -216,22 +229,24 @@ public enum LayerCatalog {
     Entry(
       "Bidirectional",
       "biDirectionalLSTM, split and merge; other cells two layers and one that turns the second round",
-      options: "`merge_mode` concat, sum, mul, ave, None; `backward_layer`"),
+      options: "`merge_mode` concat, sum, mul, ave, None; `backward_layer`; also of ConvLSTM2D"),
     Entry(
       "ConvLSTM2D", "convolutions, \(unrolled)",
-      options: "`strides`, `padding`, `dilation_rate`, `return_state`; ConvLSTM1D",
-      refused: "an unknown number of steps, a mask, initial states"),
+      options: "`strides`, `padding`, `dilation_rate`, `return_state`, `initial_state`; ConvLSTM1D",
+      refused: "an unknown number of steps, a mask"),
   ]
 
   private static let attention: [Entry] = [
     Entry(
-      "Attention", "products of matrices as repeated, multiplied and summed up blobs, softmax",
-      options: "`use_scale`, `score_mode`, `use_causal_mask`; AdditiveAttention",
-      refused: "masks, unknown numbers of steps"),
+      "Attention", "products of matrices, \(matrices), softmax",
+      options:
+        "`use_scale`, `score_mode`, `use_causal_mask`, `return_attention_scores`, masks; AdditiveAttention",
+      refused: "images"),
     Entry(
-      "MultiHeadAttention", "innerProducts, products of matrices, softmax",
-      options: "`value_dim`, `use_bias`, `output_shape` of one axis, `use_causal_mask`",
-      refused: "masks, `attention_axes`, unknown numbers of steps"),
+      "MultiHeadAttention", "innerProducts, products of matrices, \(matrices), softmax",
+      options:
+        "`value_dim`, `use_bias`, `output_shape`, `attention_axes`, `use_causal_mask`, `attention_mask`, `return_attention_scores`, `sliding_window`, `use_gate`, masks; GroupQueryAttention",
+      refused: "masks of its own, windows and scores along axes of an image"),
   ]
 
   private static let preprocessing: [Entry] = [
@@ -249,11 +264,16 @@ public enum LayerCatalog {
       options: "RandomCrop: the middle, scaled"),
     Entry(
       "Discretization", "a step for each boundary and their sum",
-      options: "`bin_boundaries`, `output_mode` int, one_hot",
+      options: "`bin_boundaries`, `output_mode` int, one_hot, multi_hot, count",
       refused: "boundaries that are not stored"),
     Entry(
-      "CategoryEncoding", "innerProduct, abs, relu", options: "`output_mode`",
-      refused: "more than one number an item"),
+      "CategoryEncoding", "innerProduct, abs, relu; max or sum for several numbers",
+      options: "`output_mode`", refused: "`count_weights`"),
+    Entry(
+      "IntegerLookup", "innerProduct, abs, relu, innerProduct",
+      options: "`vocabulary`, `output_mode`",
+      refused: "`mask_token`, `invert`, `num_oov_indices` other than 1, vocabularies in files"),
+    Entry("AutoContrast", "min, max, a product", options: "`value_range`", version: 4),
   ]
 
   /// Classes of Keras that cannot be converted, and why.
@@ -263,7 +283,12 @@ public enum LayerCatalog {
       ["StringLookup", "TextVectorization", "Hashing", "HashedCrossing"],
       "texts: a Core ML network takes numbers"
     ),
-    (["IntegerLookup"], "a table of arbitrary whole numbers"),
+    (
+      ["Equalization", "ContrastLimitedAdaptiveHistogramEqualization"],
+      "Core ML's networks have no histograms"
+    ),
+    (["MaxNumBoundingBoxes"], "boxes, which training alone has"),
+    (["Pipeline", "DenseFeatures"], "apply its layers one by one in the model"),
     (
       ["STFTSpectrogram", "MelSpectrogram"],
       "Core ML's networks have no Fourier transform"
@@ -308,5 +333,6 @@ public enum LayerCatalog {
       ],
       "a chain of linear, ReLU, sigmoidHard, tanh and sums"
     ),
+    (["sparsemax"], "topK of specification 4, sums and a rectifier"),
   ]
 }

@@ -3,58 +3,69 @@ import TensorCore
 
 extension NetworkWriter {
   /// The largest product of all sizes for which the elements are multiplied one by one.
-  private static let productLimit = 1 << 28
+  private static let productLimit = 1 << 22
 
   /// a · b over the last axis of `a` and the one before the last of `b`, for all axes before these:
-  /// `[…, m, k]` times `[…, k, n]`. At most one axis, of the same size in both, stands before.
+  /// `[…, m, k]` times `[…, k, n]`. At most two axes stand before.
   ///
   /// Version 1 of the specification has no product of two matrices that are computed: both are
-  /// repeated to `k × m × n`, multiplied and summed up.
+  /// repeated to `k × m × n`, multiplied and summed up. Where that would be large, or where a size is
+  /// unknown, it is version 4's product of matrices.
   mutating func matrixProduct(
     _ a: KerasTensor, _ b: KerasTensor, _ name: String, _ call: LayerCall
   ) throws -> KerasTensor {
     let rank = a.rank
-    guard (3...4).contains(rank), b.rank == rank,
-      rank == 3 || a.shape[1] == b.shape[1]
-    else {
-      throw call.unsupported(
-        "the product of \(a.shapeText) and \(b.shapeText)")
+    guard (3...5).contains(rank), b.rank == rank, !a.isGuess, !b.isGuess else {
+      throw call.unsupported("the product of \(a.shapeText) and \(b.shapeText)")
     }
-    guard let rows = a.shape[rank - 2], let columns = b.shape[rank - 1],
-      let inner = a.shape[rank - 1], b.shape[rank - 2] == inner, !a.isGuess, !b.isGuess
-    else {
-      throw call.error(
-        "its inputs \(a.shapeText) and \(b.shapeText) do not fit or have an unknown size",
-        code: .mismatch, hint: "fix it with --input-shape")
-    }
-    let outer = rank == 4 ? a.shape[1] ?? 1 : 1
-    guard
-      try checkedProduct([rows, columns, inner, outer], limit: Limits.tensorElements)
-        <= Self.productLimit
+    func fit(_ a: Int?, _ b: Int?) -> Bool { a == b || a == nil || b == nil }
+    let outer = 1..<rank - 2
+    guard fit(a.shape[rank - 1], b.shape[rank - 2]),
+      outer.allSatisfy({ fit(a.shape[$0], b.shape[$0]) || a.shape[$0] == 1 || b.shape[$0] == 1 })
     else {
       throw call.error(
-        "a product of matrices \(a.shapeText) and \(b.shapeText) is too large",
-        code: .limitExceeded)
+        "its inputs \(a.shapeText) and \(b.shapeText) do not fit", code: .mismatch)
     }
-    let before: [BlobAxis] = rank == 4 ? [.sequence] : []
+    var result = a
+    result.mask = nil
+    result.shape[rank - 1] = b.shape[rank - 1]
+    for axis in outer where a.shape[axis] == 1 { result.shape[axis] = b.shape[axis] }
+    let sizes = (result.shape.dropFirst() + [a.shape[rank - 1]]).compactMap { $0 }
+    let isAlike = outer.allSatisfy { a.shape[$0] == b.shape[$0] }
+    if rank < 5, isAlike, sizes.count == rank,
+      try checkedProduct(sizes, limit: Limits.tensorElements) <= Self.productLimit
+    {
+      return elementwiseProduct(a, b, result, name)
+    }
+    let before = Array([BlobAxis.sequence, .channel].prefix(outer.count))
+    result.layout = TensorLayout(axes: before + [.height, .width])
+    let left = relaid(a, to: result.layout, for: name + "_a")
+    let right = relaid(b, to: result.layout, for: name + "_b")
+    result.blob = add(name, BatchedMatMul(), [left.blob, right.blob])
+    return result
+  }
+
+  private mutating func elementwiseProduct(
+    _ a: KerasTensor, _ b: KerasTensor, _ shape: KerasTensor, _ name: String
+  ) -> KerasTensor {
+    let before: [BlobAxis] = a.rank == 4 ? [.sequence] : []
     // k along the channels, m along the height, n along the width.
     let left = relaid(a, to: TensorLayout(axes: before + [.height, .channel]), for: name + "_a")
     let right = relaid(b, to: TensorLayout(axes: before + [.channel, .width]), for: name + "_b")
-    func repeated(_ blob: String, _ factors: [Int], _ name: String) -> String {
-      if factors == [1, 1] { return blob }
+    func repeated(_ blob: String, _ factors: [Int?], _ name: String) -> String {
       var upsample = Upsample()
       upsample.mode = .nearest
-      upsample.scalingFactor = factors
+      upsample.scalingFactor = factors.compactMap { $0 }
+      if upsample.scalingFactor == [1, 1] { return blob }
       return add(name, upsample, [blob])
     }
+    let rank = shape.rank
     let product = product(
-      repeated(left.blob, [1, columns], name + "__columns__"),
-      repeated(right.blob, [rows, 1], name + "__rows__"), name + "__products__")
-    var result = a
+      repeated(left.blob, [1, shape.shape[rank - 1]], name + "__columns__"),
+      repeated(right.blob, [shape.shape[rank - 2], 1], name + "__rows__"), name + "__products__")
+    var result = shape
     result.blob = reduced(.sum, .c, product, name)
-    result.shape[rank - 1] = columns
     result.layout = TensorLayout(axes: before + [.height, .width])
-    result.mask = nil
     return result
   }
 

@@ -19,6 +19,7 @@ struct NetworkWriter: LayerWriting {
   var masks: [String: KerasTensor] = [:]
   /// Names of the layers that Core ML can train and the source trains.
   private(set) var trainableLayers: Set<String> = []
+  var maskCount = 0
 
   private struct Move: Hashable {
     var blob: String

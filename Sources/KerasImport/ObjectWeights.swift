@@ -185,6 +185,8 @@ private struct ObjectWeightMatching {
 
   /// `SeparableConv2D` is `separable_conv2d`, `PReLU` is `p_re_lu`.
   static func groupName(_ className: String) -> String {
+    // Exported under another name than its own.
+    if className == "GroupQueryAttention" { return "grouped_query_attention" }
     let scalars = Array(
       className.unicodeScalars.filter { $0.properties.isAlphabetic || $0 == "_" || isDigit($0) })
     var result = ""
@@ -207,7 +209,7 @@ private struct ObjectWeightMatching {
   /// Attributes that hold layers, in the order in which the layer counts their weights.
   private static let order = [
     "cell", "cells", "layer", "forward_layer", "backward_layer", "query_dense", "key_dense",
-    "value_dense", "output_dense",
+    "gate_dense", "value_dense", "output_dense",
   ]
 
   /// A layer's own weights and then those of the layers in it.

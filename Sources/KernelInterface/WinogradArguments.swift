@@ -1,8 +1,15 @@
-/// The tiles of a 3 × 3 convolution with stride 1 by Winograd's F(m×m, 3×3), m being 4 or 6.
+/// The tiles of a 3 × 3 convolution with stride 1 by Winograd's F(m×m, 3×3), m being 2, 4 or 6.
 ///
 /// For a tile `d` of (m + 2) × (m + 2) inputs and a kernel `g`, the m × m tile of the output is
 ///
 ///     Aᵀ [(G g Gᵀ) ⊙ (Bᵀ d B)] A
+///
+/// F(2×2, 3×3) has the points 0, 1, −1 and ∞:
+///
+///          ⎡ −1   0   1   0 ⎤       ⎡  −1    0    0  ⎤
+///     Bᵀ = ⎢  0   1   1   0 ⎥   G = ⎢ 1/2   1/2  1/2 ⎥  Aᵀ = ⎡ 1  1   1  0 ⎤
+///          ⎢  0  −1   1   0 ⎥       ⎢ 1/2  −1/2  1/2 ⎥       ⎣ 0  1  −1  1 ⎦
+///          ⎣  0  −1   0   1 ⎦       ⎣   0    0    1  ⎦
 ///
 /// F(4×4, 3×3) has the points 0, 1, −1, ½, −2 and ∞:
 ///
@@ -26,7 +33,7 @@
 /// Tiles are numbered row by row over all images. The last row and column of tiles may reach beyond
 /// the output: the input there counts as zero and is not read, the output is not written.
 public struct WinogradTiles: Sendable {
-  /// Output rows and columns of a tile: 4 or 6.
+  /// Output rows and columns of a tile: 2, 4 or 6.
   public var size: Int
   /// Of the output of one image.
   public var rows: Int

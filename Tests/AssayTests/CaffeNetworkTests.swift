@@ -124,6 +124,28 @@ import Testing
     #expect(timed.code == 0, "\(timed.errors)")
   }
 
+  @Test(arguments: ["v2.prototxt", "single.caffemodel", "whole.caffemodel", "hdf5.caffemodel.h5"])
+  func damagedFiles(_ name: String) throws {
+    let original = try Data(contentsOf: URL(filePath: Self.fixtures + "/" + name))
+    try Command.withFolder { folder in
+      for seed in UInt64(1)...40 {
+        let path = folder + "/" + name
+        let output = folder + "/out.mlmodel"
+        try HostileFileTests.damaged(original, seed: seed).write(to: URL(filePath: path))
+        let others =
+          switch name {
+          case "whole.caffemodel": [path]
+          case "v2.prototxt": [path, Self.fixtures + "/single.caffemodel"]
+          default: [Self.fixtures + "/v2.prototxt", path]
+          }
+        let result = try Command.run(["convert"] + others + ["-o", output])
+        HostileFileTests.check(result, "\(name), seed \(seed)")
+        #expect(FileManager.default.fileExists(atPath: output) == (result.code == 0))
+        try? FileManager.default.removeItem(atPath: output)
+      }
+    }
+  }
+
   /// Converts, and compares: no element may be off by more than 1e-4 of its output's largest value.
   private static func compare(
     _ network: [String], input: String, expected: String

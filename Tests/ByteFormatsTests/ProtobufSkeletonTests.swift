@@ -6,8 +6,9 @@ import Testing
 struct ProtobufSkeletonTests {
   /// message Node { uint32 a = 1; repeated float f = 2 [packed]; bytes b = 3; repeated Node n = 4;
   /// string s = 5; fixed64 d = 6; oneof { uint32 x = 7; uint32 y = 8; } bytes carried = 9; }
-  static let schema: ProtobufSchema = {
-    let schema = ProtobufSchema(name: "Node", structByteCount: 100)
+  static let schema = ProtobufSchema(name: "Node", structByteCount: 100) { nodeFields() }
+
+  private static func nodeFields() -> [ProtobufSchema.Field] {
     func field(
       _ number: UInt32, _ name: String, _ kind: ProtobufSchema.Kind, isRepeated: Bool = false,
       choice: Int? = nil, isCarried: Bool = false
@@ -16,14 +17,13 @@ struct ProtobufSkeletonTests {
         number: number, name: name, kind: kind, isRepeated: isRepeated, choice: choice,
         isCarried: isCarried)
     }
-    schema.define([
+    return [
       field(1, "a", .varint), field(2, "f", .fixed32, isRepeated: true), field(3, "b", .bytes),
       field(4, "n", .message(schema), isRepeated: true), field(5, "s", .string),
       field(6, "d", .fixed64), field(7, "x", .varint, choice: 1),
       field(8, "y", .varint, choice: 1), field(9, "carried", .bytes, isCarried: true),
-    ])
-    return schema
-  }()
+    ]
+  }
 
   private func skeleton(_ bytes: [UInt8], budget: Int = 1 << 20) throws -> ProtobufSkeleton {
     try ProtobufSkeleton(of: Bytes(bytes), schema: Self.schema, budget: budget)

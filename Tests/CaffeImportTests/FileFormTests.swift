@@ -65,8 +65,11 @@ import Testing
       return
     }
     // Of 8 × 8 the rows and columns 1 to 6.
-    let expected = (0..<3).flatMap { channel in
-      (1..<7).flatMap { row in (1..<7).map { Float(channel * 64 + row * 8 + $0) / 4 } }
+    var expected: [Float] = []
+    for channel in 0..<3 {
+      for row in 1..<7 {
+        for column in 1..<7 { expected.append(Float(channel * 64 + row * 8 + column) / 4) }
+      }
     }
     #expect(mean.meanImage == expected)
   }

@@ -13,7 +13,7 @@ import Testing
   @Test(arguments: [
     ("num_output: 20", 20), ("num_output: 0x1F", 31), ("num_output: 017", 15),
     ("num_output: 0", 0), ("num_output: 4294967295", 4_294_967_295), ("num_output: 5.0", 5),
-    ("num_output:7;", 7), ("num_output : 8 ,", 8), ("# 1\nnum_output: # 2\n 9 # 3", 9),
+    ("num_output:7;", 7), ("num_output : 8 ,", 8), ("# 1\nnum_output: # 2\n 9 # 3\n", 9),
   ])
   func readsWholeNumbers(_ text: String, _ expected: Int) throws {
     #expect(try convolution(text).integer("num_output") == expected)

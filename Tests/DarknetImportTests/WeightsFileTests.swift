@@ -20,8 +20,8 @@ import Testing
     #expect(transposed.headerBytes == 16 && transposed.isTransposed && transposed.isAmbiguous)
     let negative = try file([0x8000_0000, 0x8000_0000, 0, 5])
     #expect(negative.headerBytes == 16)
-    let tiny = Bytes([1, 2, 3] as [UInt8])
-    #expect(modelError { try WeightsFile(tiny, path: "m") }?.code == .malformed)
+    #expect(
+      modelError { try WeightsFile(Bytes([1, 2, 3] as [UInt8]), path: "m") }?.code == .malformed)
     let short = Bytes(weightBytes(0, header: [0, 2, 0, 5]))
     #expect(
       modelError { try WeightsFile(short, path: "m") }?.message

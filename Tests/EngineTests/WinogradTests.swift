@@ -15,7 +15,7 @@ import Testing
     var options = CompileOptions()
     options.instructionSet = set
     options.threads = threads
-    options.convolution = size == 4 ? .winograd4 : .winograd6
+    options.convolution = [2: .winograd2, 4: .winograd4, 6: .winograd6][size] ?? .automatic
     options.inputShapes["in"] = input.shape
     let network = try CompiledNetwork(model: model, options: options)
     #expect(network.steps.contains { $0.kernel.hasPrefix("Winograd \(size)×\(size), 3×3") })
@@ -35,7 +35,7 @@ import Testing
     let expected = try #require(
       try ReferenceNetwork(model: model).predict(["in": ReferenceTensor(input)])["out"])
     for set in InstructionSet.allCases where set.isAvailable {
-      for size in [4, 6] {
+      for size in [2, 4, 6] {
         let one = try predict(model, input, set, size: size, threads: 1)
         let found = error(one, expected)
         #expect(found <= bound, "\(set) \(size) \(shape): \(found)")
@@ -166,6 +166,11 @@ import Testing
     }
     #expect(try kernel(64, 64, size: 56).hasPrefix("Winograd"))
     #expect(try kernel(128, 128, size: 28).hasPrefix("Winograd"))
+    // Of a small map tiles of 4 × 4 save too little to be worth their weights, and where these are
+    // very many, of no map.
+    #expect(try kernel(512, 512, size: 7).hasPrefix("Winograd 2×2"))
+    #expect(try kernel(1024, 1024, size: 13).hasPrefix("Winograd 2×2"))
+    #expect(try kernel(512, 512, size: 28).hasPrefix("Winograd 4×4"))
     // Most of a tile is cut off.
     #expect(try kernel(128, 128, size: 1).hasPrefix("direct"))
   }

@@ -137,6 +137,19 @@ struct InterfaceTests {
     #expect(modelError { try convert(json, options: options) }?.code == .mismatch)
   }
 
+  /// Core ML refuses layers of specification 4 in networks that map arrays to five axes.
+  @Test func layersOfVersion4TakeArraysAsTheyAreDeclared() throws {
+    let image = try convert(single("AutoContrast", input: "[null, 8, 9, 3]"))
+    #expect(image.result.model.neuralNetwork?.arrayInputShapeMapping == .exact)
+    #expect(image.result.model.specificationVersion == 4)
+    #expect(image.inputShape() == [1, 1, 3, 8, 9])
+    let recorded = image.result.model.description?.metadata?.userDefined
+    #expect(recorded?["assay.layout.input1"] == "NHWC:TNCHW")
+    let plain = try convert(single("Dropout", input: "[null, 8, 9, 3]", #""rate": 0.5"#))
+    #expect(plain.result.model.neuralNetwork?.arrayInputShapeMapping == .rank5)
+    #expect(plain.inputShape() == [3, 8, 9])
+  }
+
   @Test func layersAreShownAsTheyAreVisited() throws {
     final class Lines: @unchecked Sendable { var all: [String] = [] }
     let lines = Lines()

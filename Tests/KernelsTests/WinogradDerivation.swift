@@ -69,10 +69,19 @@ struct WinogradDerivation {
     outputTransform = (0..<outputs).map { k in columns.map { $0[k] } }
   }
 
-  /// What the kernels use for tiles of 4 × 4 and of 6 × 6.
-  static func used(size: Int) -> WinogradDerivation { size == 4 ? four : six }
+  /// What the kernels use for tiles of `size` × `size`.
+  static func used(size: Int) -> WinogradDerivation {
+    switch size {
+    case 2: two
+    case 4: four
+    default: six
+    }
+  }
 
-  static let sizes = [4, 6]
+  static let sizes = [2, 4, 6]
+
+  private static let two = WinogradDerivation(
+    points: [Fraction(0), Fraction(1), Fraction(-1)], outputs: 2, taps: 3)
 
   private static let four = WinogradDerivation(
     points: [Fraction(0), Fraction(1), Fraction(-1), Fraction(1, 2), Fraction(-2)], outputs: 4,

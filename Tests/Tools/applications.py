@@ -99,7 +99,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--framework", choices=["keras3", "tfkeras"])
     parser.add_argument("--keep")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     failed = 0
     for name in options.names or NETWORKS:
         for framework in [options.framework] if options.framework else ["keras3", "tfkeras"]:

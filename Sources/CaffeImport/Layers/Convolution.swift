@@ -63,14 +63,13 @@ extension ConvolutionSettings {
   fileprivate func image(
     _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetworkWriter
   ) throws -> CaffeTensor {
+    let shape = try outputShape(input, isDeconvolution: false)
     let image = try placed(input, &network)
     var convolution = convolution(
       kernel: kernel, stride: stride, padding: padding, dilation: dilation)
     convolution.kernel = Weights(try weights(isDeconvolution: false))
     convolution.bias = try bias()
-    return image.with(
-      network.add(name, convolution, [image.blob], to: top),
-      shape: try outputShape(input, isDeconvolution: false))
+    return image.with(network.add(name, convolution, [image.blob], to: top), shape: shape)
   }
 
   /// Every step of the output along the depth sees some planes of the input: they are channels of one

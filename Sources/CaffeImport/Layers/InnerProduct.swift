@@ -71,7 +71,7 @@ extension CaffeNetworkWriter {
     // The layer does it itself, but says less of what it does.
     result.blob = add(
       layer.part("preflatten"), Flatten(), [input.blob],
-      to: "\(tensor.blob)_\(layer.index)_flattened")
+      to: "\(layer.bottoms.first ?? tensor.blob)_\(layer.index)_flattened")
     return result
   }
 }

@@ -231,7 +231,7 @@ struct TextParser {
       let isNegative = try scanner.accept("-")
       guard case .number(let text) = scanner.next,
         let number = Self.integer(text, isNegative: isNegative)
-          ?? Self.number(text).flatMap({ Int(exactly: isNegative ? -$0 : $0) })
+          ?? Self.fraction(text).flatMap({ Int(exactly: isNegative ? -$0 : $0) })
       else { throw wrong() }
       guard range.contains(number) else {
         throw scanner.error(
@@ -276,6 +276,11 @@ struct TextParser {
       return Int(sign + lowercase.dropFirst(), radix: 8)
     }
     return Int(sign + text)
+  }
+
+  /// A number that is written with a point or an exponent.
+  private static func fraction(_ text: String) -> Double? {
+    text.contains { ".eE".contains($0) } ? number(text) : nil
   }
 
   private static func number(_ text: String) -> Double? {

@@ -181,14 +181,16 @@ struct Choice<Value>: @unchecked Sendable {
       })
   }
 
-  /// A message whose fields are read and written in place.
+  /// A message whose fields are read and written in place; `type` has the table of those that it holds,
+  /// where these are messages.
   static func flat<Inner>(
-    _ name: String, read: @escaping (MessageReader) throws -> Value,
+    _ name: String, type: (any EncodedMessage.Type)? = nil,
+    read: @escaping (MessageReader) throws -> Value,
     _ extract: @escaping (Value) -> Inner?,
     write: @escaping (Inner, MessageWriter) throws -> Void
   ) -> Self {
     Self(
-      name: name, type: nil,
+      name: name, type: type,
       read: { reader in
         guard let nested = try reader.nested(name) else {
           throw ModelError(.internal, "no '\(name)'")

@@ -1,55 +1,60 @@
 import ByteFormats
 import CProtobufC
 import CSpec
+import Synchronization
 
 /// The schema of `Model` for the wire walkers, made of the generated descriptors and of the tables:
 /// what no table reads is carried.
 enum SpecificationSchema {
-  static let model: ProtobufSchema = {
-    let builder = Builder()
-    builder.collectTypes(descriptor, Model.self)
-    return builder.schema(descriptor)
-  }()
+  static let model = Builder().schema(descriptor, Model.self)
 
   static var descriptor: UnsafePointer<ProtobufCMessageDescriptor> { spec_model_descriptor() }
 
-  private final class Builder {
-    /// The Swift types of messages. Those without one are read in place, completely.
-    private var types: [Descriptor: any EncodedMessage.Type] = [:]
-    private var schemas: [Descriptor: ProtobufSchema] = [:]
+  /// Makes one schema a message type and table.
+  private final class Builder: Sendable {
+    private struct Key: Hashable {
+      var descriptor: UInt
+      var type: ObjectIdentifier?
+    }
 
-    func collectTypes(_ descriptor: Descriptor, _ type: any EncodedMessage.Type) {
-      if types[descriptor] != nil { return }
-      types[descriptor] = type
-      for (name, inner) in type.readTypes {
-        guard let descriptor = descriptor.field(name).pointee.messageType else { continue }
-        collectTypes(descriptor, inner)
+    private let schemas = Mutex<[Key: ProtobufSchema]>([:])
+
+    /// - Parameter type: the message's Swift type; a message without one is read in place, completely.
+    func schema(_ message: Descriptor, _ type: (any EncodedMessage.Type)?) -> ProtobufSchema {
+      let address = UInt(bitPattern: message)
+      let key = Key(descriptor: address, type: type.map { ObjectIdentifier($0) })
+      return schemas.withLock { schemas in
+        if let schema = schemas[key] { return schema }
+        let schema = ProtobufSchema(
+          name: String(cString: message.pointee.short_name),
+          structByteCount: Int(message.pointee.sizeof_message),
+          fields: { Descriptor(bitPattern: address).map { self.fields($0, type) } ?? [] })
+        schemas[key] = schema
+        return schema
       }
     }
 
-    func schema(_ descriptor: Descriptor) -> ProtobufSchema {
-      if let schema = schemas[descriptor] { return schema }
-      let schema = ProtobufSchema(
-        name: String(cString: descriptor.pointee.short_name),
-        structByteCount: Int(descriptor.pointee.sizeof_message))
-      schemas[descriptor] = schema
-      let names = types[descriptor]?.readNames
-      schema.define(
-        (0..<Int(descriptor.pointee.n_fields)).map { index in
-          let field = descriptor.pointee.fields[index]
-          let name = String(cString: field.name)
-          let isCarried = names.map { !$0.contains(name) } ?? false
-          return ProtobufSchema.Field(
-            number: field.id, name: name,
-            kind: isCarried && field.messageType != nil ? .bytes : kind(field),
-            isRepeated: field.label == PROTOBUF_C_LABEL_REPEATED,
-            choice: field.isInChoice ? Int(field.quantifier_offset) : nil, isCarried: isCarried)
-        })
-      return schema
+    private func fields(
+      _ message: Descriptor, _ type: (any EncodedMessage.Type)?
+    ) -> [ProtobufSchema.Field] {
+      let names = type?.readNames
+      let types = type?.readTypes ?? [:]
+      return (0..<Int(message.pointee.n_fields)).map { index in
+        let field = message.pointee.fields[index]
+        let name = String(cString: field.name)
+        let isCarried = names.map { !$0.contains(name) } ?? false
+        return ProtobufSchema.Field(
+          number: field.id, name: name,
+          kind: isCarried && field.messageType != nil ? .bytes : kind(field, types[name]),
+          isRepeated: field.label == PROTOBUF_C_LABEL_REPEATED,
+          choice: field.isInChoice ? Int(field.quantifier_offset) : nil, isCarried: isCarried)
+      }
     }
 
-    private func kind(_ field: ProtobufCFieldDescriptor) -> ProtobufSchema.Kind {
-      if let inner = field.messageType { return .message(schema(inner)) }
+    private func kind(
+      _ field: ProtobufCFieldDescriptor, _ type: (any EncodedMessage.Type)?
+    ) -> ProtobufSchema.Kind {
+      if let inner = field.messageType { return .message(schema(inner, type)) }
       return switch field.type {
       case PROTOBUF_C_TYPE_FLOAT, PROTOBUF_C_TYPE_FIXED32, PROTOBUF_C_TYPE_SFIXED32: .fixed32
       case PROTOBUF_C_TYPE_DOUBLE, PROTOBUF_C_TYPE_FIXED64, PROTOBUF_C_TYPE_SFIXED64: .fixed64

@@ -109,9 +109,7 @@ struct ConvolutionPlan: Sendable {
       view, groups: groups, groupStride: groupStride, path: path, floats: floats,
       inputBlock: inputBlock, scale: scale, context: context)
     let padded = (channels + block - 1) / block * block
-    self.bias = try bias.map {
-      try Constant($0 + [Float](repeating: 0, count: padded - $0.count))
-    }
+    self.bias = try bias.map { try Constant($0, paddedTo: padded) }
     (epilogue, slopes) = try activation.epilogue(paddedChannels: padded)
   }
 

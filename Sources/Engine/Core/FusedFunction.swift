@@ -35,8 +35,7 @@ enum FusedFunction: Sendable, Equatable {
       epilogue.upper = upper
     case .prelu(let slopes):
       epilogue.activation = .prelu
-      let padding = [Float](repeating: 0, count: max(0, paddedChannels - slopes.count))
-      return (epilogue, try Constant(slopes + padding))
+      return (epilogue, try Constant(slopes, paddedTo: paddedChannels))
     }
     return (epilogue, nil)
   }

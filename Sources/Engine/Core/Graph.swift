@@ -83,6 +83,11 @@ struct Constant: Sendable {
     }
   }
 
+  /// The elements and, up to `count`, zeros.
+  init(_ elements: [Float], paddedTo count: Int) throws {
+    try self.init(elements + [Float](repeating: 0, count: max(0, count - elements.count)))
+  }
+
   var pointer: UnsafePointer<Float> {
     UnsafePointer(buffer.pointer.assumingMemoryBound(to: Float.self))
   }

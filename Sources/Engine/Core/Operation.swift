@@ -152,9 +152,7 @@ struct RunContext {
     if layout.halo == .none { return pool.forEach(units, body) }
     let buffer = pointer(output)
     pool.onEveryThread { thread, threads in
-      for plane in ThreadPool.share(of: layout.planes, thread, threads) {
-        layout.clearHalo(ofPlane: plane, in: buffer)
-      }
+      layout.clearHalos(ofThread: thread, threads, in: buffer)
       for unit in ThreadPool.share(of: units, thread, threads) { body(unit) }
     }
   }

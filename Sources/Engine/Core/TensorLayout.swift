@@ -106,6 +106,16 @@ struct TensorLayout: Equatable, Sendable {
     }
   }
 
+  /// Writes zeros to the halos of the planes that are thread `thread`'s share.
+  func clearHalos(
+    ofThread thread: Int, _ threads: Int, in buffer: UnsafeMutablePointer<Float>
+  ) {
+    if halo == .none { return }
+    for plane in ThreadPool.share(of: planes, thread, threads) {
+      clearHalo(ofPlane: plane, in: buffer)
+    }
+  }
+
   /// Writes zeros to the halo of plane `index`.
   func clearHalo(ofPlane index: Int, in buffer: UnsafeMutablePointer<Float>) {
     if halo == .none { return }

@@ -76,6 +76,9 @@ extension ConvolutionWeights {
   /// it: of a small map much of a tile is cut off, with few channels the transforms outweigh the rest.
   private static let largeMap = 100
   private static let manyChannels = 64
+  /// Above this, the transformed weights of larger tiles than 2 × 2 take too much memory, and too long
+  /// from there as soon as threads share its bandwidth.
+  private static let manyWeightBytes = 64 << 20
 
   /// The size of the tiles by which Winograd's algorithm computes the convolution of blocked input;
   /// nil where it cannot or is not chosen. A larger tile must be worth its weights.
@@ -86,19 +89,23 @@ extension ConvolutionWeights {
     else { return nil }
     switch algorithm {
     case .direct: return nil
+    case .winograd2: return 2
     case .winograd4: return 4
     case .winograd6: return 6
     case .automatic:
       let geometry = WinogradGeometry(
         output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
       let cost = ConvolutionCost(geometry, kernels: kernels)
+      let two = cost.winograd(size: 2)
       let four = cost.winograd(size: 4)
       let six = cost.winograd(size: 6)
-      if min(four, six) >= cost.direct { return nil }
+      if min(two, four, six) >= cost.direct { return nil }
       let isLarge =
         min(output.height, output.width) >= Self.largeMap
         && min(inputs, outputs) >= Self.manyChannels
-      return isLarge && six < 0.95 * four ? 6 : 4
+      if isLarge && six < 0.95 * four { return 6 }
+      let weightBytes = 4 * WinogradSchedule.weightFloats(geometry, size: 4)
+      return two < four || weightBytes > Self.manyWeightBytes ? 2 : 4
     }
   }
 }

@@ -29,14 +29,12 @@ struct WinogradPlan: Sendable {
     kernels = context.kernels
     schedule = WinogradSchedule(
       geometry, size: size, kernels: kernels, threads: context.threadCount)
-    start = from.origin - window.start[0] * from.rowStride - window.start[1] * from.block
+    start = window.origin(in: from)
     packed = try Self.pack(
       view, scale: weights.scale, size: size, panels: schedule.panels,
       floats: WinogradSchedule.weightFloats(geometry, size: size), context: context)
     let padded = to.channelBlocks * to.block
-    bias = try weights.bias.map {
-      try Constant($0 + [Float](repeating: 0, count: padded - $0.count))
-    }
+    bias = try weights.bias.map { try Constant($0, paddedTo: padded) }
     (epilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
   }
 
@@ -73,14 +71,9 @@ struct WinogradPlan: Sendable {
   func run(_ buffers: Buffers, _ pool: ThreadPool) {
     let products =
       buffers.scratch + (schedule.isShared ? 1 : schedule.threads) * schedule.transformedFloats
-    func clearHalo(_ thread: Int, _ threads: Int) {
-      for plane in ThreadPool.share(of: to.planes, thread, threads) {
-        to.clearHalo(ofPlane: plane, in: buffers.output)
-      }
-    }
     if !schedule.isShared {
       pool.onEveryThread { thread, threads in
-        clearHalo(thread, threads)
+        to.clearHalos(ofThread: thread, threads, in: buffers.output)
         let transformed = buffers.scratch + thread * schedule.transformedFloats
         for batch in ThreadPool.share(of: schedule.batches, thread, threads) {
           let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
@@ -95,7 +88,7 @@ struct WinogradPlan: Sendable {
     for batch in 0..<schedule.batches {
       let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
       pool.onEveryThread { thread, threads in
-        if batch == 0 { clearHalo(thread, threads) }
+        if batch == 0 { to.clearHalos(ofThread: thread, threads, in: buffers.output) }
         if from.channelBlocks >= tiles.count {
           let blocks = ThreadPool.share(of: from.channelBlocks, thread, threads)
           transformInput(tiles, blocks: blocks, buffers, buffers.scratch)

@@ -55,14 +55,12 @@ struct WinogradSchedule: Sendable {
       batches = max(1, (tiles + together - 1) / together)
     }
     let tilesAtOnce = (tiles + batches - 1) / batches
-    /// Whole cache lines, an odd number of them.
-    func spread(_ floats: Int) -> Int { (floats + 15) / 16 / 2 * 32 + 16 }
-    pointStride = spread(tilesAtOnce * tileStride)
+    pointStride = spreadStride(tilesAtOnce * tileStride)
     let panelFloats = tilesAtOnce * kernels.panelBlocks * geometry.block
     panelsAtOnce =
       isAlone
       ? 1 : max(1, min(4, panels / threads, Self.privateBytes / (4 * points * max(1, panelFloats))))
-    productStride = spread(panelsAtOnce * panelFloats)
+    productStride = spreadStride(panelsAtOnce * panelFloats)
   }
 
   private var points: Int { WinogradTiles.points(size: size) }

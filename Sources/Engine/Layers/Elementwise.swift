@@ -68,7 +68,7 @@ struct ElementwiseRunner: Sendable {
     let padded = layout.channelBlocks * layout.block
     func lanes(_ parameter: ElementFunction.Parameter) throws -> Constant? {
       guard case .perChannel(let values) = parameter else { return nil }
-      return try Constant(values + [Float](repeating: 0, count: padded - values.count))
+      return try Constant(values, paddedTo: padded)
     }
     alphas = try lanes(function.alpha)
     betas = try lanes(function.beta)

@@ -58,11 +58,9 @@ struct PieceConvolutionOperation: Operation {
     let pointFloats = PieceWeights.packedFloats(
       view, blockChannels: channels, block: context.channelBlock)
     let padded = to.channelBlocks * to.block
-    let bias = try weights.bias.map {
-      try Constant($0 + [Float](repeating: 0, count: padded - $0.count))
-    }
+    let bias = try weights.bias.map { try Constant($0, paddedTo: padded) }
     let (plainEpilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
-    let start = from.origin - window.start[0] * from.rowStride - window.start[1] * from.block
+    let start = window.origin(in: from)
     let kernel = window.kernel
     return { run in
       let source = UnsafePointer(run.pointer(input)) + start
@@ -71,9 +69,7 @@ struct PieceConvolutionOperation: Operation {
       var epilogue = plainEpilogue
       epilogue.slopes = slopes?.pointer
       run.pool.onEveryThread { thread, threads in
-        for plane in ThreadPool.share(of: to.planes, thread, threads) {
-          to.clearHalo(ofPlane: plane, in: target)
-        }
+        to.clearHalos(ofThread: thread, threads, in: target)
         let transformed =
           memory + thread * (schedule.transformedFloats + schedule.productFloats)
         let products = transformed + schedule.transformedFloats
@@ -169,12 +165,9 @@ struct PieceSchedule: Sendable {
       height = (height + 1) / 2
     }
     bands = (tileRows + height - 1) / height
-    pointStride = Self.spread((height + grid.down - 1) * rowStride)
-    productPointStride = Self.spread(width * outputs)
+    pointStride = spreadStride((height + grid.down - 1) * rowStride)
+    productPointStride = spreadStride(width * outputs)
   }
-
-  /// Whole cache lines, an odd number of them.
-  static func spread(_ floats: Int) -> Int { (floats + 15) / 16 / 2 * 32 + 16 }
 
   var transformedFloats: Int { Pieces.points * pointStride }
   var productFloats: Int { Pieces.points * productPointStride }

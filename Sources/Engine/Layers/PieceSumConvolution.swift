@@ -58,7 +58,7 @@ struct PieceSumConvolutionOperation: Operation {
       view, blockChannels: channels, block: context.channelBlock)
     let bias = try Constant(
       (0..<Pieces.sumChannels).map { $0 < outputs ? weights.bias?[$0] ?? 0 : 0 })
-    let start = from.origin - window.start[0] * from.rowStride - window.start[1] * from.block
+    let start = window.origin(in: from)
     let kernel = window.kernel
     let block = context.channelBlock
     let functions = RowFunctions(functions, kernels)
@@ -163,7 +163,7 @@ private struct PieceSumSchedule: Sendable {
     strips = (tileColumns + widest - 1) / widest
     let width = (tileColumns + strips - 1) / strips
     bands = max(1, min(context.threadCount, tileRows / (4 * grid.down)))
-    pointStride = PieceSchedule.spread((width + grid.across - 1) * channels)
+    pointStride = spreadStride((width + grid.across - 1) * channels)
     productFloats = (width + grid.across - 1) * columns
     sumStride = (width + 3) / 4 * 4 * Pieces.sumChannels + 16
   }

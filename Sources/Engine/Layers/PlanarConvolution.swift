@@ -133,11 +133,7 @@ struct PlanarConvolutionOperation: Operation {
       let sums = memory + run.pool.threadCount * (copiedFloats + rowFloats)
       let images = from.shape.images
       run.pool.onEveryThread { thread, threads in
-        if to.halo != .none {
-          for plane in ThreadPool.share(of: to.planes, thread, threads) {
-            to.clearHalo(ofPlane: plane, in: buffer)
-          }
-        }
+        to.clearHalos(ofThread: thread, threads, in: buffer)
         let copied = memory + thread * (copiedFloats + rowFloats)
         let line = copied + copiedFloats
         for unit in ThreadPool.share(of: images * bands, thread, threads) {

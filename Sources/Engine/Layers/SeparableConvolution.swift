@@ -65,9 +65,7 @@ struct SeparableConvolutionOperation: Operation {
       let added = residual.map { UnsafePointer(run.pointer($0)) }
       let bandsOfThreads = run.pointer(scratch)
       run.pool.onEveryThread { thread, threads in
-        for plane in ThreadPool.share(of: to.planes, thread, threads) {
-          to.clearHalo(ofPlane: plane, in: target)
-        }
+        to.clearHalos(ofThread: thread, threads, in: target)
         let band = bandsOfThreads + thread * between.floatCount
         for unit in ThreadPool.share(of: bands.count, thread, threads) {
           let (image, rows) = bands[unit]

@@ -114,9 +114,7 @@ struct UpsampledConvolutionOperation: Operation {
     let schedule = UpsampledSchedule(context)
     let packed = try packed(schedule, context)
     let padded = schedule.phaseOutputs
-    let bias = try weights.bias.map {
-      try Constant($0 + [Float](repeating: 0, count: padded - $0.count))
-    }
+    let bias = try weights.bias.map { try Constant($0, paddedTo: padded) }
     let (plainEpilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
     let block = to.block
     let phaseBlocks = padded / block
@@ -125,9 +123,7 @@ struct UpsampledConvolutionOperation: Operation {
       let target = run.pointer(output)
       let memory = run.pointer(scratch)
       run.pool.onEveryThread { thread, threads in
-        for plane in ThreadPool.share(of: to.planes, thread, threads) {
-          to.clearHalo(ofPlane: plane, in: target)
-        }
+        to.clearHalos(ofThread: thread, threads, in: target)
         let transformed = memory + thread * schedule.threadFloats
         let products = transformed + UpsampledTiles.points * schedule.transformedStride
         for unit in ThreadPool.share(of: to.shape.images * schedule.batches, thread, threads) {
@@ -211,8 +207,8 @@ private struct UpsampledSchedule: Sendable {
     let width = (tiles + batches - 1) / batches
     let panel = context.kernels.panelBlocks
     blocksAtOnce = max(1, Self.productBytes / (pointBytes * width * block) / panel) * panel
-    transformedStride = PieceSchedule.spread(width * tileStride)
-    productStride = PieceSchedule.spread(
+    transformedStride = spreadStride(width * tileStride)
+    productStride = spreadStride(
       min(blocksAtOnce, 4 * phaseOutputs / block) * width * block)
   }
 

@@ -84,23 +84,51 @@ struct SoftmaxLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var tensor = try call.input
-    guard call.inputs[0].mask == nil else {
-      throw call.unsupported("a mask of its input: softmax over some of the steps is not supported")
+    guard let given = call.tensor(0, "inputs") else { throw call.error("it has no inputs") }
+    guard let mask = call.tensor(1, "mask") else {
+      guard given.mask == nil else {
+        throw call.unsupported(
+          "a mask of its input: softmax over some of the steps is not supported")
+      }
+      return [try softmax(given, call.name, call, &network)]
     }
+    // What does not count becomes as small as possible.
+    let (inputs, result) = try network.merged(
+      call.with(name: call.name, inputs: [given, mask]))
+    let factor = network.counting(inputs[1].blob, call.name + "__counts__")
+    var masked = result
+    masked.mask = nil
+    masked.blob = network.sum(
+      [
+        network.product(inputs[0].blob, factor, call.name + "__kept__"),
+        network.affine(factor, 1e9, -1e9, call.name + "__offset__"),
+      ], call.name + "__masked__")
+    guard call.version.isAtLeast(3, 14) else {
+      return [try softmax(masked, call.name, call, &network)]
+    }
+    var output = try softmax(masked, call.name + "__softmax__", call, &network)
+    output = network.relaid(output, to: result.layout, for: call.name + "_softmax")
+    output.blob = network.product(output.blob, factor, call.name)
+    return [output]
+  }
+
+  private func softmax(
+    _ input: KerasTensor, _ name: String, _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    var tensor = input
     let indices = try axes.map { try call.axis($0, of: tensor) }.sorted()
-    if indices.count == 1 { return [network.softmax(tensor, axis: indices[0], call.name)] }
+    if indices.count == 1 { return network.softmax(tensor, axis: indices[0], name) }
     let layout = tensor.layout
     let axes = try ReducibleAxes(indices, of: tensor, call)
-    tensor = network.relaid(tensor, to: axes.layout, for: call.name)
-    let largest = network.reduced(.max, axes.reduction, tensor.blob, call.name + "__max__")
+    tensor = network.relaid(tensor, to: axes.layout, for: name)
+    let largest = network.reduced(.max, axes.reduction, tensor.blob, name + "__max__")
     let exponentials = network.unary(
-      .exp, network.difference(tensor.blob, largest, call.name + "__difference__"),
-      call.name + "__exp__")
-    let sum = network.reduced(.sum, axes.reduction, exponentials, call.name + "__sum__")
-    let inverse = network.unary(.power, sum, call.name + "__inverse__", alpha: -1)
-    tensor.blob = network.product(exponentials, inverse, call.name)
-    return [network.relaid(tensor, to: layout, for: call.name + "_back")]
+      .exp, network.difference(tensor.blob, largest, name + "__difference__"),
+      name + "__exp__")
+    let sum = network.reduced(.sum, axes.reduction, exponentials, name + "__sum__")
+    let inverse = network.unary(.power, sum, name + "__inverse__", alpha: -1)
+    tensor.blob = network.product(exponentials, inverse, name)
+    return network.relaid(tensor, to: layout, for: name + "_back")
   }
 }
 

@@ -3,20 +3,121 @@ import ImportSupport
 import TensorCore
 
 /// A recurrent layer forwards and one backwards over the same sequence.
-///
-/// Two LSTMs are one layer in Core ML. Other cells are two layers; where these give sequences, the
-/// backward one's is turned round by a recurrent layer that copies its input and runs backwards.
 struct Bidirectional: KerasLayer {
   static let classNames = ["Bidirectional"]
   static let maskPolicy = MaskPolicy.decides
 
-  private enum Merge: String {
-    case concat, sum, mul, ave
+  private let directions: any BothDirections
+
+  init(_ configuration: LayerConfiguration) throws {
+    let inner = configuration.field("layer")?.value["class_name"]?.string ?? ""
+    directions =
+      ConvLSTM.classNames.contains(ModelDefinition.plainClassName(inner))
+      ? try BidirectionalConvolution(configuration) : try BidirectionalCells(configuration)
   }
 
+  var weights: [WeightSlot] { directions.weights }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    try directions.convert(call, into: &network)
+  }
+}
+
+/// What a bidirectional layer is made of.
+private protocol BothDirections: Sendable {
+  var weights: [WeightSlot] { get }
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor]
+}
+
+/// What becomes of the two directions' outputs.
+private enum DirectionMerge: String {
+  case concat, sum, mul, ave
+
+  /// Nil where the outputs stay two.
+  static func read(_ configuration: LayerConfiguration) throws -> DirectionMerge? {
+    guard let (field, value) = configuration.field("merge_mode") else {
+      return configuration.fields["merge_mode"] == nil ? .concat : nil
+    }
+    guard let mode = value.string.flatMap(DirectionMerge.init(rawValue:)) else {
+      throw configuration.bad(field, value, "concat, sum, mul, ave or null")
+    }
+    return mode
+  }
+}
+
+extension LayerConfiguration {
+  /// The configuration of a layer in this one.
+  fileprivate func inner(_ field: String) throws -> LayerConfiguration {
+    guard let (_, json) = self.field(field), let innerClass = json["class_name"]?.string
+    else { throw missing([field]) }
+    return LayerConfiguration(
+      name: name, className: "Bidirectional(\(ModelDefinition.plainClassName(innerClass)))",
+      fields: json["config"]?.object ?? JSONObject(), version: version)
+  }
+}
+
+extension [WeightSlot] {
+  fileprivate func prefixed(_ prefix: String) -> [WeightSlot] {
+    map { WeightSlot(prefix + $0.name, isTrainable: $0.isTrainable) }
+  }
+}
+
+/// Convolutions over images in both directions, one step after the other.
+private struct BidirectionalConvolution: BothDirections {
+  private let forward: ConvLSTM
+  private let backward: ConvLSTM
+  private let merge: DirectionMerge?
+
+  init(_ configuration: LayerConfiguration) throws {
+    let layer = try configuration.inner("layer")
+    let first = try ConvLSTM(layer)
+    forward = first
+    backward =
+      configuration.field("backward_layer") == nil
+      ? first.reversed : try ConvLSTM(try configuration.inner("backward_layer"))
+    merge = try DirectionMerge.read(configuration)
+    guard forward.path.isReversed != backward.path.isReversed,
+      forward.path.returnsSequences == backward.path.returnsSequences
+    else {
+      throw configuration.unsupported(
+        "backward_layer", "it must run the other way and give as many steps")
+    }
+  }
+
+  var weights: [WeightSlot] {
+    forward.weights.prefixed("forward_") + backward.weights.prefixed("backward_")
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    guard call.inputs.count == 1 else {
+      throw call.unsupported("initial states of convolutions in both directions")
+    }
+    func part(_ layer: ConvLSTM, _ name: String) throws -> [KerasTensor] {
+      try layer.convert(
+        call.with(name: call.name + "_" + name, inputs: call.inputs), name + "_",
+        reversesOutput: layer.path.isReversed && layer.path.returnsSequences, into: &network)
+    }
+    let (first, second) = (try part(forward, "forward"), try part(backward, "backward"))
+    let states = Array(first.dropFirst() + second.dropFirst())
+    let halves = call.with(name: call.name, inputs: [first[0], second[0]])
+    switch merge {
+    case nil: return halves.inputs + states
+    case .concat:
+      let axis = first[0].index(of: .channel) ?? first[0].rank - 1
+      return try network.concatenated(axis: axis, halves) + states
+    case .sum: return try network.elementwise(Add(), halves, stretches: true) + states
+    case .mul: return try network.elementwise(Multiply(), halves, stretches: true) + states
+    case .ave: return try network.elementwise(Average(), halves, stretches: false) + states
+    }
+  }
+}
+
+/// Two LSTMs are one layer in Core ML. Other cells are two layers; where these give sequences, the
+/// backward one's is turned round by a recurrent layer that copies its input and runs backwards.
+private struct BidirectionalCells: BothDirections {
   private let forward: RecurrentLayer
   private let backward: RecurrentLayer
-  private let merge: Merge?
+  private let merge: DirectionMerge?
 
   init(_ configuration: LayerConfiguration) throws {
     forward = try Self.inner("layer", configuration)
@@ -33,37 +134,24 @@ struct Bidirectional: KerasLayer {
       throw configuration.unsupported(
         "backward_layer", "it must run the other way and give as many steps")
     }
-    if let (field, value) = configuration.field("merge_mode") {
-      guard let mode = value.string.flatMap(Merge.init(rawValue:)) else {
-        throw configuration.bad(field, value, "concat, sum, mul, ave or null")
-      }
-      merge = mode
-    } else {
-      merge = configuration.fields["merge_mode"] == nil ? .concat : nil
-    }
+    merge = try DirectionMerge.read(configuration)
   }
 
   private static func inner(
     _ field: String, _ configuration: LayerConfiguration
   ) throws -> RecurrentLayer {
-    guard let (_, json) = configuration.field(field), let innerClass = json["class_name"]?.string
-    else { throw configuration.missing([field]) }
+    let layer = try configuration.inner(field)
+    let innerClass = String(layer.className.dropFirst("Bidirectional(".count).dropLast())
     guard let type = KerasLayerRegistry.type(named: innerClass) as? any RecurrentKerasLayer.Type
     else {
       throw configuration.unsupported(
         field, "\(innerClass) is no recurrent layer that can be converted")
     }
-    return try type.init(
-      LayerConfiguration(
-        name: configuration.name, className: "Bidirectional(\(innerClass))",
-        fields: json["config"]?.object ?? JSONObject(), version: configuration.version)
-    ).layer
+    return try type.init(layer).layer
   }
 
   var weights: [WeightSlot] {
-    zip(["forward_", "backward_"], [forward, backward]).flatMap { prefix, layer in
-      layer.cell.weights.map { WeightSlot(prefix + $0.name, isTrainable: $0.isTrainable) }
-    }
+    forward.cell.weights.prefixed("forward_") + backward.cell.weights.prefixed("backward_")
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {

@@ -15,7 +15,7 @@ struct ConvLSTM: KerasLayer {
   private let hasBias: Bool
   private let activation: ActivationFunction
   private let gateActivation: ActivationFunction
-  private let path: RecurrentPath
+  private(set) var path: RecurrentPath
   private let format: LayerConfiguration.DataFormat
   private let isOneDimensional: Bool
 
@@ -50,6 +50,13 @@ struct ConvLSTM: KerasLayer {
     [WeightSlot("kernel"), WeightSlot("recurrent_kernel")] + (hasBias ? [WeightSlot("bias")] : [])
   }
 
+  /// The layer that runs the other way.
+  var reversed: ConvLSTM {
+    var other = self
+    other.path.isReversed.toggle()
+    return other
+  }
+
   /// One image of the sequence, and the sequence itself.
   private var imageAxes: [BlobAxis] {
     let places: [BlobAxis] = isOneDimensional ? [.width] : [.height, .width]
@@ -57,7 +64,19 @@ struct ConvLSTM: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try call.input
+    try convert(call, "", reversesOutput: false, into: &network)
+  }
+
+  /// - Parameter prefix: before the names of the weights, of a layer in another one.
+  func convert(
+    _ call: LayerCall, _ prefix: String, reversesOutput: Bool,
+    into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    guard let input = call.inputs.first else { throw call.error("it has no inputs") }
+    let given = Array(call.inputs.dropFirst())
+    guard given.isEmpty || given.count == 2 else {
+      throw call.error("it takes two initial states, not \(given.count)")
+    }
     let rank = isOneDimensional ? 4 : 5
     guard input.rank == rank else {
       throw call.error("its input \(input.shapeText) is no sequence of images")
@@ -80,7 +99,7 @@ struct ConvLSTM: KerasLayer {
     }
     // All gates of all steps at once: i, f, c, o.
     sequence.blob = network.add(
-      call.name + "__inputs__", try inputs(call, channels), [sequence.blob])
+      call.name + "__inputs__", try inputs(call, prefix, channels), [sequence.blob])
     for (axis, place) in [BlobAxis.height, .width].enumerated() {
       guard let index = sequence.index(of: place) else { continue }
       let extent = (kernelSize[axis] - 1) * dilation[axis] + 1
@@ -92,7 +111,7 @@ struct ConvLSTM: KerasLayer {
     }
     let size = kernelSize.map { $0 }
     let stored: [Int?] = (isOneDimensional ? [size[1]] : size) + [filters, 4 * filters]
-    let recurrent = recurrence(try call.weight("recurrent_kernel", stored))
+    let recurrent = recurrence(try call.weight(prefix + "recurrent_kernel", stored))
     // A step is an element of the channels where these and the sequence change places.
     var swapped = sequence
     if let index = sequence.index(of: .channel) { swapped.shape[index] = 4 * filters }
@@ -100,8 +119,11 @@ struct ConvLSTM: KerasLayer {
       axis == .sequence ? .channel : axis == .channel ? .sequence : axis
     }
     let rows = network.relaid(swapped, to: TensorLayout(axes: turned), for: call.name)
-    var h: String?
-    var c: String?
+    let states = given.map { state in
+      network.relaid(state, to: TensorLayout(axes: imageAxes), for: call.name).blob
+    }
+    var h = states.first
+    var c = states.last
     var outputs: [String] = []
     for position in 0..<count {
       let time = path.isReversed ? count - 1 - position : position
@@ -113,6 +135,7 @@ struct ConvLSTM: KerasLayer {
       (h, c) = try self.step(step.blob, h, c, recurrent, name, call, &network)
       if let h { outputs.append(h) }
     }
+    if reversesOutput { outputs.reverse() }
     return try results(sequence, outputs, h ?? "", c ?? "", call, &network)
   }
 
@@ -137,16 +160,16 @@ struct ConvLSTM: KerasLayer {
       }
   }
 
-  private func inputs(_ call: LayerCall, _ channels: Int) throws -> Convolution {
+  private func inputs(_ call: LayerCall, _ prefix: String, _ channels: Int) throws -> Convolution {
     let stored: [Int?] =
       (isOneDimensional ? [kernelSize[1]] : kernelSize) + [channels, 4 * filters]
-    var convolution = recurrence(try call.weight("kernel", stored))
+    var convolution = recurrence(try call.weight(prefix + "kernel", stored))
     convolution.kernelChannels = channels
     convolution.stride = strides
     convolution.dilationFactor = dilation
     convolution.padding = border.convolutionPadding
     convolution.hasBias = hasBias
-    if hasBias { convolution.bias = Weights(try call.weight("bias", [4 * filters])) }
+    if hasBias { convolution.bias = Weights(try call.weight(prefix + "bias", [4 * filters])) }
     return convolution
   }
 

@@ -18,25 +18,40 @@ private enum CategoryMode: String {
 }
 
 extension NetworkWriter {
-  /// 1 at the place that a number names and 0 elsewhere, for vectors of one number.
-  fileprivate mutating func categories(
-    _ input: KerasTensor, count: Int, _ call: LayerCall
+  /// 1 where a number is one of the values and 0 elsewhere, along a new last axis; between whole
+  /// numbers it is whole.
+  mutating func categories(
+    _ input: KerasTensor, _ values: [Float], _ call: LayerCall
   ) throws -> KerasTensor {
-    guard input.rank == 2 && input.shape[1] == 1 || input.rank == 1 else {
-      throw call.unsupported(
-        "an input \(input.shapeText): only single numbers are turned into vectors")
+    guard let raised = input.inserting(at: input.rank) else {
+      throw call.unsupported("one more axis for an input \(input.shapeText)")
     }
-    var result = input.rank == 2 ? relaid(input, to: .vector, for: call.name) : input
-    let ones = Weights([Float](repeating: 1, count: count))
-    let places = Weights((0..<count).map { -Float($0) })
-    let distances = matrixProduct(
-      result.blob, ones, inputs: 1, outputs: count, bias: places, call.name + "__distances__")
+    let ones = Weights([Float](repeating: 1, count: values.count))
+    var result = channelProduct(
+      raised, ones, inputs: 1, outputs: values.count, bias: Weights(values.map { -$0 }),
+      call.name + "__distances__")
     let nearness = affine(
-      unary(.abs, distances, call.name + "__abs__"), -1, 1, call.name + "__nearness__")
+      unary(.abs, result.blob, call.name + "__abs__"), -1, 1, call.name + "__nearness__")
     result.blob = add(call.name, Activation(.relu), [nearness])
-    result.shape = [input.shape[0], count]
-    result.layout = .vector
+    result.mask = nil
     return result
+  }
+
+  /// Places of whole numbers below `count` as vectors of 0 and 1, or of how often each is there.
+  fileprivate mutating func encoded(
+    _ input: KerasTensor, count: Int, _ mode: CategoryMode, _ call: LayerCall
+  ) throws -> KerasTensor {
+    let isOne = input.rank == 1 || input.shape[input.rank - 1] == 1
+    var given = input
+    if isOne, input.rank > 1 { given = input.without([input.rank - 1]) }
+    let whole = call.with(
+      name: isOne || mode == .oneHot ? call.name : call.name + "__places__", inputs: [])
+    var result = try categories(given, (0..<count).map { Float($0) }, whole)
+    if isOne || mode == .oneHot { return settled(result, for: call.name) }
+    let axis = result.rank - 2
+    let reduction: Reduce.Operation = mode == .count ? .sum : .max
+    result = try reduced(reduction, result, [axis], call.name, call).without([axis])
+    return settled(result, for: call.name)
   }
 }
 
@@ -76,7 +91,7 @@ struct Discretization: KerasLayer {
     bins.blob = network.affine(
       sum, -1, Float(boundaries.count), isLast ? call.name : call.name + "__bins__")
     if isLast { return [bins] }
-    return [try network.categories(bins, count: boundaries.count + 1, call)]
+    return [try network.encoded(bins, count: boundaries.count + 1, mode, call)]
   }
 }
 
@@ -93,6 +108,56 @@ struct CategoryEncoding: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    [try network.categories(call.input, count: count, call)]
+    guard call.inputs.count == 1, call.arguments.keywords["count_weights"] == nil else {
+      throw call.unsupported("count_weights are not supported")
+    }
+    if mode == .int { return [try call.input] }
+    return [try network.encoded(call.input, count: count, mode, call)]
+  }
+}
+
+/// The place of each whole number in a vocabulary, behind those for what is not in it.
+struct IntegerLookup: KerasLayer {
+  static let classNames = ["IntegerLookup"]
+
+  private let vocabulary: [Float]
+  private let mode: CategoryMode
+  private static let limit = 4096
+
+  init(_ configuration: LayerConfiguration) throws {
+    let words = try configuration.numbers("vocabulary") ?? []
+    guard (1...Self.limit).contains(words.count), words.allSatisfy({ abs($0) < 16_777_216 }) else {
+      throw configuration.unsupported(
+        "vocabulary",
+        words.isEmpty
+          ? "it is not part of the configuration" : "\(words.count) numbers, or some beyond 2²⁴",
+        hint: "build the layer with vocabulary=[…]")
+    }
+    vocabulary = words.map { Float($0) }
+    mode = try CategoryMode(configuration, default: .int)
+    guard try configuration.int("num_oov_indices", default: 1, atLeast: 0) == 1,
+      try !configuration.bool("invert", default: false), configuration.field("mask_token") == nil
+    else {
+      throw configuration.unsupported(
+        nil, "num_oov_indices other than 1, invert and mask_token are not supported")
+    }
+  }
+
+  /// Σ place · [x = word], with 0 for what is no word
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    let words = try network.categories(
+      input, vocabulary, call.with(name: call.name + "__words__", inputs: []))
+    let places = Weights((1...vocabulary.count).map { Float($0) })
+    var result = network.channelProduct(
+      words, places, inputs: vocabulary.count, outputs: 1, call.name)
+    result = result.without([result.rank - 1])
+    result = network.settled(result, for: call.name)
+    if mode == .int { return [result] }
+    return [
+      try network.encoded(
+        result, count: vocabulary.count + 1, mode,
+        call.with(name: call.name + "__encoded__", inputs: []))
+    ]
   }
 }

@@ -1,4 +1,5 @@
 import CoreMLModel
+import TensorCore
 
 /// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.
 struct DotLayer: KerasLayer {
@@ -35,9 +36,8 @@ extension NetworkWriter {
       result.blob = add(call.name, dot, [a.blob, b.blob])
       return result
     }
-    guard (2...3).contains(a.rank), (2...3).contains(b.rank) else {
-      throw call.unsupported(
-        "inputs \(a.shapeText), \(b.shapeText): vectors and sequences of vectors are supported")
+    if a.rank > 3 || b.rank > 3 {
+      return try outerDot(a, b, [first, last], isNormalized: isNormalized, call)
     }
     var summed: [Int] = []
     for (tensor, axis) in [(a, first), (b, last)] {
@@ -71,6 +71,44 @@ extension NetworkWriter {
       result.shape.removeLast()
       result.layout.axes.removeLast()
     }
+    return result
+  }
+
+  /// All axes of `a` but the summed one, and then those of `b`.
+  private mutating func outerDot(
+    _ a: KerasTensor, _ b: KerasTensor, _ axes: [Int], isNormalized: Bool, _ call: LayerCall
+  ) throws -> KerasTensor {
+    guard !isNormalized else {
+      throw call.unsupported("normalize for inputs \(a.shapeText), \(b.shapeText)")
+    }
+    var sizes: [Int] = []
+    var matrices: [KerasTensor] = []
+    for (position, tensor) in [a, b].enumerated() {
+      let axis = try call.axis(axes[position], of: tensor)
+      let others = (1..<tensor.rank).filter { $0 != axis }
+      let known = tensor.shape.dropFirst().compactMap { $0 }
+      guard known.count == tensor.rank - 1, !tensor.isGuess else {
+        throw call.error(
+          "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
+          hint: "fix it with --input-shape")
+      }
+      var moved = tensor
+      moved.shape = [tensor.shape[0]] + (others + [axis]).map { tensor.shape[$0] }
+      moved.layout.axes = (others + [axis]).map { tensor.layout.axes[$0 - 1] }
+      let made = others.map { known[$0 - 1] }
+      let name = "\(call.name)__matrix_\(position)__"
+      let matrix = try reshaped(
+        settled(moved, for: name),
+        to: [try checkedProduct(made, limit: Limits.dimension), known[axis - 1]],
+        preferred: .channelsFirst, call.with(name: name, inputs: []))
+      matrices.append(position == 0 ? matrix : transposed(matrix))
+      sizes += made
+    }
+    let product = try matrixProduct(
+      matrices[0], matrices[1], call.name + "__product__", call)
+    let result = try reshaped(
+      settled(product, for: call.name + "_product"), to: sizes, preferred: call.preferredImage,
+      call.with(name: call.name, inputs: []))
     return result
   }
 }

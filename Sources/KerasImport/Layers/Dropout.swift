@@ -8,7 +8,7 @@ struct Dropout: KerasLayer {
     "RandomGrayscale", "RandomHue", "RandomSaturation", "RandomSharpness", "RandomColorJitter",
     "RandomColorDegeneration", "RandomErasing", "RandomGaussianBlur", "RandomInvert",
     "RandomPosterization", "RandomElasticTransform", "RandAugment", "AugMix", "CutMix", "MixUp",
-    "StochasticDepth",
+    "StochasticDepth", "Solarization",
   ]
   static let maskPolicy = MaskPolicy.passes
   static let vanishes = true

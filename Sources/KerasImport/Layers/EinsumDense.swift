@@ -37,48 +37,56 @@ struct EinsumDense: KerasLayer {
     let source = Array(expanded(input, rest))
     let target = Array(expanded(output, rest))
     let factors = Array(kernel)
-    let kept = source.filter { target.contains($0) }
+    // Axes for each place of which there is a matrix of its own.
+    let own = source.filter { target.contains($0) && factors.contains($0) }
+    let kept = source.filter { target.contains($0) && !own.contains($0) }
     let summed = source.filter { !target.contains($0) }
     let made = factors.filter { !source.contains($0) }
     guard source.count == given.rank, Set(source).count == source.count,
-      Set(factors).count == factors.count, Set(target) == Set(kept + made),
-      target.count == kept.count + made.count, source.first == target.first,
-      Set(factors) == Set(summed + made), !summed.isEmpty, !made.isEmpty
+      Set(factors).count == factors.count, Set(target) == Set(kept + own + made),
+      target.count == kept.count + own.count + made.count, source.first == target.first,
+      kept.first == source.first, Set(factors) == Set(summed + own + made)
     else {
       throw call.unsupported(
         "the equation '\(equation)' for an input \(given.shapeText): only sums over axes of the "
           + "input that the kernel has are supported")
     }
-    let sizes = summed.map { letter in
-      source.firstIndex(of: letter).flatMap { given.isGuess ? nil : given.shape[$0] }
-    }
     let shape = factors.map { letter in
-      summed.firstIndex(of: letter).flatMap { sizes[$0] }
+      source.firstIndex(of: letter).flatMap { given.isGuess ? nil : given.shape[$0] }
     }
     let stored = try call.weight("kernel", shape)
     func size(_ letter: Character) -> Int {
       factors.firstIndex(of: letter).map { stored.shape[$0] } ?? 1
     }
+    let groups = try checkedProduct(own.map(size), limit: Limits.dimension)
     let inputs = try checkedProduct(summed.map(size), limit: Limits.dimension)
     let outputs = try checkedProduct(made.map(size), limit: Limits.dimension)
-    let matrix = stored.transposed((made + summed).compactMap { factors.firstIndex(of: $0) })
-    var tensor = rearranged(network.standard(given, for: call.name), source, kept + summed)
+    let matrix = stored.transposed((own + made + summed).compactMap { factors.firstIndex(of: $0) })
+    var tensor = rearranged(
+      network.standard(given, for: call.name), source, kept + own + summed)
     let outer = kept.dropFirst().map { letter in
       source.firstIndex(of: letter).flatMap { given.shape[$0] }
     }
-    if summed.count > 1 {
+    let all = try checkedProduct([groups, inputs], limit: Limits.dimension)
+    if own.count + summed.count != 1 {
       tensor = try network.reshaped(
-        tensor, to: try known(outer, call) + [inputs], preferred: .channelsLast,
-        call.with(name: call.name + "__merge__", inputs: []))
+        network.settled(tensor, for: call.name + "_merge"), to: try known(outer, call) + [all],
+        preferred: .channelsLast, call.with(name: call.name + "__merge__", inputs: []))
     }
-    tensor = network.channelProduct(
-      tensor, Weights(matrix), inputs: inputs, outputs: outputs, call.name)
-    if made.count > 1 {
+    let results = try checkedProduct([groups, outputs], limit: Limits.dimension)
+    if groups == 1 {
+      tensor = network.channelProduct(
+        tensor, Weights(matrix), inputs: inputs, outputs: outputs, call.name)
+    } else {
+      tensor = network.groupedProduct(
+        tensor, Weights(matrix), groups: groups, inputs: inputs, outputs: results, call.name)
+    }
+    if own.count + made.count != 1 {
       tensor = try network.reshaped(
-        tensor, to: try known(outer, call) + made.map(size), preferred: .channelsLast,
-        call.with(name: call.name + "__split__", inputs: []))
+        tensor, to: try known(outer, call) + own.map(size) + made.map(size),
+        preferred: .channelsLast, call.with(name: call.name + "__split__", inputs: []))
     }
-    tensor = rearranged(tensor, kept + made, target)
+    tensor = rearranged(tensor, kept + own + made, target)
     if !biasAxes.isEmpty { tensor = try biased(tensor, target, call, &network) }
     return [try network.activate(activation, tensor, call)]
   }
@@ -145,9 +153,18 @@ extension NetworkWriter {
     _ tensor: KerasTensor, _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil,
     _ name: String
   ) -> KerasTensor {
-    withChannelAxis(tensor.rank - 1, of: [tensor], for: name) { network, tensors in
+    axisProduct(
+      tensor, axis: tensor.rank - 1, matrix, inputs: inputs, outputs: outputs, bias: bias, name)
+  }
+
+  /// matrix · x over an axis.
+  mutating func axisProduct(
+    _ tensor: KerasTensor, axis: Int, _ matrix: Weights, inputs: Int, outputs: Int,
+    bias: Weights? = nil, _ name: String
+  ) -> KerasTensor {
+    withChannelAxis(axis, of: [tensor], for: name) { network, tensors in
       var result = tensors[0]
-      result.shape[result.rank - 1] = outputs
+      result.shape[axis] = outputs
       let axes = result.layout.axes
       if axes.contains(.height) || axes.contains(.width) {
         result.blob = network.add(
@@ -158,6 +175,21 @@ extension NetworkWriter {
         result.blob = network.matrixProduct(
           result.blob, matrix, inputs: inputs, outputs: outputs, bias: bias, name)
       }
+      return result
+    }
+  }
+
+  /// Equal parts of the last axis, each times a matrix of its own: `[outputs, inputs of a part]`.
+  mutating func groupedProduct(
+    _ tensor: KerasTensor, _ matrices: Weights, groups: Int, inputs: Int, outputs: Int,
+    _ name: String
+  ) -> KerasTensor {
+    withChannelAxis(tensor.rank - 1, of: [tensor], for: name) { network, tensors in
+      var result = tensors[0]
+      result.shape[result.rank - 1] = outputs
+      var convolution = Convolution.pointwise(matrices, inputs: inputs, outputs: outputs, bias: nil)
+      convolution.nGroups = groups
+      result.blob = network.add(name, convolution, [result.blob])
       return result
     }
   }

@@ -43,13 +43,7 @@ private struct GlobalPooling {
     _ type: Pooling.PoolingType, _ call: LayerCall, into network: inout NetworkWriter
   ) throws -> KerasTensor {
     let input = try network.image(call.input, format, call)
-    var pooling = Pooling()
-    pooling.type = type
-    pooling.kernelSize = [0, 0]
-    pooling.stride = [0, 0]
-    pooling.padding = .valid(.none)
-    pooling.avgPoolExcludePadding = true
-    pooling.globalPooling = true
+    let pooling = Pooling.global(type)
     var output = input
     if keepsAxes {
       for place in [BlobAxis.height, .width] {

@@ -29,9 +29,32 @@ struct GroupNormalization: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var tensor = network.standard(try call.input, for: call.name)
+    let input = network.standard(try call.input, for: call.name)
+    let axis = try call.axis(axis, of: input)
+    guard input.rank == 5 else { return [try normalized(input, axis, call, &network)] }
+    // A volume as an image: its places count alike.
+    let sizes = input.shape.dropFirst().compactMap { $0 }
+    guard axis == 4, sizes.count == 4, !input.isGuess else {
+      throw call.unsupported("channels first, or an unknown size, of \(input.shapeText)")
+    }
+    let image = try network.reshaped(
+      input,
+      to: [
+        try checkedProduct([sizes[0], sizes[1]], limit: Limits.dimension), sizes[2], sizes[3],
+      ], preferred: .channelsFirst, call.with(name: call.name + "__image__", inputs: []))
+    let result = try normalized(image, 3, call, &network)
+    return [
+      try network.reshaped(
+        result, to: sizes, preferred: call.preferredImage,
+        call.with(name: call.name + "__volume__", inputs: []))
+    ]
+  }
+
+  private func normalized(
+    _ input: KerasTensor, _ axis: Int, _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    var tensor = input
     let layout = tensor.layout
-    let axis = try call.axis(axis, of: tensor)
     tensor = network.relaid(
       tensor, to: try TensorLayout(channel: axis, rank: tensor.rank, call), for: call.name)
     let sizes = [BlobAxis.channel, .height, .width].map { place in
@@ -71,7 +94,7 @@ struct GroupNormalization: KerasLayer {
     let axes = try ReducibleAxes([axis], of: tensor, call)
     tensor.blob = network.scaled(
       tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")
-    return [network.relaid(tensor, to: layout, for: call.name + "_back")]
+    return network.relaid(tensor, to: layout, for: call.name + "_back")
   }
 }
 

@@ -96,13 +96,42 @@ struct LayerNormalization: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var tensor = network.standard(try call.input, for: call.name)
+    let input = network.standard(try call.input, for: call.name)
+    let indices = try Set(axes.map { try call.axis($0, of: input) }).sorted()
+    guard indices.count > 3 else { return [try normalized(input, indices, call, &network)] }
+    // All elements of an item: a vector.
+    let sizes = input.shape.dropFirst().compactMap { $0 }
+    guard indices.count == input.rank - 1, sizes.count == indices.count, !input.isGuess else {
+      throw call.unsupported("the axes \(indices) of \(input.shapeText)")
+    }
+    let vector = try network.reshaped(
+      input, to: [try checkedProduct(sizes, limit: Limits.tensorElements)],
+      preferred: .channelsFirst, call.with(name: call.name + "__vector__", inputs: []))
+    let result = try normalized(vector, [1], weights: sizes, call, &network)
+    return [
+      try network.reshaped(
+        result, to: sizes, preferred: call.preferredImage,
+        call.with(name: call.name + "__volume__", inputs: []))
+    ]
+  }
+
+  /// - Parameter sizes: of the weights, where these have other axes than the tensor.
+  private func normalized(
+    _ input: KerasTensor, _ indices: [Int], weights sizes: [Int]? = nil, _ call: LayerCall,
+    _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    var tensor = input
     let layout = tensor.layout
-    let indices = try axes.map { try call.axis($0, of: tensor) }.sorted()
     let axes = try ReducibleAxes(indices, of: tensor, call)
-    let shape = indices.map { tensor.isGuess ? nil : tensor.shape[$0] }
-    let gamma = hasScale ? try call.weight("gamma", shape) : nil
-    let beta = hasCenter ? try call.weight("beta", shape) : nil
+    let shape =
+      sizes.map { $0.map { Int?($0) } }
+      ?? indices.map { tensor.isGuess ? nil : tensor.shape[$0] }
+    var gamma = hasScale ? try call.weight("gamma", shape) : nil
+    var beta = hasCenter ? try call.weight("beta", shape) : nil
+    if sizes != nil {
+      gamma = gamma.map { $0.shaped([$0.shape.reduce(1, *)]) }
+      beta = beta.map { $0.shaped([$0.shape.reduce(1, *)]) }
+    }
     tensor = network.relaid(tensor, to: axes.layout, for: call.name)
     let name = call.name
     var centered = tensor.blob
@@ -116,7 +145,7 @@ struct LayerNormalization: KerasLayer {
       .rsqrt, variance, name + "__rsqrt__", epsilon: Float(max(epsilon, 1e-30)))
     let normalized = network.product(keepsMean ? tensor.blob : centered, factor, name)
     tensor.blob = network.scaled(normalized, axes, gamma: gamma, beta: beta, name + "__scale__")
-    return [network.relaid(tensor, to: layout, for: name + "_back")]
+    return network.relaid(tensor, to: layout, for: name + "_back")
   }
 }
 

@@ -18,11 +18,13 @@ enum KerasLayerRegistry {
     GlobalMaxPooling3D.self, GlobalAveragePooling3D.self, ZeroPadding3D.self, Cropping3D.self,
     UpSampling3D.self, LayerNormalization.self, UnitNormalization.self, GroupNormalization.self,
     InstanceNormalization.self, Rescaling.self, NormalizationLayer.self, Resizing.self,
-    CenterCrop.self, Discretization.self, CategoryEncoding.self, ConvLSTM.self, Attention.self,
+    CenterCrop.self, Discretization.self, CategoryEncoding.self, IntegerLookup.self, ConvLSTM.self,
+    Attention.self,
     MultiHeadAttention.self, EinsumDense.self, SpectralNormalization.self, ParametricSoftplus.self,
     SReLU.self, Highway.self, MaxoutDense.self,
     TimeDistributed.self, TimeDistributedDense.self, OperationLayer.self,
-    CustomScaleLayer.self, LayerScale.self,
+    AdaptivePooling.self, AutoContrast.self, ReversibleEmbedding.self, CustomScaleLayer.self,
+    LayerScale.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

@@ -108,7 +108,7 @@ extension KerasTensor {
 /// The sum of the inputs.
 struct AddLayer: KerasLayer {
   static let classNames = ["Add"]
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.merges
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -120,7 +120,7 @@ struct AddLayer: KerasLayer {
 /// The first input less the second.
 struct SubtractLayer: KerasLayer {
   static let classNames = ["Subtract"]
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.merges
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -137,7 +137,7 @@ struct SubtractLayer: KerasLayer {
 /// The product of the inputs.
 struct MultiplyLayer: KerasLayer {
   static let classNames = ["Multiply"]
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.merges
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -149,7 +149,7 @@ struct MultiplyLayer: KerasLayer {
 /// The mean of the inputs.
 struct AverageLayer: KerasLayer {
   static let classNames = ["Average"]
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.merges
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -161,7 +161,7 @@ struct AverageLayer: KerasLayer {
 /// The largest of the inputs, element by element.
 struct MaximumLayer: KerasLayer {
   static let classNames = ["Maximum"]
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.merges
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -173,7 +173,7 @@ struct MaximumLayer: KerasLayer {
 /// The smallest of the inputs, element by element.
 struct MinimumLayer: KerasLayer {
   static let classNames = ["Minimum"]
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.merges
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -185,7 +185,7 @@ struct MinimumLayer: KerasLayer {
 /// The inputs one after the other along an axis.
 struct ConcatenateLayer: KerasLayer {
   static let classNames = ["Concatenate"]
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.decides
 
   private let axis: Int
 
@@ -194,14 +194,28 @@ struct ConcatenateLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.concatenated(axis: axis, call)
+    var results = try network.concatenated(axis: axis, call)
+    results[0].mask = try mask(call)
+    return results
+  }
+
+  /// Along the steps the masks are joined. Along other axes those steps count that do in all inputs,
+  /// since Keras 3.4 in any.
+  private func mask(_ call: LayerCall) throws -> StepMask? {
+    guard call.inputs.contains(where: { $0.mask != nil }), call.inputs[0].rank == 3 else {
+      return StepMask.common(call.inputs.compactMap(\.mask))
+    }
+    if try call.axis(axis, of: call.inputs[0]) == 1 {
+      return .joined(call.inputs.map { ($0.mask, $0) })
+    }
+    return StepMask.merged(call.inputs, call.version)
   }
 }
 
 /// Keras 1's layer for all of these.
 struct MergeLayer: KerasLayer {
   static let classNames = ["Merge"]
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.merges
 
   private enum Mode: String {
     case sum, mul, ave, max, concat, cos, dot

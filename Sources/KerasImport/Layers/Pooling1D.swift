@@ -74,12 +74,7 @@ private struct StepWindows {
     _ type: Pooling.PoolingType, _ call: LayerCall, into network: inout NetworkWriter
   ) throws -> KerasTensor {
     let input = try steps.input(call, &network)
-    var pooling = Pooling()
-    pooling.type = type
-    pooling.kernelSize = [1, size]
-    pooling.stride = [1, stride]
-    pooling.padding = border.poolingPadding
-    pooling.avgPoolExcludePadding = true
+    let pooling = Pooling.windows(type, [1, size], strides: [1, stride], border)
     var output = steps.output(input) { border.length($0, extent: size, stride: stride) }
     guard !output.shape.contains(0) || input.isGuess else {
       throw call.error("its input \(input.shapeText) is shorter than its window of \(size) steps")
@@ -123,17 +118,11 @@ private struct GlobalStepPooling {
     _ type: Pooling.PoolingType, _ call: LayerCall, into network: inout NetworkWriter
   ) throws -> KerasTensor {
     let input = try steps.input(call, &network)
-    var pooling = Pooling()
-    pooling.type = type
-    pooling.padding = .valid(.none)
-    pooling.avgPoolExcludePadding = true
+    var pooling = Pooling.global(type)
     if let length = input.size(of: .width), !input.isGuess {
       pooling.kernelSize = [1, length]
       pooling.stride = [1, length]
-    } else {
-      pooling.kernelSize = [0, 0]
-      pooling.stride = [0, 0]
-      pooling.globalPooling = true
+      pooling.globalPooling = false
     }
     var output = steps.output(input) { _ in 1 }
     output.blob = network.add(call.name, pooling, [input.blob])

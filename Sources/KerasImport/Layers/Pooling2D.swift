@@ -47,12 +47,7 @@ private struct PoolingWindows {
     _ type: Pooling.PoolingType, _ call: LayerCall, into network: inout NetworkWriter
   ) throws -> KerasTensor {
     let input = try network.image(call.input, format, call)
-    var pooling = Pooling()
-    pooling.type = type
-    pooling.kernelSize = size
-    pooling.stride = strides
-    pooling.padding = border.poolingPadding
-    pooling.avgPoolExcludePadding = true
+    let pooling = Pooling.windows(type, size, strides: strides, border)
     var output = input
     for (axis, place) in [BlobAxis.height, .width].enumerated() {
       guard let index = input.index(of: place) else { continue }

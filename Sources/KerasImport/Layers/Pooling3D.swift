@@ -83,20 +83,13 @@ private struct VolumeWindows {
     guard lengths.allSatisfy({ $0 > 0 }) else {
       throw call.error("its input \(tensor.shapeText) is smaller than its window")
     }
-    func pooling(_ size: [Int], _ strides: [Int]) -> Pooling {
-      var pooling = Pooling()
-      pooling.type = type
-      pooling.kernelSize = size
-      pooling.stride = strides
-      pooling.padding = border.poolingPadding
-      pooling.avgPoolExcludePadding = true
-      return pooling
-    }
-    tensor.blob = network.add(
-      call.name + "__images__", pooling(Array(size[1...]), Array(strides[1...])), [tensor.blob])
+    let inPlanes = Pooling.windows(
+      type, Array(size[1...]), strides: Array(strides[1...]), border)
+    tensor.blob = network.add(call.name + "__images__", inPlanes, [tensor.blob])
     tensor = volume.resized(tensor, to: [sizes[0], lengths[1], lengths[2]])
     tensor = volume.slices(tensor, call, &network)
-    tensor.blob = network.add(call.name, pooling([size[0], 1], [strides[0], 1]), [tensor.blob])
+    let inDepth = Pooling.windows(type, [size[0], 1], strides: [strides[0], 1], border)
+    tensor.blob = network.add(call.name, inDepth, [tensor.blob])
     return volume.resized(tensor, to: lengths)
   }
 }
@@ -113,13 +106,7 @@ private struct GlobalVolumePooling {
   func convert(
     _ type: Pooling.PoolingType, _ call: LayerCall, into network: inout NetworkWriter
   ) throws -> KerasTensor {
-    var pooling = Pooling()
-    pooling.type = type
-    pooling.kernelSize = [0, 0]
-    pooling.stride = [0, 0]
-    pooling.padding = .valid(.none)
-    pooling.avgPoolExcludePadding = true
-    pooling.globalPooling = true
+    let pooling = Pooling.global(type)
     var tensor = try volume.images(call.input, call, &network)
     tensor.blob = network.add(call.name + "__images__", pooling, [tensor.blob])
     for axis in volume.axes.dropFirst() { tensor.shape[axis] = 1 }

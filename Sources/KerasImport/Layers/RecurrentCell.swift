@@ -103,10 +103,18 @@ struct RecurrentLayer: Sendable {
       states = Array(blobs.dropFirst())
     } else {
       let canUnroll = Self.canUnroll(input, call)
-      let isPlain = input.mask == nil || initial == nil && !path.zeroesIgnored
+      let isPlain =
+        input.mask == nil || initial == nil && (path.returnsSequences || !path.zeroesIgnored)
       if !canUnroll, isPlain, let phased = try cell.phased(weights) {
         (output.blob, states) = try network.add(
           phased, input, path, initial: initialStates, names.layer)
+        if path.zeroesIgnored, let mask = input.mask {
+          var counts = network.steps(of: mask).blob
+          if path.isReversed {
+            counts = network.reversed(counts, channels: 1, names.layer + "__reversed__")
+          }
+          output.blob = network.product(output.blob, counts, names.layer + "__counted__")
+        }
       } else {
         (output.blob, states) = try unrolled(
           input, weights, names, initialStates, isInitialGiven: initial != nil, call, &network)

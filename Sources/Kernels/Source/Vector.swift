@@ -107,6 +107,9 @@ func select(_ mask: Mask, _ yes: Vector, _ no: Vector) -> Vector {
   vector_select(unsafeBitCast(mask, to: IntegerVector.self), yes, no)
 }
 
+@inline(__always)
+func all(_ mask: Mask) -> Bool { vector_all(unsafeBitCast(mask, to: IntegerVector.self)) }
+
 /// `max(a, b)`, and `a` where it is NaN.
 @inline(__always)
 func maximum(_ a: Vector, _ b: Vector) -> Vector { select(a .< b, b, a) }

@@ -40,10 +40,10 @@ struct WinogradTile {
 func winogradInput(_ a: WinogradInputArguments) {
   withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { half in
     guard let half = half.baseAddress else { return }
-    if a.tiles.size == 6 {
-      transformInput(a, Winograd6.self, half)
-    } else {
-      transformInput(a, Winograd4.self, half)
+    switch a.tiles.size {
+    case 2: transformInput(a, Winograd2.self, half)
+    case 4: transformInput(a, Winograd4.self, half)
+    default: transformInput(a, Winograd6.self, half)
     }
   }
 }

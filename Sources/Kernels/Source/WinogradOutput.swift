@@ -15,8 +15,10 @@ func winogradOutput(_ a: WinogradOutputArguments) {
       var p = 0
       while p < group {
         let blocks = min(panelBlocks, a.outputBlocks &- (panel &+ p) &* panelBlocks)
+        let isLast = p &+ 1 == group
         multiply(
           a, point: point, panel: panel &+ p, blocks: blocks,
+          nextPoint: isLast ? point &+ 1 : point, nextPanel: isLast ? panel : panel &+ p &+ 1,
           products: a.products + (point &* a.productStride &+ p &* a.tiles.count &* panelWidth))
         p &+= 1
       }
@@ -38,14 +40,13 @@ func winogradOutput(_ a: WinogradOutputArguments) {
 @inline(__always)
 private func multiply(
   _ a: WinogradOutputArguments, point: Int, panel: Int, blocks: Int,
-  products: UnsafeMutablePointer<Float>
+  nextPoint: Int, nextPanel: Int, products: UnsafeMutablePointer<Float>
 ) {
   let width = blocks &* channelBlock
   let panelWidth = panelVectors &* lanes
-  let weights =
-    a.weights
-    + (panel &* WinogradTiles.points(size: a.tiles.size) &* a.channels &* panelWidth &+ point
-      &* a.channels &* width)
+  let points = WinogradTiles.points(size: a.tiles.size)
+  let weights = (panel &* points &* panelWidth &+ point &* width) &* a.channels
+  let nextWeights = (nextPanel &* points &* panelWidth &+ nextPoint &* width) &* a.channels
   // Runs short enough for sums in parts.
   var run = min(32, a.channels)
   while a.channels % run != 0 { run &-= channelBlock }
@@ -59,6 +60,8 @@ private func multiply(
   guard steps > 0 else { return }
   let small = count / steps
   let large = count % steps
+  var ahead = TilesAhead(
+    distance: nextWeights &- weights, runFloats: run &* width, tiles: steps)
   var input = a.transformed + point &* a.pointStride
   var output = products
   var step = 0
@@ -66,8 +69,8 @@ private func multiply(
     let pixels = step < large ? small &+ 1 : small
     computeTile(
       pixels: pixels, vectors: blocks &* vectorsPerBlock, input: input, source: source,
-      weights: weights, bias: nil, output: output, target: target, residual: nil, channel: 0,
-      epilogue: Epilogue())
+      weights: a.weights + weights, ahead: ahead.next(), bias: nil, output: output, target: target,
+      residual: nil, channel: 0, epilogue: Epilogue())
     input += pixels &* a.tileStride
     output += pixels &* width
     step &+= 1
@@ -84,10 +87,10 @@ private func transform(
     guard let half = half.baseAddress else { return }
     let panel = WinogradPanel(
       products: products, width: blocks &* channelBlock, firstChannel: firstBlock &* channelBlock)
-    if a.tiles.size == 6 {
-      transform(a, panel, Winograd6.self, half)
-    } else {
-      transform(a, panel, Winograd4.self, half)
+    switch a.tiles.size {
+    case 2: transform(a, panel, Winograd2.self, half)
+    case 4: transform(a, panel, Winograd4.self, half)
+    default: transform(a, panel, Winograd6.self, half)
     }
   }
 }

@@ -3,10 +3,10 @@ import KernelInterface
 /// See `WinogradPackingArguments`.
 @inline(never)
 func packWinogradWeights(_ a: WinogradPackingArguments) {
-  if a.size == 6 {
-    packWeights(a, Winograd6.self)
-  } else {
-    packWeights(a, Winograd4.self)
+  switch a.size {
+  case 2: packWeights(a, Winograd2.self)
+  case 4: packWeights(a, Winograd4.self)
+  default: packWeights(a, Winograd6.self)
   }
 }
 

@@ -24,6 +24,32 @@ extension WinogradTransform {
   }
 }
 
+enum Winograd2: WinogradTransform {
+  static var size: Int {
+    @inline(__always) get { 2 }
+  }
+
+  @inline(__always)
+  static func input(_ d: WinogradLine) -> WinogradLine {
+    [d[2] - d[0], d[1] + d[2], d[2] - d[1], d[3] - d[1], .zero, .zero, .zero, .zero]
+  }
+
+  @inline(__always)
+  static func weights(_ g: InlineArray<3, WinogradWeights>) -> WinogradWeightLine {
+    let sum = g[0] + g[2]
+    return [
+      -g[0], (sum + g[1]) * 0.5, (sum - g[1]) * 0.5, g[2], .zero, .zero, .zero, .zero,
+    ]
+  }
+
+  @inline(__always)
+  static func output(_ m: WinogradLine) -> WinogradLine {
+    [
+      m[0] + (m[1] + m[2]), (m[1] - m[2]) + m[3], .zero, .zero, .zero, .zero, .zero, .zero,
+    ]
+  }
+}
+
 enum Winograd4: WinogradTransform {
   static var size: Int {
     @inline(__always) get { 4 }

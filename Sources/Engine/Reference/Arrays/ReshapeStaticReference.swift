@@ -1,7 +1,10 @@
 import CoreMLModel
 import TensorCore
 
-extension ReshapeStatic: ReferenceLayer {
+/// The input's elements in their order, under the output's shape.
+protocol ReshapeReferenceLayer: ReferenceLayer {}
+
+extension ReshapeReferenceLayer {
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
@@ -9,45 +12,12 @@ extension ReshapeStatic: ReferenceLayer {
   }
 }
 
-extension RankPreservingReshape: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].reshaped(try outputShape(inputs))]
-  }
-}
-
-extension ReshapeLike: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].reshaped(try outputShape(inputs))]
-  }
-}
-
-extension FlattenTo2D: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].reshaped(try outputShape(inputs))]
-  }
-}
-
-extension ExpandDims: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].reshaped(try outputShape(inputs))]
-  }
-}
-
-extension Squeeze: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].reshaped(try outputShape(inputs))]
-  }
-}
+extension ReshapeStatic: ReshapeReferenceLayer {}
+extension RankPreservingReshape: ReshapeReferenceLayer {}
+extension ReshapeLike: ReshapeReferenceLayer {}
+extension FlattenTo2D: ReshapeReferenceLayer {}
+extension ExpandDims: ReshapeReferenceLayer {}
+extension Squeeze: ReshapeReferenceLayer {}
 
 extension Transpose: ReferenceLayer {
   func referenceOutputs(

@@ -5,8 +5,10 @@ import TensorCore
 extension OperationCall {
   /// A constant array as a tensor that stretches to `like`: its axes are the last ones of it.
   func tensor(
-    _ operand: Operand, like tensor: KerasTensor, _ network: inout NetworkWriter
+    _ operand: Operand, like tensor: KerasTensor, _ network: inout NetworkWriter,
+    _ suffix: String = "__constant__"
   ) throws -> KerasTensor {
+    if case .tensor(let tensor) = operand, tensor.sizes == nil { return tensor }
     guard case .constant(let json) = operand else {
       throw layer.unsupported("an operation on a shape and a tensor")
     }
@@ -34,7 +36,7 @@ extension OperationCall {
     var constant = LoadConstant()
     constant.shape = places.map { sizes[$0] ?? 1 }
     constant.data = Weights(transposed)
-    let blob = network.add(name + "__constant__", constant, [])
+    let blob = network.add(name + suffix, constant, [])
     return KerasTensor(blob: blob, shape: [nil] + shape, layout: TensorLayout(axes: axes))
   }
 
@@ -50,7 +52,9 @@ extension OperationCall {
     var values: [Float] = []
     func collect(_ json: JSONValue, _ depth: Int) throws {
       if depth == shape.count {
-        guard let number = json.double else { throw notAnArray(json) }
+        guard let number = json.double ?? json.bool.map({ $0 ? 1 : 0 }) else {
+          throw notAnArray(json)
+        }
         values.append(Float(number))
         return
       }

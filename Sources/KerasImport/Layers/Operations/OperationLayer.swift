@@ -5,13 +5,18 @@ import TensorCore
 /// A function that a functional model calls as it calls layers: TFOpLambda and SlicingOpLambda of
 /// tf.keras 2.4 to 2.15, and the operations of Keras 3.
 struct OperationLayer: KerasLayer {
-  static let classNames = ["TFOpLambda", "SlicingOpLambda"]
+  static let classNames = ["TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"]
 
   private let operation: Operation
   private let configuration: LayerConfiguration
+  /// The operation of a graph, where that is how it is stored.
+  private let node: GraphNode?
 
   init(_ configuration: LayerConfiguration) throws {
-    let name = configuration.fields["function"]?.string ?? configuration.className
+    node =
+      configuration.className == "TensorFlowOpLayer" ? try GraphNode(configuration) : nil
+    let name =
+      node?.operation ?? configuration.fields["function"]?.string ?? configuration.className
     guard let operation = OperationTable.operation(named: name) else {
       throw configuration.unsupported(
         nil, "the operation '\(name)' is not supported",
@@ -24,7 +29,10 @@ struct OperationLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let operationCall = OperationCall(call, fields: configuration.fields)
+    var call = call
+    if let node { call.arguments = try node.arguments(call) }
+    let operationCall = OperationCall(
+      call, fields: node == nil ? configuration.fields : JSONObject())
     return try operation.convert(operationCall, &network)
   }
 }
@@ -47,7 +55,8 @@ struct Operation: Sendable {
 /// Every operation that is read.
 enum OperationTable {
   static let operations: [Operation] =
-    arithmetic + functions + reductions + shapes + slices + images + products
+    arithmetic + comparisons + functions + reductions + orderings + shapes + slices + images
+    + windows + products
 
   private static let byName = Dictionary(
     operations.flatMap { operation in operation.names.map { ($0, operation) } },

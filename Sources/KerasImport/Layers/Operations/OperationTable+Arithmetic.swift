@@ -15,12 +15,58 @@ extension OperationTable {
     Operation("addn") { try $0.combineAll(.sum, &$1) },
     Operation("subtract", "sub", "rsub") { try $0.combine(.difference, &$1) },
     Operation("multiply", "mul", "rmul") { try $0.combine(.product, &$1) },
-    Operation("divide", "truediv", "truedivide", "div", "realdiv", "rtruediv", "dividenonan") {
+    Operation("divide", "truediv", "truedivide", "div", "realdiv", "rtruediv") {
       try $0.combine(.quotient, &$1)
     },
-    Operation("pow", "power") { try $0.combine(.power, &$1) },
+    Operation("dividenonan", "divnonan") { call, network in
+      let divisor = try call.operand(1, "y", "x2")
+      let quotient = try call.combine(
+        .quotient, &network, divisor.scalar == nil ? "__quotient__" : "")[0]
+      guard case .tensor(let tensor) = divisor else { return [quotient] }
+      // What is divided by 0 is 0.
+      let isZero = call.like(
+        tensor, network.add(call.name + "__zero__", Equal(), [tensor.blob]))
+      let (inputs, result) = try call.stretched(
+        [.tensor(isZero[0]), .constant(.double(0)), .tensor(quotient)], &network)
+      return call.like(
+        result, network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))
+    },
+    Operation("pow", "power") { call, network in
+      // A number above 0 to the power of a tensor, and a tensor to that of a number, are functions of
+      // version 1.
+      let base = try call.operand(0, "x", "x1").scalar
+      if base ?? 0 > 0 { return try call.combine(.power, &network) }
+      guard try call.operand(1, "y", "x2").scalar == nil else {
+        return try call.combine(.power, &network)
+      }
+      return try call.stretched(PowBroadcastable(), &network)
+    },
     Operation("maximum") { try $0.combine(.maximum, &$1) },
     Operation("minimum") { try $0.combine(.minimum, &$1) },
+    Operation("floordiv", "floordivide", "rfloordiv") {
+      try $0.stretched(FloorDivBroadcastable(), &$1)
+    },
+    Operation("mod", "floormod", "remainder", "rmod") {
+      try $0.stretched(ModBroadcastable(), &$1)
+    },
+    Operation("logaddexp") { call, network in
+      // max(a, b) + log(1 + exp(−|a − b|))
+      let larger = try call.combine(.maximum, &network, "__max__")[0]
+      let difference = try call.combine(.difference, &network, "__difference__")[0]
+      let distance = network.unary(.abs, difference.blob, call.name + "__distance__")
+      let tail = network.add(
+        call.name + "__tail__", Activation(.softplus),
+        [network.affine(distance, -1, 0, call.name + "__minus__")])
+      return call.like(larger, network.sum([larger.blob, tail], call.name))
+    },
+    Operation("hypot") { call, network in
+      let (inputs, result) = try call.operands(&network)
+      let squares = inputs.enumerated().map { index, input in
+        network.product(input.blob, input.blob, "\(call.name)__square_\(index)__")
+      }
+      let sum = network.sum(squares, call.name + "__sum__")
+      return call.like(result, network.unary(.sqrt, sum, call.name, epsilon: 0))
+    },
     Operation("squareddifference") { call, network in
       guard let difference = try call.combine(.difference, &network, "__difference__").first else {
         return []
@@ -139,11 +185,8 @@ extension OperationCall {
       b.blob = network.unary(.inverse, b.blob, name + "__inverse__", epsilon: .leastNormalMagnitude)
       return try elementwise(Multiply(), b)
     case .power:
-      var logarithm = a
-      logarithm.blob = network.unary(.log, a.blob, name + "__log__", epsilon: .leastNormalMagnitude)
-      let (inputs, result) = try network.merged(call([logarithm, b]))
-      let exponent = network.product(inputs[0].blob, inputs[1].blob, name + "__exponent__")
-      return like(result, network.unary(.exp, exponent, name))
+      let (inputs, result) = try network.merged(call([a, b]))
+      return like(result, network.add(name, PowBroadcastable(), inputs.map(\.blob)))
     }
   }
 }

@@ -7,7 +7,13 @@ extension OperationTable {
   static let functions: [Operation] =
     named.map { name, function in
       Operation(name) { call, network in
-        [
+        for (argument, value) in standard {
+          let given = try call.double(nil, argument, default: value)
+          guard given == value else {
+            throw call.layer.unsupported("\(argument) = \(given) is not supported")
+          }
+        }
+        return [
           try network.apply(
             .named(function), call.input, name: call.name, call.call([try call.input]))
         ]
@@ -20,6 +26,23 @@ extension OperationTable {
           input,
           network.unary(type, input.blob, call.name, epsilon: .leastNormalMagnitude))
       }
+    }
+    + layers.map { names, layer in
+      Operation(names: names) { call, network in
+        let input = try call.input
+        return call.like(input, network.add(call.name, layer, [input.blob]))
+      }
+    }
+    + scaled.map { names, function, scale in
+      Operation(names: names) { call, network in
+        let input = try call.input
+        let blob =
+          function.map {
+            network.unary(
+              $0, input.blob, "\(call.name)__\($0)__", epsilon: .leastNormalMagnitude)
+          } ?? input.blob
+        return call.like(input, network.affine(blob, Float(scale), 0, call.name))
+      }
     } + others
 
   /// Those that Keras' layers know as activations.
@@ -27,7 +50,16 @@ extension OperationTable {
     ("relu6", "relu6"), ("sigmoid", "sigmoid"), ("tanh", "tanh"), ("softplus", "softplus"),
     ("softsign", "softsign"), ("selu", "selu"), ("silu", "silu"), ("swish", "silu"),
     ("hardsigmoid", "hard_sigmoid"), ("hardsilu", "hard_silu"), ("hardswish", "hard_silu"),
-    ("logsigmoid", "log_sigmoid"), ("mish", "mish"),
+    ("logsigmoid", "log_sigmoid"), ("mish", "mish"), ("glu", "glu"),
+    ("sparseplus", "sparse_plus"), ("sparsesigmoid", "sparse_sigmoid"),
+    ("sparsemax", "sparsemax"), ("squareplus", "squareplus"), ("celu", "celu"),
+    ("hardtanh", "hard_tanh"), ("hardshrink", "hard_shrink"), ("softshrink", "soft_shrink"),
+    ("tanhshrink", "tanh_shrink"),
+  ]
+
+  /// Arguments of these that have to be what the activations of the same name have.
+  private static let standard: [(String, Double)] = [
+    ("alpha", 1), ("threshold", 0.5), ("axis", -1), ("b", 4),
   ]
 
   private static let unaries: [(String, Unary.Operation)] = [
@@ -35,21 +67,58 @@ extension OperationTable {
     ("log", .log), ("reciprocal", .inverse),
   ]
 
+  /// Layers of specification 4.
+  private static let layers: [(names: [String], layer: any LayerParameters)] = [
+    (["sin"], Sin()), (["cos"], Cos()), (["tan"], Tan()), (["asin", "arcsin"], Asin()),
+    (["acos", "arccos"], Acos()), (["atan", "arctan"], Atan()), (["sinh"], Sinh()),
+    (["cosh"], Cosh()), (["asinh", "arcsinh"], Asinh()), (["acosh", "arccosh"], Acosh()),
+    (["atanh", "arctanh"], Atanh()), (["erf"], Erf()), (["sign"], Sign()), (["floor"], Floor()),
+    (["ceil"], Ceil()), (["round", "rint"], Round()), (["exp2"], Exp2()),
+  ]
+
+  /// Multiples of another function, and straight lines.
+  private static let scaled: [(names: [String], of: Unary.Operation?, scale: Double)] = [
+    (["log2"], .log, 1.4426950408889634), (["log10"], .log, 0.4342944819032518),
+    (["deg2rad"], nil, 0.017453292519943295), (["rad2deg"], nil, 57.29577951308232),
+  ]
+
   private static let others: [Operation] = [
     // What changes nothing when a network is run.
     Operation(
       "identity", "stopgradient", "cast", "converttotensor", "ensureshape", "checknumerics",
       "copy", "positive"
-    ) { call, _ in
+    ) { call, network in
       if case .tensor(let tensor) = try call.operand(0, "x", "input", "value") {
         if let type = try call.constant(1, "dtype")?.string,
           type.contains("int") || type.contains("bool"), tensor.sizes == nil
         {
-          throw call.layer.unsupported("a conversion to \(type)")
+          return call.like(tensor, network.converted(tensor.blob, to: type, call.name))
         }
         return [tensor]
       }
       return [try call.input]
+    },
+    Operation("trunc", "fix") { call, network in
+      let input = try call.input
+      return call.like(input, network.converted(input.blob, to: "int", call.name))
+    },
+    Operation("erfc") { call, network in
+      let input = try call.input
+      let erf = network.add(call.name + "__erf__", Erf(), [input.blob])
+      return call.like(input, network.affine(erf, -1, 1, call.name))
+    },
+    Operation("zeroslike") { call, network in
+      let input = try call.input
+      return call.like(input, network.affine(input.blob, 0, 0, call.name))
+    },
+    Operation("oneslike") { call, network in
+      let input = try call.input
+      return call.like(input, network.affine(input.blob, 0, 1, call.name))
+    },
+    Operation("fulllike") { call, network in
+      let input = try call.input
+      let value = Float(try call.double(1, "fill_value", default: 0))
+      return call.like(input, network.affine(input.blob, 0, value, call.name))
     },
     Operation("negative", "neg") { call, network in
       let input = try call.input
@@ -117,10 +186,18 @@ extension OperationTable {
     },
     Operation("clip", "clipbyvalue") { call, network in
       let input = try call.input
-      let least = try call.double(1, "clip_value_min", "x_min", "min_value", "min", default: 0)
-      let most = try call.double(2, "clip_value_max", "x_max", "max_value", "max", default: 0)
-      let raised = network.unary(
-        .threshold, input.blob, call.name + "__min__", alpha: Float(least))
+      let infinite = Double.infinity
+      let least = try call.double(
+        1, "clip_value_min", "x_min", "min_value", "min", default: -infinite)
+      let most = try call.double(
+        2, "clip_value_max", "x_max", "max_value", "max", default: infinite)
+      let isBounded = most < infinite
+      let raised =
+        least > -infinite
+        ? network.unary(
+          .threshold, input.blob, isBounded ? call.name + "__min__" : call.name,
+          alpha: Float(least)) : input.blob
+      guard isBounded else { return call.like(input, raised) }
       return call.like(input, network.smaller(raised, Float(most), call.name))
     },
     Operation("l2normalize", "normalize") { call, network in
@@ -144,4 +221,14 @@ extension OperationTable {
       ]
     },
   ]
+}
+
+extension NetworkWriter {
+  /// A number as a whole number, cut towards 0, or as 1 where it is not 0.
+  fileprivate mutating func converted(_ blob: String, to type: String, _ name: String) -> String {
+    if type.contains("bool") { return add(name, NotEqual(), [blob]) }
+    let size = add(
+      name + "__floor__", Floor(), [unary(.abs, blob, name + "__abs__")])
+    return product(add(name + "__sign__", Sign(), [blob]), size, name)
+  }
 }

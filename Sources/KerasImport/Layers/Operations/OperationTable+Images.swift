@@ -46,6 +46,32 @@ extension OperationTable {
       }
       return try call.resized(call.input, size, "nearest", into: &network)
     },
+    Operation("croptoboundingbox", "cropimages") { call, network in
+      let input = try call.input
+      guard input.rank == 4, let height = input.shape[1], let width = input.shape[2] else {
+        throw call.layer.unsupported("a part of \(input.shapeText)")
+      }
+      let top = try call.int(1, "offset_height", "top_cropping", default: 0)
+      let left = try call.int(2, "offset_width", "left_cropping", default: 0)
+      let bottom = try call.int(nil, "bottom_cropping", default: 0)
+      let right = try call.int(nil, "right_cropping", default: 0)
+      let rows = try call.int(3, "target_height", default: height - top - bottom)
+      let columns = try call.int(4, "target_width", default: width - left - right)
+      guard top >= 0, left >= 0, rows > 0, columns > 0, top + rows <= height,
+        left + columns <= width
+      else { throw call.layer.error("the part lies outside of \(input.shapeText)") }
+      let part = try call.slice(input, 1, top..<top + rows, "__rows__", into: &network)
+      return [try call.slice(part, 2, left..<left + columns, "", into: &network)]
+    },
+    Operation("grayscaletorgb") { call, network in
+      let input = try call.input
+      return try network.concatenated(axis: -1, call.call([input, input, input]))
+    },
+    Operation("adjustbrightness") { call, network in
+      let input = try call.input
+      let delta = try call.double(1, "delta", default: 0)
+      return call.like(input, network.affine(input.blob, 1, Float(delta), call.name))
+    },
     block("depthtospace", .depthToSpace), block("spacetodepth", .spaceToDepth),
     Operation("rgbtograyscale") { call, network in
       let input = network.relaid(try call.input, to: .image, for: call.name)

@@ -5,29 +5,153 @@ import TensorCore
 extension OperationTable {
   /// Products of matrices.
   static let products: [Operation] = [
-    Operation("matmul", "dot", "tensordot") { call, network in
-      let input = network.settled(try call.input, for: call.name)
-      guard case .constant(let json) = try call.operand(1, "b", "y", "x2") else {
-        throw call.layer.unsupported("a product of two tensors that the network computes")
+    Operation("matmul", "dot", "tensordot", "batchmatmul", "batchmatmulv2") { call, network in
+      if case .tensor(let first) = try call.operand(0, "a", "x", "x1"),
+        case .constant(let json) = try call.operand(1, "b", "y", "x2"),
+        let result = try call.product(first, json, &network)
+      {
+        return [result]
       }
-      var (values, shape) = try call.numbers(json)
-      guard shape.count == 2, try !call.bool(nil, "transpose_a", default: false) else {
-        throw call.layer.unsupported("a product with a constant \(KerasTensor.text(shape))")
+      let operands = [
+        try call.operand(0, "a", "x", "x1"), try call.operand(1, "b", "y", "x2"),
+      ]
+      let tensors = operands.compactMap { operand -> KerasTensor? in
+        if case .tensor(let tensor) = operand { tensor } else { nil }
       }
-      if try call.bool(nil, "transpose_b", default: false) {
-        values = FloatValues(values).shaped(shape).transposed([1, 0]).array()
-        shape.reverse()
+      guard let like = tensors.max(by: { $0.rank < $1.rank }) else {
+        throw call.layer.unsupported("an operation on a constant")
       }
-      guard input.channels == shape[0], input.rank <= 3 else {
+      var sides = try operands.enumerated().map { index, operand in
+        try call.tensor(operand, like: like, &network, "__constant_\(index)__")
+      }
+      guard sides[0].rank == sides[1].rank, like.rank >= 3 else {
         throw call.layer.unsupported(
-          "a product of \(input.shapeText) and \(KerasTensor.text(shape))")
+          "a product of \(sides.map(\.shapeText).joined(separator: " and "))")
       }
-      var output = input
-      output.shape[input.rank - 1] = shape[1]
-      output.blob = network.matrixProduct(
-        input.blob, Weights(FloatValues(values).shaped(shape).transposed([1, 0])),
-        inputs: shape[0], outputs: shape[1], call.name)
-      return [output]
-    }
+      for (index, names) in [("transpose_a", "adj_x"), ("transpose_b", "adj_y")].enumerated()
+      where try call.bool(nil, names.0, names.1, default: false) {
+        sides[index] = network.transposed(sides[index])
+      }
+      let result = try network.matrixProduct(sides[0], sides[1], call.name, call.layer)
+      return [network.settled(result, for: call.name)]
+    },
+    Operation("einsum") { try $0.einsum(&$1) },
   ]
+}
+
+extension OperationCall {
+  /// x · a matrix that is known; nil where the constant is no such matrix.
+  fileprivate func product(
+    _ tensor: KerasTensor, _ json: JSONValue, _ network: inout NetworkWriter
+  ) throws -> KerasTensor? {
+    var (values, shape) = try numbers(json)
+    guard shape.count == 2, try !bool(nil, "transpose_a", "adj_x", default: false) else {
+      return nil
+    }
+    if try bool(nil, "transpose_b", "adj_y", default: false) {
+      values = FloatValues(values).shaped(shape).transposed([1, 0]).array()
+      shape.reverse()
+    }
+    let input = network.settled(tensor, for: name)
+    guard input.channels == shape[0] else {
+      throw layer.error("a product of \(input.shapeText) and \(KerasTensor.text(shape))")
+    }
+    return network.channelProduct(
+      input, Weights(FloatValues(values).shaped(shape).transposed([1, 0])), inputs: shape[0],
+      outputs: shape[1], name)
+  }
+
+  /// Σ over the letters that the output lacks, of one tensor or the product of two.
+  fileprivate func einsum(_ network: inout NetworkWriter) throws -> [KerasTensor] {
+    // Keras 3 keeps the equation apart from the tensors.
+    let stored = try constant(nil, "subscripts")
+    let first = stored == nil ? 1 : 0
+    guard
+      let equation = try (stored ?? constant(0, "equation"))?.string?.filter({ $0 != " " }),
+      equation.utf8.count < 64, !equation.contains("."), let arrow = equation.firstIndex(of: ">"),
+      equation[..<arrow].last == "-"
+    else { throw layer.unsupported("an equation without -> or with an ellipsis") }
+    let terms: [[Character]] = equation[..<arrow].dropLast()
+      .split(separator: ",", omittingEmptySubsequences: false).map { Array($0) }
+    let target = Array(equation[equation.index(after: arrow)...])
+    let tensors = try (0..<terms.count).map { index in
+      guard let argument = argument(first + index) else {
+        throw layer.unsupported(
+          "the file does not say which tensors the equation '\(equation)' is for",
+          hint: "tf.keras leaves them out; the layer EinsumDense and tf.matmul keep theirs")
+      }
+      guard case .tensor(let tensor) = try operand(argument) else {
+        throw layer.unsupported("a constant in the equation '\(equation)'")
+      }
+      return tensor
+    }
+    func fits(_ term: [Character], _ tensor: KerasTensor) -> Bool {
+      term.count == tensor.rank && Set(term).count == term.count && term.first == target.first
+    }
+    let known = Set(terms.joined())
+    guard let batch = target.first, (1...2).contains(terms.count),
+      zip(terms, tensors).allSatisfy(fits), Set(target).count == target.count,
+      known.isSuperset(of: target)
+    else { throw layer.unsupported("the equation '\(equation)'") }
+    var sizes: [Character: Int] = [:]
+    for (term, tensor) in zip(terms, tensors) {
+      for (letter, size) in zip(term, tensor.shape).dropFirst() {
+        guard let size, !tensor.isGuess else {
+          throw layer.unsupported("the equation '\(equation)' with an unknown size")
+        }
+        sizes[letter] = size
+      }
+    }
+    // Letters that only one has and the output lacks are summed up first.
+    var sides: [(letters: [Character], tensor: KerasTensor)] = []
+    for (index, term) in terms.enumerated() {
+      let others = Set(terms.enumerated().filter { $0.offset != index }.flatMap { $0.element })
+      let summed = term.indices.filter {
+        !target.contains(term[$0]) && !others.contains(term[$0])
+      }
+      var tensor = tensors[index]
+      if !summed.isEmpty {
+        tensor = try network.reduced(
+          .sum, tensor, Set(summed), "\(name)__sum_\(index)__", layer
+        ).without(Set(summed))
+      }
+      sides.append((term.filter { target.contains($0) || others.contains($0) }, tensor))
+    }
+    func arranged(_ side: (letters: [Character], tensor: KerasTensor), _ letters: [Character])
+      throws -> KerasTensor
+    {
+      try transposed(
+        side.tensor, letters.compactMap { side.letters.firstIndex(of: $0) }, into: &network)
+    }
+    if terms.count == 1 { return [try arranged(sides[0], target)] }
+    let (a, b) = (sides[0], sides[1])
+    let shared = target.dropFirst().filter { a.letters.contains($0) && b.letters.contains($0) }
+    let rows = a.letters.dropFirst().filter { !b.letters.contains($0) }
+    let columns = b.letters.dropFirst().filter { !a.letters.contains($0) }
+    let summed = a.letters.filter { b.letters.contains($0) && !target.contains($0) }
+    func count(_ letters: [Character]) throws -> Int {
+      try checkedProduct(letters.map { sizes[$0] ?? 1 }, limit: Limits.dimension)
+    }
+    let outer = shared.isEmpty ? [] : [try count(shared)]
+    func matrix(
+      _ side: (letters: [Character], tensor: KerasTensor), _ first: [Character],
+      _ last: [Character], _ suffix: String
+    ) throws -> KerasTensor {
+      let tensor = try arranged(side, [batch] + shared + first + last)
+      if shared.count <= 1, first.count == 1, last.count == 1 { return tensor }
+      return try network.reshaped(
+        tensor, to: outer + [count(first), count(last)], preferred: .channelsFirst,
+        layer.with(name: name + suffix, inputs: []))
+    }
+    var result = try network.matrixProduct(
+      matrix(a, rows, summed, "__left__"), matrix(b, summed, columns, "__right__"),
+      name + "__product__", layer)
+    let made = shared + rows + columns
+    if made.count != result.rank - 1 {
+      result = try network.reshaped(
+        network.settled(result, for: name + "_made"), to: made.map { sizes[$0] ?? 1 },
+        preferred: .channelsFirst, layer.with(name: name + "__split__", inputs: []))
+    }
+    return [try arranged(([batch] + made, result), target)]
+  }
 }

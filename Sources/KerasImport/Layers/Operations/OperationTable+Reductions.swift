@@ -6,44 +6,144 @@ extension OperationTable {
   static let reductions: [Operation] = [
     reduction(.avg, "reducemean", "mean"), reduction(.sum, "reducesum", "sum"),
     reduction(.max, "reducemax", "max", "amax"), reduction(.min, "reducemin", "min", "amin"),
-    reduction(.prod, "reduceprod", "prod"),
+    reduction(.prod, "reduceprod", "prod"), reduction(.max, ofConditions: true, "any", "reduceany"),
+    reduction(.min, ofConditions: true, "all", "reduceall"),
+    Operation("var", "reducevariance", "variance") { call, network in
+      let input = try call.input
+      let axes = try call.axes(of: input)
+      let (_, variance) = try call.moments(input, axes, into: &network)
+      return [try call.kept(variance, axes, &network)]
+    },
+    Operation("std", "reducestd") { call, network in
+      let input = try call.input
+      let axes = try call.axes(of: input)
+      let (_, variance) = try call.moments(input, axes, into: &network)
+      let root = call.like(
+        variance, network.unary(.sqrt, variance.blob, call.name, epsilon: 0))
+      return [try call.kept(root[0], axes, &network)]
+    },
+    Operation("moments") { call, network in
+      let input = try call.input
+      let axes = try call.axes(of: input)
+      let mean = try network.reduced(.avg, input, axes, call.name + "__mean__", call.layer)
+      let (_, variance) = try call.moments(
+        input, axes, call.name + "__variance__", into: &network)
+      return [try call.kept(mean, axes, &network), try call.kept(variance, axes, &network)]
+    },
+    Operation("logsumexp", "reducelogsumexp") { call, network in
+      let input = try call.input
+      let axes = try call.axes(of: input)
+      let largest = try network.reduced(.max, input, axes, call.name + "__max__", call.layer)
+      var minus = largest
+      minus.blob = network.affine(largest.blob, -1, 0, call.name + "__neg__")
+      var exponentials = try network.elementwise(
+        Add(), call.call([input, minus], "__difference__"), stretches: true)[0]
+      exponentials.blob = network.unary(.exp, exponentials.blob, call.name + "__exp__")
+      var sum = try network.reduced(
+        .sum, exponentials, axes, call.name + "__sum__", call.layer)
+      sum.blob = network.unary(
+        .log, sum.blob, call.name + "__log__", epsilon: .leastNormalMagnitude)
+      let result = try network.elementwise(
+        Add(), call.call([sum, largest]), stretches: true)[0]
+      return [try call.kept(result, axes, &network)]
+    },
+    Operation("norm", "euclideannorm") { call, network in
+      let input = try call.input
+      let order = try call.constant(1, "ord")
+      let isOne = order?.double == 1
+      guard isOne || order == nil || order?.double == 2 || order?.string != nil else {
+        throw call.layer.unsupported("a norm of the order \(order?.text ?? "")")
+      }
+      let axes = try call.axes(of: input, position: 2)
+      let terms = call.like(
+        input,
+        isOne
+          ? network.unary(.abs, input.blob, call.name + "__terms__")
+          : network.product(input.blob, input.blob, call.name + "__terms__"))
+      var sum = try network.reduced(
+        .sum, terms[0], axes, isOne ? call.name : call.name + "__sum__", call.layer)
+      if !isOne { sum.blob = network.unary(.sqrt, sum.blob, call.name, epsilon: 0) }
+      return [try call.kept(sum, axes, position: 3, &network)]
+    },
+    Operation("countnonzero") { call, network in
+      let input = try call.input
+      let counts = call.like(
+        input, network.add(call.name + "__nonzero__", NotEqual(), [input.blob]))
+      let axes = try call.axes(of: input)
+      let sum = try network.reduced(.sum, counts[0], axes, call.name, call.layer)
+      return [try call.kept(sum, axes, &network)]
+    },
   ]
 
-  private static func reduction(_ mode: Reduce.Operation, _ names: String...) -> Operation {
-    Operation(names) { call, network in
-      try call.reduced(mode, try call.input, into: &network)
+  private static func reduction(
+    _ mode: Reduce.Operation, ofConditions: Bool = false, _ names: String...
+  ) -> Operation {
+    Operation(names: names) { call, network in
+      var input = try call.input
+      if ofConditions {
+        input.blob = network.add(call.name + "__nonzero__", NotEqual(), [input.blob])
+      }
+      let axes = try call.axes(of: input)
+      let result = try network.reduced(mode, input, axes, call.name, call.layer)
+      return [try call.kept(result, axes, &network)]
     }
-  }
-}
-
-extension Operation {
-  fileprivate init(
-    _ names: [String],
-    convert: @escaping @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
-  ) {
-    self.names = names
-    self.convert = convert
   }
 }
 
 extension OperationCall {
-  /// The input reduced over the axes that the call names.
-  fileprivate func reduced(
-    _ mode: Reduce.Operation, _ tensor: KerasTensor, into network: inout NetworkWriter
-  ) throws -> [KerasTensor] {
-    guard let named = try ints(1, "axis", "reduction_indices") else {
+  /// The axes that a reduction names.
+  fileprivate func axes(of tensor: KerasTensor, position: Int = 1) throws -> Set<Int> {
+    guard let named = try ints(position, "axis", "axes", "reduction_indices") else {
       throw layer.unsupported("a reduction over the batch, too")
     }
-    let axes = Set(try named.map { try axis($0, of: tensor) })
-    let keepsAxes = try bool(2, "keepdims", "keep_dims", default: false)
+    return Set(try named.map { try axis($0, of: tensor) })
+  }
+
+  /// A reduced tensor, with or without the axes that have gone.
+  fileprivate func kept(
+    _ tensor: KerasTensor, _ axes: Set<Int>, position: Int = 2, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let keepsAxes = try bool(position, "keepdims", "keep_dims", default: false)
+    return network.settled(keepsAxes ? tensor : tensor.without(axes), for: name)
+  }
+
+  /// x − mean, and the mean of its squares.
+  func moments(
+    _ tensor: KerasTensor, _ axes: Set<Int>, _ target: String? = nil,
+    into network: inout NetworkWriter
+  ) throws -> (centered: KerasTensor, variance: KerasTensor) {
+    let name = target ?? self.name
+    var mean = try network.reduced(.avg, tensor, axes, name + "__mean__", layer)
+    mean.blob = network.affine(mean.blob, -1, 0, name + "__neg__")
+    let centered = try network.elementwise(
+      Add(), call([tensor, mean], target == nil ? "__centered__" : "__variance__centered__"),
+      stretches: true)[0]
+    let squares = like(
+      centered, network.product(centered.blob, centered.blob, name + "__squares__"))
+    return (
+      centered, try network.reduced(.avg, squares[0], axes, name + "__variance__", layer)
+    )
+  }
+}
+
+extension NetworkWriter {
+  /// The tensor reduced over some axes, which keep one element.
+  mutating func reduced(
+    _ mode: Reduce.Operation, _ tensor: KerasTensor, _ axes: Set<Int>, _ name: String,
+    _ call: LayerCall
+  ) throws -> KerasTensor {
     var input = tensor
     // The sequence axis cannot be reduced: another one takes its place.
     if let sequence = input.index(of: .sequence), axes.contains(sequence) {
-      let free = [BlobAxis.width, .height, .channel].first { !input.layout.axes.contains($0) }
-      guard let free else { throw layer.unsupported("a reduction of \(input.shapeText)") }
+      let free = [BlobAxis.width, .height, .channel].first { place in
+        guard let other = input.index(of: place) else { return true }
+        return !axes.contains(other)
+      }
+      guard let free else { throw call.unsupported("a reduction of \(input.shapeText)") }
       var layout = input.layout
+      if let other = input.index(of: free) { layout.axes[other - 1] = .sequence }
       layout.axes[sequence - 1] = free
-      input = network.relaid(input, to: layout, for: name)
+      input = relaid(input, to: layout, for: name)
     }
     var places = Set(axes.map { input.layout.axes[$0 - 1] })
     // One step takes several axes where it can.
@@ -62,11 +162,10 @@ extension OperationCall {
     }
     for (index, step) in steps.enumerated() {
       let isLast = index == steps.count - 1
-      input.blob = network.reduced(mode, step, input.blob, isLast ? name : "\(name)__\(index)__")
+      input.blob = reduced(mode, step, input.blob, isLast ? name : "\(name)__\(index)__")
     }
     for axis in axes { input.shape[axis] = 1 }
-    if !keepsAxes { input = input.without(axes) }
-    return [network.settled(input, for: name)]
+    return input
   }
 }
 

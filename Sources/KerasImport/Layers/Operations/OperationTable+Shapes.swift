@@ -37,6 +37,102 @@ extension OperationTable {
       order.swapAt(a, b)
       return [try call.transposed(input, order, into: &network)]
     },
+    Operation("moveaxis") { call, network in
+      let input = try call.input
+      let sources = try (call.ints(1, "source") ?? []).map { try call.axis($0, of: input) }
+      let targets = try (call.ints(2, "destination") ?? []).map { try call.axis($0, of: input) }
+      guard sources.count == targets.count, Set(sources).count == sources.count else {
+        throw call.layer.error("as many sources as destinations are wanted")
+      }
+      var order = (0..<input.rank).filter { !sources.contains($0) }
+      for (target, source) in zip(targets, sources).sorted(by: { $0.0 < $1.0 }) {
+        order.insert(source, at: min(target, order.count))
+      }
+      return [try call.transposed(input, order, into: &network)]
+    },
+    Operation("reverse", "reversev2", "flip", "fliplr", "imageflip") { call, network in
+      let axes = try call.ints(1, "axis", "dims") ?? [1]
+      return [try call.reversed(call.input, axes, into: &network)]
+    },
+    Operation("flipleftright") { call, network in
+      [try call.reversed(call.input, [-2], into: &network)]
+    },
+    Operation("flipupdown") { call, network in
+      [try call.reversed(call.input, [-3], into: &network)]
+    },
+    Operation("roll") { call, network in
+      let input = try call.input
+      let shifts = try call.ints(1, "shift") ?? []
+      let axes = try (call.ints(2, "axis") ?? []).map { try call.axis($0, of: input) }
+      guard !shifts.isEmpty, shifts.count == axes.count else {
+        throw call.layer.unsupported("a shift of all elements: axes are needed")
+      }
+      var output = input
+      for (index, (shift, axis)) in zip(shifts, axes).enumerated() {
+        guard let length = input.shape[axis], length > 0 else {
+          throw call.layer.unsupported("a shift along an axis of unknown size")
+        }
+        let start = ((length - shift) % length + length) % length
+        if start == 0 { continue }
+        let parts = try [start..<length, 0..<start].map { range in
+          try call.slice(
+            output, axis, range, "__\(index)_\(range.lowerBound)__", into: &network)
+        }
+        output = try network.concatenated(
+          axis: axis, call.call(parts, index == axes.count - 1 ? "" : "__\(index)__"))[0]
+      }
+      return [output]
+    },
+    Operation("repeat") { call, network in
+      let input = try call.input
+      let count = try call.int(1, "repeats", default: 1)
+      guard let named = try call.ints(2, "axis")?.first, (1...4096).contains(count) else {
+        throw call.layer.unsupported("repeating all elements: an axis is needed")
+      }
+      let axis = try call.axis(named, of: input)
+      var upsample = Upsample()
+      upsample.mode = .nearest
+      upsample.scalingFactor = [1, count]
+      var layout = input.layout
+      if let other = input.index(of: .width) { layout.axes[other - 1] = layout.axes[axis - 1] }
+      layout.axes[axis - 1] = .width
+      var output = network.relaid(input, to: layout, for: call.name)
+      output.blob = network.add(call.name, upsample, [output.blob])
+      output.shape[axis] = try input.shape[axis].map {
+        try checkedProduct([$0, count], limit: Limits.dimension)
+      }
+      return [network.settled(output, for: call.name)]
+    },
+    Operation("broadcastto") { call, network in
+      let input = try call.input
+      guard let shape = try call.ints(1, "shape"), shape.count == input.rank else {
+        throw call.layer.unsupported("a shape of other axes than \(input.shapeText)")
+      }
+      let counts = input.shape.indices.map { axis in
+        axis > 0 && input.shape[axis] == 1 ? max(shape[axis], 1) : 1
+      }
+      return [try call.tiled(input, counts, into: &network)]
+    },
+    Operation("tril", "triu") { call, network in
+      let isLower = call.layer.className.lowercased().contains("tril")
+      let input = try call.input
+      let diagonal = try call.int(1, "k", default: 0)
+      guard input.rank >= 3, let rows = input.shape[input.rank - 2], let columns = input.channels,
+        rows * columns <= 1 << 22
+      else { throw call.layer.unsupported("a triangle of \(input.shapeText)") }
+      let axes = try ReducibleAxes([input.rank - 2, input.rank - 1], of: input, call.layer)
+      let moved = network.relaid(input, to: axes.layout, for: call.name)
+      var constant = LoadConstant()
+      constant.shape = [1, rows, columns]
+      constant.data = Weights(
+        (0..<rows).flatMap { row in
+          (0..<columns).map { column -> Float in
+            (isLower ? column - row <= diagonal : column - row >= diagonal) ? 1 : 0
+          }
+        })
+      let triangle = network.add(call.name + "__triangle__", constant, [])
+      return call.like(moved, network.product(moved.blob, triangle, call.name))
+    },
     Operation("expanddims") { call, network in
       let input = try call.input
       let axis = try call.int(1, "axis", default: -1)
@@ -80,16 +176,7 @@ extension OperationTable {
       let input = try call.input
       guard let counts = try call.ints(1, "multiples", "repeats", "n"), counts.count == input.rank
       else { throw call.layer.unsupported("as many repetitions as axes are wanted") }
-      var output = input
-      for (axis, count) in counts.enumerated() where count != 1 {
-        guard axis > 0, (2...256).contains(count) else {
-          throw call.layer.unsupported("repeating \(counts) times")
-        }
-        output = try network.concatenated(
-          axis: axis,
-          call.call([KerasTensor](repeating: output, count: count), "__axis\(axis)__"))[0]
-      }
-      return [output]
+      return [try call.tiled(input, counts, into: &network)]
     },
   ]
 }
@@ -113,6 +200,34 @@ extension OperationCall {
     for index in target.indices where target[index] == 0 { target[index] = -1 }
     return try convert(
       [input], as: "Reshape", ["target_shape": .array(target.map { .int($0) })], into: &network)
+  }
+
+  /// The tensor several times along each axis.
+  func tiled(
+    _ input: KerasTensor, _ counts: [Int], into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    var output = input
+    for (axis, count) in counts.enumerated() where count != 1 {
+      guard axis > 0, (2...1024).contains(count) else {
+        throw layer.unsupported("repeating \(counts) times")
+      }
+      output = try network.concatenated(
+        axis: axis,
+        call([KerasTensor](repeating: output, count: count), "__axis\(axis)__"))[0]
+    }
+    return output
+  }
+
+  /// The elements along some axes in the opposite order.
+  func reversed(
+    _ input: KerasTensor, _ axes: [Int], into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    var reverse = Reverse()
+    reverse.reverseDim = [Bool](repeating: false, count: 5)
+    for axis in axes {
+      reverse.reverseDim[input.layout.axes[try self.axis(axis, of: input) - 1].blobIndex] = true
+    }
+    return like(input, network.add(name, reverse, [input.blob]))[0]
   }
 
   func transposed(

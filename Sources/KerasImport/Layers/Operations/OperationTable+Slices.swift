@@ -17,7 +17,9 @@ extension OperationTable {
       var bounds: [Int] = [0]
       let parts = try call.constant(
         1, "num_or_size_splits", "indices_or_sections", "num_splits")
-      let isSizes = call.argument(nil, "num_or_size_splits") != nil
+      let isSizes =
+        call.argument(nil, "num_or_size_splits") != nil
+        || call.layer.className != "Split" && call.argument(nil, "indices_or_sections") == nil
       if let count = parts?.int {
         guard count > 0, length % count == 0, count <= Limits.dimension else {
           throw call.layer.error("\(length) does not divide into \(count) parts")
@@ -48,12 +50,28 @@ extension OperationTable {
         return network.settled(part.without([axis]), for: call.name)
       }
     },
-    Operation("gather", "take") { call, network in
+    Operation("takealongaxis") { call, network in
+      let input = try call.input
+      guard case .tensor(let indices) = try call.operand(1, "indices"), indices.rank == input.rank
+      else { throw call.layer.unsupported("indices that are no tensor of as many axes") }
+      let axis = try call.axis(call.int(2, "axis", default: -1), of: input)
+      var gather = GatherAlongAxis()
+      gather.axis = input.layout.axes[axis - 1].blobIndex
+      let places = network.relaid(indices, to: input.layout, for: call.name)
+      var output = input
+      output.blob = network.add(call.name, gather, [input.blob, places.blob])
+      output.shape[axis] = indices.shape[axis]
+      return [output]
+    },
+    Operation("gather", "take", "gatherv2", "embeddinglookup") { call, network in
+      if case .constant(let table) = try call.operand(0, "x", "params") {
+        return [try call.rows(of: table, into: &network)]
+      }
       let input = try call.input
       let axis = try call.axis(call.int(2, "axis", default: 0), of: input)
       guard let indices = try call.ints(1, "indices"), (1...256).contains(indices.count),
         let length = input.shape[axis]
-      else { throw call.layer.unsupported("indices that are computed when the network runs") }
+      else { throw call.layer.unsupported("indices of a tensor that the network computes") }
       let parts = try indices.enumerated().map { position, index in
         let start = index < 0 ? index + length : index
         guard (0..<length).contains(start) else {
@@ -100,6 +118,67 @@ extension OperationCall {
     return output
   }
 
+  /// A range of an axis from its end towards its start.
+  private func downward(
+    _ input: KerasTensor, _ axis: Int, _ bounds: (Int?, Int?, Int?), _ length: Int,
+    _ suffix: String, into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let step = -(bounds.2 ?? -1)
+    guard step > 0, step <= Limits.dimension else { throw layer.error("a step of 0") }
+    func place(_ value: Int) -> Int { min(max(value < 0 ? value + length : value, -1), length - 1) }
+    let first = bounds.0.map(place) ?? length - 1
+    let last = bounds.1.map(place) ?? -1
+    guard first > last else { throw layer.error("nothing is left of axis \(axis)") }
+    var reverse = Reverse()
+    reverse.reverseDim = [Bool](repeating: false, count: 5)
+    reverse.reverseDim[input.layout.axes[axis - 1].blobIndex] = true
+    var turned = input
+    turned.blob = network.add(name + suffix + "__reverse__", reverse, [input.blob])
+    return try slice(
+      turned, axis, length - 1 - first..<length - 1 - last, by: step, suffix, into: &network)
+  }
+
+  /// Rows of a constant table at the places that a tensor holds.
+  fileprivate func rows(
+    of table: JSONValue, into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let (values, shape) = try numbers(table)
+    guard case .tensor(let indices) = try operand(1, "indices", "ids"), shape.count == 2,
+      indices.rank <= 2, try int(2, "axis", default: 0) == 0
+    else { throw layer.unsupported("elements of a constant \(KerasTensor.text(shape))") }
+    var output = indices
+    if indices.rank == 2 { output = network.relaid(indices, to: .indices, for: name) }
+    var embedding = Embedding()
+    embedding.inputDim = shape[0]
+    embedding.outputChannels = shape[1]
+    embedding.matrix = Weights(FloatValues(values).shaped(shape).transposed([1, 0]))
+    output.blob = network.add(name, embedding, [output.blob])
+    output.shape.append(shape[1])
+    output.layout = indices.rank == 2 ? .sequence : .vector
+    return output
+  }
+
+  /// A range of an axis whose size is not known, from the start or from the end.
+  private func openSlice(
+    _ input: KerasTensor, _ axis: Int, from start: Int?, to end: Int?, by step: Int,
+    _ suffix: String, into network: inout NetworkWriter
+  ) -> KerasTensor {
+    let place = input.layout.axes[axis - 1].blobIndex
+    var slice = SliceStatic()
+    slice.beginIds = [Int](repeating: 0, count: 5)
+    slice.endIds = [Int](repeating: 0, count: 5)
+    slice.beginMasks = [Bool](repeating: true, count: 5)
+    slice.endMasks = [Bool](repeating: true, count: 5)
+    slice.strides = [Int](repeating: 1, count: 5)
+    slice.squeezeMasks = [Bool](repeating: false, count: 5)
+    slice.strides[place] = step
+    if let start { (slice.beginIds[place], slice.beginMasks[place]) = (start, false) }
+    if let end { (slice.endIds[place], slice.endMasks[place]) = (end, false) }
+    var output = input
+    output.blob = network.add(name + suffix, slice, [input.blob])
+    return output
+  }
+
   /// x[…] of Python: slices, whole numbers, new axes and an ellipsis, one for each axis.
   fileprivate func item(into network: inout NetworkWriter) throws -> [KerasTensor] {
     guard case .tensor(let tensor) = try operand(0, "x", "tensor", "input") else {
@@ -133,8 +212,16 @@ extension OperationCall {
       let bounds = Self.bounds(item)
       if let index = item.int {
         guard axis > 0 else { throw layer.unsupported("an index of the batch") }
-        guard let length = tensor.shape[axis], (-length..<length).contains(index) else {
-          throw layer.unsupported("index \(index) of axis \(axis) of \(tensor.shapeText)")
+        guard let length = tensor.shape[axis] else {
+          output = openSlice(
+            output, axis, from: index, to: index == -1 ? nil : index + 1, by: 1, suffix,
+            into: &network)
+          output.shape[axis] = 1
+          removed.insert(axis)
+          continue
+        }
+        guard (-length..<length).contains(index) else {
+          throw layer.error("index \(index) of axis \(axis) of \(tensor.shapeText)")
         }
         let start = index < 0 ? index + length : index
         output = try slice(output, axis, start..<start + 1, suffix, into: &network)
@@ -144,11 +231,19 @@ extension OperationCall {
       guard let bounds else { throw layer.unsupported("the index \(item.text)") }
       if bounds == (nil, nil, nil) { continue }
       guard axis > 0 else { throw layer.unsupported("a part of the batch") }
-      guard let length = tensor.shape[axis] else {
-        throw layer.unsupported("a part of an axis of unknown size")
-      }
       let stride = bounds.2 ?? 1
-      guard stride > 0 else { throw layer.unsupported("a step of \(stride)") }
+      guard let length = tensor.shape[axis] else {
+        guard abs(stride) <= Limits.dimension, stride != 0 else {
+          throw layer.error("a step of \(stride)")
+        }
+        output = openSlice(
+          output, axis, from: bounds.0, to: bounds.1, by: stride, suffix, into: &network)
+        continue
+      }
+      guard stride > 0 else {
+        output = try downward(output, axis, bounds, length, suffix, into: &network)
+        continue
+      }
       func clamped(_ value: Int) -> Int { min(max(value < 0 ? value + length : value, 0), length) }
       let start = clamped(bounds.0 ?? 0)
       let end = clamped(bounds.1 ?? length)

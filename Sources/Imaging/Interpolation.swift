@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// How a picture's samples are made of another's when its size changes; Pillow's filters by Pillow's
+/// names.
+public enum Interpolation: String, CaseIterable, Sendable {
+  case nearest, box, bilinear, hamming, bicubic, lanczos
+
+  /// Half the width of the filter at its own scale; nil for `nearest`, which takes one sample.
+  var support: Double? {
+    switch self {
+    case .nearest: nil
+    case .box: 0.5
+    case .bilinear, .hamming: 1
+    case .bicubic: 2
+    case .lanczos: 3
+    }
+  }
+
+  /// The filter's weight at a distance of `x` samples.
+  ///
+  ///     box       1                               for −½ < x ≤ ½
+  ///     bilinear  1 − |x|                         for |x| < 1
+  ///     hamming   sinc(x) (0.54 + 0.46 cos πx)    for |x| < 1
+  ///     bicubic   Keys' cubic with a = −½         for |x| < 2
+  ///     lanczos   sinc(x) sinc(x / 3)             for −3 ≤ x < 3
+  func weight(_ x: Double) -> Double {
+    switch self {
+    case .nearest: return x == 0 ? 1 : 0
+    case .box: return x > -0.5 && x <= 0.5 ? 1 : 0
+    case .bilinear: return max(0, 1 - abs(x))
+    case .hamming:
+      if x == 0 { return 1 }
+      if abs(x) >= 1 { return 0 }
+      let angle = abs(x) * .pi
+      return sin(angle) / angle * (0.54 + 0.46 * cos(angle))
+    case .bicubic:
+      let a = -0.5
+      let x = abs(x)
+      if x < 1 { return ((a + 2) * x - (a + 3)) * x * x + 1 }
+      return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0
+    case .lanczos: return x >= -3 && x < 3 ? Self.sinc(x) * Self.sinc(x / 3) : 0
+    }
+  }
+
+  private static func sinc(_ x: Double) -> Double {
+    if x == 0 { return 1 }
+    let angle = x * .pi
+    return sin(angle) / angle
+  }
+}

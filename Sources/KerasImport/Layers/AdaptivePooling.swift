@@ -1,0 +1,78 @@
+import CoreMLModel
+import TensorCore
+
+/// The mean or the largest element of each of as many parts of an axis as the output has places:
+/// place i is made of the elements from ⌊i·n/m⌋ up to ⌈(i+1)·n/m⌉.
+struct AdaptivePooling: KerasLayer {
+  static let classNames = ["Average", "Max"].flatMap { kind in
+    (1...3).map { "Adaptive\(kind)Pooling\($0)D" }
+  }
+
+  private let sizes: [Int]
+  private let isAverage: Bool
+  private let format: LayerConfiguration.DataFormat
+
+  init(_ configuration: LayerConfiguration) throws {
+    let count =
+      ["1D", "2D"].firstIndex { configuration.className.hasSuffix($0) }.map { $0 + 1 } ?? 3
+    var sizes = try configuration.ints("output_size") ?? []
+    if sizes.count == 1 { sizes = [Int](repeating: sizes[0], count: count) }
+    guard sizes.count == count, sizes.allSatisfy({ $0 > 0 }) else {
+      throw configuration.unsupported("output_size", "\(sizes) for \(count) axes")
+    }
+    self.sizes = sizes
+    isAverage = configuration.className.contains("Average")
+    format = try configuration.dataFormat ?? .channelsLast
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var tensor = network.standard(try call.input, for: call.name)
+    guard tensor.rank == sizes.count + 2 else {
+      throw call.error("its input \(tensor.shapeText) has not \(sizes.count) axes besides channels")
+    }
+    if tensor.rank > 4 { network.fixesSequences = true }
+    // The parts of several axes are independent of one another.
+    for (index, size) in sizes.enumerated() {
+      let axis = index + (format == .channelsLast ? 1 : 2)
+      let name = index == sizes.count - 1 ? call.name : "\(call.name)__axis_\(axis)__"
+      guard let length = tensor.shape[axis], !tensor.isGuess else {
+        throw call.error(
+          "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
+          hint: "fix it with --input-shape")
+      }
+      _ = try checkedProduct([size, length], limit: 1 << 24)
+      let parts = (0..<size).map { $0 * length / size..<(($0 + 1) * length + size - 1) / size }
+      tensor =
+        isAverage
+        ? network.axisProduct(
+          tensor, axis: axis, Self.matrix(parts, length), inputs: length, outputs: size, name)
+        : try network.largest(of: parts, tensor, axis, name, call)
+    }
+    return [network.settled(tensor, for: call.name)]
+  }
+
+  private static func matrix(_ parts: [Range<Int>], _ length: Int) -> Weights {
+    Weights(
+      parts.flatMap { part in
+        (0..<length).map { part.contains($0) ? 1 / Float(part.count) : 0 }
+      })
+  }
+}
+
+extension NetworkWriter {
+  fileprivate mutating func largest(
+    of parts: [Range<Int>], _ tensor: KerasTensor, _ axis: Int, _ name: String, _ call: LayerCall
+  ) throws -> KerasTensor {
+    withChannelAxis(axis, of: [tensor], for: name) { network, tensors in
+      var result = tensors[0]
+      let blobs = parts.enumerated().map { index, part in
+        let slice = network.slice(result.blob, part, "\(name)__part_\(index)__")
+        return part.count == 1
+          ? slice : network.reduced(.max, .c, slice, "\(name)__max_\(index)__")
+      }
+      result.blob = network.joined(blobs, alongSequence: false, name)
+      result.shape[axis] = parts.count
+      return result
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import CoreMLModel
+import TensorCore
+
+/// Which pairs of a query and a key count in an attention.
+struct AttentionMask {
+  /// Whether a query heeds only the keys up to its own place.
+  var isCausal = false
+  /// A query heeds keys that are fewer places away.
+  var window: Int?
+  var queries: StepMask?
+  var keys: [StepMask] = []
+  /// A tensor that the model computes: pairs at which it is not 0.
+  var given: KerasTensor?
+}
+
+extension NetworkWriter {
+  /// softmax(scores) · values, over the last axis of the scores.
+  ///
+  /// - Parameter dropsIgnored: whether pairs that do not count have the weight 0 even where no key
+  ///   counts for a query; otherwise all keys count alike for it.
+  mutating func attended(
+    _ scores: KerasTensor, _ values: KerasTensor, _ mask: AttentionMask, dropsIgnored: Bool = false,
+    _ name: String, _ call: LayerCall
+  ) throws -> (result: KerasTensor, weights: KerasTensor) {
+    var scores = scores
+    let factor = try factor(mask, &scores, name, call)
+    if let factor {
+      let kept = product(scores.blob, factor, name + "__kept__")
+      let offset = affine(factor, 1e9, -1e9, name + "__offset__")
+      scores.blob = sum([kept, offset], name + "__masked__")
+    }
+    var weights = softmax(scores, axis: scores.rank - 1, name + "__weights__")
+    if dropsIgnored, let factor {
+      weights = relaid(weights, to: scores.layout, for: name + "_weights")
+      weights.blob = product(weights.blob, factor, name + "__counted__")
+    }
+    return (try matrixProduct(weights, values, name, call), weights)
+  }
+
+  /// 1 for a pair that counts and 0 for another, where not all do; stretches over the scores, in
+  /// which the queries lie along the height and the keys along the width then.
+  private mutating func factor(
+    _ mask: AttentionMask, _ scores: inout KerasTensor, _ name: String, _ call: LayerCall
+  ) throws -> String? {
+    var factors: [String] = []
+    let rank = scores.rank
+    var layout = scores.layout
+    layout.axes = Array([.sequence].prefix(rank - 3)) + [.height, .width]
+    scores = relaid(scores, to: layout, for: name + "_scores")
+    func steps(_ mask: StepMask, _ place: BlobAxis) -> String {
+      relaid(
+        self.steps(of: mask), to: TensorLayout(axes: [place, .channel]), for: "\(name)_\(place)"
+      ).blob
+    }
+    if let queries = mask.queries { factors.append(steps(queries, .height)) }
+    for keys in mask.keys { factors.append(steps(keys, .width)) }
+    if mask.isCausal || mask.window != nil {
+      factors.append(
+        try band(
+          scores, below: mask.window.map { $0 - 1 },
+          above: mask.isCausal ? 0 : mask.window.map { $0 - 1 }, name + "__band__"))
+    }
+    if var given = mask.given {
+      guard given.rank == 3 || given.rank == 4, given.rank <= rank else {
+        throw call.unsupported(
+          "an attention mask \(given.shapeText) for scores \(scores.shapeText)")
+      }
+      given = relaid(
+        given, to: TensorLayout(axes: Array(layout.axes.suffix(given.rank - 1))),
+        for: name + "_mask")
+      factors.append(counting(given.blob, name + "__mask__"))
+    }
+    guard var factor = factors.first else { return nil }
+    for (index, other) in factors.dropFirst().enumerated() {
+      factor = product(factor, other, "\(name)__mask_\(index)__")
+    }
+    return factor
+  }
+
+  /// 1 where an element is not 0.
+  mutating func counting(_ blob: String, _ name: String) -> String {
+    let size = unary(.abs, blob, name + "__abs__")
+    return addUpperLimit(1, affine(size, 1e30, 0, name + "__scale__"), name: name)
+  }
+
+  /// 1 where key − query lies from −below to above, nil for any distance.
+  private mutating func band(
+    _ scores: KerasTensor, below: Int?, above: Int?, _ name: String
+  ) throws -> String {
+    guard let rows = scores.shape[scores.rank - 2], let columns = scores.shape[scores.rank - 1],
+      rows <= 4096, columns <= 4096
+    else {
+      var band = MatrixBandPart()
+      band.numLower = below ?? -1
+      band.numUpper = above ?? -1
+      return add(name, band, [affine(scores.blob, 0, 1, name + "ones")])
+    }
+    var constant = LoadConstant()
+    constant.shape = [1, rows, columns]
+    constant.data = Weights(
+      (0..<rows).flatMap { row in
+        (0..<columns).map { column -> Float in
+          column - row > above ?? columns || row - column > below ?? rows ? 0 : 1
+        }
+      })
+    return add(name, constant, [])
+  }
+}
+
+extension LayerCall {
+  /// A keyword of the call that is no tensor.
+  func flag(_ name: String) -> Bool {
+    if case .value(let value)? = arguments.keywords[name] { return value.bool ?? false }
+    return false
+  }
+
+  /// The tensor at a position of the call or of a name.
+  func tensor(_ position: Int, _ name: String) -> KerasTensor? {
+    if case .tensor(let index)? = arguments.keywords[name] { return inputs[index] }
+    let positional = arguments.positional.flatMap { argument -> [CallArgument] in
+      if case .list(let elements) = argument { elements } else { [argument] }
+    }
+    guard position < positional.count, case .tensor(let index) = positional[position] else {
+      return arguments.positional.isEmpty && position < inputs.count ? inputs[position] : nil
+    }
+    return inputs[index]
+  }
+
+  func tooFewInputs(_ wanted: String) -> ModelError {
+    error("it takes \(wanted), and is called with \(inputs.count) tensors")
+  }
+}

@@ -1,0 +1,323 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// Attention of several heads: query, key and value each through a matrix a head,
+/// softmax(query · keyᵀ / √size) · value in each head, and all heads through one more matrix.
+///
+/// Where several queries' heads share a key and a value (`GroupQueryAttention`), the shared matrices
+/// are repeated. A gate multiplies the heads by sigmoid(query · matrix).
+struct MultiHeadAttention: KerasLayer {
+  static let classNames = [
+    "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
+  ]
+  static let maskPolicy = MaskPolicy.decides
+
+  private static let headLimit = 4096
+
+  private let heads: Int
+  /// Heads of the keys and values.
+  private let sharedHeads: Int
+  private let keySize: Int
+  private let valueSize: Int
+  private let hasBias: Bool
+  private let hasGate: Bool
+  private let window: Int?
+  /// Axes of the query, the batch counted, along which it heeds; nil for all but the last.
+  private let axes: [Int]?
+  private let outputShape: [Int]?
+  private let hasDropout: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    if configuration.className.hasSuffix("MultiHeadAttention") {
+      heads = try configuration.int("num_heads")
+      sharedHeads = heads
+      keySize = try configuration.int("key_dim")
+      valueSize = try configuration.int("value_dim", default: keySize)
+    } else {
+      heads = try configuration.int("num_query_heads")
+      sharedHeads = try configuration.int("num_key_value_heads")
+      keySize = try configuration.int("head_dim")
+      valueSize = keySize
+      guard heads % sharedHeads == 0 else {
+        throw configuration.unsupported(
+          "num_key_value_heads", "\(heads) heads do not divide into \(sharedHeads)")
+      }
+    }
+    guard heads <= Self.headLimit else {
+      throw configuration.unsupported(nil, "\(heads) heads, more than \(Self.headLimit)")
+    }
+    hasBias = try configuration.bool("use_bias", default: true)
+    hasGate = try configuration.bool("use_gate", default: false)
+    window = try configuration.field("sliding_window").map { _ in
+      try configuration.int("sliding_window")
+    }
+    axes = try configuration.ints("attention_axes")
+    outputShape = try configuration.ints("output_shape")
+    hasDropout = try configuration.double("dropout", default: 0) > 0
+  }
+
+  var weights: [WeightSlot] {
+    let parts = ["query", "key"] + (hasGate ? ["gate"] : []) + ["value", "attention_output"]
+    return parts.flatMap { part in
+      [WeightSlot(part + "_kernel")] + (hasBias ? [WeightSlot(part + "_bias")] : [])
+    }
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    guard let query = call.tensor(0, "query"), let value = call.tensor(1, "value") else {
+      throw call.tooFewInputs("a query and a value")
+    }
+    let key = call.tensor(2, "key") ?? value
+    let returnsScores = call.flag("return_attention_scores")
+    var mask = AttentionMask(isCausal: call.flag("use_causal_mask"), window: window)
+    // TensorFlow's layer heeds the masks of its inputs since 2.10.
+    if !call.version.isKnown || call.version.isAtLeast(2, 10) {
+      mask.queries = query.mask
+      mask.keys = [value, key].compactMap(\.mask)
+    }
+    mask.given = call.tensor(call.version.isAtLeast(3, 0) ? 6 : 3, "attention_mask")
+    let folding = try AttentionFolding(axes, query, call)
+    if folding != nil, mask.given != nil || mask.window != nil || returnsScores {
+      throw call.unsupported(
+        "attention along some axes of an image with a mask of its own, a window or scores")
+    }
+    func part(_ tensor: KerasTensor, _ name: String) throws -> KerasTensor {
+      try folding?.folded(tensor, "\(call.name)__\(name)__fold", call, &network)
+        ?? network.standard(tensor, for: call.name)
+    }
+    let queries = try part(query, "query")
+    var projection = AttentionProjection(heads: heads, hasBias: hasBias, call: call)
+    let q = try projection.heads(queries, "query", keySize, &network)
+    var gate: KerasTensor?
+    if hasGate { gate = try projection.heads(queries, "gate", valueSize, &network) }
+    projection.sharedHeads = sharedHeads
+    let k = try projection.heads(try part(key, "key"), "key", keySize, &network)
+    let v = try projection.heads(try part(value, "value"), "value", valueSize, &network)
+    var scores = try network.matrixProduct(
+      q, network.transposed(k), call.name + "__scores__", call)
+    scores.blob = network.affine(
+      scores.blob, 1 / Float(keySize).squareRoot(), 0, call.name + "__scale__")
+    var (attended, weights) = try network.attended(
+      scores, v, mask,
+      dropsIgnored: call.version.isAtLeast(3, 14) && (returnsScores || hasDropout),
+      call.name + "__heads__", call)
+    if let gate {
+      let moved = network.relaid(gate, to: attended.layout, for: call.name + "_gate")
+      let sigmoid = network.add(
+        call.name + "__gate_sigmoid__", Activation(.sigmoid), [moved.blob])
+      attended.blob = network.product(attended.blob, sigmoid, call.name + "__gated__")
+    }
+    let merged = try projection.merged(
+      attended, valueSize, outer: queries.rank == 4 ? queries.shape[1] : nil, &network)
+    var result = try output(merged, call, &network)
+    if let folding { result = try folding.unfolded(result, call, &network) }
+    result.mask = query.mask
+    return returnsScores ? [result, weights] : [result]
+  }
+
+  private func output(
+    _ merged: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let inner = heads * valueSize
+    let sizes = outputShape?.map { Int?($0) } ?? [nil]
+    let kernel = try call.weight("attention_output_kernel", [heads, valueSize] + sizes)
+    let made = Array(kernel.shape[2...])
+    let outputs = try checkedProduct(made, limit: Limits.dimension)
+    let bias =
+      hasBias ? Weights(try call.weight("attention_output_bias", made).shaped([outputs])) : nil
+    let result = network.channelProduct(
+      merged, Weights(kernel.shaped([inner, outputs]).transposed([1, 0])), inputs: inner,
+      outputs: outputs, bias: bias, call.name)
+    guard made.count > 1 else { return result }
+    guard result.rank == 3, let steps = result.shape[1] else {
+      throw call.unsupported("output_shape \(made) for an input \(merged.shapeText)")
+    }
+    return try network.reshaped(
+      result, to: [steps] + made, preferred: call.preferredImage,
+      call.with(name: call.name + "__output__", inputs: []))
+  }
+}
+
+/// A tensor `[outer…, steps…, channels]` as `[product of outer, product of steps, channels]`.
+private struct AttentionFolding {
+  /// The query's axes: those that count as batch, and those along which it heeds.
+  let outer: [Int]
+  let steps: [Int]
+  private let query: KerasTensor
+
+  /// Nil for a sequence.
+  init?(_ axes: [Int]?, _ query: KerasTensor, _ call: LayerCall) throws {
+    let last = query.rank - 1
+    steps = try (axes ?? Array(1..<max(last, 1))).map { try call.axis($0, of: query) }
+    if query.rank == 3, steps == [1] { return nil }
+    guard query.rank >= 3, query.rank <= 5, !steps.contains(last), Set(steps).count == steps.count
+    else {
+      throw call.unsupported("attention along the axes \(steps) of \(query.shapeText)")
+    }
+    let steps = steps
+    outer = (1..<last).filter { !steps.contains($0) }
+    self.query = query
+  }
+
+  private func sizes(_ axes: [Int], _ tensor: KerasTensor, _ call: LayerCall) throws -> [Int] {
+    let sizes = axes.compactMap { tensor.shape[$0] }
+    guard sizes.count == axes.count, !tensor.isGuess else {
+      throw call.error(
+        "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
+        hint: "fix it with --input-shape")
+    }
+    return sizes
+  }
+
+  func folded(
+    _ tensor: KerasTensor, _ name: String, _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    guard tensor.rank == query.rank else {
+      throw call.error("inputs \(query.shapeText) and \(tensor.shapeText)")
+    }
+    let order = outer + steps + [tensor.rank - 1]
+    var moved = tensor
+    moved.shape = [tensor.shape[0]] + order.map { tensor.shape[$0] }
+    moved.layout.axes = order.map { tensor.layout.axes[$0 - 1] }
+    let count = { try checkedProduct(sizes($0, tensor, call), limit: Limits.dimension) }
+    guard let channels = tensor.channels else {
+      throw call.error("its input \(tensor.shapeText) has an unknown size", code: .mismatch)
+    }
+    return try network.reshaped(
+      network.settled(moved, for: name), to: [count(outer), count(steps), channels],
+      preferred: .channelsFirst, call.with(name: name, inputs: []))
+  }
+
+  func unfolded(
+    _ tensor: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    guard let channels = tensor.channels else { return tensor }
+    let order = outer + steps + [query.rank - 1]
+    let flat = try network.reshaped(
+      tensor, to: sizes(outer + steps, query, call) + [channels], preferred: .channelsFirst,
+      call.with(name: call.name + "__unfold", inputs: []))
+    var result = flat
+    for (place, axis) in order.enumerated() {
+      result.shape[axis] = flat.shape[place + 1]
+      result.layout.axes[axis - 1] = flat.layout.axes[place]
+    }
+    return network.settled(result, for: call.name + "_unfold")
+  }
+}
+
+/// Sequences, or several of them, `[outer, steps, channels]`, through matrices of their own for each
+/// head.
+private struct AttentionProjection {
+  let heads: Int
+  /// Heads that have weights, each of which stands for as many others.
+  var sharedHeads: Int
+  let hasBias: Bool
+  let call: LayerCall
+
+  init(heads: Int, hasBias: Bool, call: LayerCall) {
+    (self.heads, sharedHeads, self.hasBias, self.call) = (heads, heads, hasBias, call)
+  }
+
+  /// `[outer · heads, steps, size]`
+  func heads(
+    _ input: KerasTensor, _ part: String, _ size: Int, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let stored = try call.weight(
+      part + "_kernel", [input.isGuess ? nil : input.channels, sharedHeads, size])
+    let inner = try checkedProduct([heads, size], limit: Limits.dimension)
+    let inputs = stored.shape[0]
+    let kernel = repeated(stored.transposed([1, 0, 2]).array(), inputs * size)
+    let matrix = FloatValues(kernel).shaped([heads, inputs, size]).transposed([0, 2, 1]).array()
+    let bias =
+      hasBias
+      ? Weights(
+        repeated(try call.weight(part + "_bias", [sharedHeads, size]).array(), size)) : nil
+    let name = "\(call.name)__\(part)__"
+    let all = network.channelProduct(
+      input, Weights(matrix), inputs: inputs, outputs: inner, bias: bias, name)
+    return try split(all, size, "\(call.name)__\(part)_heads__", &network)
+  }
+
+  /// Each head's values as often as heads share them.
+  private func repeated(_ values: [Float], _ count: Int) -> [Float] {
+    guard sharedHeads < heads else { return values }
+    return (0..<heads).flatMap { head -> ArraySlice<Float> in
+      let shared = head / (heads / sharedHeads)
+      return values[shared * count..<(shared + 1) * count]
+    }
+  }
+
+  private func split(
+    _ all: KerasTensor, _ size: Int, _ name: String, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let part = call.with(name: name, inputs: [])
+    if all.rank == 4, let outer = all.shape[1], let steps = all.shape[2] {
+      let split = try network.reshaped(
+        all, to: [outer, steps, heads, size], preferred: .channelsFirst, part)
+      return try network.reshaped(
+        exchanged(split, 2, 3, name, &network), to: [outer * heads, steps, size],
+        preferred: .channelsFirst, call.with(name: name + "outer", inputs: []))
+    }
+    guard let steps = all.shape[1] else {
+      // Of whatever length: the heads' channels one after the other along the sequence.
+      let rows = network.relaid(all, to: TensorLayout(axes: [.height, .channel]), for: name)
+      var result = rows
+      result.shape = [all.shape[0], heads, nil, size]
+      result.layout = TensorLayout(axes: [.sequence, .height, .channel])
+      if heads > 1 {
+        let parts = network.split(rows.blob, into: heads, name + "split")
+        result.blob = network.joined(parts, alongSequence: true, name)
+      }
+      return result
+    }
+    var result = try network.reshaped(
+      all, to: [steps, heads, size], preferred: .channelsFirst, part)
+    result.shape.swapAt(1, 2)
+    result.layout.axes.swapAt(0, 1)
+    return result
+  }
+
+  private func exchanged(
+    _ tensor: KerasTensor, _ a: Int, _ b: Int, _ name: String, _ network: inout NetworkWriter
+  ) -> KerasTensor {
+    var result = tensor
+    result.shape.swapAt(a, b)
+    result.layout.axes.swapAt(a - 1, b - 1)
+    return network.settled(result, for: name)
+  }
+
+  /// `[outer · heads, steps, size]` as `[outer, steps, heads · size]`, or without the outer axis.
+  func merged(
+    _ attended: KerasTensor, _ size: Int, outer: Int?, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let name = call.name + "__merged__"
+    let part = call.with(name: name, inputs: [])
+    if let outer, let steps = attended.shape[2] {
+      let split = try network.reshaped(
+        attended, to: [outer, heads, steps, size], preferred: .channelsFirst,
+        call.with(name: name + "outer", inputs: []))
+      return try network.reshaped(
+        exchanged(split, 2, 3, name, &network), to: [outer, steps, heads * size],
+        preferred: .channelsFirst, part)
+    }
+    guard let steps = attended.shape[2] else {
+      let layout = TensorLayout(axes: [.channel, .height, .sequence])
+      let rows = network.relaid(attended, to: layout, for: call.name + "_merge")
+      var result = rows
+      if heads > 1 {
+        let parts = network.split(rows.blob, into: heads, name + "split")
+        result.blob = network.joined(parts, alongSequence: true, name)
+      }
+      result.shape = [attended.shape[0], nil, heads * size]
+      result.layout = TensorLayout(axes: [.height, .sequence])
+      return network.relaid(result, to: .sequence, for: call.name + "_steps")
+    }
+    var turned = attended
+    turned.shape.swapAt(1, 2)
+    turned.layout.axes.swapAt(0, 1)
+    turned = network.relaid(turned, to: .imageChannelsFirst, for: call.name + "_merge")
+    return try network.reshaped(
+      turned, to: [steps, heads * size], preferred: .channelsFirst, part)
+  }
+}

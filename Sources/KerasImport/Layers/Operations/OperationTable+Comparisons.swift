@@ -1,0 +1,115 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+extension OperationTable {
+  /// Conditions, whose results are 1 and 0, and what is chosen by them. Core ML has them since
+  /// specification 4.
+  static let comparisons: [Operation] = [
+    comparison(GreaterThan.self, LessThan.self, "greater", "gt"),
+    comparison(GreaterEqual.self, LessEqual.self, "greaterequal", "ge"),
+    comparison(LessThan.self, GreaterThan.self, "less", "lt"),
+    comparison(LessEqual.self, GreaterEqual.self, "lessequal", "le"),
+    comparison(Equal.self, Equal.self, "equal", "eq", "tensorequals"),
+    comparison(NotEqual.self, NotEqual.self, "notequal", "ne", "tensornotequals"),
+    Operation("logicaland", "and", "rand") { try $0.stretched(LogicalAnd(), &$1) },
+    Operation("logicalor", "or", "ror") { try $0.stretched(LogicalOr(), &$1) },
+    Operation("logicalxor", "xor", "rxor") { try $0.stretched(LogicalXor(), &$1) },
+    Operation("logicalnot", "invert", "not") { call, network in
+      let input = try call.input
+      return call.like(input, network.add(call.name, LogicalNot(), [input.blob]))
+    },
+    Operation("isnan") { call, network in
+      let input = try call.input
+      return call.like(input, network.add(call.name, NotEqual(), [input.blob, input.blob]))
+    },
+    Operation("where", "select", "selectv2", "wherev2") { call, network in
+      let operands = [
+        try call.operand(0, "condition", "cond"), try call.operand(1, "x", "x1", "t"),
+        try call.operand(2, "y", "x2", "e"),
+      ]
+      let (inputs, result) = try call.stretched(operands, &network)
+      return call.like(
+        result, network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))
+    },
+    Operation("threshold") { call, network in
+      let input = try call.input
+      var above = GreaterThan()
+      above.alpha = Float(try call.double(1, "threshold", default: 0))
+      let value = try call.operand(2, "default_value", "value")
+      let condition = call.like(
+        input, network.add(call.name + "__above__", above, [input.blob]))
+      let (inputs, result) = try call.stretched(
+        [.tensor(condition[0]), .tensor(input), value], &network)
+      return call.like(
+        result, network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))
+    },
+  ]
+
+  private static func comparison<Forward: ComparisonLayer, Backward: ComparisonLayer>(
+    _ forward: Forward.Type, _ backward: Backward.Type, _ names: String...
+  ) -> Operation {
+    Operation(names: names) { call, network in
+      let (a, b) = (
+        try call.operand(0, "x", "x1", "a", "self"), try call.operand(1, "y", "x2", "b", "other")
+      )
+      // A number is part of the layer.
+      if case .tensor(let tensor) = a, let number = b.scalar {
+        var layer = Forward()
+        layer.alpha = Float(number)
+        return call.like(tensor, network.add(call.name, layer, [tensor.blob]))
+      }
+      if case .tensor(let tensor) = b, let number = a.scalar {
+        var layer = Backward()
+        layer.alpha = Float(number)
+        return call.like(tensor, network.add(call.name, layer, [tensor.blob]))
+      }
+      return try call.stretched(Forward(), &network)
+    }
+  }
+}
+
+extension Operation {
+  init(
+    names: [String],
+    convert: @escaping @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
+  ) {
+    self.names = names
+    self.convert = convert
+  }
+}
+
+extension OperationCall {
+  /// A layer of two blobs that stretch to one another.
+  func stretched(
+    _ parameters: some LayerParameters, _ network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    let (inputs, result) = try operands(&network)
+    return like(result, network.add(name, parameters, inputs.map(\.blob)))
+  }
+
+  /// The two operands in layouts that stretch to one another, and the shape of what they make.
+  func operands(
+    _ network: inout NetworkWriter
+  ) throws -> (inputs: [KerasTensor], result: KerasTensor) {
+    try stretched(
+      [
+        try operand(0, "x", "x1", "a", "self", "value"),
+        try operand(1, "y", "x2", "b", "other"),
+      ], &network)
+  }
+
+  func stretched(
+    _ operands: [Operand], _ network: inout NetworkWriter
+  ) throws -> (inputs: [KerasTensor], result: KerasTensor) {
+    var widest: KerasTensor?
+    for case .tensor(let tensor) in operands where tensor.sizes == nil {
+      if widest.map({ $0.rank < tensor.rank }) ?? true { widest = tensor }
+    }
+    guard let widest else { throw layer.unsupported("an operation on a constant") }
+    let tensors = try operands.enumerated().map { index, operand in
+      try tensor(operand, like: widest, &network, "__constant_\(index)__")
+    }
+    return try network.merged(call(tensors))
+  }
+}

@@ -1,0 +1,50 @@
+import CoreMLModel
+
+/// An embedding, or with `reverse` the product with its table: the likelihood of each index.
+struct ReversibleEmbedding: KerasLayer {
+  static let classNames = ["ReversibleEmbedding"]
+  static let maskPolicy = MaskPolicy.decides
+
+  private let embedding: EmbeddingLayer
+  private let indices: Int
+  private let size: Int
+  private let isTied: Bool
+  private let limit: Double?
+
+  init(_ configuration: LayerConfiguration) throws {
+    embedding = try EmbeddingLayer(configuration)
+    indices = try configuration.int("input_dim")
+    size = try configuration.int("output_dim")
+    isTied = try configuration.bool("tie_weights", default: true)
+    limit = try configuration.field("logit_soft_cap").map { _ in
+      try configuration.double("logit_soft_cap")
+    }
+  }
+
+  var weights: [WeightSlot] {
+    embedding.weights + (isTied ? [] : [WeightSlot("reverse_embeddings")])
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var isReversed = call.flag("reverse")
+    if case .value(let value)? = call.arguments.positional.dropFirst().first {
+      isReversed = value.bool ?? isReversed
+    }
+    guard isReversed else { return try embedding.convert(call, into: &network) }
+    guard let input = call.inputs.first else { throw call.error("it has no inputs") }
+    let matrix =
+      isTied
+      ? Weights(try call.weight("embeddings", [indices, size]))
+      : Weights(try call.weight("reverse_embeddings", [size, indices]).transposed([1, 0]))
+    var result = network.channelProduct(
+      network.standard(input, for: call.name), matrix, inputs: size, outputs: indices, call.name)
+    if let limit {
+      // limit · tanh(x / limit)
+      result.blob = network.add(
+        call.name + "__limit__",
+        Activation(.scaledTanh(alpha: Float(limit), beta: Float(1 / limit))), [result.blob])
+    }
+    result.mask = input.mask
+    return [result]
+  }
+}

@@ -1,0 +1,21 @@
+/// The weights that are needed next, shared out among the tiles that use these: each run of inputs of
+/// a tile fetches a part of what stands `distance` floats behind the run's weights.
+struct TilesAhead {
+  private var part: TileAhead
+  private let step: Int
+  private let end: Int
+
+  init(distance: Int, runFloats: Int, tiles: Int) {
+    let lines = (runFloats &+ 15) / 16
+    let perTile = max(1, (lines &+ tiles &- 1) / tiles)
+    part = TileAhead(distance: distance, lines: perTile)
+    step = perTile &* 16
+    end = distance &+ runFloats
+  }
+
+  mutating func next() -> TileAhead {
+    if part.distance >= end { return TileAhead() }
+    defer { part.distance &+= step }
+    return part
+  }
+}
