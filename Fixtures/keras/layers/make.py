@@ -222,6 +222,9 @@ for padding in ("valid",):
             3, (2, 3), strides=(1, 2), implementation=m), (5, 7, 2), only="tf2")
     layer("locally_connected_1d_2", lambda k, L: L.LocallyConnected1D(4, 3, implementation=2, padding="same"),
           (6, 3), only="tf2")
+    for mode in (2, 3):
+        layer(f"locally_connected_2d_same_{mode}", lambda k, L, m=mode: L.LocallyConnected2D(
+            2, (2, 3), padding="same", implementation=m), (4, 5, 2), only="tf2")
     layer("locally_connected_1d_3", lambda k, L: L.LocallyConnected1D(4, 3, implementation=3), (6, 3), only="tf2")
 
 # Merges
@@ -685,6 +688,8 @@ layer("time_distributed_model", lambda k, L: L.TimeDistributed(k.Sequential(
     [L.Conv2D(3, 2, activation="relu"), L.MaxPooling2D(2), L.Flatten(), L.Dense(4)])), (3, 6, 7, 2))
 layer("time_distributed_flatten", lambda k, L: L.TimeDistributed(L.Flatten()), (3, 4, 5, 2))
 layer("time_distributed_lstm", lambda k, L: L.TimeDistributed(L.LSTM(3)), (3, 4, 5))
+layer("time_distributed_embedding", lambda k, L: L.TimeDistributed(L.Embedding(9, 3)), (3, 4),
+      values=[np.array([[[1, 2, 3, 8], [0, 4, 4, 5], [7, 6, 1, 1]]], "f4")])
 layer("identity", lambda k, L: k.Sequential([L.Identity(), L.Dense(2)]), (4,))
 layer("dense_volume", lambda k, L: L.Dense(3), (2, 3, 4, 5))
 layer("embedding_matrix", lambda k, L: L.Embedding(9, 4), (3, 2), values=[np.array([[[1, 2], [3, 8], [0, 4]]], "f4")])

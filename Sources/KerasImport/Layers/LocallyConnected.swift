@@ -73,7 +73,7 @@ struct LocallyConnected: Sendable {
     gather.kernelSize = kernelSize
     gather.stride = strides
     gather.dilationFactor = [1, 1]
-    gather.padding = border.convolutionPadding
+    gather.padding = .valid(padding(geometry))
     var unit = [Float](repeating: 0, count: window * window)
     let area = kernelSize[0] * kernelSize[1]
     for position in 0..<area {
@@ -162,15 +162,27 @@ struct LocallyConnected: Sendable {
     return kernel
   }
 
+  /// Before and after the input: Keras puts half a window in front, of even sizes the larger half.
+  private func padding(_ geometry: Geometry) -> ValidPadding {
+    var amounts: [[Int]] = []
+    for axis in 0..<2 {
+      let extent = (geometry.output[axis] - 1) * strides[axis] + kernelSize[axis]
+      let before = border == .same ? kernelSize[axis] / 2 : 0
+      amounts.append([before, max(extent - before - geometry.input[axis], 0)])
+    }
+    var padding = ValidPadding()
+    padding.paddingAmounts = BorderAmounts(
+      top: amounts[0][0], bottom: amounts[0][1], left: amounts[1][0], right: amounts[1][1])
+    return padding
+  }
+
   /// The input's place under a place of the window; nil outside.
   private func source(_ position: Int, of place: Int, _ geometry: Geometry) -> Int? {
     let steps = [position / kernelSize[1], position % kernelSize[1]]
     let origin = [place / geometry.output[1], place % geometry.output[1]]
     var source: [Int] = []
     for axis in 0..<2 {
-      let total =
-        (geometry.output[axis] - 1) * strides[axis] + kernelSize[axis] - geometry.input[axis]
-      let before = border == .same ? max(total, 0) / 2 : 0
+      let before = border == .same ? kernelSize[axis] / 2 : 0
       let index = origin[axis] * strides[axis] + steps[axis] - before
       guard (0..<geometry.input[axis]).contains(index) else { return nil }
       source.append(index)

@@ -31,6 +31,10 @@ struct TimeDistributed: KerasLayer {
   private static let stepLimit = 1024
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    // Each number is looked up, whatever axes there are.
+    if EmbeddingLayer.classNames.contains(innerClass) {
+      return try inner.convert(call, into: &network)
+    }
     var input = network.standard(try call.input, for: call.name)
     guard input.rank >= 3 else { throw call.error("its input \(input.shapeText) is no sequence") }
     if input.layout.axes[0] != .sequence {
