@@ -12,7 +12,8 @@ struct AssayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "assay",
     abstract:
-      "Converts Keras and Caffe networks to Core ML, runs them, and shows that nothing was lost.",
+      "Converts Keras, Caffe and Darknet networks to Core ML, runs them, and shows that nothing was "
+      + "lost.",
     discussion: """
       Exit codes: 0 done; 1 diff found a difference; 2 the input is invalid or not supported, or \
       the options do not fit the model; 64 wrong usage; 66 a file is missing; 70 a fault of assay; \

@@ -150,7 +150,15 @@ struct CaffeParameters: Sendable {
   func error(
     _ field: String, _ message: String, code: ModelError.Code = .malformed, hint: String? = nil
   ) -> ModelError {
-    layer.error(message, code: code, field: joined(field), hint: hint)
+    layer.error(message, code: code, field: joined(field), hint: hint ?? misspelling)
+  }
+
+  /// What may have been meant to be the field that is wrong.
+  private var misspelling: String? {
+    message.unknownFields.first.map { field in
+      "Caffe's schema has no field '\(field.name)'"
+        + (field.position.map { " (\($0))" } ?? "") + "; is it misspelt?"
+    }
   }
 
   func unsupported(_ field: String, _ message: String, hint: String? = nil) -> ModelError {
