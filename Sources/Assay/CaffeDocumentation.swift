@@ -50,6 +50,14 @@ public enum CaffeDocumentation {
         and gave the last step only.
       * `coeff` of Reduction counts.
       * Features of outputs have shapes.
+      * A classifier names the layer of its probabilities.
+
+      ## Where this is not what OpenCV computes
+
+      Where OpenCV's importer and Caffe's sources differ, the sources count: Axpy is a · X + Y with X
+      the second bottom; PriorBox does not clip unless `clip` says so; DetectionOutput's rows are in
+      order of class, then of score; Log, Exp and Power have their `scale` and `shift`, Swish its
+      `beta`; LRN has its `k`; a dilated Deconvolution has its gaps; MVN adds `eps` to the deviation.
 
       ## Not converted
 

@@ -68,7 +68,7 @@ enum AbsVal: CaffeLayerConverter {
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
   ) throws -> [CaffeTensor] {
     let input = try layer.input(inputs)
-    return [input.with(network.unary(.abs, input.blob, layer.name, to: layer.tops[0]))]
+    return [input.with(network.unary(.abs, input.blob, layer.name, epsilon: 0, to: layer.tops[0]))]
   }
 }
 

@@ -8,8 +8,8 @@ extension CaffeNetworkWriter {
     let raised =
       lower == 0
       ? add(name + "_lower", Activation(.relu), [blob])
-      : unary(.threshold, blob, name + "_lower", alpha: lower)
-    let lowered = unary(.threshold, raised, name + "_upper", alpha: -upper, scale: -1)
+      : unary(.threshold, blob, name + "_lower", alpha: lower, epsilon: 0)
+    let lowered = unary(.threshold, raised, name + "_upper", alpha: -upper, scale: -1, epsilon: 0)
     return affine(lowered, -1, name, to: output)
   }
 }

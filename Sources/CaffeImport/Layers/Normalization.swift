@@ -71,7 +71,7 @@ extension CaffeNetworkWriter {
     pooling.padding = .valid(padding)
     let means = add(layer.part("means"), pooling, [squares])
     let factors = unary(
-      .power, means, layer.part("factors"), alpha: -beta, shift: 1, scale: alpha)
+      .power, means, layer.part("factors"), alpha: -beta, shift: 1, scale: alpha, epsilon: 0)
     return product(blob, factors, layer.name, to: layer.tops[0])
   }
 }

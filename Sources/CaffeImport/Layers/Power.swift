@@ -28,6 +28,7 @@ enum Power: CaffeLayerConverter {
       input.with(
         network.unary(
           .power, input.blob, layer.name, alpha: exponent, shift: shift, scale: scale,
+          epsilon: 0,
           to: layer.tops[0]))
     ]
   }
@@ -51,7 +52,7 @@ enum Exp: CaffeLayerConverter {
     return [
       input.with(
         network.unary(
-          .exp, input.blob, layer.name, shift: shift, scale: scale, to: layer.tops[0]))
+          .exp, input.blob, layer.name, shift: shift, scale: scale, epsilon: 0, to: layer.tops[0]))
     ]
   }
 }
@@ -74,7 +75,7 @@ enum Log: CaffeLayerConverter {
     let isNatural = formula.logarithm == 1
     let logarithm = network.unary(
       .log, input.blob, isNatural ? layer.name : layer.part("natural"),
-      shift: Float(formula.shift), scale: Float(formula.scale),
+      shift: Float(formula.shift), scale: Float(formula.scale), epsilon: 0,
       to: isNatural ? layer.tops[0] : nil)
     if isNatural { return [input.with(logarithm)] }
     return [

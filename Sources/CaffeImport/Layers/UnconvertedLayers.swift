@@ -19,7 +19,6 @@ public enum UnconvertedLayers {
         + "grid, which `run --detect` reads"
     ),
     (["Argsort"], "no fork that is public defines its fields"),
-    (["CPMData"], "a source of training data"),
   ]
 
   /// Why the type is not converted; nil where there is nothing to say.
