@@ -23,6 +23,13 @@ import Testing
     #expect(note.contains("did you mean 'negative_slope'"))
   }
 
+  @Test func aFieldThatIsMissedMayBeTheMisspeltOne() throws {
+    let error = try error(
+      layer("c", "Convolution", "data", "c", "convolution_param { num_otput: 2 kernel_size: 3 }"))
+    #expect(error.field == "convolution_param.num_output")
+    #expect(error.hint?.contains("no field 'num_otput' (line 2, column") == true)
+  }
+
   @Test func aMissingBraceTellsWhichOneIsOpen() throws {
     let error = try error("layer {\n  name: 'r'\n  relu_param { negative_slope: 1\n")
     #expect(error.message.contains("line 5, column 1"))
