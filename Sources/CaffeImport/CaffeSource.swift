@@ -75,14 +75,8 @@ extension CaffeSource {
   }
 
   init(path: String, binary: Bytes) throws {
-    var reader = BinaryReader(binary)
-    var network = try reader.parse(.network)
     var notes: [String] = []
-    try NetworkUpgrade.apply(to: &network, notes: &notes)
-    guard network.has("layer") else {
-      throw ModelError(
-        .malformed, "the file has no layers", hint: "it is no .caffemodel, or it is damaged")
-    }
+    let network = try BinaryReader.network(binary, notes: &notes)
     let weights = try CaffeWeights(path: path, network: network)
     self.init(path: path, network: network, weights: weights, notes: notes)
   }

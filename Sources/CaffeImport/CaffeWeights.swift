@@ -26,14 +26,8 @@ struct CaffeWeights: Sendable {
       case .hdf5:
         return try CaffeWeights(path: path, hdf5: HDF5File.open(path, access: access))
       case .binary(let bytes):
-        var reader = BinaryReader(bytes)
-        var network = try reader.parse(.network)
         var notes: [String] = []
-        try NetworkUpgrade.apply(to: &network, notes: &notes)
-        guard network.has("layer") else {
-          throw ModelError(
-            .malformed, "the file has no layers", hint: "it is no .caffemodel, or it is damaged")
-        }
+        let network = try BinaryReader.network(bytes, notes: &notes)
         return try CaffeWeights(path: path, network: network)
       }
     }

@@ -15,9 +15,7 @@ enum Interp: CaffeLayerConverter {
   ) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     let input = inputs[0]
-    guard input.shape.count == 4 else {
-      throw layer.error("its bottom \(input.shapeText) has not four axes")
-    }
+    try layer.requireImages(input)
     let parameters = layer.parameters("interp_param")
     var image = network.images(input, for: layer.name)
     let begin = -(try parameters.int("pad_beg", default: 0, atMost: 0))

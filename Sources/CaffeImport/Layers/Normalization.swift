@@ -17,9 +17,7 @@ enum LRNLayer: CaffeLayerConverter {
     guard size % 2 == 1 else {
       throw parameters.error("local_size", "\(size) is even", hint: "Caffe takes odd sizes only")
     }
-    guard input.shape.count == 4 else {
-      throw layer.error("its bottom \(input.shapeText) has not four axes")
-    }
+    try layer.requireImages(input)
     let image = network.images(input, for: layer.name)
     let alpha = try parameters.float("alpha")
     let beta = try parameters.float("beta")
@@ -87,12 +85,7 @@ enum MVN: CaffeLayerConverter {
   ) throws -> [CaffeTensor] {
     let input = try layer.input(inputs)
     let parameters = layer.parameters("mvn_param")
-    guard (2...4).contains(input.shape.count) else {
-      throw layer.error("its bottom \(input.shapeText) has not two to four axes")
-    }
-    let places = [Place.batch, Place.channel, Place.height, Place.width]
-    let image = network.placed(
-      input, axes: Array(places.prefix(input.shape.count)), for: layer.name)
+    let image = try network.channelled(input, for: layer)
     var mvn = MeanVarianceNormalize()
     mvn.normalizeVariance = try parameters.bool("normalize_variance")
     mvn.acrossChannels = try parameters.bool("across_channels")
@@ -113,12 +106,7 @@ enum NormalizeLayer: CaffeLayerConverter {
   ) throws -> [CaffeTensor] {
     let input = try layer.input(inputs)
     let parameters = layer.parameters("norm_param")
-    guard (2...4).contains(input.shape.count) else {
-      throw layer.error("its bottom \(input.shapeText) has not two to four axes")
-    }
-    let places = [Place.batch, Place.channel, Place.height, Place.width]
-    let image = network.placed(
-      input, axes: Array(places.prefix(input.shape.count)), for: layer.name)
+    let image = try network.channelled(input, for: layer)
     let epsilon = try parameters.float("eps").orSmallest
     let isShared = try parameters.bool("channel_shared")
     let factors = try layer.vector(0, "scale", count: isShared ? 1 : input.shape[1])
@@ -137,5 +125,18 @@ enum NormalizeLayer: CaffeLayerConverter {
     scale.shapeScale = [factors.count]
     scale.scale = Weights(factors)
     return [image.with(network.add(layer.name, scale, [normalized], to: layer.tops[0]))]
+  }
+}
+
+extension CaffeNetworkWriter {
+  /// (N, C), (N, C, H) or (N, C, H, W), where Core ML has these axes.
+  fileprivate mutating func channelled(
+    _ input: CaffeTensor, for layer: CaffeLayer
+  ) throws -> CaffeTensor {
+    guard (2...4).contains(input.shape.count) else {
+      throw layer.error("its bottom \(input.shapeText) has not two to four axes")
+    }
+    let places = [Place.batch, Place.channel, Place.height, Place.width]
+    return placed(input, axes: Array(places.prefix(input.shape.count)), for: layer.name)
   }
 }

@@ -19,9 +19,7 @@ enum PoolingLayer: CaffeLayerConverter {
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
   ) throws -> [CaffeTensor] {
     let input = try layer.input(inputs)
-    guard input.shape.count == 4 else {
-      throw layer.error("its bottom \(input.shapeText) has not four axes")
-    }
+    try layer.requireImages(input)
     let image = network.images(input, for: layer.name)
     let windows = try PoolingWindows(layer.parameters("pooling_param"), image)
     if windows.method == .stochastic { try network.requirePositive(image, layer) }

@@ -12,9 +12,7 @@ enum Reorg: CaffeLayerConverter {
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
   ) throws -> [CaffeTensor] {
     let input = try layer.input(inputs)
-    guard input.shape.count == 4 else {
-      throw layer.error("its bottom \(input.shapeText) has not four axes")
-    }
+    try layer.requireImages(input)
     let parameters = layer.parameters("reorg_param")
     let stride = try parameters.int("stride", default: 2, atLeast: 2, atMost: 1024)
     let isReverse = try parameters.bool("reverse", default: false)

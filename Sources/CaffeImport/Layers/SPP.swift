@@ -11,9 +11,7 @@ enum SPP: CaffeLayerConverter {
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
   ) throws -> [CaffeTensor] {
     let input = try layer.input(inputs)
-    guard input.shape.count == 4 else {
-      throw layer.error("its bottom \(input.shapeText) has not four axes")
-    }
+    try layer.requireImages(input)
     let parameters = layer.parameters("spp_param")
     let height = try parameters.int("pyramid_height", atLeast: 1, atMost: 16)
     let name = try parameters.symbol("pool")

@@ -11,9 +11,7 @@ enum ShuffleChannel: CaffeLayerConverter {
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
   ) throws -> [CaffeTensor] {
     let input = try layer.input(inputs)
-    guard input.shape.count == 4 else {
-      throw layer.error("its bottom \(input.shapeText) has not four axes")
-    }
+    try layer.requireImages(input)
     let parameters = layer.parameters("shuffle_channel_param")
     let groups = try parameters.int("group", default: 1, atLeast: 1)
     let channels = input.shape[1]

@@ -16,9 +16,7 @@ enum UpsampleLayer: CaffeLayerConverter {
   ) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     let input = inputs[0]
-    guard input.shape.count == 4 else {
-      throw layer.error("its bottom \(input.shapeText) has not four axes")
-    }
+    try layer.requireImages(input)
     let image = network.images(input, for: layer.name)
     let size = try size(layer, image)
     if inputs.count == 2 {

@@ -43,6 +43,18 @@ struct BinaryReader {
     }
   }
 
+  /// The network of a `.caffemodel`, brought up to the present version of the format.
+  static func network(_ bytes: Bytes, notes: inout [String]) throws -> CaffeMessage {
+    var reader = BinaryReader(bytes)
+    var network = try reader.parse(.network)
+    try NetworkUpgrade.apply(to: &network, notes: &notes)
+    guard network.has("layer") else {
+      throw ModelError(
+        .malformed, "the file has no layers", hint: "it is no .caffemodel, or it is damaged")
+    }
+    return network
+  }
+
   mutating func parse(_ type: MessageType) throws -> CaffeMessage {
     // The walker needs the bytes as a buffer; `source` stays alive as long as `self`.
     var reader = self

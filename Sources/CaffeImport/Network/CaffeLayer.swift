@@ -112,6 +112,13 @@ struct CaffeLayer: Sendable {
       field: field, hint: hint)
   }
 
+  /// - Throws: `.malformed` where a bottom has other axes than (N, C, H, W).
+  func requireImages(_ bottom: CaffeTensor) throws {
+    guard bottom.shape.count == 4 else {
+      throw error("its bottom \(bottom.shapeText) has not four axes")
+    }
+  }
+
   func unsupported(
     _ message: String, field: String? = nil, hint: String? = nil
   ) -> ModelError { error(message, code: .unsupported, field: field, hint: hint) }
