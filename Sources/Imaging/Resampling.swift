@@ -1,11 +1,18 @@
 import TensorCore
 
 /// A part of a picture, in samples; its edges may lie between them.
-struct ImageRegion: Sendable, Equatable {
-  var left: Double
-  var top: Double
-  var right: Double
-  var bottom: Double
+public struct ImageRegion: Sendable, Equatable {
+  public var left: Double
+  public var top: Double
+  public var right: Double
+  public var bottom: Double
+
+  public init(left: Double, top: Double, right: Double, bottom: Double) {
+    self.left = left
+    self.top = top
+    self.right = right
+    self.bottom = bottom
+  }
 }
 
 extension Image {
