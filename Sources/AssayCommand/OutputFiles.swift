@@ -27,27 +27,27 @@ enum OutputFiles {
     try Image(image.value, order, channels: .last).writePNG(to: path)
   }
 
-  /// The file for one of several inputs in the folder `folder`, which is made if need be: the
-  /// input's name with `.png` for a single image, `.npz` otherwise.
+  /// The file for one of several inputs in the folder `folder`: its name and `.png` for a single
+  /// image, `.npz` otherwise. Folders that are missing are made.
   static func path(
-    in folder: String, for input: String, outputs: [PredictedOutput]
+    in folder: String, for name: String, _ outputs: [PredictedOutput]
   ) throws -> String {
+    var isImage = false
+    if outputs.count == 1, case .image = outputs[0].kind { isImage = true }
+    let path = folder + "/" + name + (isImage ? ".png" : ".npz")
+    let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? folder
     var isDirectory = false
-    if FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) {
+    if FileManager.default.fileExists(atPath: parent, isDirectory: &isDirectory) {
       guard isDirectory else {
         throw ModelError(
-          .cannotCreate, "is a file; several inputs need a folder", file: folder)
+          .cannotCreate, "is a file; several inputs need a folder", file: parent)
       }
     } else {
       do {
         try FileManager.default.createDirectory(
-          atPath: folder, withIntermediateDirectories: true)
-      } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: folder) }
+          atPath: parent, withIntermediateDirectories: true)
+      } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: parent) }
     }
-    var isImage = false
-    if outputs.count == 1, case .image = outputs[0].kind { isImage = true }
-    let file = input.split(separator: "/").last.map(String.init) ?? "output"
-    let stem = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
-    return folder + "/" + (stem.isEmpty ? file : stem) + (isImage ? ".png" : ".npz")
+    return path
   }
 }
