@@ -164,14 +164,17 @@ public final class Predictor {
         let kind: PredictedOutput.Kind =
           if case .image = feature.type.kind { .image } else { .array }
         prediction.outputs.append(
-          PredictedOutput(name: feature.name, kind: kind, value: feature.value(found)))
+          PredictedOutput(
+            name: feature.name, kind: kind, value: feature.value(found),
+            hasChannelsLast: feature.sourceLayout?.axes.last == .channels))
       }
     }
     let kept = compiled?.network.keptBlobs.map(\.name) ?? []
     for name in kept where !prediction.outputs.contains(where: { $0.name == name }) {
       if isWanted(name), let found = blob(name) {
         prediction.outputs.append(
-          PredictedOutput(name: name, kind: .blob, value: intermediate(found)))
+          PredictedOutput(
+            name: name, kind: .blob, value: intermediate(found), hasChannelsLast: hasChannelsLast))
       }
     }
     return prediction
@@ -186,13 +189,19 @@ public final class Predictor {
     }
   }
 
+  /// Whether the source framework had channels last.
+  private var hasChannelsLast: Bool {
+    !isExact && options.layout == .source
+      && (outputs.contains { $0.sourceLayout?.axes.last == .channels }
+        || features.values.contains { $0.sourceLayout?.axes.last == .channels })
+  }
+
   /// A blob inside the network, channels last where the source had them last.
   private func intermediate(_ blob: Tensor) -> Tensor {
     if isExact { return blob }
-    guard options.layout == .source, blob.shape.count == 5,
-      outputs.contains(where: { $0.sourceLayout?.axes.last == .channels })
-        || features.values.contains(where: { $0.sourceLayout?.axes.last == .channels })
-    else { return CoreMLLayout.array(blob, rank: nil) }
+    guard hasChannelsLast, blob.shape.count == 5 else {
+      return CoreMLLayout.array(blob, rank: nil)
+    }
     let letters =
       blob.shape[0] > 1 ? "NTC" : blob.shape[3] == 1 && blob.shape[4] == 1 ? "NC" : "NHWC"
     return SourceLayout(letters)?.source(blob) ?? blob
@@ -220,11 +229,14 @@ public struct PredictedOutput: Sendable {
   public let name: String
   public let kind: Kind
   public let value: Tensor
+  /// Whether the last axis is known to count channels.
+  public let hasChannelsLast: Bool
 
-  public init(name: String, kind: Kind, value: Tensor) {
+  public init(name: String, kind: Kind, value: Tensor, hasChannelsLast: Bool = false) {
     self.name = name
     self.kind = kind
     self.value = value
+    self.hasChannelsLast = hasChannelsLast
   }
 }
 

@@ -18,23 +18,45 @@ enum OutputFiles {
       return try ArraySet(arrays).write(to: path)
     }
     let images = outputs.filter { if case .image = $0.kind { true } else { false } }
+    if images.isEmpty, outputs.count == 1 { return try writeHeatMap(outputs[0], to: path) }
     guard images.count == 1, let image = images.first, image.value.shape.count == 3 else {
       throw ModelError(
-        .mismatch, "a .png takes one image output, and the model gives \(images.count)",
+        .mismatch, "a .png takes one output, and the model gives \(outputs.count)",
         file: path, hint: "choose one with --output NAME, or write .npy or .npz")
     }
     let order: ChannelOrder = image.value.shape[2] == 1 ? .grayscale : .rgb
     try Image(image.value, order, channels: .last).writePNG(to: path)
   }
 
+  /// An array of one to three channels in colours, its range on standard error.
+  private static func writeHeatMap(_ output: PredictedOutput, to path: String) throws {
+    let map = try inFile(path) {
+      try HeatMap(output.value, hasChannelsLast: output.hasChannelsLast)
+    }
+    try map.image.writePNG(to: path)
+    let range = map.range.map {
+      "\(numberText(Double($0.lowerBound), digits: 6)) to "
+        + numberText(Double($0.upperBound), digits: 6)
+    }
+    Console.note(
+      Console.escaped("\(path): \(output.name), ") + (range ?? "no finite number"))
+  }
+
   /// The file for one of several inputs in the folder `folder`: its name and `.png` for a single
-  /// image, `.npz` otherwise. Folders that are missing are made.
+  /// image, `.npz` otherwise.
   static func path(
     in folder: String, for name: String, _ outputs: [PredictedOutput]
   ) throws -> String {
     var isImage = false
     if outputs.count == 1, case .image = outputs[0].kind { isImage = true }
-    let path = folder + "/" + name + (isImage ? ".png" : ".npz")
+    return try path(in: folder, for: name, extension: isImage ? "png" : "npz")
+  }
+
+  /// The same with an extension. Folders that are missing are made.
+  static func path(
+    in folder: String, for name: String, extension suffix: String
+  ) throws -> String {
+    let path = folder + "/" + name + "." + suffix
     let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? folder
     var isDirectory = false
     if FileManager.default.fileExists(atPath: parent, isDirectory: &isDirectory) {

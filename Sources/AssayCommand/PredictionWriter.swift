@@ -12,9 +12,19 @@ struct PredictionWriter {
   var top = 5
   /// A file, or a folder for several predictions.
   var destination: String?
+  /// Finds boxes in the outputs, which are printed in the place of them.
+  var detection: PictureDetection?
+  /// COCO's results of all predictions; nil where nobody wants them.
+  var results: [JSONText]?
 
-  func write(_ prediction: Prediction, of source: InputSource) throws {
+  mutating func write(
+    _ prediction: Prediction, of source: InputSource, _ values: [String: FeatureValue]
+  ) throws {
     let outputs = try selected(prediction)
+    if let detection {
+      let result = try detection.result(outputs, of: values, from: source)
+      return try write(result, outputs, of: source)
+    }
     let shown = PredictionText(outputs, labels: labels, top: top)
     // What cannot be shown is not written either.
     let text = json ? try shown.json(input: source.name).text + "\n" : try shown.text()
@@ -25,6 +35,29 @@ struct PredictionWriter {
         : try OutputFiles.path(in: destination, for: source.outputStem ?? "output", outputs)
       try OutputFiles.write(outputs, to: path)
     }
+    show(text, of: source)
+  }
+
+  /// Boxes as text or JSON, the picture with them as a `.png`; arrays remain what they are.
+  private mutating func write(
+    _ result: PictureDetection.Result, _ outputs: [PredictedOutput], of source: InputSource
+  ) throws {
+    let shown = DetectionText(result: result)
+    if let destination {
+      let stem = source.outputStem ?? "output"
+      let path =
+        isSingle ? destination : try OutputFiles.path(in: destination, for: stem, extension: "png")
+      if path.lowercased().hasSuffix(".png") {
+        try result.drawn().writePNG(to: path)
+      } else {
+        try OutputFiles.write(outputs, to: path)
+      }
+    }
+    results?.append(contentsOf: shown.coco(input: source.name))
+    show(json ? shown.json(input: source.name).text + "\n" : shown.text(), of: source)
+  }
+
+  private func show(_ text: String, of source: InputSource) {
     if json {
       Console.write(text)
     } else if destination == nil || !quiet {

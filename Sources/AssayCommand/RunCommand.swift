@@ -63,6 +63,8 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup(title: "Pictures") var pictures: PictureArguments
 
+  @OptionGroup(title: "Boxes") var boxes: DetectionArguments
+
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
   @Flag(help: "Each step as it runs.")
@@ -104,6 +106,11 @@ struct RunCommand: ParsableCommand {
     writer.labels = try labelStrings(document)
     writer.top = top
     writer.destination = destination
+    if let mode = boxes.mode {
+      writer.detection = PictureDetection(
+        predictor, mode: mode, options: boxes.options, labels: writer.labels)
+      if boxes.coco != nil { writer.results = [] }
+    }
     notePictures(predictor)
     let progress = Progress("assay run", enabled: !global.quiet && !json)
     defer { progress.finish() }
@@ -114,7 +121,11 @@ struct RunCommand: ParsableCommand {
       defer { progress.update(count, of: list.count) }
       count += 1
       let prediction: Prediction
-      do { prediction = try predictor.predict(item.values.get()) } catch
+      let values: [String: FeatureValue]
+      do {
+        values = try item.values.get()
+        prediction = try predictor.predict(values)
+      } catch
         where !list.isSingle && InputFailures.isOfOneInput(error, item)
       {
         progress.finish()
@@ -122,11 +133,14 @@ struct RunCommand: ParsableCommand {
         continue
       }
       progress.finish()
-      try writer.write(prediction, of: item.source)
+      try writer.write(prediction, of: item.source, values)
       let executed = steps.take()
       if profile { Console.write(StepTable(records: executed).text) }
     }
     progress.finish()
+    if let path = boxes.coco, let results = writer.results {
+      try AtomicFile.write(Array((JSONText.array(results).text + "\n").utf8), to: path)
+    }
     try failures.conclude(of: count)
   }
 

@@ -42,6 +42,8 @@ public struct Detector: Sendable {
   private let width: Int
   private let height: Int
 
+  /// First lines of label files that name what is nothing.
+  private static let backgrounds = ["background", "__background__", "none_of_the_above"]
   public static let usualThreshold = 0.25
   public static let usualOverlap = 0.45
 
@@ -63,6 +65,9 @@ public struct Detector: Sendable {
       labels
       ?? settings.text("labels")?.split(separator: ",").map { String($0.trimmed) }
       ?? (mode == .tinyYOLOVOC ? TinyYOLOVOC.labels : nil)
+    if let first = self.labels?.first?.lowercased(), Self.backgrounds.contains(first) {
+      self.labels?.removeFirst()
+    }
     guard width > 0, height > 0 else {
       throw ModelError(.mismatch, "boxes are found in pictures; the model takes none")
     }
@@ -147,7 +152,8 @@ extension Detector {
     default:
       throw settings.fault(
         "type", output.name,
-        "boxes of type '\(type)' are not found; region, yolo, Gaussian_yolo and DetectionOutput are")
+        "boxes of type '\(type)' are not found; region, yolo, Gaussian_yolo and DetectionOutput are"
+      )
     }
   }
 
@@ -205,7 +211,8 @@ extension Detector {
   ) throws -> [(width: Double, height: Double)] {
     guard !numbers.isEmpty, numbers.count % 2 == 0, numbers.allSatisfy({ $0 > 0 }) else {
       throw settings.fault(
-        "anchors", output, "\(numbers.count) anchors' sizes; a width and a height for each are needed")
+        "anchors", output,
+        "\(numbers.count) anchors' sizes; a width and a height for each are needed")
     }
     return stride(from: 0, to: numbers.count, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
   }

@@ -42,7 +42,8 @@ public struct DetectorSettings: Sendable {
   ) throws -> Int? {
     guard let text = text(key, of: output) else { return nil }
     guard let value = Int(text[...].trimmed), range.contains(value) else {
-      throw fault(key, output, "'\(text)' is no number from \(range.lowerBound) to \(range.upperBound)")
+      throw fault(
+        key, output, "'\(text)' is no number from \(range.lowerBound) to \(range.upperBound)")
     }
     return value
   }

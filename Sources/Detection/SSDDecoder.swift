@@ -44,7 +44,8 @@ public struct SSDDecoder: Sendable, Equatable {
     }
     let classes = scores.count / count
     guard (background ?? -1) < classes else {
-      throw ModelError(.mismatch, "class \(background ?? 0) is the background, of \(classes) classes")
+      throw ModelError(
+        .mismatch, "class \(background ?? 0) is the background, of \(classes) classes")
     }
     var objects: [DetectedObject] = []
     var isProbability = true

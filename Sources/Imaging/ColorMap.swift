@@ -10,7 +10,9 @@ public enum ColorMap {
   }
 
   private static let colors: [UInt8] = {
-    func digit(_ character: UInt8) -> UInt8 { character < 0x3A ? character - 0x30 : character - 0x57 }
+    func digit(_ character: UInt8) -> UInt8 {
+      character < 0x3A ? character - 0x30 : character - 0x57
+    }
     let digits = Array(viridisDigits.utf8)
     return stride(from: 0, to: digits.count - 1, by: 2).map {
       digit(digits[$0]) << 4 | digit(digits[$0 + 1])

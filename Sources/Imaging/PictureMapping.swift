@@ -1,3 +1,5 @@
+import TensorCore
+
 /// Which point of a picture's file each point of the model's picture was taken from.
 ///
 /// Points are in pixels, (0, 0) the left upper corner of the first one. A rectangle of the turned
@@ -26,6 +28,32 @@ public struct PictureMapping: Sendable, Equatable {
     self.width = width
     self.height = height
     self.orientation = orientation
+  }
+
+  /// - Parameters:
+  ///   - size: the picture's, turned.
+  ///   - width, height: the model's.
+  /// - Throws: `.mismatch` where the sizes differ and may not, or where the model gets several parts.
+  public init(
+    of size: (width: Int, height: Int), width: Int, height: Int, _ options: PictureOptions,
+    orientation: Orientation = .upright
+  ) throws {
+    guard options.firstSide == nil || options.crops == .center else {
+      throw ModelError(
+        .mismatch, "of ten parts of a picture there are ten answers",
+        hint: "take another --recipe")
+    }
+    let side = options.firstSide
+    let placement = try Placement(
+      of: size, width: side ?? width, height: side ?? height, options.fitting)
+    let left = Double(placement.left - (side.map { ($0 - width) / 2 } ?? 0))
+    let top = Double(placement.top - (side.map { ($0 - height) / 2 } ?? 0))
+    self.init(
+      source: placement.source,
+      target: ImageRegion(
+        left: left, top: top, right: left + Double(placement.width),
+        bottom: top + Double(placement.height)),
+      width: size.width, height: size.height, orientation: orientation)
   }
 
   /// The point of the turned picture.
