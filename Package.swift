@@ -101,11 +101,12 @@ let package = Package(
       ]),
     library("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
     library("Imaging", ["TensorCore", "CCodecs"]),
+    library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "Assay",
       [
-        "Verification", "Imaging", "KerasImport", "CaffeImport", "DarknetImport", "ImportSupport",
+        "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport", "ImportSupport",
         "Engine", "ModelTransforms", "CustomLayers",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
       ]),
@@ -139,6 +140,7 @@ let package = Package(
     tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("Imaging"),
+    tests("Detection", ["ByteFormats", "Imaging", "TensorCore"]),
     tests("Verification"),
     .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
   ]
