@@ -9,9 +9,9 @@ public struct CustomLayerRegistry: Sendable {
     for type in builtInCustomLayers { register(type) }
   }
 
-  /// Adds a class, in place of one of the same name.
+  /// Adds a class under all of its names, in place of those that had them.
   public mutating func register(_ type: any (CustomLayer & SendableMetatype).Type) {
-    types[type.className] = type
+    for name in [type.className] + type.otherNames { types[name] = type }
   }
 
   /// The implementation of the class, if somebody provides it.

@@ -8,8 +8,6 @@ public final class ResCropBlockLambda: CustomLayer {
 
   public init(parameters: [String: CustomLayerParameter]) throws {}
 
-  public func setWeightData(_ weights: [Bytes]) throws {}
-
   public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     try inputShapes.map { shape in
       guard shape.count == 5, shape[3] > 2 * Self.border, shape[4] > 2 * Self.border else {

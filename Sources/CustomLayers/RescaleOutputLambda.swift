@@ -11,8 +11,6 @@ public final class RescaleOutputLambda: CustomLayer {
     kernel = try InstructionSet.selected().kernels.unary
   }
 
-  public func setWeightData(_ weights: [Bytes]) throws {}
-
   public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] { inputShapes }
 
   public var equivalent: CustomLayerEquivalent? { .function(.linear, alpha: [127.5], shift: 1) }

@@ -18,18 +18,16 @@ public final class Swish: CustomLayer {
     beta = [value]
   }
 
-  public func setWeightData(_ weights: [Bytes]) throws {
+  public func setWeights(_ weights: [CustomLayerWeight]) throws {
     guard weights.count <= 1 else {
       throw ModelError(
         .malformed, "\(weights.count) weights, where beta is the only one", field: "weights")
     }
-    guard let values = weights.first else { return }
-    guard values.count > 0, values.count % 4 == 0 else {
-      throw ModelError(
-        .malformed, "\(values.count) bytes are not one 32-bit float or one a channel",
-        field: "weights")
+    guard let weight = weights.first else { return }
+    beta = try weight.floats()
+    guard !beta.isEmpty else {
+      throw ModelError(.malformed, "beta has no values, not one or one a channel", field: "weights")
     }
-    beta = values.array(of: Float.self)
   }
 
   public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
