@@ -36,6 +36,10 @@ public struct CustomLayerRegistry: Sendable {
 }
 
 /// The layers that need no registration. One file each.
-public let builtInCustomLayers: [any (CustomLayer & SendableMetatype).Type] = [
-  Swish.self, RescaleOutputLambda.self, ResCropBlockLambda.self,
+public let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Type] = [
+  Swish.self, HardSwish.self, Mish.self, GELU.self, InstanceNormalization.self,
+  GroupNormalization.self, L2Normalization.self, Softmax.self, SpaceToDepth.self,
+  DepthToSpace.self, Resize.self, GridSample.self, DeformableConvolution.self,
+  RescaleOutputLambda.self, ResCropBlockLambda.self, KrakenReshape.self, KrakenAddition.self,
+  Identity.self, DeformedColumns.self, RowProduct.self, LeastSquares.self,
 ]

@@ -54,7 +54,9 @@ import Testing
   @Test func refusesWhatDoesNotFit() throws {
     #expect(throws: ModelError.self) { try Swish(parameters: ["beta": .string("one")]) }
     let layer = try Swish(parameters: [:])
-    #expect(throws: ModelError.self) { try layer.setWeights([CustomLayerWeight(Bytes([UInt8(1)]), .float32)]) }
+    #expect(throws: ModelError.self) {
+      try layer.setWeights([CustomLayerWeight(Bytes([UInt8(1)]), .float32)])
+    }
     try layer.setWeights([CustomLayerWeight([1, 2])])
     #expect(throws: ModelError.self) { try layer.outputShapes(forInputShapes: [[1, 1, 3, 2, 2]]) }
   }
