@@ -29,6 +29,8 @@ public final class Predictor {
   private let features: [String: Feature]
   private let outputs: [Feature]
   private var compiled: (shapes: [String: [Int]], network: CompiledNetwork)?
+  /// One for all shapes: a custom layer keeps its state.
+  private let customLayerInstances = CustomLayerInstances()
 
   /// - Throws: `ModelError` where the model is no neural network, is not valid, or needs a layer
   ///   that nobody implements.
@@ -133,6 +135,7 @@ public final class Predictor {
     if let compiled, compiled.shapes == shapes { return compiled.network }
     var engineOptions = options.engine
     engineOptions.inputShapes = shapes
+    engineOptions.customLayerInstances = options.engine.customLayerInstances ?? customLayerInstances
     if case .named(var names) = options.keep {
       if let blob = model.probabilitiesBlob { names.insert(blob) }
       engineOptions.keep = .named(names)

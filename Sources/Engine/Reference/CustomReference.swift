@@ -10,7 +10,10 @@ extension Custom: ReferenceLayer {
     guard let make = settings.customLayers[className] else {
       throw ModelError(.unsupported, "implementation named '\(className)' was not found")
     }
-    let layer = try instantiate(make)
+    let layer = try settings.instances.instance(ofLayer: settings.layerIndex, className: className)
+    {
+      try instantiate(make)
+    }
     let tensors = inputs.map(\.tensor)
     let shapes = try layer.outputShapes(forInputShapes: inputs.map(\.shape))
     for shape in shapes {
@@ -26,7 +29,7 @@ extension Custom: ReferenceLayer {
 
   /// Opens the inputs, then the outputs, one inside of the other, and calls the layer.
   private func evaluate(
-    _ layer: any CustomLayer, _ inputs: ArraySlice<Tensor>, _ opened: [CustomLayerInput],
+    _ layer: CustomLayerInstance, _ inputs: ArraySlice<Tensor>, _ opened: [CustomLayerInput],
     _ outputs: inout [Tensor], _ index: Int, _ openedOutputs: [CustomLayerOutput]
   ) throws {
     if let input = inputs.first {
