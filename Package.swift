@@ -41,6 +41,7 @@ let package = Package(
     .executable(name: "assay", targets: ["AssayCommand"]),
     .executable(name: "assay-hdf5", targets: ["HDF5Worker"]),
     .library(name: "Assay", targets: ["Assay"]),
+    .library(name: "NetworkBuilder", targets: ["NetworkBuilder"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -103,6 +104,9 @@ let package = Package(
     library("Imaging", ["TensorCore", "CCodecs"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
+      "NetworkBuilder",
+      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
+    library(
       "Assay",
       [
         "Verification", "Imaging", "KerasImport", "CaffeImport", "DarknetImport", "ImportSupport",
@@ -139,6 +143,12 @@ let package = Package(
     tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("Imaging"),
+    tests(
+      "NetworkBuilder",
+      [
+        "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
+        "CoreMLModel", "CustomLayers", "TensorCore",
+      ]),
     tests("Verification"),
     .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
   ]

@@ -1,11 +1,18 @@
 import TensorCore
 
 /// A part of a picture, in samples; its edges may lie between them.
-struct ImageRegion: Sendable, Equatable {
-  var left: Double
-  var top: Double
-  var right: Double
-  var bottom: Double
+public struct ImageRegion: Sendable, Equatable {
+  public var left: Double
+  public var top: Double
+  public var right: Double
+  public var bottom: Double
+
+  public init(left: Double, top: Double, right: Double, bottom: Double) {
+    self.left = left
+    self.top = top
+    self.right = right
+    self.bottom = bottom
+  }
 }
 
 extension Image {
@@ -27,8 +34,10 @@ extension Image {
     ImageRegion(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height))
   }
 
-  /// The part of the picture in another size.
-  func resized(
+  /// The part of the picture in another size, as Pillow's `resize` with a `box`.
+  ///
+  /// Precondition: `region` lies inside of the picture and is not empty.
+  public func resized(
     width: Int, height: Int, _ interpolation: Interpolation, of region: ImageRegion
   ) throws -> Image {
     try SampleBuffer.checkSize(width: width, height: height)

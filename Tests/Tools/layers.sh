@@ -25,6 +25,7 @@ CaffeImport: ImportSupport CoreMLModel HDF5Reader ByteFormats TensorCore CSpec C
 DarknetImport: ImportSupport CoreMLModel TensorCore
 Imaging: TensorCore CPNG CJPEG CCodecs
 Verification: Engine CoreMLModel ByteFormats TensorCore
+NetworkBuilder: Engine CustomLayers Imaging CoreMLModel TensorCore
 Assay: Verification Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
 AssayCommand: Assay Verification Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
 '
