@@ -41,6 +41,7 @@ let package = Package(
     .executable(name: "assay", targets: ["AssayCommand"]),
     .executable(name: "assay-hdf5", targets: ["HDF5Worker"]),
     .library(name: "Assay", targets: ["Assay"]),
+    .library(name: "NetworkBuilder", targets: ["NetworkBuilder"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -104,6 +105,9 @@ let package = Package(
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
+      "NetworkBuilder",
+      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
+    library(
       "Assay",
       [
         "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport", "ImportSupport",
@@ -141,6 +145,12 @@ let package = Package(
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("Imaging"),
     tests("Detection", ["ByteFormats", "Imaging", "TensorCore"]),
+    tests(
+      "NetworkBuilder",
+      [
+        "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
+        "CoreMLModel", "CustomLayers", "TensorCore",
+      ]),
     tests("Verification"),
     .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
   ]

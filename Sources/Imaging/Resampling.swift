@@ -34,8 +34,10 @@ extension Image {
     ImageRegion(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height))
   }
 
-  /// The part of the picture in another size.
-  func resized(
+  /// The part of the picture in another size, as Pillow's `resize` with a `box`.
+  ///
+  /// Precondition: `region` lies inside of the picture and is not empty.
+  public func resized(
     width: Int, height: Int, _ interpolation: Interpolation, of region: ImageRegion
   ) throws -> Image {
     try SampleBuffer.checkSize(width: width, height: height)

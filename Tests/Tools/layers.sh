@@ -26,6 +26,7 @@ DarknetImport: ImportSupport CoreMLModel TensorCore
 Imaging: TensorCore CPNG CJPEG CCodecs
 Detection: Imaging TensorCore
 Verification: Engine CoreMLModel ByteFormats TensorCore
+NetworkBuilder: Engine CustomLayers Imaging CoreMLModel TensorCore
 Assay: Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
 AssayCommand: Assay Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
 '
