@@ -18,13 +18,14 @@ enum Fixture {
 
   /// Rows of class, score, left, top, right, bottom.
   static func objects(_ name: String) throws -> [DetectedObject] {
-    let values = try array(name).elements.map(Double.init)
-    return stride(from: 0, to: values.count, by: 6).map { at in
-      DetectedObject(
-        box: Box(
-          left: values[at + 2], top: values[at + 3], right: values[at + 4],
-          bottom: values[at + 5]), classIndex: Int(values[at]), score: values[at + 1])
+    let values: [Double] = try array(name).elements.map(Double.init)
+    var objects: [DetectedObject] = []
+    for at in stride(from: 0, to: values.count, by: 6) {
+      let box = Box(
+        left: values[at + 2], top: values[at + 3], right: values[at + 4], bottom: values[at + 5])
+      objects.append(DetectedObject(box: box, classIndex: Int(values[at]), score: values[at + 1]))
     }
+    return objects
   }
 }
 
@@ -38,13 +39,15 @@ extension [DetectedObject] {
   /// are larger; infinite where the classes differ.
   func difference(from other: [DetectedObject]) -> Double {
     guard count == other.count else { return .infinity }
-    return zip(inOrder, other.inOrder).map { a, b in
-      if a.classIndex != b.classIndex { return Double.infinity }
-      let edges = [
-        (a.box.left, b.box.left), (a.box.top, b.box.top), (a.box.right, b.box.right),
-        (a.box.bottom, b.box.bottom), (a.score, b.score),
-      ]
-      return edges.map { abs($0 - $1) / Swift.max(1, abs($1)) }.max() ?? 0
-    }.max() ?? 0
+    var largest = 0.0
+    for (a, b) in zip(inOrder, other.inOrder) {
+      if a.classIndex != b.classIndex { return .infinity }
+      let found = [a.box.left, a.box.top, a.box.right, a.box.bottom, a.score]
+      let expected = [b.box.left, b.box.top, b.box.right, b.box.bottom, b.score]
+      for (x, y) in zip(found, expected) {
+        largest = Swift.max(largest, abs(x - y) / Swift.max(1, abs(y)))
+      }
+    }
+    return largest
   }
 }
