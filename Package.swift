@@ -110,9 +110,9 @@ let package = Package(
     library(
       "Assay",
       [
-        "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport", "ImportSupport",
-        "Engine", "ModelTransforms", "CustomLayers",
-        "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
+        "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport",
+        "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "CoreMLModel", "HDF5Reader",
+        "ByteFormats", "TensorCore",
       ]),
     .executableTarget(
       name: "AssayCommand",

@@ -48,6 +48,17 @@ struct Feature: Sendable {
       }
   }
 
+  /// Where the channels of a value of the feature are; nil where nothing says it.
+  var channelAxis: ChannelAxis? {
+    if isExact { return nil }
+    guard let sourceLayout else { return .first }
+    switch sourceLayout.axes.filter({ $0 == .channels || $0 == .height || $0 == .width }) {
+    case [.channels, .height, .width]: return .first
+    case [.height, .width, .channels]: return .last
+    default: return nil
+    }
+  }
+
   /// The axis of the feature's blob that counts items; nil where none does.
   var batchAxis: Int? {
     guard isExact else { return 1 }

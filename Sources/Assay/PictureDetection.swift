@@ -63,7 +63,7 @@ public struct PictureDetection {
       mode, settings: settings, labels: labels, width: input.width, height: input.height)
     let found = try detector.objects(
       in: outputs.map {
-        DetectorOutput(name: $0.name, value: $0.value, hasChannelsLast: $0.hasChannelsLast)
+        DetectorOutput(name: $0.name, value: $0.value, channels: $0.channels)
       })
     let options = predictor.pictures
     let size = input.picture.map { ($0.width, $0.height) } ?? (input.width, input.height)

@@ -169,7 +169,7 @@ public final class Predictor {
         prediction.outputs.append(
           PredictedOutput(
             name: feature.name, kind: kind, value: feature.value(found),
-            hasChannelsLast: feature.sourceLayout?.axes.last == .channels))
+            channels: feature.channelAxis))
       }
     }
     let kept = compiled?.network.keptBlobs.map(\.name) ?? []
@@ -177,7 +177,8 @@ public final class Predictor {
       if isWanted(name), let found = blob(name) {
         prediction.outputs.append(
           PredictedOutput(
-            name: name, kind: .blob, value: intermediate(found), hasChannelsLast: hasChannelsLast))
+            name: name, kind: .blob, value: intermediate(found),
+            channels: isExact ? nil : hasChannelsLast ? .last : .first))
       }
     }
     return prediction
@@ -232,14 +233,15 @@ public struct PredictedOutput: Sendable {
   public let name: String
   public let kind: Kind
   public let value: Tensor
-  /// Whether the last axis is known to count channels.
-  public let hasChannelsLast: Bool
+  /// Where the channels of a picture or grid are among the last three axes; nil where that is not
+  /// known.
+  public let channels: ChannelAxis?
 
-  public init(name: String, kind: Kind, value: Tensor, hasChannelsLast: Bool = false) {
+  public init(name: String, kind: Kind, value: Tensor, channels: ChannelAxis? = nil) {
     self.name = name
     self.kind = kind
     self.value = value
-    self.hasChannelsLast = hasChannelsLast
+    self.channels = channels
   }
 }
 

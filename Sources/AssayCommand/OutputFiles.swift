@@ -31,7 +31,7 @@ enum OutputFiles {
   /// An array of one to three channels in colours, its range on standard error.
   private static func writeHeatMap(_ output: PredictedOutput, to path: String) throws {
     let map = try inFile(path) {
-      try HeatMap(output.value, hasChannelsLast: output.hasChannelsLast)
+      try HeatMap(output.value, channels: output.channels)
     }
     try map.image.writePNG(to: path)
     let range = map.range.map {

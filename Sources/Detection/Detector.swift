@@ -1,16 +1,17 @@
+import Imaging
 import TensorCore
 
 /// An output of a network, as the detector gets it.
 public struct DetectorOutput: Sendable {
   public var name: String
   public var value: Tensor
-  /// Whether the channels are known to be the last axis; otherwise the shape tells.
-  public var hasChannelsLast: Bool
+  /// Where a grid's channels are; nil where the shape has to tell.
+  public var channels: ChannelAxis?
 
-  public init(name: String, value: Tensor, hasChannelsLast: Bool = false) {
+  public init(name: String, value: Tensor, channels: ChannelAxis? = nil) {
     self.name = name
     self.value = value
-    self.hasChannelsLast = hasChannelsLast
+    self.channels = channels
   }
 
   /// The axes without those of length 1 in front.
@@ -21,11 +22,9 @@ public struct DetectorOutput: Sendable {
     var shape = value.shape
     while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
     guard shape.count == 3 else { return nil }
-    let fits = (first: shape[0] == channels, last: shape[2] == channels)
-    if fits.last, hasChannelsLast || !fits.first {
-      return value.reshaped(shape).transposed([2, 0, 1])
-    }
-    return fits.first ? value.reshaped(shape) : nil
+    if shape[0] == channels, self.channels != .last { return value.reshaped(shape) }
+    guard shape[2] == channels, self.channels != .first else { return nil }
+    return value.reshaped(shape).transposed([2, 0, 1])
   }
 }
 
@@ -282,7 +281,12 @@ extension Detector {
       let classes = channels / anchors.count - 5
       return classes >= 0 && known ?? classes == classes ? classes : nil
     }
-    let ends = output.hasChannelsLast ? [shape[2], shape[0]] : [shape[0], shape[2]]
+    let ends =
+      switch output.channels {
+      case .first: [shape[0]]
+      case .last: [shape[2]]
+      case nil: [shape[0], shape[2]]
+      }
     guard let count = ends.lazy.compactMap(classes).first else {
       throw ModelError(
         .mismatch,
@@ -364,9 +368,10 @@ extension Detector {
     _ outputs: [DetectorOutput], count: Int
   ) throws -> (DetectorOutput, DetectorOutput) {
     let candidates = outputs.filter { $0.value.count == 4 * count }
-    let named = candidates.first { output in
-      ["loc", "box", "reg"].contains { output.name.lowercased().contains($0) }
-    }
+    // `mbox_conf` has "box" in its name, too.
+    let named = ["loc", "reg", "box"].lazy.compactMap { part in
+      candidates.first { $0.name.lowercased().contains(part) }
+    }.first
     guard let locations = named ?? (candidates.count == 1 ? candidates[0] : nil),
       let scores = outputs.first(where: {
         $0.name != locations.name && $0.value.count % count == 0

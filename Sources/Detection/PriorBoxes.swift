@@ -76,7 +76,7 @@ public struct PriorBoxes: Sendable, Equatable {
     guard !boxes.isEmpty else { throw Self.fault(description) }
   }
 
-  private static let most = 1 << 22
+  private static let most = 1 << 20
 
   private static func pair(_ text: Substring) throws -> (Double, Double) {
     let sides = text.split(separator: "x", omittingEmptySubsequences: false)

@@ -1,5 +1,13 @@
 import TensorCore
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 public struct Color: Sendable, Equatable {
   public var red: UInt8
   public var green: UInt8
@@ -29,12 +37,14 @@ public struct Color: Sendable, Equatable {
     return Color(hue: hue, saturation: 0.85, value: index % 2 == 0 ? 1 : 0.85)
   }
 
-  /// Black or white, whichever stands out more: white where the luminance
-  /// 0.2126 R² + 0.7152 G² + 0.0722 B² (of samples as parts of 255; the squares stand for sRGB's curve)
-  /// is below 0.179, where WCAG 2's contrasts with black and with white are equal.
+  /// Black or white, whichever stands out more: white where WCAG 2's relative luminance is below
+  /// 0.179, where its contrasts with black and with white are equal, 4.58.
   public var readableInk: Color {
-    func squared(_ sample: UInt8) -> Double { Double(sample) * Double(sample) / (255 * 255) }
-    let luminance = 0.2126 * squared(red) + 0.7152 * squared(green) + 0.0722 * squared(blue)
+    func linear(_ sample: UInt8) -> Double {
+      let part = Double(sample) / 255
+      return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+    }
+    let luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
     return luminance < 0.179 ? Color(255, 255, 255) : Color(0, 0, 0)
   }
 }

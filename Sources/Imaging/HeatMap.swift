@@ -12,10 +12,10 @@ public struct HeatMap: Sendable {
 
   /// - Parameters:
   ///   - tensor: `[H, W]`, `[C, H, W]` or `[H, W, C]`, with axes of length 1 in front.
-  ///   - hasChannelsLast: what a shape means that can be read either way.
+  ///   - axis: where the channels are; nil where the shape has to tell, first where both could be.
   /// - Throws: `.mismatch` for other shapes, `.limitExceeded` for pictures that are too large.
-  public init(_ tensor: Tensor, hasChannelsLast: Bool = false) throws {
-    guard let planes = Self.planes(tensor, hasChannelsLast) else {
+  public init(_ tensor: Tensor, channels axis: ChannelAxis? = nil) throws {
+    guard let planes = Self.planes(tensor, axis) else {
       throw ModelError(
         .mismatch, "an array of shape \(tensor.shape) is no picture of one to three channels",
         hint: "write .npy or .npz")
@@ -52,18 +52,14 @@ public struct HeatMap: Sendable {
     image = Image(width: width, height: height, channelCount: 3, samples: buffer.finished)
   }
 
-  /// Whether an array of this shape is shown.
-  public static func shows(_ tensor: Tensor) -> Bool { planes(tensor, false) != nil }
-
   /// `[C, H, W]`
-  private static func planes(_ tensor: Tensor, _ hasChannelsLast: Bool) -> Tensor? {
+  private static func planes(_ tensor: Tensor, _ axis: ChannelAxis?) -> Tensor? {
     var shape = tensor.shape
     while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
     if shape.count == 2 { shape.insert(1, at: 0) }
     guard shape.count == 3, shape.allSatisfy({ $0 > 0 }) else { return nil }
     let tensor = tensor.reshaped(shape)
-    let (first, last) = (shape[0] <= 3, shape[2] <= 3)
-    if last, hasChannelsLast || !first { return tensor.transposed([2, 0, 1]) }
-    return first ? tensor : nil
+    if shape[0] <= 3, axis != .last { return tensor }
+    return shape[2] <= 3 && axis != .first ? tensor.transposed([2, 0, 1]) : nil
   }
 }

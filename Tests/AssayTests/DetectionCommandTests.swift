@@ -161,14 +161,99 @@ import Testing
       #expect(no.code == 2 && no.errors.contains("one to three channels"))
       let arguments = [
         "run", model, picture, "--resize", "squash", "--interpolation", "nearest", "--layer",
-        "maxpool_0", "--output", "maxpool_0", "-o", folder + "/maxima.png",
+        "maxpool_0", "--output", "maxpool_0_output", "-o", folder + "/maxima.png",
       ]
       let run = try Command.run(arguments)
       #expect(run.code == 0, "\(run.errors)")
-      #expect(run.errors.contains("maxpool_0, 0 to 1"), "\(run.errors)")
+      #expect(run.errors.contains("maxpool_0_output, 0 to 1"), "\(run.errors)")
       let map = try Image.read(folder + "/maxima.png")
       // Three channels: red in the right upper place of 2 × 2.
       #expect(map.samples.array(of: UInt8.self) == [0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0])
+    }
+  }
+
+  /// A PNG file with an `eXIf` chunk that holds the orientation.
+  private func oriented(_ png: [UInt8], _ orientation: UInt8) -> Data {
+    let directory: [UInt8] = [
+      0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0,
+      0, 0, 0,
+    ]
+    let body = Array("eXIf".utf8) + directory
+    var sum = UInt32.max
+    for byte in body {
+      sum ^= UInt32(byte)
+      for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+    }
+    func bigEndian(_ value: UInt32) -> [UInt8] {
+      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
+    // The header's chunk ends at 33.
+    let chunk = bigEndian(UInt32(directory.count)) + body + bigEndian(~sum)
+    return Data(png[0..<33] + chunk + png[33...])
+  }
+
+  /// The picture of 16 × 32 as a camera on its side stores it: boxes are the file's, the drawn picture
+  /// stands upright.
+  @Test func turnedPictures() throws {
+    try withModel { folder, model in
+      var samples = [UInt8](repeating: 0, count: 32 * 16 * 3)
+      for y in 0..<8 { for x in 0..<16 { samples[3 * (y * 32 + x)] = 255 } }
+      let stored = Image(width: 32, height: 16, channelCount: 3, samples: Bytes(samples))
+      let picture = folder + "/turned.png"
+      try oriented(stored.pngData(), 6).write(to: URL(filePath: picture))
+      for exif in ["ignore", "apply"] {
+        let run = try Command.run(
+          "run", model, picture, "--detect", "auto", "--resize", "center-crop", "--interpolation",
+          "nearest", "--exif", exif, "--json", "-o", folder + "/drawn.png")
+        #expect(run.code == 0, "\(run.errors)")
+        let found = try #require(try object(run.output)["detections"] as? [[String: Any]])
+        #expect(found.first?["box"] as? [Double] == [8, 0, 8, 8], "\(exif) \(run.output)")
+        let drawn = try Image.read(folder + "/drawn.png")
+        #expect(drawn.width == (exif == "apply" ? 16 : 32))
+      }
+    }
+  }
+
+  /// Caffe's SSD of the same picture: the score is the largest red of each quarter, the prior boxes are
+  /// the quarters and do not move.
+  private static let caffe = """
+    input: "data" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }
+    layer { name: "slice" type: "Slice" bottom: "data" top: "r" top: "g" top: "b" }
+    layer { name: "gb" type: "Silence" bottom: "g" bottom: "b" }
+    layer { name: "pool" type: "Pooling" bottom: "r" top: "red"
+      pooling_param { pool: MAX kernel_size: 4 stride: 4 } }
+    layer { name: "not" type: "Power" bottom: "red" top: "black" power_param { scale: -1 shift: 1 } }
+    layer { name: "both" type: "Concat" bottom: "black" bottom: "red" top: "both" }
+    layer { name: "order" type: "Permute" bottom: "both" top: "order"
+      permute_param { order: 0 order: 2 order: 3 order: 1 } }
+    layer { name: "conf" type: "Flatten" bottom: "order" top: "conf" }
+    layer { name: "four" type: "Concat" bottom: "red" bottom: "red" bottom: "red" bottom: "red"
+      top: "four" }
+    layer { name: "zero" type: "Power" bottom: "four" top: "zero" power_param { scale: 0 } }
+    layer { name: "loc" type: "Flatten" bottom: "zero" top: "loc" }
+    layer { name: "prior" type: "PriorBox" bottom: "red" bottom: "data" top: "prior"
+      prior_box_param { min_size: 4 } }
+    layer { name: "found" type: "DetectionOutput" bottom: "loc" bottom: "conf" bottom: "prior"
+      top: "found" detection_output_param { num_classes: 2 keep_top_k: 4
+        confidence_threshold: 0.1 nms_param { nms_threshold: 0.45 } } }
+    """
+
+  @Test func caffesRowsByTheirMetadata() throws {
+    try withModel { folder, _ in
+      let (network, model) = (folder + "/ssd.prototxt", folder + "/ssd.mlmodel")
+      try Data(Self.caffe.utf8).write(to: URL(filePath: network))
+      let converted = try Command.run(
+        "convert", network, "-o", model, "--image-input", "data", "--color", "rgb",
+        "--image-scale", "1/255", "--output-name", "boxes")
+      #expect(converted.code == 0, "\(converted.errors)")
+      let run = try Command.run(
+        "run", model, folder + "/red_0007.png", "--detect", "auto", "--resize", "squash",
+        "--interpolation", "nearest", "--json")
+      let found = try #require(
+        try object(run.output)["detections"] as? [[String: Any]], "\(run.errors)")
+      #expect(found.count == 1)
+      #expect(found.first?["class"] as? Int == 0)
+      #expect(found.first?["box"] as? [Double] == [8, 0, 8, 16])
     }
   }
 }

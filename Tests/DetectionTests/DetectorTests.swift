@@ -87,7 +87,7 @@ import Testing
     #expect(TinyYOLOVOC.labels.count == 20)
     // Channels last, as Keras has them.
     let last = DetectorOutput(
-      name: "grid", value: value.transposed([0, 2, 3, 1]), hasChannelsLast: true)
+      name: "grid", value: value.transposed([0, 2, 3, 1]), channels: .last)
     #expect(try detector.objects(in: [last]).difference(from: [wanted]) < 1e-6)
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Imaging
 import TensorCore
 import Testing
@@ -33,18 +34,10 @@ import Testing
     func luminance(_ color: Color) -> Double {
       func linear(_ sample: UInt8) -> Double {
         let part = Double(sample) / 255
-        return part <= 0.04045 ? part / 12.92 : power((part + 0.055) / 1.055)
+        return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
       }
-      // x^2.4 = x² · (x²)^(1/5), by Newton's method
-      func power(_ x: Double) -> Double {
-        let square = x * x
-        var root = 1.0
-        for _ in 0..<100 {
-          root -= (root * root * root * root * root - square) / (5 * root * root * root * root)
-        }
-        return square * root
-      }
-      return 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue)
+      let (red, green, blue) = (linear(color.red), linear(color.green), linear(color.blue))
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
     for index in 0..<100 {
       let color = Color.distinct(index)

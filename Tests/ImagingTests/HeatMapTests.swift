@@ -5,9 +5,9 @@ import Testing
 @Suite struct HeatMapTests {
   private func samples(_ map: HeatMap) -> [UInt8] { map.image.samples.array(of: UInt8.self) }
 
-  /// Matplotlib's viridis at 0, 85, 127, 170 and 255 of 255: #440154, #31688e, #21918c, #35b779, #fde725.
+  /// Matplotlib's viridis at 0, 85, 128, 170 and 255 of 255: #440154, #31688e, #21918c, #35b779, #fde725.
   @Test func oneChannel() throws {
-    let map = try HeatMap(Tensor(shape: [1, 1, 1, 5], [-2, 83, 125, 168, 253]))
+    let map = try HeatMap(Tensor(shape: [1, 1, 1, 5], [-2, 83, 126, 168, 253]))
     #expect(map.range == -2...253)
     #expect(
       samples(map) == [
@@ -25,7 +25,7 @@ import Testing
     // [H, W, C] or [C, H, W] where both could be
     let either = Tensor(shape: [3, 1, 3], [0, 1, 2, 3, 4, 5, 6, 7, 8])
     #expect(try HeatMap(either).image.height == 1)
-    #expect(try HeatMap(either, hasChannelsLast: true).image.height == 3)
+    #expect(try HeatMap(either, channels: .last).image.height == 3)
   }
 
   @Test func whatIsNoNumber() throws {
