@@ -2,7 +2,11 @@ import TensorCore
 
 /// The implementations of custom layers that a network may use, by class name.
 public struct CustomLayerRegistry: Sendable {
-  private var types: [String: any (CustomLayer & SendableMetatype).Type] = [:]
+  /// Makes a layer from its parameters, as `CustomLayer.init(parameters:)` does.
+  public typealias Factory =
+    @Sendable (_ parameters: [String: CustomLayerParameter]) throws -> any CustomLayer
+
+  private var factories: [String: Factory] = [:]
 
   /// The built-in layers.
   public init() {
@@ -11,13 +15,20 @@ public struct CustomLayerRegistry: Sendable {
 
   /// Adds a class under all of its names, in place of those that had them.
   public mutating func register(_ type: any (CustomLayer & SendableMetatype).Type) {
-    for name in [type.className] + type.otherNames { types[name] = type }
+    for name in [type.className] + type.otherNames {
+      register(name) { try type.init(parameters: $0) }
+    }
+  }
+
+  /// Adds a class whose layers `factory` makes, in place of one of the same name.
+  public mutating func register(_ className: String, _ factory: @escaping Factory) {
+    factories[className] = factory
   }
 
   /// The implementation of the class, if somebody provides it.
-  public subscript(className: String) -> (any CustomLayer.Type)? { types[className] }
+  public subscript(className: String) -> Factory? { factories[className] }
 
-  public var classNames: [String] { types.keys.sorted() }
+  public var classNames: [String] { factories.keys.sorted() }
 
   /// One error for all classes that nobody provides.
   ///

@@ -59,7 +59,7 @@ func customLayerError(_ error: any Error, layer: String, className: String) -> M
 extension Custom: EngineLayer {
   /// Makes the implementation and hands it its parameters and weights.
   public func instantiate(
-    _ type: any CustomLayer.Type, layer: String = "", hooks: EngineHooks = EngineHooks()
+    _ make: CustomLayerRegistry.Factory, layer: String = "", hooks: EngineHooks = EngineHooks()
   ) throws -> any CustomLayer {
     var values: [String: CustomLayerParameter] = [:]
     for (name, value) in parameters {
@@ -78,7 +78,7 @@ extension Custom: EngineLayer {
         CustomLayerCall(layer: layer, className: className, method: method))
     }
     report(.initialize(parameters: values))
-    let implementation = try type.init(parameters: values)
+    let implementation = try make(values)
     let weights = try blobs.map { try $0.customLayerWeight() }
     report(.setWeightData(byteCounts: weights.map(\.bytes.count)))
     try implementation.setWeights(weights)

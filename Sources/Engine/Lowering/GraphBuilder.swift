@@ -230,7 +230,7 @@ extension GraphBuilder {
   /// that nobody provides.
   private func customImplementations() throws -> [Int: CustomLayerInstance] {
     var missing: [String: [String]] = [:]
-    var found: [(index: Int, custom: Custom, type: any CustomLayer.Type)] = []
+    var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []
     for (index, layer) in network.layers.enumerated() {
       guard let custom = layer.parameters as? Custom else { continue }
       guard !custom.className.isEmpty else {
@@ -238,8 +238,8 @@ extension GraphBuilder {
           .malformed, "the class name of a custom layer is empty", layer: layer.name,
           layerClass: "custom", field: "className")
       }
-      if let type = options.customLayers[custom.className] {
-        found.append((index, custom, type))
+      if let make = options.customLayers[custom.className] {
+        found.append((index, custom, make))
       } else {
         missing[custom.className, default: []].append(layer.name)
       }
@@ -247,13 +247,13 @@ extension GraphBuilder {
     if !missing.isEmpty { throw options.customLayers.notFound(missing) }
     let instances = options.customLayerInstances ?? CustomLayerInstances()
     var implementations: [Int: CustomLayerInstance] = [:]
-    for (index, custom, type) in found {
+    for (index, custom, make) in found {
       let layer = network.layers[index].name
       do {
         implementations[index] = try instances.instance(
           ofLayer: index, className: custom.className
         ) {
-          try custom.instantiate(type, layer: layer, hooks: options.hooks)
+          try custom.instantiate(make, layer: layer, hooks: options.hooks)
         }
       } catch {
         throw customLayerError(error, layer: layer, className: custom.className)

@@ -7,12 +7,12 @@ extension Custom: ReferenceLayer {
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
-    guard let layerClass = settings.customLayers[className] else {
+    guard let make = settings.customLayers[className] else {
       throw ModelError(.unsupported, "implementation named '\(className)' was not found")
     }
     let layer = try settings.instances.instance(ofLayer: settings.layerIndex, className: className)
     {
-      try instantiate(layerClass)
+      try instantiate(make)
     }
     let tensors = inputs.map(\.tensor)
     let shapes = try layer.outputShapes(forInputShapes: inputs.map(\.shape))
