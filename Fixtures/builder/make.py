@@ -4,6 +4,7 @@ has them, and what Keras itself predicts. Needs Keras 3 with tensorflow, h5py, n
 files are committed, so that tests need none of them.
 
     lenet/, lenet.npz         a small digit network; NAME_W.bin and NAME_b.bin, output channels first
+    lenet.png, .top5.txt      its picture, and the five best classes
     mixture/, mixture.npz     groups, depthwise, dilation, paddings, strides, activations, sums
     inception.h5, .npz        the Inception module of 64 + 64 + 96 + 32 channels
     vgg16_narrow.h5, .npz     VGG-16 at a sixteenth of its channels
@@ -120,6 +121,10 @@ def lenet():
     picture = generator.integers(0, 256, (1, 28, 28, 1)).astype("u1")
     conv1, pool2, output = sub_model(model, "conv1", "pool2", "softmax").predict(
         picture.astype("f4") / 255, verbose=0)
+    Image.fromarray(picture[0, :, :, 0]).save(os.path.join(HERE, "lenet.png"))
+    with open(os.path.join(HERE, "lenet.top5.txt"), "w") as file:
+        for digit in np.argsort(-output[0], kind="stable")[:5]:
+            file.write(f"digit {digit}: {str(np.round(output[0][digit], 4))}\n")
     save_arrays("lenet.npz", picture=picture[0], conv1=conv1[0], pool2=pool2[0], softmax=output[0])
 
 

@@ -39,6 +39,55 @@ struct CompiledModelTests {
     #expect(try elsewhere.model(weights: .random()).validate().isEmpty)
   }
 
+  /// a − b, as often as the parameter `results` says.
+  private final class Difference: CustomLayer {
+    static let className = "Difference"
+    let results: Int
+
+    init(parameters: [String: CustomLayerParameter]) throws {
+      results = Int(parameters["results"]?.floatValue ?? 1)
+    }
+
+    func setWeightData(_ weights: [Bytes]) throws {}
+
+    func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+      [[Int]](repeating: inputShapes[0], count: results)
+    }
+
+    func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+      for index in inputs[0].elements.indices {
+        outputs[0].elements[index] = inputs[0].elements[index] - inputs[1].elements[index]
+      }
+    }
+  }
+
+  @Test func aCustomLayerOfTwoInputs() throws {
+    let a = Input(width: 1, height: 1, channels: 3, name: "a")
+    let b = Input(width: 1, height: 1, channels: 3, name: "b")
+    let model = try Network(inputs: [a, b], outputs: [[a, b] --> Custom("Difference")])
+      .compile(weights: .random(), customLayers: [Difference.self])
+    let values: [String: InputValue] = ["a": .floats([1, 2, 3]), "b": .floats([3, 1, 0])]
+    #expect(try model.predict(values).output.floats == [-2, 1, 3])
+    #expect(
+      modelError { _ = try model.predict([1, 2, 3]) }?.description == "one value for 2 inputs")
+    let two = Network(
+      inputs: [a, b],
+      outputs: [[a, b] --> Custom("Difference", parameters: ["results": .int(2)], name: "two")])
+    #expect(
+      modelError { _ = try two.model(weights: .random(), customLayers: [Difference.self]) }?
+        .description == "layer 'two' (Custom): gives 2 results, where one is needed")
+  }
+
+  /// What an input is given can be kept like anything else.
+  @Test func keptInputs() throws {
+    let input = Input(width: 2, height: 1, channels: 2)
+    var network = Network(input: input, output: input --> Pooling(kernel: (2, 1)))
+    network.keep(input)
+    let prediction = try network.compile(weights: .random()).predict([1, 2, 3, 4])
+    #expect(prediction.output.floats == [3, 4])
+    #expect(try prediction.value(of: input).floats == [1, 2, 3, 4])
+  }
+
   @Test func bestElements() throws {
     let input = Input(width: 1, height: 1, channels: 5)
     let model = try Network(input: input, output: input --> ActivationLayer(.linear))
