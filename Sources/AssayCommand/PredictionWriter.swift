@@ -8,14 +8,14 @@ struct PredictionWriter {
   let json: Bool
   let quiet: Bool
   var outputNames: [String] = []
-  var labels: [String]?
+  var labels: ClassNames?
   var top = 5
   /// A file, or a folder for several predictions.
   var destination: String?
 
   func write(_ prediction: Prediction, of source: InputSource) throws {
     let outputs = try selected(prediction)
-    let shown = PredictionText(outputs, labels: labels, top: top)
+    let shown = try PredictionText(outputs, labels: labels, top: top)
     // What cannot be shown is not written either.
     let text = json ? try shown.json(input: source.name).text + "\n" : try shown.text()
     if let destination {
