@@ -63,7 +63,7 @@ let package = Package(
     .target(
       name: "CSpec", dependencies: ["CProtobufC"], exclude: ["generate.sh", "proto"]),
     .target(name: "CPosix"),
-    .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG"]),
+    .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     library("TensorCore"),
     library("ByteFormats", ["TensorCore", "CZlib"]),

@@ -71,7 +71,7 @@ public struct InputSource: Sendable {
   ) throws -> [(String?, FeatureValue)] {
     let bytes = try MappedFile.read(path)
     return try inFile(path) {
-      if isPicture(bytes) {
+      if isPicture(bytes) || hasNameOfPicture(path) {
         let picture = try Image(decoding: bytes)
         let orientation = pictures.appliesOrientation ? Orientation(of: bytes) : .upright
         return [(nil, .image(try picture.turned(orientation)))]
@@ -79,6 +79,15 @@ public struct InputSource: Sendable {
       return try ArraySet.parse(bytes, prefersJSON: path.hasSuffix(".json")).arrays
         .map { ($0.name, .array($0.tensor)) }
     }
+  }
+
+  /// Whether a file that is something else is a picture gone wrong.
+  private static func hasNameOfPicture(_ path: String) -> Bool {
+    let end = path.split(separator: ".").last?.lowercased() ?? ""
+    return [
+      "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "tif", "tiff", "webp", "heic", "heif",
+      "avif",
+    ].contains(end)
   }
 
   static func isPicture(_ bytes: Bytes) -> Bool {

@@ -8,7 +8,7 @@ struct PredictionWriter {
   let json: Bool
   let quiet: Bool
   var outputNames: [String] = []
-  var labels: [String]?
+  var labels: ClassNames?
   var top = 5
   /// A file, or a folder for several predictions.
   var destination: String?
@@ -25,7 +25,7 @@ struct PredictionWriter {
       let result = try detection.result(outputs, of: values, from: source)
       return try write(result, outputs, of: source)
     }
-    let shown = PredictionText(outputs, labels: labels, top: top)
+    let shown = try PredictionText(outputs, labels: labels, top: top)
     // What cannot be shown is not written either.
     let text = json ? try shown.json(input: source.name).text + "\n" : try shown.text()
     if let destination {

@@ -27,9 +27,12 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Labels for a model that has none: one a line, or a JSON list.", valueName: "FILE"),
+      "Labels for a model that has none: one a line, or JSON.", valueName: "FILE"),
     completion: .file())
   var labels: String?
+
+  @Flag(help: "Labels keep the WordNet identifiers in front of them, n02123045 and the like.")
+  var wnid = false
 
   @Option(help: "Layout of array inputs and outputs.")
   var layout = ArrayLayout.source
@@ -44,7 +47,9 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     name: .customLong("layer"),
-    help: ArgumentHelp("A layer or blob inside, too; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp(
+      "A layer or blob inside, too, or an input after its preprocessing; repeatable.",
+      valueName: "NAME"))
   var layers: [String] = []
 
   @Option(
@@ -103,7 +108,7 @@ struct RunCommand: ParsableCommand {
     ) { readLine() }
     var writer = PredictionWriter(isSingle: list.isSingle, json: json, quiet: global.quiet)
     writer.outputNames = try checkedOutputNames(document)
-    writer.labels = try labelStrings(document)
+    writer.labels = try ClassNames(file: labels, model: document, keepsIdentifiers: wnid)
     writer.top = top
     writer.destination = destination
     if let mode = boxes.mode {
@@ -192,10 +197,5 @@ struct RunCommand: ParsableCommand {
         hint: "its outputs are " + known.joined(separator: ", "))
     }
     return outputNames
-  }
-
-  private func labelStrings(_ document: Model) throws -> [String]? {
-    if let labels { return NeuralNetworkClassifier.ClassLabels(try LabelFile.read(labels)).strings }
-    return document.classLabels?.strings
   }
 }
