@@ -113,7 +113,7 @@ struct RunCommand: ParsableCommand {
     writer.destination = destination
     if let mode = boxes.mode {
       writer.detection = PictureDetection(
-        predictor, mode: mode, options: boxes.options, labels: writer.labels)
+        predictor, mode: mode, options: boxes.options, labels: writer.labels?.names)
       if boxes.coco != nil { writer.results = [] }
     }
     notePictures(predictor)
