@@ -55,7 +55,7 @@ struct RunCommand: ParsableCommand {
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "Write the outputs: .npy, .npz, .json, .csv, or .png for an image; a folder for several inputs.",
+      "Write the outputs: .npy, .npz, .json, .csv, or .png for an image, boxes or a heat map; a folder for several inputs.",
       valueName: "FILE"),
     completion: .file())
   var destination: String?

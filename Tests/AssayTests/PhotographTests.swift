@@ -67,4 +67,52 @@ import Testing
       #expect(run.output.contains("bird"), "\(run.output)\(run.errors)")
     }
   }
+
+  /// Offsets and scores of two networks of others, with prior boxes by their description; the face is
+  /// on Pillow's portrait of Grace Hopper, 128 × 128, edges read off the picture.
+  @Test(arguments: ["ultraface/slim-320", "face_mask_detection/face_mask_detection"])
+  func findsAFace(_ name: String) throws {
+    guard let shared = Command.requireShared() else { return }
+    let networks: [String: (input: String, options: [String])] = [
+      "ultraface/slim-320": (
+        "input",
+        [
+          "--image-scale", "1/128", "--red-bias=-0.9921875", "--green-bias=-0.9921875",
+          "--blue-bias=-0.9921875", "--metadata",
+          "assay.detect.priors=40x30/8: 10x10,16x16,24x24; 20x15/16: 32x32,48x48;"
+            + "10x8/32: 64x64,96x96; 5x4/64: 128x128,192x192,256x256",
+        ]
+      ),
+      "face_mask_detection/face_mask_detection": (
+        "data",
+        [
+          "--image-scale", "1/255", "--metadata", "assay.detect.background=-1", "--metadata",
+          "assay.detect.priors=33x33: 10.4x10.4,14.56x14.56,8.189x13.208,6.74x16.048;"
+            + "17x17: 20.8x20.8,28.6x28.6,16.378x26.416,13.48x32.096;"
+            + "9x9: 41.6x41.6,57.2x57.2,32.756x52.832,26.96x64.19;"
+            + "5x5: 83.2x83.2,117x117,65.51x105.66,53.92x128.38;"
+            + "3x3: 166.4x166.4,187.2x187.2,131.02x211.3,107.84x256.77",
+        ]
+      ),
+    ]
+    let network = try #require(networks[name])
+    try Command.withFolder { folder in
+      let files = [".prototxt", ".caffemodel"].map { "\(shared)/models/caffe/\(name)\($0)" }
+      let converted = try Command.run(
+        ["convert"] + files + [
+          "-o", folder + "/m.mlmodel", "--image-input", network.input, "--color", "rgb",
+          "--metadata", "assay.detect.type=ssd",
+        ] + network.options)
+      #expect(converted.code == 0, "\(converted.errors)")
+      let run = try Command.run(
+        "run", folder + "/m.mlmodel", shared + "/models/images/pillow_hopper.jpg", "--detect",
+        "auto", "--threshold", "0.7", "--resize", "squash", "--json")
+      let object = try JSONSerialization.jsonObject(with: Data(run.output.utf8))
+      let found = try #require((object as? [String: Any])?["detections"] as? [[String: Any]])
+      #expect(found.count == 1, "\(run.output)\(run.errors)")
+      let box = try #require(found.first?["box"] as? [Double])
+      let edges = [box[0], box[1], box[0] + box[2], box[1] + box[3]]
+      #expect(overlap(edges, [37, 27, 87, 79]) > 0.6, "\(edges)")
+    }
+  }
 }
