@@ -40,6 +40,17 @@ struct ConvertCommand: ParsableCommand {
     completion: .file(extensions: ["json"]))
   var customLayers: String?
 
+  @Option(
+    help:
+      "A Keras Lambda whose code is a formula becomes Core ML's layers: auto, or off. Nothing of it is run."
+  )
+  var lambda = Lambda.off
+
+  enum Lambda: String, ExpressibleByArgument, CaseIterable {
+    case auto
+    case off
+  }
+
   @Option(help: "Precision of the weights.")
   var weightsPrecision = Precision.float32
 
@@ -145,6 +156,7 @@ struct ConvertCommand: ParsableCommand {
     options.classifier = try classifier.options()
     options.metadata = metadata.options
     options.respectTrainable = respectTrainable
+    options.readsFormulas = lambda == .auto
     if let customLayers { options.customLayers = try CustomLayerRules(argument: customLayers) }
     return options
   }

@@ -37,5 +37,5 @@ public struct CustomLayerRegistry: Sendable {
 
 /// The layers that need no registration. One file each.
 public let builtInCustomLayers: [any (CustomLayer & SendableMetatype).Type] = [
-  Swish.self, RescaleOutputLambda.self, ResCropBlockLambda.self,
+  Swish.self, RescaleOutputLambda.self, ResCropBlockLambda.self, FormulaLayer.self,
 ]
