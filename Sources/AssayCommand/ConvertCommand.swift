@@ -41,6 +41,17 @@ struct ConvertCommand: ParsableCommand {
     completion: .file(extensions: ["json"]))
   var customLayers: String?
 
+  @Option(
+    help:
+      "A Keras Lambda whose code is a formula becomes Core ML's layers: auto, or off. Nothing of it is run."
+  )
+  var lambda = Lambda.off
+
+  enum Lambda: String, ExpressibleByArgument, CaseIterable {
+    case auto
+    case off
+  }
+
   @Option(help: "Precision of the weights.")
   var weightsPrecision = Precision.float32
 
@@ -149,6 +160,7 @@ struct ConvertCommand: ParsableCommand {
       options.metadata.userDefined.merge(PictureOptions.metadata(for: recipe)) { given, _ in given }
     }
     options.respectTrainable = respectTrainable
+    options.readsFormulas = lambda == .auto
     if let customLayers { options.customLayers = try CustomLayerRules(argument: customLayers) }
     return options
   }

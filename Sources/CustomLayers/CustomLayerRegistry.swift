@@ -53,4 +53,5 @@ public let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Typ
   DepthToSpace.self, Resize.self, GridSample.self, DeformableConvolution.self,
   RescaleOutputLambda.self, ResCropBlockLambda.self, KrakenReshape.self, KrakenAddition.self,
   Identity.self, DeformedColumns.self, RowProduct.self, LeastSquares.self,
+  FormulaLayer.self,
 ]

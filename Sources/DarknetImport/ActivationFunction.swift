@@ -107,6 +107,13 @@ extension DarknetNetwork {
       layer: name, layerClass: call.section.name, activation: text)
     if let rule = rules.rule(for: subject) {
       let builder = CustomLayerBuilder(configuration: JSONObject(), weights: [])
+      if let formula = try builder.formula(rule, inputCount: 1) {
+        let made = try add(formula, name: name, [(tensor.blob, tensor.placement)])
+        guard made.placement == tensor.placement else {
+          throw call.unsupported("an activation that changes the shape")
+        }
+        return tensor.with(made.blob)
+      }
       return tensor.with(add(name, try builder.layer(rule), [tensor.blob]))
     }
     switch function {

@@ -1,4 +1,5 @@
 import CoreMLModel
+import Formulas
 import ImportSupport
 import TensorCore
 
@@ -16,6 +17,14 @@ struct CustomSection: Sendable {
       configuration[option.key] = Self.value(option.value)
     }
     let builder = CustomLayerBuilder(configuration: configuration, weights: [])
+    if let rule, let formula = try builder.formula(rule, inputCount: 1) {
+      let result = try network.add(formula, name: call.name, [(input.blob, input.placement)])
+      guard let tensor = try DarknetTensor(result.blob, result.placement) else {
+        throw call.unsupported(
+          "the formula gives \(Expression.text(result.placement.shape)), which is no picture")
+      }
+      return tensor
+    }
     let custom =
       try rule.map { try builder.layer($0) }
       ?? builder.layer(className: section.name, leavingOut: [])
@@ -27,5 +36,21 @@ struct CustomSection: Sendable {
     if let number = Int(text) { return .int(number) }
     if let number = Double(text), number.isFinite { return .double(number) }
     return .string(text)
+  }
+}
+
+extension DarknetTensor {
+  /// Darknet's axes are the batch, channels, rows and columns.
+  var placement: Placement { Placement([nil, channels, height, width], [1, 2, 3, 4]) }
+
+  /// Nil for anything but a batch of pictures.
+  init?(_ blob: String, _ placement: Placement) throws {
+    let sizes = placement.shape.dropFirst().compactMap { $0 }
+    guard placement.places.count == 4, sizes.count == 3,
+      zip(placement.places, [1, 2, 3, 4]).enumerated().allSatisfy({ axis, pair in
+        pair.0 == pair.1 || pair.0 == nil && placement.shape[axis] == 1
+      })
+    else { return nil }
+    try self.init(blob, sizes[0], sizes[1], sizes[2])
   }
 }

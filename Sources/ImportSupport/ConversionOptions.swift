@@ -15,6 +15,8 @@ public struct ConversionOptions: Sendable {
   public var classifier: ClassifierOptions?
   public var metadata = MetadataOptions()
   public var customLayers = CustomLayerRules()
+  /// A Keras Lambda whose code is a formula becomes what the formula says.
+  public var readsFormulas = false
   /// Which layers of a Caffe network are there.
   public var networkState = NetworkState()
   /// Trainable layers become updatable.

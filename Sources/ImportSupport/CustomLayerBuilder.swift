@@ -1,5 +1,6 @@
 import ByteFormats
 import CoreMLModel
+import Formulas
 import TensorCore
 
 /// Fills in a custom layer by a rule: parameters from the layer's configuration, weights by name.
@@ -25,6 +26,55 @@ public struct CustomLayerBuilder {
     }
     custom.blobs = try rule.weights.map(weight)
     return custom
+  }
+
+  /// The formula of a rule that has one, for a layer of `inputCount` inputs.
+  public func formula(_ rule: CustomLayerRule, inputCount: Int) throws -> LayerFormula? {
+    guard var formula = rule.formula else { return nil }
+    if formula.inputs.isEmpty { formula.inputs = LayerFormula.inputNames(inputCount) }
+    guard formula.inputs.count == inputCount else {
+      throw ModelError(
+        .mismatch, "the rule names \(formula.inputs.count) inputs, the layer has \(inputCount)")
+    }
+    let names = Set(formula.inputs + rule.parameters.map(\.name) + rule.weightNames)
+    if let unknown = formula.expression.names.subtracting(names).min() {
+      throw ModelError(
+        .mismatch, "the formula \(formula.expression): nothing is named '\(unknown)'",
+        hint: "it may be about " + names.sorted().joined(separator: ", "))
+    }
+    for (name, parameter) in rule.parameters {
+      let value: Custom.Value =
+        switch parameter {
+        case .value(let value): value
+        case .configuration(let field): try configured(field)
+        }
+      switch value {
+      case .double(let number): formula.parameters[name] = number
+      case .int(let number): formula.parameters[name] = Double(number)
+      case .long(let number): formula.parameters[name] = Double(number)
+      case .bool(let flag): formula.parameters[name] = flag ? 1 : 0
+      case .string:
+        guard formula.form == .custom || !formula.expression.names.contains(name) else {
+          throw ModelError(.mismatch, "the formula takes a number, '\(name)' is a text")
+        }
+      }
+    }
+    for (index, weight) in rule.weights.enumerated() {
+      let values = try self.values(weight)
+      _ = try checkedProduct(values.shape, limit: LayerFormula.weightLimit)
+      var array = FormulaArray(values.shape, values.array().map { Double($0) })
+      if let shape = rule.weightShapes[index] {
+        guard try checkedProduct(shape) == array.elements.count else {
+          throw ModelError(
+            .mismatch,
+            "the rule gives '\(rule.weightNames[index])' the shape \(shape), it has "
+              + "\(array.elements.count) values")
+        }
+        array = array.shaped(shape)
+      }
+      formula.weights.append((rule.weightNames[index], array))
+    }
+    return formula
   }
 
   /// A layer named after its class, with every setting and every weight.
@@ -59,12 +109,16 @@ public struct CustomLayerBuilder {
   }
 
   private func weight(_ weight: CustomLayerRule.Weight) throws -> Weights {
+    Weights(try values(weight))
+  }
+
+  private func values(_ weight: CustomLayerRule.Weight) throws -> FloatValues {
     switch weight {
-    case .given(let values): return Weights(values)
+    case .given(let values): return values
     case .file(let path):
       return try inFile(path) {
-        let array = try NumPyFile.parse(MappedFile.read(path))
-        return Weights(FloatValues(array.tensor.elements))
+        let tensor = try NumPyFile.parse(MappedFile.read(path)).tensor
+        return FloatValues(tensor.elements).shaped(tensor.shape)
       }
     case .named(let name):
       guard let own = weights.first(where: { $0.name == name }) else {
@@ -73,7 +127,7 @@ public struct CustomLayerBuilder {
           hint: weights.isEmpty
             ? "it has no weights" : "it has " + weights.map(\.name).joined(separator: ", "))
       }
-      return Weights(own.values)
+      return own.values
     }
   }
 }

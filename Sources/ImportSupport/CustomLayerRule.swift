@@ -1,4 +1,5 @@
 import CoreMLModel
+import Formulas
 import TensorCore
 
 /// One rule of a custom-layer file.
@@ -26,9 +27,16 @@ public struct CustomLayerRule: Sendable {
   public var description = ""
   public var parameters: [(name: String, value: Parameter)] = []
   public var weights: [Weight] = []
+  /// What the weights are called in a formula, one name a weight.
+  public var weightNames: [String] = []
+  /// The shapes that a formula sees the weights in; nil where they have their own.
+  public var weightShapes: [[Int]?] = []
+  /// What the layer computes, where the rule says it.
+  public var formula: LayerFormula?
 
   private static let fields = [
     "class", "name", "function", "activation", "className", "description", "parameters", "weights",
+    "expression", "inputs", "as",
   ]
 
   init(_ json: JSONValue, folder: String) throws {
@@ -54,15 +62,85 @@ public struct CustomLayerRule: Sendable {
         .malformed, "it matches nothing",
         hint: "give it 'class', 'name', 'function' or 'activation'")
     }
-    guard let className = try text("className"), !className.isEmpty else {
+    let className = try text("className") ?? ""
+    let expression = try text("expression")
+    guard !className.isEmpty || expression != nil else {
       throw ModelError(
         .malformed, "'className' is empty",
         hint: "it names the Swift class that implements the layer")
     }
-    self.className = className
+    self.className = className.isEmpty ? LayerFormula.className : className
     description = try text("description") ?? ""
     parameters = try Self.parameters(object["parameters"] ?? .null)
-    weights = try Self.weights(object["weights"] ?? .null, folder: folder)
+    let elements = object["weights"] ?? .null
+    weights = try Self.weights(elements, folder: folder)
+    try nameWeights(elements)
+    if let expression {
+      try setFormula(expression, object)
+    } else if let field = ["inputs", "as"].first(where: { object[$0] != nil }) {
+      throw ModelError(.malformed, "'\(field)' belongs to an 'expression', which is not given")
+    }
+  }
+
+  private mutating func nameWeights(_ json: JSONValue) throws {
+    for (index, element) in (json.array ?? []).enumerated() {
+      weightNames.append(element.string ?? element["name"]?.string ?? "w\(index)")
+      var shape: [Int]?
+      if let given = element["shape"] {
+        let sizes = given.array?.compactMap(\.int) ?? []
+        guard !sizes.isEmpty, sizes.count == given.array?.count, sizes.allSatisfy({ $0 > 0 }) else {
+          throw ModelError(.malformed, "the shape \(given.text) of a weight", field: "weights")
+        }
+        shape = sizes
+      }
+      weightShapes.append(shape)
+    }
+  }
+
+  private mutating func setFormula(_ expression: String, _ object: JSONObject) throws {
+    var names: [String]?
+    if let json = object["inputs"], !json.isNull {
+      names = json.array?.compactMap(\.string)
+      guard let names, !names.isEmpty, names.count == json.array?.count else {
+        throw ModelError(.malformed, "'inputs' is no list of names")
+      }
+    }
+    let known = parameters.map(\.name) + weightNames
+    for name in known + (names ?? []) {
+      guard name.first?.isNumber == false,
+        name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })
+      else {
+        throw ModelError(
+          .malformed, "'\(name)' is no name for a formula",
+          hint:
+            #"a weight gets another one by {"name": "w", "weight": \#(JSONValue.string(name).text)}"#
+        )
+      }
+    }
+    guard Set(known + (names ?? [])).count == known.count + (names?.count ?? 0) else {
+      throw ModelError(.malformed, "two inputs, parameters or weights have the same name")
+    }
+    let parsed: Expression
+    do {
+      // How many inputs there are shows with the layer.
+      parsed = try Expression(parsing: expression, names: names.map { Set(known + $0) })
+    } catch var error as ModelError {
+      error.field = "expression"
+      throw error
+    }
+    var formula = LayerFormula(parsed, inputs: names ?? [])
+    if let json = object["as"], !json.isNull {
+      guard let form = json.string.flatMap(LayerFormula.Form.init) else {
+        throw ModelError(
+          .malformed, "'as' is \(json.text)",
+          hint: "it is one of " + LayerFormula.Form.allCases.map(\.rawValue).joined(separator: ", ")
+        )
+      }
+      formula.form = form
+    }
+    formula.className = className
+    formula.classDescription = description
+    self.formula = formula
   }
 
   func matches(_ subject: CustomLayerSubject) -> Bool {
@@ -144,7 +222,7 @@ extension CustomLayerRule {
       throw ModelError(.malformed, "'weights' is not an array")
     }
     return try elements.map { element in
-      if let name = element.string { return .named(name) }
+      if let name = element.string ?? element["weight"]?.string { return .named(name) }
       if let values = element["values"]?.array {
         let numbers = values.compactMap(\.double)
         guard numbers.count == values.count else {
@@ -157,7 +235,7 @@ extension CustomLayerRule {
       }
       throw ModelError(
         .malformed, "\(element.text) is no weight",
-        hint: #"write the name of one, {"values": […]} or {"file": "w.npy"}"#)
+        hint: #"write the name of one, {"weight": "kernel"}, {"values": […]} or {"file": "w.npy"}"#)
     }
   }
 }

@@ -18,11 +18,19 @@ public enum UnsupportedLayers {
       hint: hints.isEmpty ? nil : combined(hints))
   }
 
+  /// What to do about a layer that was found to be a formula.
+  public static let formulaHint = "--lambda auto accepts it"
+
+  private static let formulasHint = "--lambda auto accepts those that are formulas"
+
   /// Hints that show rules become one that shows them all.
   private static func combined(_ hints: [String]) -> String {
     var rules: [String] = []
     var others: [String] = []
     for hint in hints {
+      if hint.hasPrefix(formulaHint), !others.contains(Self.formulasHint) {
+        others.append(Self.formulasHint)
+      }
       if let start = hint.firstIndex(of: "["), hint.hasSuffix("]"), hint.contains("className") {
         rules.append(String(hint[hint.index(after: start)...].dropLast()))
       } else {

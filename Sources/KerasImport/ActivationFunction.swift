@@ -65,6 +65,14 @@ extension NetworkWriter {
         layer: name, layerClass: call.className, activation: plain)
       if let rule = rules.rule(for: subject) {
         let builder = CustomLayerBuilder(configuration: JSONObject(), weights: [])
+        if let formula = try builder.formula(rule, inputCount: 1) {
+          let made = try add(formula, name: name, [(tensor.blob, tensor.placement)])
+          guard made.placement == tensor.placement else {
+            throw call.unsupported("an activation that changes the shape")
+          }
+          result.blob = made.blob
+          return result
+        }
         result.blob = add(name, try builder.layer(rule), [tensor.blob])
       } else if let formula = ActivationFormula(plain, version: version) {
         if case .sparsemax = formula, tensor.isGuess || !(1...2048).contains(tensor.channels ?? 0) {

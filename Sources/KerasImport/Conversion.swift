@@ -19,6 +19,16 @@ struct Conversion {
   private enum Handler {
     case known(any KerasLayer)
     case custom(CustomConversion)
+    case formula(FormulaConversion)
+
+    /// The formula that the layer becomes.
+    var formula: String? {
+      switch self {
+      case .known: nil
+      case .custom(let custom): custom.rule?.formula?.expression.description
+      case .formula(let formula): formula.text
+      }
+    }
 
     var slots: [WeightSlot]? {
       if case .known(let layer) = self, type(of: layer).hasKnownWeights {
@@ -97,7 +107,7 @@ struct Conversion {
         continue
       }
       do {
-        let handler = try handler(layer, subject)
+        let handler = try handler(layer, subject, inputCount: node.inputs.count)
         if let handler { known[node.layerIndex] = handler } else { failed.insert(node.layerIndex) }
         handlers.append(handler)
       } catch {
@@ -120,7 +130,7 @@ struct Conversion {
   }
 
   private func handler(
-    _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject
+    _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject, inputCount: Int
   ) throws -> Handler? {
     let type: (any KerasLayer.Type)? =
       layer.isOperation ? OperationLayer.self : KerasLayerRegistry.type(named: layer.className)
@@ -130,8 +140,20 @@ struct Conversion {
         version: source.version)
       return .known(try type.init(configuration))
     }
+    var reading: Result<PythonFormula, ModelError>?
+    if layer.className == "Lambda" {
+      reading = LambdaFunction.reading(of: layer.fields, inputCount: inputCount)
+      if options.readsFormulas, case .success(let found)? = reading {
+        let formula = LayerFormula(found.expression, inputs: found.inputs)
+        return .formula(FormulaConversion(formula: formula))
+      }
+    } else if options.readsFormulas, let rule = try FormulaClasses.rule(for: subject, layer) {
+      return .custom(
+        CustomConversion(layer: layer, subject: subject, rule: rule, isAssumed: true))
+    }
     guard options.customLayers.allowsAll else {
-      throw UnsupportedLayers.error(for: subject)
+      throw UnsupportedLayers.error(
+        for: subject, reading: reading, readsFormulas: options.readsFormulas)
     }
     return .custom(CustomConversion(layer: layer, subject: subject, rule: nil))
   }
@@ -205,6 +227,7 @@ struct Conversion {
       weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index],
       randomWeights: source.weights == nil ? options.randomWeights : nil,
       arguments: node.arguments)
+    let text = handler.formula
     do {
       switch handler {
       case .known(let layer):
@@ -221,6 +244,9 @@ struct Conversion {
           for index in outputs.indices { outputs[index].mask = mask }
         }
         tensors[index] = outputs
+      case .formula(let formula):
+        network.visit(node.name, "\(node.layer.className), \(formula.text)")
+        tensors[index] = try formula.convert(call, into: &network)
       case .custom(let custom):
         network.visit(node.name, node.layer.className)
         tensors[index] = try custom.convert(
@@ -228,7 +254,8 @@ struct Conversion {
       }
       try checkSizes(tensors[index] ?? [], call)
       network.finish(
-        node.name, node.layer.className, isTrainable: node.layer.isTrainable)
+        node.name, node.layer.className + (text.map { ", \($0)" } ?? ""),
+        isTrainable: node.layer.isTrainable)
     } catch {
       tensors[index] = nil
       network.forget()
@@ -261,7 +288,8 @@ struct Conversion {
         handlers[node] = try? handler(
           layer,
           CustomLayerSubject(
-            layer: graph.nodes[node].name, layerClass: layer.className, function: nil))
+            layer: graph.nodes[node].name, layerClass: layer.className, function: nil),
+          inputCount: graph.nodes[node].inputs.count)
       }
       convert(node)
     }

@@ -8,9 +8,11 @@ struct CustomConversion {
   let subject: CustomLayerSubject
   /// Nil where `--custom-layers allow` says so.
   let rule: CustomLayerRule?
+  /// Whether the rule is not the user's, but follows from the class' name.
+  var isAssumed = false
 
   /// Fields that say how the layer is stored, not what it does.
-  private static let bookkeeping: Set<String> = [
+  static let bookkeeping: Set<String> = [
     "name", "trainable", "dtype", "function", "function_type", "module", "output_shape",
     "output_shape_type", "output_shape_module", "batch_input_shape", "input_dtype",
   ]
@@ -28,6 +30,18 @@ struct CustomConversion {
       weights: try call.weights.map {
         (StoredWeight.shortName($0.storedName, layer: layer.name), try $0.values())
       })
+    if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
+      guard outputCount == 1 else {
+        throw call.unsupported("a formula gives one output, the layer has \(outputCount)")
+      }
+      if isAssumed {
+        network.notes.append(
+          "layer '\(call.name)' (\(call.className)) is taken to be the formula "
+            + "\(formula.expression), by its class' name, its settings and its weights: its code is "
+            + "not in the file")
+      }
+      return try FormulaConversion(formula: formula).convert(call, into: &network)
+    }
     var custom: Custom
     if let rule {
       custom = try builder.layer(rule)

@@ -278,7 +278,10 @@ public enum LayerCatalog {
 
   /// Classes of Keras that cannot be converted, and why.
   public static let impossible: [(names: [String], reason: String)] = [
-    (["Lambda"], "Python code, which is never run; a rule makes it a custom layer"),
+    (
+      ["Lambda"],
+      "Python code, which is never run; `--lambda auto` reads formulas, a rule makes it a custom layer"
+    ),
     (
       ["StringLookup", "TextVectorization", "Hashing", "HashedCrossing"],
       "texts: a Core ML network takes numbers"

@@ -3,7 +3,12 @@ import TensorCore
 
 extension UnsupportedLayers {
   /// A layer of an unknown class; the hint shows a rule to paste.
-  static func error(for subject: CustomLayerSubject) -> ModelError {
+  ///
+  /// - Parameter reading: of a Lambda, what its code was found to be.
+  static func error(
+    for subject: CustomLayerSubject, reading: Result<PythonFormula, ModelError>? = nil,
+    readsFormulas: Bool = false
+  ) -> ModelError {
     var message = "this class of layers is not supported"
     let known = LayerCatalog.impossible.first { $0.names.contains(subject.layerClass) }
     if let reason = known?.reason { message += ": \(reason)" }
@@ -12,9 +17,20 @@ extension UnsupportedLayers {
         subject.function.map { "its Python function '\($0)' is not known here and is never run" }
         ?? "its Python function cannot be read and is never run"
     }
+    var hint = ""
+    let name = subject.function.map { " '\($0)'" } ?? ""
+    switch reading {
+    case .success(let formula)?:
+      message = "its Python function\(name) is the formula \(formula.expression) and is never run"
+      hint = formulaHint + "; or "
+    case .failure(let reason)? where readsFormulas:
+      message =
+        "its Python function\(name) is more than a formula (\(reason.message)) and is never run"
+    default: break
+    }
     return ModelError(
       .unsupported, message, layer: subject.layer, layerClass: subject.layerClass,
-      hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
+      hint: hint + "a rule makes it a custom layer: --custom-layers FILE.json with "
         + subject.suggestedRule)
   }
 }

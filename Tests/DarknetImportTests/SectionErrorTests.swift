@@ -113,4 +113,24 @@ import Testing
     let ruled = try convert(Self.net + "[activation]\nactivation=silu\n", options: options)
     #expect((ruled.layers[0].parameters as? Custom)?.className == "SiLU")
   }
+
+  @Test func formulas() throws {
+    var options = ConversionOptions()
+    options.customLayers = try CustomLayerRules(
+      JSONValue(
+        parsing: Array(
+          #"""
+          [{"activation": "silu", "expression": "x * sigmoid(x)"},
+           {"class": "mystery", "expression": "x[:, :, 1:-1, 1:-1] * power",
+            "parameters": {"power": "$config.power"}},
+           {"class": "halves", "expression": "x[:, 0]"}]
+          """#.utf8)),
+      folder: ".")
+    let result = try convert(
+      Self.net + "[activation]\nactivation=silu\n[mystery]\npower=2\n", options: options)
+    let types = result.layers.map { $0.parameters.map { type(of: $0).typeName } ?? "" }
+    #expect(types == ["activation", "multiply", "crop", "activation"])
+    let error = modelError { try convert(Self.net + "[halves]\n", options: options) }
+    #expect(error?.message.contains("which is no picture") == true)
+  }
 }

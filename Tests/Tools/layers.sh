@@ -15,14 +15,15 @@ KernelsBaseline: KernelInterface CVector
 KernelsAVX2: KernelInterface CVector
 KernelsAVX512: KernelInterface CVector
 Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CProcessor CVector TensorCore
+Formulas: Kernels KernelInterface TensorCore
 CoreMLModel: ByteFormats TensorCore CSpec CProtobufC
-CustomLayers: Kernels KernelInterface TensorCore
+CustomLayers: Formulas Kernels KernelInterface TensorCore
 ModelTransforms: CoreMLModel TensorCore
 Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
-ImportSupport: CoreMLModel ByteFormats TensorCore
-KerasImport: ImportSupport ModelTransforms CoreMLModel HDF5Reader ByteFormats TensorCore
-CaffeImport: ImportSupport CoreMLModel HDF5Reader ByteFormats TensorCore CSpec CProtobufC
-DarknetImport: ImportSupport CoreMLModel TensorCore
+ImportSupport: CoreMLModel Formulas ByteFormats TensorCore
+KerasImport: ImportSupport ModelTransforms CoreMLModel Formulas HDF5Reader ByteFormats TensorCore
+CaffeImport: ImportSupport CoreMLModel Formulas HDF5Reader ByteFormats TensorCore CSpec CProtobufC
+DarknetImport: ImportSupport CoreMLModel Formulas TensorCore
 Imaging: TensorCore CPNG CJPEG CCodecs
 Detection: Imaging TensorCore
 Verification: Engine CoreMLModel ByteFormats TensorCore

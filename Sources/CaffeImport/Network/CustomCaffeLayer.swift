@@ -1,4 +1,5 @@
 import CoreMLModel
+import Formulas
 import ImportSupport
 import TensorCore
 
@@ -38,6 +39,9 @@ struct CustomCaffeLayer {
     let configuration = Self.object(layer.message)
     let builder = CustomLayerBuilder(
       configuration: rule == nil ? Self.flattened(configuration) : configuration, weights: blobs)
+    if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
+      return [try convert(formula, inputs, into: &network)]
+    }
     let custom =
       try rule.map(builder.layer)
       ?? builder.layer(
@@ -49,6 +53,33 @@ struct CustomCaffeLayer {
       tensor.isGuess = true
       return tensor
     }
+  }
+
+  private func convert(
+    _ formula: LayerFormula, _ inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
+    guard layer.tops.count == 1 else {
+      throw layer.unsupported("a formula gives one top, the layer has \(layer.tops.count)")
+    }
+    var placed: [(blob: String, placement: Placement)] = []
+    for input in inputs {
+      let tensor = input.rank == 5 ? input : network.placed(input, for: layer.name)
+      placed.append((tensor.blob, Placement(tensor.shape.map { $0 }, tensor.axes.map { $0 })))
+    }
+    let result = try network.add(formula, name: layer.name, placed, to: layer.tops[0])
+    var axes: [Int] = []
+    for place in result.placement.places.reversed() {
+      // Axes of one element lie wherever there is room, the last ones first.
+      let used = axes + result.placement.places.compactMap { $0 }
+      guard let axis = place ?? (0..<5).last(where: { !used.contains($0) }) else {
+        throw layer.unsupported("the formula gives more than five axes")
+      }
+      axes.insert(axis, at: 0)
+    }
+    var tensor = CaffeTensor(
+      result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
+    tensor.isGuess = inputs.contains(where: \.isGuess)
+    return tensor
   }
 
   /// The settings of a layer as JSON; lists are lists, messages are objects.

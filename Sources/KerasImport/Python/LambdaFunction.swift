@@ -1,6 +1,7 @@
 import ImportSupport
+import TensorCore
 
-/// The Python function of a Lambda layer, by name.
+/// The Python function of a Lambda layer.
 enum LambdaFunction {
   /// The name in a Lambda's configuration; nil where the code cannot be read.
   ///
@@ -15,9 +16,9 @@ enum LambdaFunction {
   }
 
   private static func name(_ json: JSONValue, depth: Int) -> String? {
+    if let stored = stored(json, depth: depth) { return stored.code.name }
     guard depth < 8 else { return nil }
     switch json {
-    case .string(let text): return name(code: text)
     case .array(let elements): return elements.first.flatMap { name($0, depth: depth + 1) }
     case .object(let object):
       if object["class_name"]?.string == "function" {
@@ -31,12 +32,64 @@ enum LambdaFunction {
     }
   }
 
-  private static func name(code: String) -> String? {
-    if let bytes = Base64.decode(code.utf8), let name = PythonMarshal.functionName(bytes) {
-      return name
+  /// The formula that a Lambda of so many inputs is.
+  ///
+  /// - Throws: `.unsupported` where it is more than a formula.
+  static func formula(in fields: JSONObject, inputCount: Int) throws -> PythonFormula {
+    guard fields["function_type"]?.string != "function", let function = fields["function"],
+      let stored = stored(function, depth: 0)
+    else { throw ModelError(.unsupported, "its code is not in the file") }
+    var surroundings = PythonFormula.Surroundings()
+    surroundings.inputCount = inputCount
+    surroundings.defaults = stored.defaults
+    surroundings.closure = stored.closure
+    surroundings.arguments = fields["arguments"]?.object ?? JSONObject()
+    return try PythonFormula(stored.code, surroundings)
+  }
+
+  static func reading(
+    of fields: JSONObject, inputCount: Int
+  ) -> Result<PythonFormula, ModelError> {
+    do { return .success(try formula(in: fields, inputCount: inputCount)) } catch {
+      return .failure(error as? ModelError ?? ModelError(.unsupported, "\(error)"))
+    }
+  }
+
+  private typealias Stored = (code: PythonCode, defaults: [JSONValue], closure: [JSONValue])
+
+  private static func stored(_ json: JSONValue, depth: Int) -> Stored? {
+    guard depth < 8 else { return nil }
+    switch json {
+    case .string(let text): return code(text).map { ($0, [], []) }
+    case .array(let elements):
+      guard let code = elements.first?.string.flatMap(code) else { return nil }
+      return (code, values(elements, 1), values(elements, 2))
+    case .object(let object):
+      if let items = object["items"] { return stored(items, depth: depth + 1) }
+      guard let config = object["config"] else { return nil }
+      if let code = config["code"]?.string.flatMap(code) {
+        return (code, list(config["defaults"]), list(config["closure"]))
+      }
+      return stored(config, depth: depth + 1)
+    default: return nil
+    }
+  }
+
+  private static func values(_ elements: [JSONValue], _ index: Int) -> [JSONValue] {
+    index < elements.count ? list(elements[index]) : []
+  }
+
+  /// A list, which may stand as a tuple of Keras 2.13's.
+  private static func list(_ json: JSONValue?) -> [JSONValue] {
+    json?.array ?? json?["items"]?.array ?? []
+  }
+
+  private static func code(_ text: String) -> PythonCode? {
+    if let bytes = Base64.decode(text.utf8), let code = PythonMarshal.function(bytes) {
+      return code
     }
     var bytes: [UInt8] = []
-    for scalar in code.unicodeScalars {
+    for scalar in text.unicodeScalars {
       if scalar.value < 0x100 {
         bytes.append(UInt8(scalar.value))
       } else {
@@ -48,6 +101,6 @@ enum LambdaFunction {
         bytes += Array(digits.utf8)
       }
     }
-    return PythonMarshal.functionName(bytes)
+    return PythonMarshal.function(bytes)
   }
 }

@@ -1,0 +1,131 @@
+import Formulas
+import Kernels
+import TensorCore
+
+/// What its parameter `expression` says, about arrays `[Seq, Batch, C, H, W]`.
+///
+/// The parameter `inputs` names the inputs, `weights` the weights with their shapes, as
+/// `beta[1,1,6,1,1]`; other numbers are parameters of the formula by their names.
+public final class FormulaLayer: BuiltInCustomLayer {
+  public static let className = "Formula"
+  public static let notes = CustomLayerNotes(
+    "what `expression` says; see [formulas](formulas.md)",
+    parameters: [
+      "`expression`, text", "`inputs`, their names with commas between (x)",
+      "`weights`, their names and shapes, `beta[1,1,6,1,1]` (none)",
+      "others: numbers of the formula",
+    ], weights: "those of `weights`")
+
+  private let expression: Expression
+  private let inputs: [String]
+  private let weightShapes: [(name: String, shape: [Int])]
+  private var weights: [String: FormulaArray] = [:]
+  private let kernels: KernelTable
+  private var program: (shapes: [[Int]], program: VectorProgram)?
+
+  public init(parameters: [String: CustomLayerParameter]) throws {
+    func text(_ name: String) throws -> String? {
+      guard let parameter = parameters[name] else { return nil }
+      guard case .string(let text) = parameter else {
+        throw ModelError(.malformed, "\(parameter) is no text", field: "parameters.\(name)")
+      }
+      return text
+    }
+    guard let formula = try text("expression") else {
+      throw ModelError(.malformed, "no formula", field: "parameters.expression")
+    }
+    inputs = (try text("inputs") ?? "x").split(separator: ",").map(String.init)
+    weightShapes = try Self.weightShapes(text("weights") ?? "")
+    var numbers: [String: Expression] = [:]
+    for (name, parameter) in parameters {
+      if case .bool(let flag) = parameter { numbers[name] = .number(flag ? 1 : 0) }
+      if case .double(let number) = parameter { numbers[name] = .number(number) }
+      if case .int(let number) = parameter { numbers[name] = .number(Double(number)) }
+      if case .long(let number) = parameter { numbers[name] = .number(Double(number)) }
+    }
+    let names = inputs + weightShapes.map(\.name) + numbers.keys
+    do {
+      expression = try Expression(parsing: formula, names: Set(names)).replacing(numbers)
+    } catch var error as ModelError {
+      error.field = error.field ?? "parameters.expression"
+      throw error
+    }
+    kernels = try InstructionSet.selected().kernels
+  }
+
+  private static func weightShapes(_ text: String) throws -> [(name: String, shape: [Int])] {
+    var result: [(name: String, shape: [Int])] = []
+    var rest = text[...]
+    while !rest.isEmpty {
+      guard let open = rest.firstIndex(of: "["), let close = rest[open...].firstIndex(of: "]")
+      else {
+        throw ModelError(.malformed, "'\(rest)' names no weight", field: "parameters.weights")
+      }
+      let sizes = rest[rest.index(after: open)..<close].split(separator: ",")
+      let shape = sizes.compactMap { Int($0) }
+      guard shape.count == sizes.count, shape.count <= Limits.rank,
+        shape.allSatisfy({ $0 > 0 })
+      else {
+        throw ModelError(.malformed, "'\(rest)' names no weight", field: "parameters.weights")
+      }
+      result.append((String(rest[..<open]), shape))
+      rest = rest[rest.index(after: close)...]
+      if rest.first == "," { rest.removeFirst() }
+    }
+    return result
+  }
+
+  public func setWeightData(_ data: [Bytes]) throws {
+    guard data.count == weightShapes.count else {
+      throw ModelError(
+        .malformed, "\(data.count) weights, the formula has \(weightShapes.count)",
+        field: "weights")
+    }
+    for (bytes, (name, shape)) in zip(data, weightShapes) {
+      let count = try checkedProduct(shape, limit: Limits.tensorElements)
+      let values: [Double]
+      if bytes.count == 4 * count {
+        values = bytes.array(of: Float.self).map { Double($0) }
+      } else if bytes.count == 2 * count {
+        values = bytes.array(of: UInt16.self).map { Double(Half.float($0)) }
+      } else {
+        throw ModelError(
+          .malformed, "\(bytes.count) bytes for '\(name)' of \(count) numbers", field: "weights")
+      }
+      weights[name] = FormulaArray(shape, values)
+    }
+    program = nil
+  }
+
+  public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+    let shape = try program(inputShapes).outputShape
+    guard shape.count == 5 else {
+      throw ModelError(.malformed, "the formula gives \(shape), five sizes are needed")
+    }
+    return [shape]
+  }
+
+  public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    let program = try program(inputs.map(\.shape))
+    guard outputs.count == 1, outputs[0].shape == program.outputShape else {
+      throw ModelError(.malformed, "the outputs are not those of the formula")
+    }
+    let sources = inputs.compactMap(\.elements.baseAddress)
+    guard let target = outputs[0].elements.baseAddress, sources.count == inputs.count else {
+      return
+    }
+    program.run(sources, target)
+  }
+
+  private func program(_ shapes: [[Int]]) throws -> VectorProgram {
+    if let program, program.shapes == shapes { return program.program }
+    guard shapes.count == inputs.count else {
+      throw ModelError(
+        .malformed, "\(shapes.count) inputs, the formula is about \(inputs.count)")
+    }
+    let made = try VectorProgram(
+      expression, inputs: Array(zip(inputs, shapes)), weights: weights, kernels: kernels)
+    program = (shapes, made)
+    return made
+  }
+}

@@ -1,0 +1,114 @@
+/// A function of each element of arrays that stretch to one another. Conditions are 1 and 0.
+public enum ElementFunction: String, Sendable, CaseIterable {
+  case add, subtract, multiply, divide
+  /// ⌊a / b⌋
+  case floorDivide
+  /// a − b · ⌊a / b⌋: the sign is the divisor's.
+  case modulo
+  case power
+  case minimum, maximum
+  case less, lessEqual, greater, greaterEqual, equal, notEqual
+  case logicalAnd, logicalOr
+  case negative, logicalNot
+  case abs, sign, floor, ceil
+  /// To the nearest whole number, halves to the even one.
+  case round
+  case sqrt
+  /// 1 / √x
+  case rsqrt
+  case square
+  /// 1 / x
+  case reciprocal
+  case exp, expm1, log, log1p
+  case sin, cos, tan, asin, acos, atan, sinh, cosh, tanh
+  case erf
+  /// 1 / (1 + e⁻ˣ)
+  case sigmoid
+  /// max(x, 0)
+  case relu
+  /// log(1 + eˣ)
+  case softplus
+  /// x / (1 + |x|)
+  case softsign
+  /// x > 0 ? x : α(eˣ − 1)
+  case elu
+  /// min(max(x, low), high)
+  case clip
+  /// condition ≠ 0 ? a : b
+  case choose
+
+  public var operandCount: Int {
+    switch self {
+    case .add, .subtract, .multiply, .divide, .floorDivide, .modulo, .power, .minimum, .maximum,
+      .less, .lessEqual, .greater, .greaterEqual, .equal, .notEqual, .logicalAnd, .logicalOr, .elu:
+      2
+    case .clip, .choose: 3
+    default: 1
+    }
+  }
+
+  /// - Precondition: as many operands as `operandCount`.
+  public func value(_ operands: [Double]) -> Double {
+    let x = operands[0]
+    let y = operands.count > 1 ? operands[1] : 0
+    switch self {
+    case .add: return x + y
+    case .subtract: return x - y
+    case .multiply: return x * y
+    case .divide: return x / y
+    case .floorDivide: return (x / y).rounded(.down)
+    case .modulo: return x - y * (x / y).rounded(.down)
+    case .power: return raised(x, y)
+    case .minimum: return Self.smaller(x, y)
+    case .maximum: return Self.larger(x, y)
+    case .less: return x < y ? 1 : 0
+    case .lessEqual: return x <= y ? 1 : 0
+    case .greater: return x > y ? 1 : 0
+    case .greaterEqual: return x >= y ? 1 : 0
+    case .equal: return x == y ? 1 : 0
+    case .notEqual: return x != y ? 1 : 0
+    case .logicalAnd: return x != 0 && y != 0 ? 1 : 0
+    case .logicalOr: return x != 0 || y != 0 ? 1 : 0
+    case .negative: return -x
+    case .logicalNot: return x == 0 ? 1 : 0
+    case .abs: return Swift.abs(x)
+    case .sign: return x > 0 ? 1 : x < 0 ? -1 : x
+    case .floor: return x.rounded(.down)
+    case .ceil: return x.rounded(.up)
+    case .round: return x.rounded(.toNearestOrEven)
+    case .sqrt: return x.squareRoot()
+    case .rsqrt: return 1 / x.squareRoot()
+    case .square: return x * x
+    case .reciprocal: return 1 / x
+    case .exp: return exponential(x)
+    case .expm1: return exponentialLessOne(x)
+    case .log: return logarithm(x)
+    case .log1p: return logarithmOfOneMore(x)
+    case .sin: return sine(x)
+    case .cos: return cosine(x)
+    case .tan: return tangent(x)
+    case .asin: return arcSine(x)
+    case .acos: return arcCosine(x)
+    case .atan: return arcTangent(x)
+    case .sinh: return hyperbolicSine(x)
+    case .cosh: return hyperbolicCosine(x)
+    case .tanh: return hyperbolicTangent(x)
+    case .erf: return errorFunction(x)
+    case .sigmoid: return 1 / (1 + exponential(-x))
+    case .relu: return Self.larger(x, 0)
+    case .softplus: return Self.larger(x, 0) + logarithmOfOneMore(exponential(-Swift.abs(x)))
+    case .softsign: return x / (1 + Swift.abs(x))
+    case .elu: return x > 0 ? x : y * exponentialLessOne(x)
+    case .clip: return Self.smaller(Self.larger(x, y), operands[2])
+    case .choose: return x != 0 ? y : operands[2]
+    }
+  }
+
+  private static func smaller(_ x: Double, _ y: Double) -> Double {
+    x.isNaN || y.isNaN ? .nan : Swift.min(x, y)
+  }
+
+  private static func larger(_ x: Double, _ y: Double) -> Double {
+    x.isNaN || y.isNaN ? .nan : Swift.max(x, y)
+  }
+}

@@ -1,0 +1,110 @@
+import TensorCore
+
+/// An expression over arrays: what a formula says. Arrays stretch to one another as numpy's do.
+public struct Expression: Sendable, Hashable {
+  public indirect enum Node: Sendable, Hashable {
+    case number(Double)
+    /// An input, a parameter or a weight.
+    case name(String)
+    case apply(ElementFunction, [Expression])
+    /// Over `axes`, or over all. Without `keepsAxes` they go, else they keep one element.
+    case reduce(Reduction, Expression, axes: [Int]?, keepsAxes: Bool)
+    case slice(Expression, [SliceItem])
+  }
+
+  public enum Reduction: String, Sendable, CaseIterable {
+    case sum, mean, max, min
+    case product = "prod"
+  }
+
+  /// What stands between the brackets, one for an axis.
+  public enum SliceItem: Sendable, Hashable {
+    /// One element, whose axis goes.
+    case index(Int)
+    /// `start:end:step`; both bounds may count from the end.
+    case range(start: Int?, end: Int?, step: Int)
+    /// All the axes that no other item names.
+    case ellipsis
+    /// One more axis, of one element.
+    case newAxis
+
+    public static let all = SliceItem.range(start: nil, end: nil, step: 1)
+  }
+
+  public let node: Node
+  /// How many nodes there are.
+  public let count: Int
+  public let depth: Int
+
+  public static let countLimit = 4096
+  public static let depthLimit = 100
+
+  /// - Throws: where there would be too many nodes, or too many inside of one another.
+  public init(_ node: Node) throws {
+    let children = Self.operands(of: node)
+    count = children.reduce(1) { $0 + $1.count }
+    depth = 1 + (children.map(\.depth).max() ?? 0)
+    self.node = node
+    guard count <= Self.countLimit, depth <= Self.depthLimit else {
+      throw ModelError(
+        .limitExceeded,
+        "the formula is too long: at most \(Self.countLimit) operations, \(Self.depthLimit) inside "
+          + "of one another")
+    }
+  }
+
+  private init(leaf: Node) {
+    node = leaf
+    count = 1
+    depth = 1
+  }
+
+  public static func number(_ value: Double) -> Expression { Expression(leaf: .number(value)) }
+  public static func name(_ name: String) -> Expression { Expression(leaf: .name(name)) }
+
+  /// A function of numbers alone is computed at once.
+  public static func apply(
+    _ function: ElementFunction, _ operands: Expression...
+  ) throws -> Expression { try apply(function, operands) }
+
+  public static func apply(
+    _ function: ElementFunction, _ operands: [Expression]
+  ) throws -> Expression {
+    let numbers = operands.compactMap(\.number)
+    if numbers.count == operands.count { return .number(function.value(numbers)) }
+    return try Expression(.apply(function, operands))
+  }
+
+  public var number: Double? { if case .number(let value) = node { value } else { nil } }
+
+  public var operands: [Expression] { Self.operands(of: node) }
+
+  private static func operands(of node: Node) -> [Expression] {
+    switch node {
+    case .number, .name: []
+    case .apply(_, let operands): operands
+    case .reduce(_, let operand, _, _), .slice(let operand, _): [operand]
+    }
+  }
+
+  /// Every name that stands in it.
+  public var names: Set<String> {
+    if case .name(let name) = node { return [name] }
+    return operands.reduce(into: []) { $0.formUnion($1.names) }
+  }
+
+  /// The expression with others in place of names.
+  public func replacing(_ replacements: [String: Expression]) throws -> Expression {
+    switch node {
+    case .number: return self
+    case .name(let name): return replacements[name] ?? self
+    case .apply(let function, let operands):
+      return try .apply(function, operands.map { try $0.replacing(replacements) })
+    case .reduce(let reduction, let operand, let axes, let keepsAxes):
+      return try Expression(
+        .reduce(reduction, operand.replacing(replacements), axes: axes, keepsAxes: keepsAxes))
+    case .slice(let operand, let items):
+      return try Expression(.slice(operand.replacing(replacements), items))
+    }
+  }
+}

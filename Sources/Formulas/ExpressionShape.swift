@@ -1,0 +1,137 @@
+import TensorCore
+
+extension Expression {
+  /// Elements `start`, `start + step`, … of an axis; the count is nil where the axis' length is not
+  /// known.
+  public struct AxisPart: Sendable, Equatable {
+    public var start: Int
+    public var step: Int
+    public var count: Int?
+  }
+
+  /// The shape that all stretch to, as numpy has it: aligned at the last axes, of one length or 1.
+  /// Nil stands for a length that is not known.
+  public static func stretched(_ shapes: [[Int?]]) throws -> [Int?] {
+    var result: [Int?] = []
+    for shape in shapes {
+      if shape.count > result.count {
+        result = [Int?](repeating: 1, count: shape.count - result.count) + result
+      }
+      for (axis, size) in zip(result.indices.suffix(shape.count), shape) where size != 1 {
+        if result[axis] == 1 || result[axis] == nil { result[axis] = size ?? result[axis] }
+        guard size == nil || result[axis] == size else {
+          throw ModelError(
+            .mismatch,
+            "the shapes " + shapes.map(Self.text).joined(separator: " and ")
+              + " do not stretch to one another")
+        }
+        if size == nil, result[axis] == 1 { result[axis] = nil }
+      }
+    }
+    return result
+  }
+
+  public static func text(_ shape: [Int?]) -> String {
+    "(" + shape.map { $0.map(String.init) ?? "?" }.joined(separator: ", ") + ")"
+  }
+
+  /// Axes counted from 0, in ascending order; nil names all.
+  public static func axes(_ axes: [Int]?, rank: Int) throws -> [Int] {
+    guard let axes else { return Array(0..<rank) }
+    var result: Set<Int> = []
+    for axis in axes {
+      guard (-rank..<rank).contains(axis), result.insert(axis < 0 ? axis + rank : axis).inserted
+      else {
+        throw ModelError(.mismatch, "there is no axis \(axis) among \(rank), or it is named twice")
+      }
+    }
+    return result.sorted()
+  }
+
+  /// One item an axis, new axes between them: without ellipsis.
+  public static func items(_ items: [SliceItem], rank: Int) throws -> [SliceItem] {
+    let named = items.count { $0 != .ellipsis && $0 != .newAxis }
+    guard named <= rank, items.count(where: { $0 == .ellipsis }) <= 1 else {
+      throw ModelError(.mismatch, "\(named) indices for \(rank) axes")
+    }
+    let rest = [SliceItem](repeating: .all, count: rank - named)
+    guard let ellipsis = items.firstIndex(of: .ellipsis) else { return items + rest }
+    return items[..<ellipsis] + rest + items[(ellipsis + 1)...]
+  }
+
+  /// The elements that an item takes of an axis of `length`.
+  public static func part(_ item: SliceItem, length: Int?) throws -> AxisPart {
+    switch item {
+    case .ellipsis, .newAxis: throw ModelError(.internal, "no item of an axis")
+    case .index(let index):
+      guard let length else { return AxisPart(start: index, step: 1, count: 1) }
+      guard (-length..<length).contains(index) else {
+        throw ModelError(.mismatch, "there is no element \(index) among \(length)")
+      }
+      return AxisPart(start: index < 0 ? index + length : index, step: 1, count: 1)
+    case .range(nil, nil, 1): return AxisPart(start: 0, step: 1, count: length)
+    case .range(let start, let end, let step):
+      guard step != 0, abs(step) <= Limits.dimension else {
+        throw ModelError(.mismatch, "a step of \(step)")
+      }
+      guard let length else { return AxisPart(start: start ?? 0, step: step, count: nil) }
+      let bounds = step > 0 ? 0...length : -1...length - 1
+      func place(_ value: Int) -> Int {
+        min(max(value < 0 ? value + length : value, bounds.lowerBound), bounds.upperBound)
+      }
+      let first = start.map(place) ?? (step > 0 ? 0 : length - 1)
+      let last = end.map(place) ?? (step > 0 ? length : -1)
+      let distance = step > 0 ? last - first : first - last
+      guard distance > 0 else {
+        throw ModelError(.mismatch, "nothing is left of an axis of \(length)")
+      }
+      return AxisPart(start: first, step: step, count: (distance - 1) / abs(step) + 1)
+    }
+  }
+
+  /// The shape of what this operation makes of operands of the given shapes.
+  func resultShape(_ operands: [[Int?]]) throws -> [Int?] {
+    switch node {
+    case .number, .name: return []
+    case .apply:
+      let shape = try Self.stretched(operands)
+      guard shape.count <= Limits.rank else {
+        throw ModelError(.limitExceeded, "more than \(Limits.rank) axes")
+      }
+      _ = try checkedProduct(shape.map { $0 ?? 1 }, limit: Limits.tensorElements)
+      return shape
+    case .reduce(_, _, let axes, let keepsAxes):
+      let gone = try Self.axes(axes, rank: operands[0].count)
+      return operands[0].enumerated().compactMap { axis, size in
+        gone.contains(axis) ? (keepsAxes ? .some(1) : nil) : .some(size)
+      }
+    case .slice(_, let items):
+      var axis = 0
+      var shape: [Int?] = []
+      for item in try Self.items(items, rank: operands[0].count) {
+        if item == .newAxis {
+          shape.append(1)
+          continue
+        }
+        let part = try Self.part(item, length: operands[0][axis])
+        if case .index = item {} else { shape.append(part.count) }
+        axis += 1
+      }
+      guard shape.count <= Limits.rank else {
+        throw ModelError(.limitExceeded, "more than \(Limits.rank) axes")
+      }
+      return shape
+    }
+  }
+
+  /// The shape of the whole, of names with the given ones.
+  public func shape(_ names: [String: [Int?]]) throws -> [Int?] {
+    if case .name(let name) = node {
+      guard let shape = names[name] else {
+        throw ModelError(.mismatch, "nothing is named '\(name)'")
+      }
+      return shape
+    }
+    return try resultShape(operands.map { try $0.shape(names) })
+  }
+}

@@ -1,0 +1,131 @@
+import TensorCore
+
+/// Numbers in row-major order.
+public struct FormulaArray: Sendable, Equatable {
+  public let shape: [Int]
+  public let elements: [Double]
+
+  /// - Precondition: as many elements as the shape has.
+  public init(_ shape: [Int], _ elements: [Double]) {
+    self.shape = shape
+    self.elements = elements
+  }
+
+  public init(_ number: Double) { self.init([], [number]) }
+
+  var strides: [Int] {
+    var strides = [Int](repeating: 1, count: shape.count)
+    for axis in shape.indices.dropLast().reversed() {
+      strides[axis] = strides[axis + 1] * shape[axis + 1]
+    }
+    return strides
+  }
+
+  /// The same numbers under another shape of as many.
+  public func shaped(_ shape: [Int]) -> FormulaArray { FormulaArray(shape, elements) }
+
+  /// Axis `i` of the result is axis `axes[i]`.
+  public func transposed(_ axes: [Int]) -> FormulaArray {
+    let strides = self.strides
+    return gathered(axes.map { shape[$0] }, offset: 0, strides: axes.map { strides[$0] })
+  }
+
+  func gathered(_ shape: [Int], offset: Int, strides: [Int]) -> FormulaArray {
+    var result: [Double] = []
+    let count = shape.reduce(1, *)
+    result.reserveCapacity(count)
+    var index = [Int](repeating: 0, count: shape.count)
+    var place = offset
+    for _ in 0..<count {
+      result.append(elements[place])
+      for axis in shape.indices.reversed() {
+        index[axis] += 1
+        place += strides[axis]
+        if index[axis] < shape[axis] { break }
+        place -= strides[axis] * shape[axis]
+        index[axis] = 0
+      }
+    }
+    return FormulaArray(shape, result)
+  }
+}
+
+extension Expression {
+  /// The value in double precision, one element after the other: what every other way of computing a
+  /// formula is held against.
+  public func value(_ names: [String: FormulaArray]) throws -> FormulaArray {
+    switch node {
+    case .number(let number): return FormulaArray(number)
+    case .name(let name):
+      guard let array = names[name] else {
+        throw ModelError(.mismatch, "nothing is named '\(name)'")
+      }
+      return array
+    default: break
+    }
+    let operands = try self.operands.map { try $0.value(names) }
+    let shape = try resultShape(operands.map(\.shape)).compactMap { $0 }
+    switch node {
+    case .number, .name: return operands[0]
+    case .apply(let function, _):
+      let stretched = operands.map { $0.stretched(to: shape) }
+      return FormulaArray(
+        shape,
+        (0..<shape.reduce(1, *)).map { index in
+          function.value(stretched.map { $0.elements[index] })
+        })
+    case .reduce(let reduction, _, let axes, _):
+      let gone = try Self.axes(axes, rank: operands[0].shape.count)
+      return operands[0].reduced(reduction, gone).shaped(shape)
+    case .slice(_, let items):
+      let input = operands[0]
+      let strides = input.strides
+      var (offset, axis) = (0, 0)
+      var steps: [Int] = []
+      for item in try Self.items(items, rank: input.shape.count) {
+        if item == .newAxis {
+          steps.append(0)
+          continue
+        }
+        let part = try Self.part(item, length: input.shape[axis])
+        offset += part.start * strides[axis]
+        if case .index = item {} else { steps.append(part.step * strides[axis]) }
+        axis += 1
+      }
+      return input.gathered(shape, offset: offset, strides: steps)
+    }
+  }
+}
+
+extension FormulaArray {
+  fileprivate func stretched(to target: [Int]) -> FormulaArray {
+    if target == shape { return self }
+    let missing = target.count - shape.count
+    let steps = zip(shape, strides).map { $0 == 1 ? 0 : $1 }
+    return gathered(
+      target, offset: 0, strides: [Int](repeating: 0, count: missing) + steps)
+  }
+
+  fileprivate func reduced(_ reduction: Expression.Reduction, _ axes: [Int]) -> FormulaArray {
+    let kept = shape.indices.filter { !axes.contains($0) }
+    let ordered = transposed(kept + axes)
+    let length = axes.reduce(1) { $0 * shape[$1] }
+    let count = kept.reduce(1) { $0 * shape[$1] }
+    let values = (0..<count).map { index in
+      reduction.value(ordered.elements[index * length..<(index + 1) * length])
+    }
+    return FormulaArray(kept.map { shape[$0] }, values)
+  }
+}
+
+extension Expression.Reduction {
+  fileprivate func value(_ elements: ArraySlice<Double>) -> Double {
+    switch self {
+    case .sum: elements.reduce(0, +)
+    case .mean: elements.reduce(0, +) / Double(elements.count)
+    case .product: elements.reduce(1, *)
+    case .max: elements.reduce(-.infinity) { ElementFunction.maximum.value([$0, $1]) }
+    case .min: elements.reduce(.infinity) { ElementFunction.minimum.value([$0, $1]) }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import TensorCore
+
+/// What a function of the language is called with.
+public enum FunctionArgument: Sendable, Equatable {
+  case expression(Expression)
+  case list([Int])
+  case flag(Bool)
+  case text(String)
+  case none
+}
+
+/// The functions of the language by name, with the parameters that Keras, TensorFlow and numpy give
+/// theirs.
+public enum FunctionCatalog {
+  /// Every name, in alphabetical order.
+  public static let names: [String] = entries.keys.sorted()
+
+  /// - Parameter keywords: in the order in which they are written.
+  public static func call(
+    _ name: String, _ positional: [FunctionArgument],
+    _ keywords: [(name: String, value: FunctionArgument)] = []
+  ) throws -> Expression {
+    guard let entry = entries[name] else { throw unknown(name) }
+    guard positional.count <= entry.parameters.count else {
+      throw ModelError(
+        .malformed,
+        "\(name) takes at most \(entry.parameters.count) arguments, it has "
+          + "\(positional.count)", hint: entry.usage(name))
+    }
+    var bound = [FunctionArgument](repeating: .none, count: entry.parameters.count)
+    for (index, argument) in positional.enumerated() { bound[index] = argument }
+    for (keyword, value) in keywords {
+      let places = entry.parameters.indices.filter { entry.parameters[$0].names.contains(keyword) }
+      guard !places.isEmpty else {
+        throw ModelError(
+          .malformed, "\(name) has no parameter '\(keyword)'", hint: entry.usage(name))
+      }
+      guard let index = places.first(where: { $0 >= positional.count && bound[$0] == .none })
+      else { throw ModelError(.malformed, "\(name) is given '\(keyword)' twice") }
+      bound[index] = value
+    }
+    return try entry.build(Arguments(function: name, parameters: entry.parameters, values: bound))
+  }
+
+  static func unknown(_ name: String) -> ModelError {
+    ModelError(
+      .malformed, "there is no function '\(name)'",
+      hint: "the functions are " + names.joined(separator: ", "))
+  }
+
+  /// The name by which a function is written.
+  static func name(of function: ElementFunction) -> String {
+    switch function {
+    case .choose: return "where"
+    default:
+      var name = ""
+      for character in function.rawValue {
+        if character.isUppercase { name += "_" }
+        name += character.lowercased()
+      }
+      return name
+    }
+  }
+}
+
+extension FunctionCatalog {
+  struct Parameter: Sendable {
+    let names: [String]
+    let isRequired: Bool
+
+    init(_ names: String..., isRequired: Bool = true) {
+      self.names = names
+      self.isRequired = isRequired
+    }
+
+    static func optional(_ names: String...) -> Parameter {
+      Parameter(names: names, isRequired: false)
+    }
+
+    private init(names: [String], isRequired: Bool) {
+      self.names = names
+      self.isRequired = isRequired
+    }
+  }
+
+  struct Entry: Sendable {
+    let parameters: [Parameter]
+    let build: @Sendable (Arguments) throws -> Expression
+
+    func usage(_ name: String) -> String {
+      let list = parameters.map { $0.isRequired ? $0.names[0] : "[\($0.names[0])]" }
+      return "it is \(name)(" + list.joined(separator: ", ") + ")"
+    }
+  }
+
+  struct Arguments {
+    let function: String
+    let parameters: [Parameter]
+    let values: [FunctionArgument]
+
+    private func argument(_ name: String) -> FunctionArgument {
+      parameters.firstIndex { $0.names[0] == name }.map { values[$0] } ?? .none
+    }
+
+    func bad(_ name: String, _ wanted: String) -> ModelError {
+      ModelError(.malformed, "\(function): \(name) is no \(wanted)")
+    }
+
+    /// An array.
+    subscript(name: String) -> Expression {
+      get throws {
+        switch argument(name) {
+        case .expression(let expression): return expression
+        case .flag(let flag): return .number(flag ? 1 : 0)
+        case .none: throw ModelError(.malformed, "\(function) is not given \(name)")
+        default: throw bad(name, "array")
+        }
+      }
+    }
+
+    func isGiven(_ name: String) -> Bool { argument(name) != .none }
+
+    func number(_ name: String, default standard: Double) throws -> Double {
+      switch argument(name) {
+      case .none: return standard
+      case .expression(let expression):
+        guard let number = expression.number else { throw bad(name, "number") }
+        return number
+      default: throw bad(name, "number")
+      }
+    }
+
+    func flag(_ name: String) throws -> Bool {
+      switch argument(name) {
+      case .none: return false
+      case .flag(let flag): return flag
+      case .expression(let expression):
+        guard let number = expression.number else { throw bad(name, "truth value") }
+        return number != 0
+      default: throw bad(name, "truth value")
+      }
+    }
+
+    func text(_ name: String) -> String? {
+      if case .text(let text) = argument(name) { text } else { nil }
+    }
+
+    /// One axis or several; nil for all.
+    func axes(_ name: String = "axis") throws -> [Int]? {
+      switch argument(name) {
+      case .none: return nil
+      case .list(let axes): return axes
+      case .expression(let expression):
+        guard let axis = expression.number.flatMap({ Int(exactly: $0) }) else {
+          throw bad(name, "whole number")
+        }
+        return [axis]
+      default: throw bad(name, "whole number")
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import TensorCore
+
+/// Where the axes of a source framework's tensor lie among Core ML's `[Seq, Batch, C, H, W]`.
+public struct Placement: Sendable, Equatable {
+  /// Sizes along the source's axes, the batch among them; nil where one is not known.
+  public var shape: [Int?]
+  /// For each of the source's axes the one of Core ML's; nil for an axis of one element that has none.
+  public var places: [Int?]
+
+  public static let rank = 5
+  public static let batch = 1
+
+  /// - Precondition: as many places as sizes.
+  public init(_ shape: [Int?], _ places: [Int?]) {
+    self.shape = shape
+    self.places = places
+  }
+
+  /// Sizes along Core ML's axes.
+  public var blobShape: [Int?] {
+    var sizes = [Int?](repeating: 1, count: Self.rank)
+    for (size, place) in zip(shape, places) { if let place { sizes[place] = size } }
+    return sizes
+  }
+
+  /// A constant of `shape`, whose axes are the last ones of this.
+  public func last(_ shape: [Int]) throws -> Placement {
+    guard shape.count <= places.count || shape.dropLast(places.count).allSatisfy({ $0 == 1 }) else {
+      throw ModelError(
+        .mismatch,
+        "a weight of the shape \(Expression.text(shape)) for a tensor "
+          + Expression.text(self.shape))
+    }
+    let count = min(shape.count, places.count)
+    let kept = Array(shape.suffix(count))
+    return Placement(
+      kept,
+      zip(kept, places.suffix(count)).map { size, place in
+        place == Self.batch && size == 1 ? nil : place
+      })
+  }
+
+  /// The numbers of such a constant along Core ML's axes.
+  public func placed(_ array: FormulaArray) -> FormulaArray {
+    let array = array.shaped(array.shape.suffix(shape.count).map { $0 })
+    let order = array.shape.indices.sorted { (places[$0] ?? -1) < (places[$1] ?? -1) }
+    return array.transposed(order).shaped(blobShape.map { $0 ?? 1 })
+  }
+}
+
+extension Expression {
+  /// The same formula about Core ML's blobs: every slice has five items, every reduction keeps its
+  /// axes, and what is stretched has its axes in the same places.
+  ///
+  /// - Parameter names: where the axes of inputs and weights lie.
+  /// - Throws: where a formula needs its axes elsewhere, or mixes the images of a batch.
+  public func placed(
+    _ names: [String: Placement]
+  ) throws -> (expression: Expression, placement: Placement) {
+    switch node {
+    case .number: return (self, Placement([], []))
+    case .name(let name):
+      guard let placement = names[name] else {
+        throw ModelError(.mismatch, "nothing is named '\(name)'")
+      }
+      return (self, placement)
+    case .apply(let function, let operands):
+      let placed = try operands.map { try $0.placed(names) }
+      return (
+        try .apply(function, placed.map(\.expression)),
+        try Self.joined(placed.map(\.placement))
+      )
+    case .reduce(let reduction, let operand, let axes, let keepsAxes):
+      let (input, placement) = try operand.placed(names)
+      let gone = try Self.axes(axes, rank: placement.shape.count)
+      let places = gone.compactMap { placement.places[$0] }.sorted()
+      guard !places.contains(Placement.batch) else {
+        throw ModelError(
+          .unsupported, "\(reduction.rawValue) over the batch",
+          hint: "name the axes: the batch is axis 0")
+      }
+      var result = placement
+      for axis in gone { result.shape[axis] = 1 }
+      if !keepsAxes {
+        let kept = placement.shape.indices.filter { !gone.contains($0) }
+        result = Placement(kept.map { placement.shape[$0] }, kept.map { placement.places[$0] })
+      }
+      if places.isEmpty { return (input, result) }
+      return (
+        try Expression(.reduce(reduction, input, axes: places, keepsAxes: true)), result
+      )
+    case .slice(let operand, let items):
+      let (input, placement) = try operand.placed(names)
+      return try Self.sliced(input, placement, items)
+    }
+  }
+
+  private static func joined(_ operands: [Placement]) throws -> Placement {
+    let shape = try stretched(operands.map(\.shape))
+    var places = [Int?](repeating: nil, count: shape.count)
+    for isLong in [true, false] {
+      for axis in shape.indices {
+        for operand in operands {
+          let own = axis - (shape.count - operand.shape.count)
+          guard own >= 0, let place = operand.places[own], (operand.shape[own] != 1) == isLong
+          else { continue }
+          if places[axis] == nil, isLong || !places.contains(place) { places[axis] = place }
+          guard !isLong || places[axis] == place else {
+            throw ModelError(
+              .unsupported,
+              "the axes of " + operands.map { text($0.shape) }.joined(separator: " and ")
+                + " do not lie alike")
+          }
+        }
+      }
+    }
+    let used = places.compactMap { $0 }
+    guard Set(used).count == used.count else {
+      throw ModelError(
+        .unsupported,
+        "the axes of " + operands.map { text($0.shape) }.joined(separator: " and ")
+          + " do not lie alike")
+    }
+    return Placement(shape, places)
+  }
+
+  private static func sliced(
+    _ input: Expression, _ placement: Placement, _ items: [SliceItem]
+  ) throws -> (expression: Expression, placement: Placement) {
+    var blobItems = [SliceItem](repeating: .all, count: Placement.rank)
+    var result = Placement([], [])
+    var axis = 0
+    for item in try Self.items(items, rank: placement.shape.count) {
+      if item == .newAxis {
+        result.shape.append(1)
+        result.places.append(nil)
+        continue
+      }
+      let (size, place) = (placement.shape[axis], placement.places[axis])
+      axis += 1
+      let part = try Self.part(item, length: size)
+      var isIndex = false
+      var blobItem = item
+      if case .index(let index) = item {
+        isIndex = true
+        blobItem = .range(start: index, end: index == -1 ? nil : index + 1, step: 1)
+      }
+      let isWhole = item == .all || size == 1
+      if let place, !isWhole {
+        guard place != Placement.batch else {
+          throw ModelError(.unsupported, "a part of the batch")
+        }
+        blobItems[place] = blobItem
+      } else if place == Placement.batch, isIndex {
+        throw ModelError(.unsupported, "a part of the batch")
+      }
+      guard !isIndex else { continue }
+      result.shape.append(part.count)
+      result.places.append(place)
+    }
+    guard result.shape.count <= Limits.rank else {
+      throw ModelError(.limitExceeded, "more than \(Limits.rank) axes")
+    }
+    if blobItems.allSatisfy({ $0 == .all }) { return (input, result) }
+    return (try Expression(.slice(input, blobItems)), result)
+  }
+}

@@ -1,0 +1,374 @@
+import Kernels
+import TensorCore
+
+/// A formula made ready for inputs of given shapes: single precision, by vector kernels, block by
+/// block, so that what lies between the operations stays in the cache.
+///
+/// One `run` at a time.
+public final class VectorProgram {
+  public static let block = 2048
+  /// Arrays that lie between parts and reductions.
+  static let stepLimit = 64
+
+  /// Where an array lies, and the steps along its axes; a step of 0 stretches an axis.
+  fileprivate struct View {
+    var array: Int
+    var offset: Int
+    var shape: [Int]
+    var strides: [Int]
+  }
+
+  private enum Operand {
+    case register(Int)
+    case view(View)
+    case number(Double)
+  }
+
+  fileprivate struct Instruction {
+    var function: ElementFunction
+    var operands: [Int]
+    var target: Int
+    /// The exponent or the slope, where it is a number.
+    var parameter: Float?
+  }
+
+  fileprivate enum Step {
+    /// Fills `array` by blocks: first the loads, then the instructions.
+    case compute(
+      array: Int, count: Int, loads: [(register: Int, reader: BlockReader)],
+      instructions: [Instruction], result: Int)
+    case reduce(
+      array: Int, reduction: Expression.Reduction, input: View, outer: [Int], inner: [Int])
+  }
+
+  public private(set) var outputShape: [Int] = []
+  private let kernels: KernelTable
+  private let inputCount: Int
+  private var steps: [Step] = []
+  /// Element counts of the arrays: inputs, then constants, then what the steps make.
+  private var counts: [Int] = []
+  private var constants: [Int: [Float]] = [:]
+  private var views: [String: View] = [:]
+  private var known: [Expression: View] = [:]
+  private var storage: [Int: AlignedBuffer] = [:]
+  private var registers: AlignedBuffer
+  private var registerCount = 0
+  private var filled: [(register: Int, value: Float)] = []
+
+  /// - Parameters:
+  ///   - inputs: names and shapes, in the order of `run`.
+  ///   - weights: arrays that the formula names.
+  /// - Throws: where the shapes do not fit the formula.
+  public init(
+    _ expression: Expression, inputs: [(name: String, shape: [Int])],
+    weights: [String: FormulaArray], kernels: KernelTable
+  ) throws {
+    self.kernels = kernels
+    inputCount = inputs.count
+    registers = AlignedBuffer(byteCount: 0)
+    for (name, shape) in inputs { views[name] = try array(shape) }
+    for name in weights.keys.sorted() {
+      guard let weight = weights[name] else { continue }
+      let view = try array(weight.shape)
+      constants[view.array] = weight.elements.map { Float($0) }
+      views[name] = view
+    }
+    let view = try materialized(expression, isResult: true)
+    guard steps.count <= Self.stepLimit else {
+      throw ModelError(
+        .limitExceeded,
+        "the formula has \(steps.count) parts and reductions inside of one another, "
+          + "\(Self.stepLimit) are allowed")
+    }
+    outputShape = view.shape
+    for (array, values) in constants {
+      storage[array] = try AlignedBuffer(checkedByteCount: max(4, values.count * 4))
+      for (index, value) in values.enumerated() { pointer(array)[index] = value }
+    }
+    for (index, step) in steps.enumerated() where index < steps.count - 1 {
+      let array = step.array
+      storage[array] = try AlignedBuffer(checkedByteCount: max(4, counts[array] * 4))
+    }
+    registers = try AlignedBuffer(checkedByteCount: max(4, registerCount * Self.block * 4))
+    for (register, value) in filled {
+      self.register(register).update(repeating: value, count: Self.block)
+    }
+  }
+
+  /// - Precondition: as many elements as the shapes have.
+  public func run(_ inputs: [UnsafePointer<Float>], _ output: UnsafeMutablePointer<Float>) {
+    func source(_ array: Int) -> UnsafePointer<Float> {
+      array < inputCount ? inputs[array] : UnsafePointer(pointer(array))
+    }
+    for (index, step) in steps.enumerated() {
+      let target = index == steps.count - 1 ? output : pointer(step.array)
+      switch step {
+      case .compute(_, let count, let loads, let instructions, let result):
+        for begin in stride(from: 0, to: count, by: Self.block) {
+          let length = min(Self.block, count - begin)
+          for (register, reader) in loads {
+            reader.copy(
+              source(reader.array), begin, length, to: self.register(register))
+          }
+          for instruction in instructions { run(instruction, length) }
+          (target + begin).update(from: register(result), count: length)
+        }
+      case .reduce(_, let reduction, let input, let outer, let inner):
+        reduction.run(
+          source(input.array) + input.offset, input.shape, input.strides, outer, inner, target)
+      }
+    }
+  }
+
+  private func register(_ index: Int) -> UnsafeMutablePointer<Float> {
+    registers.pointer.assumingMemoryBound(to: Float.self) + index * Self.block
+  }
+
+  private func pointer(_ array: Int) -> UnsafeMutablePointer<Float> {
+    guard let buffer = storage[array] else {
+      return registers.pointer.assumingMemoryBound(to: Float.self)
+    }
+    return buffer.pointer.assumingMemoryBound(to: Float.self)
+  }
+}
+
+// MARK: Making it ready
+
+extension VectorProgram {
+  private func array(_ shape: [Int]) throws -> View {
+    counts.append(try checkedProduct(shape, limit: Limits.tensorElements))
+    return View(
+      array: counts.count - 1, offset: 0, shape: shape, strides: FormulaArray(shape, []).strides)
+  }
+
+  private func shape(_ expression: Expression) throws -> [Int] {
+    if let view = known[expression] { return view.shape }
+    if case .name(let name) = expression.node, let view = views[name] { return view.shape }
+    if case .name(let name) = expression.node {
+      throw ModelError(.mismatch, "nothing is named '\(name)'")
+    }
+    return try expression.resultShape(expression.operands.map { try shape($0) }).compactMap { $0 }
+  }
+
+  /// The value as an array, which steps make unless it is one already.
+  private func materialized(_ expression: Expression, isResult: Bool = false) throws -> View {
+    if !isResult, let view = known[expression] { return view }
+    var view: View
+    switch expression.node {
+    case .name(let name) where !isResult:
+      guard let own = views[name] else {
+        throw ModelError(.mismatch, "nothing is named '\(name)'")
+      }
+      view = own
+    case .slice(let operand, let items) where !isResult:
+      view = try Self.part(of: materialized(operand), items)
+    case .reduce(let reduction, let operand, let axes, let keepsAxes):
+      let input = try materialized(operand)
+      let inner = try Expression.axes(axes, rank: input.shape.count)
+      let outer = input.shape.indices.filter { !inner.contains($0) }
+      view = try array(
+        keepsAxes
+          ? input.shape.enumerated().map { inner.contains($0) ? 1 : $1 }
+          : outer.map { input.shape[$0] })
+      steps.append(
+        .reduce(array: view.array, reduction: reduction, input: input, outer: outer, inner: inner))
+    default: view = try computed(expression)
+    }
+    known[expression] = view
+    return view
+  }
+
+  private func computed(_ expression: Expression) throws -> View {
+    let shape = try shape(expression)
+    // What has to be there as a whole comes first.
+    try materializeParts(expression)
+    let view = try array(shape)
+    var loads: [(register: Int, reader: BlockReader)] = []
+    var instructions: [Instruction] = []
+    var placed: [Expression: Int] = [:]
+    func newRegister() -> Int {
+      registerCount += 1
+      return registerCount - 1
+    }
+    func emit(_ expression: Expression) throws -> Int {
+      if let register = placed[expression] { return register }
+      let register: Int
+      switch expression.node {
+      case .number(let value):
+        register = newRegister()
+        filled.append((register, Float(value)))
+      case .apply(let function, let operands):
+        var parameter: Float?
+        var sources = try operands.prefix(function.isParameterized ? 1 : 3).map(emit)
+        if function.isParameterized {
+          parameter = operands[1].number.map { Float($0) }
+          if parameter == nil { sources.append(try emit(operands[1])) }
+        }
+        register = newRegister()
+        instructions.append(
+          Instruction(
+            function: function, operands: sources, target: register, parameter: parameter))
+      case .name, .reduce, .slice:
+        let view = try materialized(expression)
+        register = newRegister()
+        loads.append(
+          (
+            register,
+            BlockReader(
+              array: view.array, offset: view.offset, shape: shape,
+              strides: Self.stretched(view.shape, view.strides, shape))
+          ))
+      }
+      placed[expression] = register
+      return register
+    }
+    let result = try emit(expression)
+    steps.append(
+      .compute(
+        array: view.array, count: counts[view.array], loads: loads, instructions: instructions,
+        result: result))
+    return view
+  }
+
+  private func materializeParts(_ expression: Expression) throws {
+    switch expression.node {
+    case .number, .name: break
+    case .apply(_, let operands):
+      for operand in operands { try materializeParts(operand) }
+    case .reduce, .slice: _ = try materialized(expression)
+    }
+  }
+
+  private static func part(of view: View, _ items: [Expression.SliceItem]) throws -> View {
+    var result = View(array: view.array, offset: view.offset, shape: [], strides: [])
+    var axis = 0
+    for item in try Expression.items(items, rank: view.shape.count) {
+      if item == .newAxis {
+        result.shape.append(1)
+        result.strides.append(0)
+        continue
+      }
+      let part = try Expression.part(item, length: view.shape[axis])
+      result.offset += part.start * view.strides[axis]
+      if case .index = item {
+      } else {
+        result.shape.append(part.count ?? 1)
+        result.strides.append(part.step * view.strides[axis])
+      }
+      axis += 1
+    }
+    return result
+  }
+
+  private static func stretched(_ shape: [Int], _ strides: [Int], _ target: [Int]) -> [Int] {
+    [Int](repeating: 0, count: target.count - shape.count)
+      + zip(shape, strides).map { $0 == 1 ? 0 : $1 }
+  }
+}
+
+extension VectorProgram.Step {
+  fileprivate var array: Int {
+    switch self {
+    case .compute(let array, _, _, _, _), .reduce(let array, _, _, _, _): array
+    }
+  }
+}
+
+// MARK: Running
+
+extension VectorProgram {
+  private func run(_ instruction: Instruction, _ count: Int) {
+    let target = register(instruction.target)
+    let operands = instruction.operands.map { UnsafePointer(register($0)) }
+    if let function = instruction.function.kernel, operands.count == 1 {
+      var alpha = instruction.parameter ?? 0
+      if instruction.function == .negative { alpha = -1 }
+      kernels.unary(
+        UnaryArguments(
+          function: function, input: operands[0], output: target, count: count, alpha: alpha))
+      return
+    }
+    if let function = instruction.function.combination {
+      combine(function, operands[0], operands[1], target, count)
+      return
+    }
+    switch instruction.function {
+    case .clip:
+      combine(.maximum, operands[0], operands[1], target, count)
+      combine(.minimum, UnsafePointer(target), operands[2], target, count)
+    case .power:
+      for index in 0..<count { target[index] = raised(operands[0][index], operands[1][index]) }
+    case .less:
+      for index in 0..<count { target[index] = operands[0][index] < operands[1][index] ? 1 : 0 }
+    case .greater:
+      for index in 0..<count { target[index] = operands[0][index] > operands[1][index] ? 1 : 0 }
+    case .choose:
+      for index in 0..<count {
+        target[index] = operands[0][index] != 0 ? operands[1][index] : operands[2][index]
+      }
+    default:
+      var values = [Double](repeating: 0, count: operands.count)
+      if instruction.function.isParameterized, let parameter = instruction.parameter {
+        values.append(Double(parameter))
+      }
+      for index in 0..<count {
+        for (position, operand) in operands.enumerated() {
+          values[position] = Double(operand[index])
+        }
+        target[index] = Float(instruction.function.value(values))
+      }
+    }
+  }
+
+  private func combine(
+    _ function: CombiningFunction, _ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>,
+    _ target: UnsafeMutablePointer<Float>, _ count: Int
+  ) {
+    withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: 2) { operands in
+      operands.initializeElement(at: 0, to: CombiningOperand(a))
+      operands.initializeElement(at: 1, to: CombiningOperand(b))
+      guard let base = operands.baseAddress else { return }
+      kernels.combine(
+        CombiningArguments(
+          function: function, operands: base, operandCount: 2, output: target, count: count))
+    }
+  }
+}
+
+extension ElementFunction {
+  /// Whether the second operand is the kernel's `alpha` where it is a number.
+  fileprivate var isParameterized: Bool { self == .power || self == .elu }
+
+  fileprivate var kernel: UnaryFunction? {
+    switch self {
+    case .negative: .linear
+    case .abs: .abs
+    case .sqrt: .sqrt
+    case .rsqrt: .rsqrt
+    case .square: .square
+    case .reciprocal: .inverse
+    case .exp: .exp
+    case .log: .log
+    case .tanh: .tanh
+    case .sigmoid: .sigmoid
+    case .relu: .relu
+    case .softplus: .softplus
+    case .softsign: .softsign
+    case .elu: .elu
+    case .power: .power
+    default: nil
+    }
+  }
+
+  fileprivate var combination: CombiningFunction? {
+    switch self {
+    case .add: .add
+    case .subtract: .subtract
+    case .multiply: .multiply
+    case .divide: .divide
+    case .minimum: .minimum
+    case .maximum: .maximum
+    default: nil
+    }
+  }
+}

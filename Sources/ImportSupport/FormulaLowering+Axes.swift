@@ -1,0 +1,136 @@
+import CoreMLModel
+import Formulas
+import TensorCore
+
+/// Parts and reductions.
+extension FormulaLowering {
+  mutating func sliced(_ value: Value, _ items: [Expression.SliceItem]) throws -> Value {
+    guard case .line(let line) = value, items.count == Placement.rank else {
+      throw ModelError(.internal, "a slice of a constant")
+    }
+    var blob = line.blob
+    var borders = BorderAmounts(top: 0, bottom: 0, left: 0, right: 0)
+    var isCropped = false
+    var shape = shapes[blob]
+    for (place, item) in items.enumerated() where item != .all {
+      let part = try Expression.part(item, length: shape[place])
+      guard case .range(let start, let end, let step) = item, step > 0 else {
+        throw ModelError(.unsupported, "an axis backwards")
+      }
+      if place >= 3, step == 1 {
+        var amounts: (Int, Int)?
+        if let length = shape[place], let count = part.count {
+          amounts = (part.start, length - part.start - count)
+        } else if start ?? 0 >= 0, end ?? -1 < 0 {
+          amounts = (start ?? 0, end.map { -$0 } ?? 0)
+        }
+        if let (first, last) = amounts {
+          borders =
+            place == 3
+            ? BorderAmounts(top: first, bottom: last, left: borders.left, right: borders.right)
+            : BorderAmounts(top: borders.top, bottom: borders.bottom, left: first, right: last)
+          isCropped = true
+          shape[place] = part.count
+          continue
+        }
+      }
+      if place >= 2, let count = part.count, let length = shape[place] {
+        var slice = Slice()
+        slice.axis = [.channel, .height, .width][place - 2]
+        slice.startIndex = part.start
+        slice.endIndex = min(length, part.start + (count - 1) * step + 1)
+        slice.stride = step
+        shape[place] = count
+        var own = shapes[blob]
+        own[place] = count
+        blob = add("slice", slice, [blob], own)
+        continue
+      }
+      var slice = SliceStatic()
+      slice.beginIds = [Int](repeating: 0, count: Placement.rank)
+      slice.endIds = slice.beginIds
+      slice.beginMasks = [Bool](repeating: true, count: Placement.rank)
+      slice.endMasks = slice.beginMasks
+      slice.strides = [Int](repeating: 1, count: Placement.rank)
+      slice.squeezeMasks = [Bool](repeating: false, count: Placement.rank)
+      slice.strides[place] = step
+      if let start { (slice.beginIds[place], slice.beginMasks[place]) = (start, false) }
+      if let end { (slice.endIds[place], slice.endMasks[place]) = (end, false) }
+      shape[place] = part.count
+      var own = shapes[blob]
+      own[place] = part.count
+      blob = add("slice", slice, [blob], own)
+    }
+    if isCropped {
+      var crop = Crop()
+      crop.cropAmounts = borders
+      blob = add("crop", crop, [blob], shape)
+    }
+    return .line(Line(blob: blob, scale: line.scale, shift: line.shift))
+  }
+
+  mutating func reduced(
+    _ reduction: Expression.Reduction, _ value: Value, _ axes: [Int]
+  ) throws -> Value {
+    guard case .line(let line) = value else {
+      throw ModelError(.internal, "a reduction of a constant")
+    }
+    var blob = settled(line)
+    var places = Set(axes)
+    guard places.isSubset(of: [0, 2, 3, 4]) else {
+      throw ModelError(.unsupported, "\(reduction.rawValue) over the batch")
+    }
+    // The sequence cannot be reduced: another axis takes its place.
+    var moved: Int?
+    if places.contains(0) {
+      guard
+        let free = [4, 3, 2].first(where: { !places.contains($0) && shapes[blob][$0] == 1 })
+          ?? [4, 3, 2].first(where: { !places.contains($0) })
+      else { throw ModelError(.unsupported, "\(reduction.rawValue) over all axes") }
+      moved = free
+      places.remove(0)
+      places.insert(free)
+      blob = exchanged(blob, free)
+    }
+    let mode: Reduce.Operation =
+      switch reduction {
+      case .sum: .sum
+      case .mean: .avg
+      case .product: .prod
+      case .max: .max
+      case .min: .min
+      }
+    var groups: [(Reduce.Axis, [Int])] = []
+    if places == [2, 3, 4] {
+      groups = [(.chw, [2, 3, 4])]
+    } else {
+      if places.isSuperset(of: [3, 4]) {
+        groups.append((.hw, [3, 4]))
+        places.subtract([3, 4])
+      }
+      for (place, axis) in [(2, Reduce.Axis.c), (3, .h), (4, .w)] where places.contains(place) {
+        groups.append((axis, [place]))
+      }
+    }
+    for (axis, gone) in groups {
+      var layer = Reduce()
+      layer.mode = mode
+      layer.axis = axis
+      var shape = shapes[blob]
+      for place in gone { shape[place] = 1 }
+      blob = add(reduction.rawValue, layer, [blob], shape)
+    }
+    if let moved, shapes[blob][0] != 1 { blob = exchanged(blob, moved) }
+    return .line(Line(blob: blob))
+  }
+
+  /// The blob with its sequence and another axis exchanged.
+  private mutating func exchanged(_ blob: Int, _ place: Int) -> Int {
+    var permute = Permute()
+    permute.axis = [0, 1, 2, 3]
+    permute.axis.swapAt(0, place - 1)
+    var shape = shapes[blob]
+    shape.swapAt(0, place)
+    return add("permute", permute, [blob], shape)
+  }
+}

@@ -1,0 +1,260 @@
+import CoreMLModel
+import Formulas
+import TensorCore
+
+/// Finds Core ML layers that compute a formula about blobs, of the lowest version that has them.
+struct FormulaLowering {
+  struct Step {
+    /// What its name tells.
+    var kind: String
+    var parameters: any LayerParameters
+    /// Inputs of the formula, then steps.
+    var inputs: [Int]
+  }
+
+  /// scale · x + shift, of which x is what an input or a step holds.
+  struct Line: Hashable {
+    var blob: Int
+    var scale = 1.0
+    var shift = 0.0
+
+    var isPlain: Bool { scale == 1 && shift == 0 }
+  }
+
+  enum Value {
+    case constant(FormulaArray)
+    case line(Line)
+
+    var number: Double? {
+      if case .constant(let array) = self, array.elements.count == 1 {
+        array.elements[0]
+      } else {
+        nil
+      }
+    }
+  }
+
+  private(set) var steps: [Step] = []
+  private(set) var shapes: [[Int?]]
+  private let names: [String: Int]
+  private let constants: [String: FormulaArray]
+  private var known: [Expression: Value] = [:]
+  private var settledLines: [Line: Int] = [:]
+
+  init(inputs: [(name: String, shape: [Int?])], constants: [String: FormulaArray]) {
+    shapes = inputs.map(\.shape)
+    var names: [String: Int] = [:]
+    for (index, input) in inputs.enumerated() { names[input.name] = index }
+    self.names = names
+    self.constants = constants
+  }
+
+  /// - Throws: `.unsupported` for what no layer says.
+  mutating func lower(_ expression: Expression) throws {
+    guard case .line(let line) = try value(expression) else {
+      throw ModelError(.mismatch, "it does not depend on the layer's input")
+    }
+    let inputCount = names.count
+    var result = settled(line)
+    if result < inputCount {
+      result = add("copy", Activation(.linear(alpha: 1, beta: 0)), [result], shapes[result])
+    }
+    try keep(result, inputCount)
+  }
+
+  /// Drops steps that nothing needs; the result becomes the last one.
+  private mutating func keep(_ result: Int, _ inputCount: Int) throws {
+    var needed: Set<Int> = [result]
+    for index in steps.indices.reversed() where needed.contains(index + inputCount) {
+      needed.formUnion(steps[index].inputs)
+    }
+    var places = Array(0..<inputCount)
+    var kept: [Step] = []
+    for (index, var step) in steps.enumerated() {
+      places.append(inputCount + kept.count)
+      guard needed.contains(index + inputCount), index + inputCount <= result else { continue }
+      step.inputs = step.inputs.map { places[$0] }
+      kept.append(step)
+    }
+    steps = kept
+  }
+
+  // MARK: Parts
+
+  mutating func add(
+    _ kind: String, _ parameters: some LayerParameters, _ inputs: [Int], _ shape: [Int?]
+  ) -> Int {
+    steps.append(Step(kind: kind, parameters: parameters, inputs: inputs))
+    shapes.append(shape)
+    return shapes.count - 1
+  }
+
+  /// The blob that holds a line.
+  mutating func settled(_ line: Line) -> Int {
+    if line.isPlain { return line.blob }
+    if let known = settledLines[line] { return known }
+    let blob = add(
+      "linear", Activation(.linear(alpha: Float(line.scale), beta: Float(line.shift))),
+      [line.blob], shapes[line.blob])
+    settledLines[line] = blob
+    return blob
+  }
+
+  /// The blob that holds a value.
+  mutating func blob(_ value: Value) throws -> Int {
+    switch value {
+    case .line(let line): return settled(line)
+    case .constant(let array):
+      let shape = array.shape.isEmpty ? [1, 1, 1, 1, 1] : array.shape
+      guard shape[0] == 1, shape[1] == 1 else {
+        throw ModelError(.unsupported, "a weight that differs along the sequence")
+      }
+      var constant = LoadConstant()
+      constant.shape = Array(shape[2...])
+      constant.data = Weights(array.elements.map { Float($0) })
+      return add("constant", constant, [], shape)
+    }
+  }
+
+  mutating func value(_ expression: Expression) throws -> Value {
+    if let value = known[expression] { return value }
+    let value: Value
+    switch expression.node {
+    case .number(let number): value = .constant(FormulaArray(number))
+    case .name(let name):
+      if let constant = constants[name] {
+        value = .constant(constant)
+      } else if let input = names[name] {
+        value = .line(Line(blob: input))
+      } else {
+        throw ModelError(.mismatch, "nothing is named '\(name)'")
+      }
+    case .apply(let function, _) where Self.flattened.contains(function):
+      value = try joined(function, expression)
+    case .apply(let function, let operands):
+      if let leaky = try leaky(function, operands) {
+        value = leaky
+      } else {
+        let values = try operands.map { try self.value($0) }
+        value = try folded(expression, values) ?? apply(function, values)
+      }
+    case .reduce(let reduction, let operand, let axes, _):
+      let input = try self.value(operand)
+      value = try folded(expression, [input]) ?? reduced(reduction, input, axes ?? [])
+    case .slice(let operand, let items):
+      let input = try self.value(operand)
+      value = try folded(expression, [input]) ?? sliced(input, items)
+    }
+    known[expression] = value
+    return value
+  }
+
+  /// What does not depend on an input is computed at once.
+  private func folded(_ expression: Expression, _ values: [Value]) throws -> Value? {
+    var arrays: [String: FormulaArray] = [:]
+    for (index, value) in values.enumerated() {
+      guard case .constant(let array) = value else { return nil }
+      arrays["_\(index)"] = array
+    }
+    let places = values.indices.map { Expression.name("_\($0)") }
+    let node: Expression.Node =
+      switch expression.node {
+      case .apply(let function, _): .apply(function, places)
+      case .reduce(let reduction, _, let axes, let keepsAxes):
+        .reduce(reduction, places[0], axes: axes, keepsAxes: keepsAxes)
+      case .slice(_, let items): .slice(places[0], items)
+      case .number, .name: expression.node
+      }
+    return .constant(try Expression(node).value(arrays))
+  }
+
+  /// Functions of any number of operands.
+  private static let flattened: Set<ElementFunction> = [
+    .add, .subtract, .multiply, .maximum, .minimum,
+  ]
+
+  private mutating func joined(
+    _ function: ElementFunction, _ expression: Expression
+  ) throws -> Value {
+    let parts = Self.operands(of: expression, function == .subtract ? .add : function, false)
+    var constant: Value?
+    var lines: [Line] = []
+    for (part, isNegative) in parts {
+      var value = try self.value(part)
+      if isNegative { value = try negated(value) }
+      switch value {
+      case .line(let line): lines.append(line)
+      case .constant(let array):
+        guard case .constant(let other)? = constant else {
+          constant = value
+          continue
+        }
+        constant = try folded(
+          Expression(.apply(function == .subtract ? .add : function, [.number(0), .number(0)])),
+          [.constant(other), .constant(array)])
+      }
+    }
+    guard !lines.isEmpty else { return constant ?? .constant(FormulaArray(0)) }
+    switch function {
+    case .multiply: return try product(lines, constant)
+    case .maximum: return try greatest(lines, constant)
+    case .minimum:
+      // min(a, b) = −max(−a, −b) where that takes no layer of its own.
+      if lines.count == 1, let number = constant?.number {
+        return try negated(
+          greatest([lines[0].times(-1)], .constant(FormulaArray(-number))))
+      }
+      return try extreme(Min(), "min", lines, constant)
+    default: return try sum(lines, constant)
+    }
+  }
+
+  private static func operands(
+    of expression: Expression, _ function: ElementFunction, _ isNegative: Bool
+  ) -> [(Expression, isNegative: Bool)] {
+    guard case .apply(let own, let operands) = expression.node else {
+      return [(expression, isNegative)]
+    }
+    if own == function {
+      return operands.flatMap { Self.operands(of: $0, function, isNegative) }
+    }
+    if function == .add, own == .subtract {
+      return Self.operands(of: operands[0], function, isNegative)
+        + Self.operands(of: operands[1], function, !isNegative)
+    }
+    return [(expression, isNegative)]
+  }
+
+  private func negated(_ value: Value) throws -> Value {
+    switch value {
+    case .line(let line): .line(line.times(-1))
+    case .constant(let array):
+      .constant(FormulaArray(array.shape, array.elements.map { -$0 }))
+    }
+  }
+
+  /// x > 0 ? x : αx
+  private mutating func leaky(
+    _ function: ElementFunction, _ operands: [Expression]
+  ) throws -> Value? {
+    guard function == .choose, case .apply(let comparison, let sides) = operands[0].node,
+      comparison == .greater || comparison == .greaterEqual, sides[1].number == 0,
+      sides[0] == operands[1], case .apply(.multiply, let factors) = operands[2].node,
+      let slope = factors[0].number ?? factors[1].number, factors.contains(operands[1]),
+      case .line(let line) = try value(operands[1])
+    else { return nil }
+    let input = settled(line)
+    return .line(
+      Line(
+        blob: add(
+          "leaky", Activation(.leakyReLU(alpha: Float(slope))), [input], shapes[input])))
+  }
+}
+
+extension FormulaLowering.Line {
+  func times(_ factor: Double) -> Self {
+    Self(blob: blob, scale: scale * factor, shift: shift * factor)
+  }
+
+  func plus(_ number: Double) -> Self { Self(blob: blob, scale: scale, shift: shift + number) }
+}

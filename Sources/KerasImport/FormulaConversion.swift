@@ -1,0 +1,49 @@
+import Formulas
+import ImportSupport
+import TensorCore
+
+/// A layer that becomes what a formula says: by a rule, or because a Lambda was read as one.
+struct FormulaConversion {
+  let formula: LayerFormula
+
+  /// How the formula stands in the plan.
+  var text: String { formula.expression.description }
+
+  func convert(
+    _ call: LayerCall, into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    var inputs: [KerasTensor] = []
+    for input in call.inputs {
+      guard input.sizes == nil else { throw call.unsupported("a formula about a shape") }
+      inputs.append(network.standard(input, for: call.name))
+    }
+    let (blob, placement) = try network.add(
+      formula, name: call.name, inputs.map { ($0.blob, $0.placement) })
+    guard var result = KerasTensor(blob: blob, placement: placement) else {
+      throw call.unsupported(
+        "the formula \(formula.expression) gives \(Expression.text(placement.shape)), which has no "
+          + "batch or too many axes")
+    }
+    result.isGuess = inputs.contains(where: \.isGuess)
+    return [network.settled(result, for: call.name)]
+  }
+}
+
+extension KerasTensor {
+  var placement: Placement { Placement(shape, [Placement.batch] + layout.axes.map(\.blobIndex)) }
+
+  /// Nil where there is no batch, or no axis of Core ML's for each axis.
+  init?(blob: String, placement: Placement) {
+    guard placement.places.first == Placement.batch else { return nil }
+    var places = Array(placement.places.dropFirst())
+    // Axes of one element lie wherever there is room, the last ones first.
+    for index in places.indices.reversed() where places[index] == nil {
+      let standard: [BlobAxis] = [.channel, .width, .height, .sequence]
+      guard let free = standard.first(where: { !places.contains($0.blobIndex) }) else { return nil }
+      places[index] = free.blobIndex
+    }
+    let axes = places.compactMap { place in BlobAxis.allCases.first { $0.blobIndex == place } }
+    guard axes.count == places.count else { return nil }
+    self.init(blob: blob, shape: placement.shape, layout: TensorLayout(axes: axes))
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+/// `convert --lambda auto` through the command line.
+@Suite struct FormulaCommandTests {
+  private func expectNoCustomLayer(_ model: String) throws {
+    let inspection = try Command.run("inspect", model)
+    #expect(inspection.code == 0, "\(inspection.errors)")
+    #expect(!inspection.output.contains("custom"), "\(inspection.output)")
+  }
+
+  @Test(arguments: ["swish_lambda", "swish_beta", "swish_learnable"])
+  func swishNetworksNeedNoRules(_ name: String) throws {
+    guard let shared = Command.requireShared() else { return }
+    try Command.withFolder { folder in
+      let model = folder + "/model.mlmodel"
+      let result = try Command.run(
+        "convert", "\(shared)/seed/\(name).h5", "--lambda", "auto", "-o", model, "--input-name",
+        "image", "--output-name", "output", "--image-input", "image")
+      #expect(result.code == 0, "\(result.errors)")
+      #expect(result.errors.contains("is taken to be the formula") == (name != "swish_lambda"))
+      try expectNoCustomLayer(model)
+      for (picture, expected) in [("floortje", "expected"), ("noise", "noise")] {
+        let difference = try Command.run(
+          "diff", model, "\(shared)/seed/\(picture).png", "--expected",
+          "\(shared)/seed/\(name).\(expected).npz")
+        #expect(difference.code == 0, "\(difference.output)\(difference.errors)")
+      }
+    }
+  }
+
+  @Test func styleTransferNeedsNoRules() throws {
+    guard let shared = Command.requireShared() else { return }
+    try Command.withFolder { folder in
+      let model = folder + "/model.mlmodel"
+      let result = try Command.run(
+        "convert", shared + "/seed/style.h5", "--lambda", "auto", "-o", model, "--input-name",
+        "image", "--output-name", "output", "--image-input", "image", "--image-output", "output")
+      #expect(result.code == 0, "\(result.errors)")
+      try expectNoCustomLayer(model)
+      let difference = try Command.run(
+        "diff", model, shared + "/seed/style_input.png", "--expected",
+        shared + "/seed/style.expected.npz")
+      #expect(difference.code == 0, "\(difference.output)\(difference.errors)")
+    }
+  }
+
+  /// The network of the demonstration, whose Lambda Python 3.11 wrote.
+  @Test func thePlanShowsTheFormula() throws {
+    let network = Command.packageRoot + "/Fixtures/demo/swish.h5"
+    let plan = try Command.run("convert", network, "--lambda", "auto", "--dry-run")
+    #expect(plan.code == 0, "\(plan.errors)")
+    #expect(plan.output.contains("Lambda, sigmoid(x) * x"), "\(plan.output)")
+    #expect(!plan.output.contains("custom"))
+    let refused = try Command.run("convert", network, "--dry-run")
+    #expect(refused.code == 2)
+    #expect(refused.errors.contains("is the formula sigmoid(x) * x and is never run"))
+    #expect(refused.errors.contains("hint: --lambda auto accepts it; or a rule"))
+    let explicit = try Command.run("convert", network, "--lambda", "off", "--dry-run")
+    #expect(explicit.code == 2 && explicit.errors == refused.errors)
+  }
+
+  @Test func theDemonstrationAnswersAsKerasDid() throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      // The options without the rules at their end.
+      let result = try Command.run(
+        ["convert", DemonstrationTests.fixture + "/swish.h5", "-o", model, "--lambda", "auto"]
+          + DemonstrationTests.options.dropLast(2))
+      #expect(result.code == 0, "\(result.errors)")
+      try expectNoCustomLayer(model)
+      let difference = try Command.run(
+        "diff", model, DemonstrationTests.picture, "--expected", DemonstrationTests.expected)
+      #expect(difference.code == 0, "\(difference.output)\(difference.errors)")
+    }
+  }
+
+  @Test func theCustomFormAnswersTheSame() throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      let rules = folder + "/rules.json"
+      let text = #"[{"class": "Lambda", "expression": "x * sigmoid(x)", "as": "custom"}]"#
+      try Data(text.utf8).write(to: URL(filePath: rules))
+      let result = try Command.run(
+        ["convert", DemonstrationTests.fixture + "/swish.h5", "-o", model]
+          + DemonstrationTests.options.dropLast(1) + [rules])
+      #expect(result.code == 0, "\(result.errors)")
+      let inspection = try Command.run("inspect", model)
+      #expect(inspection.output.contains("Formula"), "\(inspection.output)")
+      let difference = try Command.run(
+        "diff", model, DemonstrationTests.picture, "--expected", DemonstrationTests.expected)
+      #expect(difference.code == 0, "\(difference.output)\(difference.errors)")
+    }
+  }
+
+  /// Lambdas of the converter's corpus, with what Keras answered.
+  @Test(arguments: [
+    "extra.custom_lambda_function__", "extra.custom_lambda_function_noflag__",
+    "extra.custom_not_allowed__",
+  ])
+  func corpusLambdasAnswerAsKerasDid(_ prefix: String) throws {
+    guard let shared = Command.requireShared() else { return }
+    let corpus = shared + "/corpus/keras"
+    let names = try FileManager.default.contentsOfDirectory(atPath: corpus)
+    let name = try #require(names.sorted().first { $0.hasPrefix(prefix) })
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      let result = try Command.run(
+        "convert", "\(corpus)/\(name)/model.h5", "--lambda", "auto", "-o", model)
+      #expect(result.code == 0, "\(result.errors)")
+      try expectNoCustomLayer(model)
+      let difference = try Command.run(
+        "diff", model, "\(corpus)/\(name)/inputs.npz", "--expected",
+        "\(corpus)/\(name)/expected.npz")
+      #expect(difference.code == 0, "\(difference.output)\(difference.errors)")
+    }
+  }
+
+  /// Lambdas of people's models, of Python 2.7 and 3.
+  @Test(arguments: [
+    ("dl4j/modelimport/keras/examples/lambda/sequential_lambda.h5", ["x ** 2", "3 * x"]),
+    ("selfdriving/naokishibuya_model.h5", ["x / 127.5 - 1"]),
+  ])
+  func modelsLambdasAreRead(_ path: String, _ formulas: [String]) throws {
+    guard let shared = Command.requireShared() else { return }
+    let plan = try Command.run(
+      "convert", "\(shared)/models/keras/\(path)", "--lambda", "auto", "--dry-run")
+    #expect(plan.code == 0, "\(plan.errors)")
+    for formula in formulas {
+      #expect(plan.output.contains("Lambda, \(formula) "), "\(plan.output)")
+    }
+  }
+}

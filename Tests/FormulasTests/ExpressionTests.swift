@@ -1,0 +1,115 @@
+import Formulas
+import TensorCore
+import Testing
+
+@Suite struct ExpressionTests {
+  private func error(_ text: String, _ names: Set<String> = ["x", "y"]) -> ModelError? {
+    do {
+      _ = try Expression(parsing: text, names: names)
+      return nil
+    } catch { return error as? ModelError }
+  }
+
+  @Test func valuesAreNumpys() throws {
+    let fixture = try FormulaFixture()
+    #expect(fixture.cases.count > 50)
+    for (text, expected) in fixture.cases {
+      let expression = try Expression(parsing: text, names: Set(fixture.names.keys))
+      let value = try expression.value(fixture.names)
+      #expect(value.shape == expected.shape, "\(text)")
+      #expect(value.largestDifference(from: expected) <= 1e-12, "\(text)")
+      #expect(try expression.shape(fixture.shapes).map { $0 ?? -1 } == expected.shape, "\(text)")
+    }
+  }
+
+  @Test func whatIsWrittenReadsTheSame() throws {
+    let fixture = try FormulaFixture()
+    for (text, _) in fixture.cases {
+      let expression = try Expression(parsing: text)
+      #expect(try Expression(parsing: expression.description) == expression, "\(expression)")
+    }
+    for (text, written) in [
+      ("(x+1)*127.5", "(x + 1) * 127.5"), ("x-(y-1)", "x - (y - 1)"), ("x-y-1", "x - y - 1"),
+      ("-(x**2)", "-x ** 2"), ("(-x)**2", "(-x) ** 2"), ("x*sigmoid( x )", "x * sigmoid(x)"),
+      ("x[:,2:-2,::2,0,...,None]", "x[:, 2:-2, ::2, 0, ..., None]"), ("2*3+x", "6 + x"),
+      ("mean(x,axis=(1,2),keepdims=True)", "mean(x, axis=(1, 2), keepdims=True)"),
+      ("max(x,axis=1)", "reduce_max(x, axis=1)"), ("where(x>0,x,0)", "where(x > 0, x, 0)"),
+    ] { #expect(try Expression(parsing: text).description == written) }
+  }
+
+  @Test func errorsNameTheColumn() {
+    #expect(error("x * z")?.message == "column 5: nothing is named 'z'")
+    #expect(error("x * z")?.hint == "the formula is about x, y")
+    #expect(error("x ^ 2")?.message == "column 3: '^' means nothing here")
+    #expect(error("x ^ 2")?.hint == "a power is written x ** 2")
+    #expect(
+      error("x * (y + 1")?.message == "column 11: ')' is missing for column 5, the end stands here")
+    #expect(error("x +")?.message == "column 4: an expression is missing, the end stands here")
+    #expect(error("x y")?.message == "column 3: y does not belong here")
+    #expect(error("1 < x < 2")?.message == "column 7: comparisons do not chain")
+    #expect(error("x[0.5]")?.message == "column 3: 0.5 is no whole number")
+    #expect(error("x[::0]")?.message == "column 6: a step of 0")
+    #expect(error("sigmoide(x)")?.message == "column 1: there is no function 'sigmoide'")
+    #expect(
+      error("1 + tanh(x, y)")?.message == "column 5: tanh takes at most 1 arguments, it has 2")
+    #expect(error("clip(x, lo=1)")?.message == "column 1: clip has no parameter 'lo'")
+    #expect(error("clip(x, lo=1)")?.hint == "it is clip(x, low, high)")
+    #expect(error("minimum(x)")?.message == "column 1: minimum is not given y")
+    #expect(error("")?.message == "column 1: an expression is missing, the end stands here")
+  }
+
+  @Test func lengthAndDepthAreBounded() {
+    let codes = [
+      String(repeating: "(", count: 100_000), String(repeating: "-", count: 10_000) + "x",
+      String(repeating: "x+", count: 8000) + "x", String(repeating: "tanh(", count: 3000) + "x",
+      "x" + String(repeating: "**x", count: 5000), "x" + String(repeating: "[:]", count: 5000),
+      String(repeating: "gelu(", count: 40) + "x" + String(repeating: ")", count: 40),
+      "x[" + String(repeating: ":,", count: 5000) + ":]",
+    ].map { error($0)?.code }
+    #expect(codes.allSatisfy { $0 == .limitExceeded || $0 == .malformed }, "\(codes)")
+  }
+
+  @Test func shapesThatDoNotFitAreNamed() throws {
+    func failure(_ text: String, _ shapes: [String: [Int?]]) throws -> String? {
+      let expression = try Expression(parsing: text)
+      do {
+        _ = try expression.shape(shapes)
+        return nil
+      } catch { return (error as? ModelError)?.message }
+    }
+    #expect(
+      try failure("x + y", ["x": [2, 3], "y": [2, 4]])
+        == "the shapes (2, 3) and (2, 4) do not stretch to one another")
+    #expect(try failure("x[:, 3]", ["x": [2, 3]]) == "there is no element 3 among 3")
+    #expect(try failure("x[:, 2:-2]", ["x": [2, 4]]) == "nothing is left of an axis of 4")
+    #expect(try failure("sum(x, axis=2)", ["x": [2, 4]])?.hasPrefix("there is no axis 2") == true)
+    #expect(try failure("x[0, 0, 0]", ["x": [2, 4]]) == "3 indices for 2 axes")
+    #expect(try failure("x * 2", [:]) == "nothing is named 'x'")
+    #expect(try Expression(parsing: "x + y").shape(["x": [nil, 3], "y": [3]]) == [nil, 3])
+    #expect(try Expression(parsing: "x[:, 1:]").shape(["x": [4, nil]]) == [4, nil])
+  }
+
+  /// Every random text is read or refused.
+  @Test func randomTextsDoNoHarm() {
+    var random = SplitMix64(seed: 11)
+    let parts = [
+      "x", "y", "2", ".5", "(", ")", "[", "]", ":", ",", "+", "-", "*", "**", "/", "//", "%", "<",
+      "==", "=", "tanh", "clip", "axis", "mean", "None", "...", "&", "keepdims=True", "(1,2)",
+    ]
+    var readable = 0
+    for _ in 0..<20_000 {
+      var text = ""
+      for _ in 0..<(1 + random.next() % 12) {
+        text += parts[Int(random.next() % UInt64(parts.count))]
+      }
+      if let expression = try? Expression(parsing: text, names: ["x", "y"]) {
+        readable += 1
+        let names = [
+          "x": FormulaArray([2, 3], [1, 2, 3, 4, 5, 6]), "y": FormulaArray([3], [1, 0, -1]),
+        ]
+        _ = try? expression.value(names)
+      }
+    }
+    #expect(readable > 200)
+  }
+}

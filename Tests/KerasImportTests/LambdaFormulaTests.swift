@@ -1,0 +1,285 @@
+import CoreMLModel
+import Formulas
+import Foundation
+import ImportSupport
+import TensorCore
+import Testing
+
+@testable import KerasImport
+
+/// Python functions as `marshal` of ten versions stores them, made by `Fixtures/formulas/make.py`.
+struct LambdaFixture: Decodable, Sendable {
+  struct Numbers: Decodable, Sendable {
+    let shape: [Int]
+    let values: [Double]
+    var array: FormulaArray { FormulaArray(shape, values) }
+  }
+
+  struct Case: Decodable, Sendable {
+    let name: String
+    let python: String
+    let code: String
+    let defaults: [Double]?
+    let closure: [Double]?
+    let arguments: [String: Double]
+    let inputs: Int
+    /// Nil for what is more than a formula.
+    let value: String?
+
+    var bytes: [UInt8] { Base64.decode(code.utf8) ?? [] }
+
+    var surroundings: PythonFormula.Surroundings {
+      var result = PythonFormula.Surroundings()
+      result.inputCount = inputs
+      result.defaults = (defaults ?? []).map { .double($0) }
+      result.closure = (closure ?? []).map { .double($0) }
+      for (name, value) in arguments { result.arguments[name] = .double(value) }
+      return result
+    }
+  }
+
+  let cases: [Case]
+  let inputs: [Numbers]
+  let values: [String: Numbers]
+
+  init() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Fixtures/formulas")
+    self = try JSONDecoder().decode(
+      Self.self, from: Data(contentsOf: folder.appending(path: "lambdas.json")))
+  }
+}
+
+@Suite struct LambdaFormulaTests {
+  @Test func everyVersionsFunctionsGiveWhatPythonGives() throws {
+    let fixture = try LambdaFixture()
+    #expect(Set(fixture.cases.map(\.python)).count == 10)
+    for entry in fixture.cases {
+      let title = "\(entry.name), Python \(entry.python)"
+      let code = try #require(PythonMarshal.function(entry.bytes), "\(title)")
+      guard let key = entry.value else {
+        let error = #expect(throws: ModelError.self, "\(title)") {
+          try PythonFormula(code, entry.surroundings)
+        }
+        #expect(error?.code == .unsupported, "\(title)")
+        continue
+      }
+      do {
+        let formula = try PythonFormula(code, entry.surroundings)
+        var names: [String: FormulaArray] = [:]
+        for (name, input) in zip(formula.inputs, fixture.inputs) { names[name] = input.array }
+        let value = try formula.expression.value(names)
+        let expected = try #require(fixture.values[key]).array
+        #expect(value.shape == expected.shape, "\(title): \(formula.expression)")
+        let differences: [Double] = zip(value.elements, expected.elements).map { abs($0 - $1) }
+        #expect((differences.max() ?? 0) <= 1e-12 * 500, "\(title): \(formula.expression)")
+      } catch {
+        Issue.record("\(title): \(error)")
+      }
+    }
+  }
+
+  @Test func formulasReadAsTheyAreWritten() throws {
+    let fixture = try LambdaFixture()
+    func text(_ name: String, _ python: String) throws -> String {
+      let entry = try #require(fixture.cases.first { $0.name == name && $0.python == python })
+      let code = try #require(PythonMarshal.function(entry.bytes))
+      return try PythonFormula(code, entry.surroundings).expression.description
+    }
+    for python in ["2.7", "3.5", "3.6", "3.8", "3.11", "3.12", "3.13"] {
+      #expect(try text("swish", python) == "x * sigmoid(x)")
+      #expect(try text("rescale", python) == "(x + 1) * 127.5")
+      #expect(try text("crop", python) == "x[:, 2:-2, 2:-2]")
+      #expect(try text("mean", python) == "mean(x, axis=1, keepdims=True)")
+      #expect(try text("default", python) == "2 * x + 3")
+    }
+  }
+
+  @Test func reasonsAreGiven() throws {
+    let fixture = try LambdaFixture()
+    func reason(_ name: String) throws -> String? {
+      let entry = try #require(fixture.cases.first { $0.name == name && $0.python == "3.11" })
+      let code = try #require(PythonMarshal.function(entry.bytes))
+      return modelError { try PythonFormula(code, entry.surroundings) }?.message
+    }
+    #expect(try reason("other_function") == "it calls tf.space_to_depth")
+    #expect(try reason("global") == "it uses 'WIDTH' from outside of it")
+    #expect(try reason("attribute") == "it uses '.sum' of a tensor")
+    #expect(try reason("loop") == "it is more than one calculation after the other")
+    #expect(try reason("constant") == "it does not give a tensor")
+  }
+
+  /// Each code object is cut anywhere, and changed anywhere: a formula or an error, never a trap.
+  @Test func damagedCodeDoesNoHarm() throws {
+    let fixture = try LambdaFixture()
+    var random = SplitMix64(seed: 3)
+    var (read, refused) = (0, 0)
+    for entry in fixture.cases where entry.name != "constants" {
+      let bytes = entry.bytes
+      for length in 0..<bytes.count {
+        #expect(PythonMarshal.function(Array(bytes[..<length])) == nil)
+      }
+      for _ in 0..<200 {
+        var mutated = bytes
+        for _ in 0..<(1 + random.next() % 3) {
+          mutated[Int(random.next() % UInt64(mutated.count))] = UInt8(random.next() & 0xFF)
+        }
+        guard let code = PythonMarshal.function(mutated) else { continue }
+        if (try? PythonFormula(code, entry.surroundings)) != nil { read += 1 } else { refused += 1 }
+      }
+    }
+    #expect(read > 100 && refused > 1000)
+  }
+
+  /// Code that doubles its value over and over, and that builds lists of lists.
+  @Test func growthIsBounded() throws {
+    var code = PythonCode(
+      layout: .python3, name: "f", argumentCount: 1, keywordOnlyCount: 0, stackSize: 3, flags: 67,
+      code: [], constants: [.none], names: [], variables: ["x"], cells: [], free: [])
+    // x = x * x, a thousand times.
+    for _ in 0..<1000 { code.code += [124, 0, 124, 0, 20, 0, 125, 0] }
+    code.code += [124, 0, 83, 0]
+    #expect(
+      modelError { try PythonFormula(code, PythonFormula.Surroundings()) }?.code == .limitExceeded)
+    code.code = [124, 0]
+    for _ in 0..<5000 { code.code += [102, 1] }
+    code.code += [83, 0]
+    #expect(
+      modelError { try PythonFormula(code, PythonFormula.Surroundings()) }?.message
+        == "it builds lists of lists")
+    // More is taken from the stack than there is; the last instruction is missing.
+    for bytes in [[1, 0, 83, 0], [124, 9, 83, 0], [100, 7, 83, 0], [124, 0], [131, 5, 83, 0]] {
+      code.code = bytes.map { UInt8($0) }
+      #expect(modelError { try PythonFormula(code, PythonFormula.Surroundings()) } != nil)
+    }
+  }
+
+  private func lambda(_ name: String, _ python: String = "3.11") throws -> String {
+    let entry = try #require(
+      LambdaFixture().cases.first { $0.name == name && $0.python == python })
+    return
+      #""function": [\#(JSONValue.string(entry.code).text), null, null], "function_type": "lambda", "arguments": {}"#
+  }
+
+  private var accepting: ConversionOptions {
+    var options = ConversionOptions()
+    options.readsFormulas = true
+    return options
+  }
+
+  @Test func aLambdaBecomesLayersWhereTheUserAcceptsIt() throws {
+    let swish = single("Lambda", input: "[null, 8, 8, 3]", try lambda("swish"))
+    let error = modelError { try convert(swish) }
+    #expect(
+      error?.message
+        == "its Python function '<lambda>' is the formula x * sigmoid(x) and is never run")
+    #expect(
+      error?.hint?.hasPrefix("--lambda auto accepts it; or a rule makes it a custom layer") == true)
+    let converted = try convert(swish, options: accepting)
+    #expect(converted.types == ["activation", "multiply"])
+    #expect(converted.names == ["layer__sigmoid__", "layer"])
+    #expect(converted.outputShape() == [3, 8, 8])
+    #expect(converted.result.model.specificationVersion == 1)
+    #expect(converted.result.plan.contains { $0.layerClass == "Lambda, x * sigmoid(x)" })
+
+    let crop = try convert(
+      single("Lambda", input: "[null, 9, 8, 3]", try lambda("crop")), options: accepting)
+    #expect(crop.types == ["crop"] && crop.outputShape() == [3, 5, 4])
+    let open = try convert(
+      single("Lambda", input: "[null, 9, 8, 3]", try lambda("rescale")), options: accepting)
+    #expect(open.types == ["activation"])
+
+    let more = modelError {
+      try convert(
+        single("Lambda", input: "[null, 8, 8, 3]", lambda("other_function")), options: accepting)
+    }
+    #expect(
+      more?.message
+        == "its Python function '<lambda>' is more than a formula (it calls tf.space_to_depth) and is never run"
+    )
+  }
+
+  @Test func aRuleWinsOverAFormula() throws {
+    var options = accepting
+    options.customLayers = try CustomLayerRules(
+      JSONValue(parsing: #"[{"class": "Lambda", "className": "Mine"}]"#), folder: ".")
+    let converted = try convert(
+      single("Lambda", input: "[null, 8, 8, 3]", lambda("swish")), options: options)
+    #expect(converted.types == ["custom"])
+  }
+
+  @Test func manyErrorsShareTheirHints() throws {
+    let (swish, crop) = (try lambda("swish"), try lambda("crop"))
+    let error = modelError {
+      try convert(
+        """
+        {"class_name": "Sequential", "config": {"name": "s", "layers": [
+          {"class_name": "Lambda", "config": {"name": "a", "batch_input_shape": [null, 8, 8, 3], \(swish)}},
+          {"class_name": "Lambda", "config": {"name": "b", \(crop)}}]}}
+        """)
+    }
+    #expect(error?.message.contains("the formula x[:, 2:-2, 2:-2] and is never run") == true)
+    #expect(
+      error?.hint
+        == "--lambda auto accepts those that are formulas; rules make them custom layers: "
+        + #"--custom-layers FILE.json with [{"class": "Lambda", "function": "<lambda>", "className": "YourClass"}]"#
+    )
+  }
+
+  @Test func rulesGiveExpressions() throws {
+    func options(_ rules: String) throws -> ConversionOptions {
+      var options = ConversionOptions()
+      options.customLayers = try CustomLayerRules(JSONValue(parsing: rules), folder: ".")
+      return options
+    }
+    let weights: KeyValuePairs<String, [MemoryWeights.Weight]> = [
+      "layer": [.init("layer/beta:0", values: [0.5, 2])]
+    ]
+    let json = single("Learned", input: "[null, 4, 4, 2]", #""scale": 3"#)
+    let native = try convert(
+      json, weights,
+      options: options(
+        #"""
+        [{"class": "Learned", "expression": "scale * x * sigmoid(beta * x)",
+          "parameters": {"scale": "$config.scale"}, "weights": ["beta"]}]
+        """#))
+    #expect(native.types == ["scale", "activation", "multiply", "activation"])
+    #expect(native.result.model.specificationVersion == 1)
+    let custom = try convert(
+      json, weights,
+      options: options(
+        #"""
+        [{"class": "Learned", "expression": "scale * x[:, 1:] * sigmoid(beta * x[:, :-1])",
+          "as": "custom", "parameters": {"scale": "$config.scale"}, "weights": ["beta"]}]
+        """#))
+    let layer = try #require(custom.only(Custom.self))
+    #expect(layer.className == "Formula")
+    #expect(
+      layer.parameters == [
+        "expression": .string("scale * x[:, :, :, 1:, :] * sigmoid(beta * x[:, :, :, :-1, :])"),
+        "inputs": .string("x"), "weights": .string("beta[1,1,2,1,1]"), "scale": .double(3),
+      ])
+    #expect(layer.blobs.map { $0.floatValue.array() } == [[0.5, 2]])
+    #expect(custom.outputShape() == [2, 3, 4])
+    func failure(_ rule: String) -> String? {
+      modelError { try convert(json, weights, options: options(rule)) }?.description
+    }
+    #expect(
+      failure(#"[{"class": "Learned", "expression": "x * b"}]"#)?.contains("nothing is named 'b'")
+        == true)
+    #expect(
+      failure(#"[{"class": "Learned", "expression": "x[:, 5]"}]"#)?
+        .contains("layer 'layer' (Learned): the formula x[:, 5]: there is no element 5 among 4")
+        == true)
+    #expect(
+      failure(#"[{"class": "Learned", "expression": "x * ("}]"#)?
+        .contains("rule 1: expression") == true
+        || failure(#"[{"class": "Learned", "expression": "x * ("}]"#)?.contains("column 6") == true)
+    #expect(
+      failure(#"[{"class": "Learned", "expression": "x", "as": "x"}]"#)?.contains("'as' is \"x\"")
+        == true)
+    #expect(
+      failure(#"[{"class": "Learned", "expression": "x[::2]"}]"#)?.contains("a part of the batch")
+        == true)
+  }
+}
