@@ -17,7 +17,7 @@ import TensorCore
 ///     print(try model.predict(picture).output.top(5))
 ///
 /// It becomes a Core ML document, which is run here or written as an `.mlmodel` file.
-public struct Network {
+public struct Network: Sendable {
   /// The implementation of a custom layer.
   public typealias CustomLayerType = any (CustomLayer & SendableMetatype).Type
 

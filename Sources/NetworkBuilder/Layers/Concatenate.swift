@@ -7,14 +7,14 @@ import TensorCore
 ///       x --> Convolution(kernel: (1, 1), channels: 64),
 ///       x --> Convolution(kernel: (1, 1), channels: 48) --> Convolution(kernel: (5, 5), channels: 64),
 ///     ])
-public final class Concatenate: NetworkTensor {
+public final class Concatenate: NetworkTensor, @unchecked Sendable {
   public init(_ tensors: [NetworkTensor], name: String? = nil) {
     super.init(.layer(Layer(name, ConcatenateDefinition()), tensors))
   }
 }
 
 /// The sum of several tensors of one shape, element by element.
-public final class Add: NetworkTensor {
+public final class Add: NetworkTensor, @unchecked Sendable {
   /// - Parameter activation: applied to the sum.
   public init(
     _ tensors: [NetworkTensor], activation: Activation = .linear, name: String? = nil
