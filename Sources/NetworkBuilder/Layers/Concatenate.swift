@@ -8,6 +8,7 @@ import TensorCore
 ///       x --> Convolution(kernel: (1, 1), channels: 48) --> Convolution(kernel: (5, 5), channels: 64),
 ///     ])
 public final class Concatenate: NetworkTensor, @unchecked Sendable {
+  /// - Parameter tensors: in the order of their channels in the result; one or more.
   public init(_ tensors: [NetworkTensor], name: String? = nil) {
     super.init(.layer(Layer(name, ConcatenateDefinition()), tensors))
   }
@@ -15,7 +16,9 @@ public final class Concatenate: NetworkTensor, @unchecked Sendable {
 
 /// The sum of several tensors of one shape, element by element.
 public final class Add: NetworkTensor, @unchecked Sendable {
-  /// - Parameter activation: applied to the sum.
+  /// - Parameters:
+  ///   - tensors: two or more.
+  ///   - activation: applied to the sum.
   public init(
     _ tensors: [NetworkTensor], activation: Activation = .linear, name: String? = nil
   ) {

@@ -1,5 +1,6 @@
 /// exp(x) / Σ exp(x), over the channels of each pixel.
 public final class Softmax: Layer, @unchecked Sendable {
+  /// A softmax without weights or settings.
   public init(name: String? = nil) {
     super.init(name, ActivationDefinition(activation: .softmax, typeName: "Softmax"))
   }
@@ -7,6 +8,7 @@ public final class Softmax: Layer, @unchecked Sendable {
 
 /// A function of each element, as a layer of its own.
 public final class ActivationLayer: Layer, @unchecked Sendable {
+  /// - Parameter activation: any, a softmax or a custom one, too.
   public init(_ activation: Activation, name: String? = nil) {
     super.init(
       name, ActivationDefinition(activation: activation, typeName: ActivationDefinition.typeName))
