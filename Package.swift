@@ -146,7 +146,7 @@ let package = Package(
     tests(
       "NetworkBuilder",
       [
-        "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
+        "Assay", "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
         "CoreMLModel", "CustomLayers", "TensorCore",
       ]),
     tests("Verification"),
