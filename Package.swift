@@ -101,11 +101,10 @@ let package = Package(
         "CProtobufC",
       ]),
     library("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
+    library(
+      "NetworkBuilder", ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
     library("Imaging", ["TensorCore", "CCodecs"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
-    library(
-      "NetworkBuilder",
-      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
     library(
       "Assay",
       [
@@ -142,13 +141,13 @@ let package = Package(
       ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Engine", "TensorCore"]),
     tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
-    tests("Imaging"),
     tests(
       "NetworkBuilder",
       [
         "Assay", "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
         "CoreMLModel", "CustomLayers", "TensorCore",
       ]),
+    tests("Imaging"),
     tests("Verification"),
     .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
   ]
