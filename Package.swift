@@ -104,11 +104,10 @@ let package = Package(
       ]),
     library("DarknetImport", ["ImportSupport", "CoreMLModel", "Formulas", "TensorCore"]),
     library("Imaging", ["TensorCore", "CCodecs"]),
+    library(
+      "NetworkBuilder", ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
-    library(
-      "NetworkBuilder",
-      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
     library(
       "Assay",
       [
@@ -151,7 +150,7 @@ let package = Package(
     tests(
       "NetworkBuilder",
       [
-        "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
+        "Assay", "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
         "CoreMLModel", "CustomLayers", "TensorCore",
       ]),
     tests("Verification"),

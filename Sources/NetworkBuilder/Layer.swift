@@ -5,8 +5,10 @@ import TensorCore
 /// ``ActivationLayer``, ``Resize`` or ``Custom``.
 ///
 /// A layer has an identity: applied to several tensors it has one set of weights, which is asked for
-/// once.
-public class Layer {
+/// once. It may be used from several threads.
+public class Layer: @unchecked Sendable {
+  // `@unchecked`: subclasses add nothing that changes, but for a crop behind a lock.
+
   /// By which weights are asked for and errors speak of the layer. A layer without a name gets one
   /// of its type and number: `convolution_1`.
   public let name: String?
@@ -19,7 +21,7 @@ public class Layer {
 }
 
 /// What a layer becomes in the document.
-protocol LayerDefinition {
+protocol LayerDefinition: Sendable {
   static var typeName: String { get }
   /// The layer's type for the user, where several share a definition.
   var typeName: String { get }

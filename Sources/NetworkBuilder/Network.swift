@@ -17,19 +17,25 @@ import TensorCore
 ///     print(try model.predict(picture).output.top(5))
 ///
 /// It becomes a Core ML document, which is run here or written as an `.mlmodel` file.
-public struct Network {
+public struct Network: Sendable {
   /// The implementation of a custom layer.
   public typealias CustomLayerType = any (CustomLayer & SendableMetatype).Type
 
+  /// Every input that an output is made of.
   public let inputs: [Input]
+  /// Each has the name of the layer that makes it.
   public let outputs: [NetworkTensor]
   private var kept: [NetworkTensor] = []
 
+  /// A network with one input and one output.
   public init(input: Input, output: NetworkTensor) {
     self.init(inputs: [input], outputs: [output])
   }
 
-  /// - Parameter outputs: each has the name of the layer that makes it.
+  /// A network with several inputs or outputs.
+  ///
+  /// Nothing is looked at here: what does not fit is an error when the network is compiled, written or
+  /// summed up.
   public init(inputs: [Input], outputs: [NetworkTensor]) {
     self.inputs = inputs
     self.outputs = outputs

@@ -41,6 +41,7 @@ public struct NetworkValue: Sendable {
     self.blob = blob
   }
 
+  /// Height, width and channels.
   public var shape: TensorShape { (try? TensorShape(blob: blob.shape)) ?? TensorShape() }
 
   /// The elements `[height, width, channels]`, made anew each time.
@@ -50,6 +51,7 @@ public struct NetworkValue: Sendable {
 
   /// An element and its place.
   public struct Score: Sendable, Equatable {
+    /// The place among ``NetworkValue/floats``, from 0; of a classifier, the class.
     public let index: Int
     public let value: Float
   }

@@ -5,8 +5,9 @@ import Synchronization
 /// It stands for the numbers and does not hold any. Layers are applied to it with `-->`:
 ///
 ///     let features = input --> Convolution(kernel: (3, 3), channels: 16) --> Pooling(kernel: (2, 2))
-public class NetworkTensor {
-  enum Source {
+public class NetworkTensor: @unchecked Sendable {
+  // `@unchecked`: subclasses have initializers only, and nothing changes.
+  enum Source: Sendable {
     case input(name: String?, TensorShape)
     case layer(Layer, [NetworkTensor])
   }
@@ -32,7 +33,7 @@ public class NetworkTensor {
 ///
 /// With all three sizes it takes exactly that many numbers. A layer that needs a size which is still
 /// unknown fails when the network is compiled, and its error names the layer.
-public final class Input: NetworkTensor {
+public final class Input: NetworkTensor, @unchecked Sendable {
   /// - Parameter name: the name of the input in the model; `input` if there is only one and it has
   ///   no other.
   public init(

@@ -9,6 +9,7 @@ public final class Runner: Sendable {
   /// Takes the result of a frame.
   public typealias Completion = @Sendable (Result<NetworkPrediction, any Error>) -> Void
 
+  /// How many frames may be on their way.
   public let framesInFlight: Int
   private let model: CompiledModel
   private let frames: DispatchSemaphore
@@ -109,6 +110,7 @@ public struct RunnerResults<Frames: Sequence<InputValue>>: Sequence, IteratorPro
     self.frames = frames
   }
 
+  /// The next frame's result, for which it waits; nil after the last one.
   public mutating func next() -> Result<NetworkPrediction, any Error>? {
     while pending.count < runner.framesInFlight, let frame = frames.next() {
       let entry = PendingResult()

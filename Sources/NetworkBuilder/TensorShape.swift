@@ -6,10 +6,14 @@ import TensorCore
 /// the sizes is the order of the elements, too: a tensor's values lie channels last,
 /// `[height, width, channels]`, wherever this library takes or gives them.
 public struct TensorShape: Sendable, Hashable {
+  /// Rows.
   public var height: Int?
+  /// Columns.
   public var width: Int?
+  /// Values of each pixel.
   public var channels: Int?
 
+  /// A shape; what is left out is not known.
   public init(height: Int? = nil, width: Int? = nil, channels: Int? = nil) {
     self.height = height
     self.width = width

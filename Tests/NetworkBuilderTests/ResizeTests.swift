@@ -35,7 +35,7 @@ struct ResizeTests {
     let model = try view(resize)
     resize.crop = .rectangle(x: 10, y: 0, width: 10.5, height: 14)
     #expect(
-      try modelError { _ = try model.predict(Fixture.picture("crop.npz", "picture")) }?.description
+      modelError { _ = try model.predict(Fixture.picture("crop.npz", "picture")) }?.description
         == "layer 'view' (Resize): crop: the rectangle of 10.5 × 14.0 at (10.0, 0.0) lies outside of "
         + "the picture of 20 × 14")
   }

@@ -86,6 +86,28 @@ struct RunnerTests {
     #expect(order.withLock { $0 } == [0, 2, 4, 6])
   }
 
+  @Test func keptTensorsAndSeveralInputs() throws {
+    let a = Input(width: 1, height: 1, channels: 1, name: "a")
+    let b = Input(width: 1, height: 1, channels: 1, name: "b")
+    let sum = Add([a, b])
+    var network = Network(inputs: [a, b], outputs: [sum --> ActivationLayer(.relu)])
+    network.keep(sum)
+    let runner = Runner(try network.compile(weights: .random()))
+    let values = Mutex<[[Float]]>([])
+    let isDone = DispatchSemaphore(value: 0)
+    for frame in 0..<5 {
+      runner.submit(["a": .floats([Float(frame)]), "b": .floats([-2])]) { result in
+        let prediction = try? result.get()
+        let kept = try? prediction?.value(of: sum).floats
+        values.withLock { $0 += [kept ?? [], prediction?.output.floats ?? []] }
+        isDone.signal()
+      }
+    }
+    for _ in 0..<5 { #expect(isDone.wait(timeout: .now() + 60) == .success) }
+    let expected: [[Float]] = [[-2], [0], [-1], [0], [0], [0], [1], [1], [2], [2]]
+    #expect(values.withLock { $0 } == expected)
+  }
+
   /// A frame is cropped as the crop was when it was submitted.
   @Test func theCropIsThatOfTheFrame() throws {
     let input = Input()

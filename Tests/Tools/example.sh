@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 
 # The files as they are now, committed and tagged in a repository of their own.
 mkdir "$folder/assay" "$folder/example"
-git ls-files -co --exclude-standard Package.swift Package.resolved Sources Tests |
+git -c safe.directory='*' ls-files -co --exclude-standard Package.swift Package.resolved Sources Tests |
   tar -cf - -T - | tar -xf - -C "$folder/assay"
 git -C "$folder/assay" init -q
 git -C "$folder/assay" add .

@@ -7,15 +7,18 @@ import TensorCore
 ///       x --> Convolution(kernel: (1, 1), channels: 64),
 ///       x --> Convolution(kernel: (1, 1), channels: 48) --> Convolution(kernel: (5, 5), channels: 64),
 ///     ])
-public final class Concatenate: NetworkTensor {
+public final class Concatenate: NetworkTensor, @unchecked Sendable {
+  /// - Parameter tensors: in the order of their channels in the result; one or more.
   public init(_ tensors: [NetworkTensor], name: String? = nil) {
     super.init(.layer(Layer(name, ConcatenateDefinition()), tensors))
   }
 }
 
 /// The sum of several tensors of one shape, element by element.
-public final class Add: NetworkTensor {
-  /// - Parameter activation: applied to the sum.
+public final class Add: NetworkTensor, @unchecked Sendable {
+  /// - Parameters:
+  ///   - tensors: two or more.
+  ///   - activation: applied to the sum.
   public init(
     _ tensors: [NetworkTensor], activation: Activation = .linear, name: String? = nil
   ) {

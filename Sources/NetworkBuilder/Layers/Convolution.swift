@@ -4,7 +4,7 @@ import TensorCore
 /// out[y, x, o] = bias[o] + Σ weights[o, r, s, i] · in[y · stride + r · dilation − top, …, i]
 ///
 /// The weights are `[channels, kernel height, kernel width, input channels / groups]`.
-public final class Convolution: Layer {
+public final class Convolution: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - kernel: its width and height.
   ///   - channels: of the result.
@@ -32,7 +32,7 @@ public final class Convolution: Layer {
 ///
 /// The weights are `[input channels · multiplier, kernel height, kernel width, 1]`; channel c of the
 /// input makes the channels c · multiplier ..< (c + 1) · multiplier of the result.
-public final class DepthwiseConvolution: Layer {
+public final class DepthwiseConvolution: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - kernel: its width and height.
   ///   - multiplier: channels of the result for each of the input's.

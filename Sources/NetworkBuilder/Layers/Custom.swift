@@ -8,7 +8,7 @@ import TensorCore
 /// The class gets its inputs, and makes its outputs, as `[1, 1, channels, height, width]`. It is found
 /// by its name among those that ``Network/compile(weights:customLayers:threads:)`` is given and those
 /// that are built in.
-public final class Custom: Layer {
+public final class Custom: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - className: the class that computes the layer, here and in an app.
   ///   - parameters: what the class's initializer gets.
@@ -16,7 +16,7 @@ public final class Custom: Layer {
   ///   - outputShape: the shape of the result for those of the inputs; without it the class is asked.
   public init(
     _ className: String, parameters: [String: CustomLayerParameter] = [:],
-    weights: [[Float]] = [], outputShape: (([TensorShape]) throws -> TensorShape)? = nil,
+    weights: [[Float]] = [], outputShape: (@Sendable ([TensorShape]) throws -> TensorShape)? = nil,
     name: String? = nil
   ) {
     super.init(
@@ -32,7 +32,7 @@ struct CustomDefinition: LayerDefinition {
   var className: String
   var parameters: [String: CustomLayerParameter]
   var weights: [[Float]]
-  var outputShape: (([TensorShape]) throws -> TensorShape)?
+  var outputShape: (@Sendable ([TensorShape]) throws -> TensorShape)?
 
   func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
     var custom = CoreMLModel.Custom(className, parameters)

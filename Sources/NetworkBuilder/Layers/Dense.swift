@@ -4,7 +4,7 @@ import TensorCore
 /// out[n] = bias[n] + Σ weights[n, y, x, c] · in[y, x, c]
 ///
 /// The weights are `[neurons, input height, input width, input channels]`; the result is a vector.
-public final class Dense: Layer {
+public final class Dense: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - neurons: values of the result.
   ///   - bias: whether one number a neuron is added.

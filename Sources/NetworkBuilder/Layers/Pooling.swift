@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// The greatest value of each window.
-public final class Pooling: Layer {
+public final class Pooling: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - kernel: the window's width and height.
   ///   - stride: steps between windows, across and down; the window's own size where none is given.
@@ -18,7 +18,7 @@ public final class Pooling: Layer {
 }
 
 /// The mean of each window.
-public final class AveragePooling: Layer {
+public final class AveragePooling: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - kernel: the window's width and height.
   ///   - stride: steps between windows, across and down; the window's own size where none is given.

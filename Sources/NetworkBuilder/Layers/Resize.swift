@@ -7,7 +7,7 @@ import TensorCore
 /// It stands behind an ``Input``. The model that is written takes pictures of the resized size; here
 /// they may have any. A picture's samples are 0 to 255 and reach the network as
 /// `scale · sample + bias`.
-public final class Resize: Layer {
+public final class Resize: Layer, @unchecked Sendable {
   /// Which part of a picture the network sees.
   public enum Crop: Sendable, Equatable {
     /// All of it, each axis resized by itself.
@@ -67,7 +67,7 @@ final class CropHolder: Sendable {
   }
 }
 
-struct ResizeDefinition: LayerDefinition, Sendable {
+struct ResizeDefinition: LayerDefinition {
   static let typeName = "Resize"
 
   var width: Int

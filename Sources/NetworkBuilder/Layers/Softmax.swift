@@ -1,12 +1,14 @@
 /// exp(x) / Σ exp(x), over the channels of each pixel.
-public final class Softmax: Layer {
+public final class Softmax: Layer, @unchecked Sendable {
+  /// A softmax without weights or settings.
   public init(name: String? = nil) {
     super.init(name, ActivationDefinition(activation: .softmax, typeName: "Softmax"))
   }
 }
 
 /// A function of each element, as a layer of its own.
-public final class ActivationLayer: Layer {
+public final class ActivationLayer: Layer, @unchecked Sendable {
+  /// - Parameter activation: any, a softmax or a custom one, too.
   public init(_ activation: Activation, name: String? = nil) {
     super.init(
       name, ActivationDefinition(activation: activation, typeName: ActivationDefinition.typeName))
