@@ -121,7 +121,7 @@ public final class FormulaLayer: BuiltInCustomLayer {
     if let program, program.shapes == shapes { return program.program }
     guard shapes.count == inputs.count else {
       throw ModelError(
-        .malformed, "\(shapes.count) inputs, the formula is about \(inputs.count)")
+        .malformed, "\(shapes.count) inputs, where the class takes \(inputs.count)")
     }
     let made = try VectorProgram(
       expression, inputs: Array(zip(inputs, shapes)), weights: weights, kernels: kernels)

@@ -26,8 +26,8 @@ import Testing
   }
 
   @Test func everyClassHasValuesOfAFramework() {
-    // Those of the style network are tested on the network that they come from.
-    let own: Set<String> = ["RescaleOutputLambda", "ResCropBlockLambda"]
+    // Those of the style network are tested on the network that they come from, formulas beside NumPy.
+    let own: Set<String> = ["RescaleOutputLambda", "ResCropBlockLambda", "Formula"]
     let tested = Set(
       (FrameworkCase.all("tensorflow") + FrameworkCase.all("torch")).map(\.className))
     for type in builtInCustomLayers where !own.contains(type.className) {

@@ -8,6 +8,7 @@ import Testing
   /// Parameters that a class cannot do without.
   private static let needed: [String: [String: CustomLayerParameter]] = [
     "Resize": ["scale": .double(2)],
+    "Formula": ["expression": .string("x")],
     "DeformableConvolution": ["kernel_h": .int(1), "kernel_w": .int(1)],
     "reshape": [
       "src_dim": .int(1), "part_a": .int(1), "part_b": .int(-1), "high": .int(1), "low": .int(2),
