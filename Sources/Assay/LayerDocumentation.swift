@@ -1,3 +1,4 @@
+import CustomLayers
 import Engine
 import KerasImport
 
@@ -13,6 +14,13 @@ public enum LayerDocumentation {
         let others = names.dropFirst().map { "`\($0)`" }.joined(separator: ", ")
         return "| `\(first)` | \(others) |"
       }
+    }
+    let custom = builtInCustomLayers.map { type in
+      let notes = type.notes
+      let others = type.otherNames.map { "`\($0)`" }.joined(separator: ", ")
+      return
+        "| `\(type.className)` | \(others) | \(notes.formula) "
+        + "| \(notes.parameters.joined(separator: "; ")) | \(notes.weights) |"
     }
     return """
       # Layers
@@ -36,6 +44,17 @@ public enum LayerDocumentation {
       | class | also named |
       |---|---|
       \(classes.joined(separator: "\n"))
+
+      ## Built-in custom layers
+
+      The classes that `run` needs no plug-in for. A rule of `--custom-layers` names one as
+      `className`. Of several names of a parameter the first that is there counts; what stands in
+      brackets holds where there is none. Weights stand in the given order and may be 32-bit floats
+      or halves. C, H and W are the last three axes of a shape, everything before them are images.
+
+      | class | also named | formula | parameters | weights |
+      |---|---|---|---|---|
+      \(custom.joined(separator: "\n"))
 
       """
   }
