@@ -16,10 +16,10 @@ public enum LayerDocumentation {
     }
     let custom = builtInCustomLayers.map { type in
       let notes = type.notes
-      let others = type.otherNames.map { "`\($0)`" }.joined(separator: ", ")
-      return
-        "| `\(type.className)` | \(others) | \(notes.formula) "
-        + "| \(notes.parameters.joined(separator: "; ")) | \(notes.weights) |"
+      return [
+        "`\(type.className)`", MarkdownTable.code(type.otherNames), notes.formula,
+        notes.parameters.joined(separator: "; "), notes.weights,
+      ]
     }
     return """
       # Layers
@@ -47,9 +47,7 @@ public enum LayerDocumentation {
       brackets holds where there is none. Weights stand in the given order and may be 32-bit floats
       or halves. C, H and W are the last three axes of a shape, everything before them are images.
 
-      | class | also named | formula | parameters | weights |
-      |---|---|---|---|---|
-      \(custom.joined(separator: "\n"))
+      \(MarkdownTable(["class", "also named", "formula", "parameters", "weights"], custom))
 
       """
   }
