@@ -153,6 +153,40 @@ def torch_cases():
                       "padding_mode": ["zeros", "border", "reflection"].index(padding),
                       "align_corners": corners})
 
+    small = array(1, 2, 4, 5)
+    for factor in (2.0, 0.5, 1.7):
+        y = F.interpolate(t(small), scale_factor=factor, mode="bicubic", align_corners=False,
+                          recompute_scale_factor=True)
+        case(f"OpenPose's resizing by {factor}", "ImResize", [rank5(small)], [rank5(y)],
+             {"factor": factor})
+
+    maps = array(2, 8, 9, 11)
+    regions = np.float32([[0, 0, 0, 40, 30], [1, 9.6, 4.2, 30.1, 35.8], [1, 20, 20, 20, 20],
+                          [0, -7, 5, 90, 18]])
+    for layer, function, parameters in [
+        ("ROIPooling", torchvision.ops.roi_pool, {}),
+        ("ROIAlign", torchvision.ops.roi_align, {}),
+        ("ROIAlign", torchvision.ops.roi_align, {"sampling_ratio": 2, "aligned": True}),
+    ]:
+        y = function(t(maps), t(regions), (3, 2), 0.25, **parameters)
+        case(f"regions {parameters}", layer, [rank5(maps), regions[None, :, :, None, None]],
+             [rank5(y)], {"pooled_h": 3, "pooled_w": 2, "spatial_scale": 0.25, **parameters})
+    # Caffe's formula: corners rounded before they are scaled, the last place included.
+    y = np.zeros((4, 2, 2, 2))
+    for r, (index, *corners) in enumerate(regions):
+        x1, y1, x2, y2 = np.floor(np.float64(corners) + 0.5)
+        left, top, right, bottom = x1 * 0.25, y1 * 0.25, (x2 + 1) * 0.25, (y2 + 1) * 0.25
+        height, width = max(bottom - top, 0.1) / 2, max(right - left, 0.1) / 2
+        for c, i, j in np.ndindex(2, 2, 2):
+            rows = slice(*np.clip([int(np.floor(i * height + top)),
+                                   int(np.ceil((i + 1) * height + top))], 0, 9))
+            columns = slice(*np.clip([int(np.floor(j * width + left)),
+                                      int(np.ceil((j + 1) * width + left))], 0, 11))
+            window = maps[int(index), c * 4 + i * 2 + j, rows, columns]
+            y[r, c, i, j] = window.mean() if window.size else 0
+    case("regions by position", "PSROIPooling", [rank5(maps), regions[None, :, :, None, None]],
+         [rank5(y)], {"group_size": 2, "output_dim": 2, "spatial_scale": 0.25})
+
     image = array(2, 4, 6, 7)
     for name, outputs, kernel, stride, pad, dilation, groups, deformable, masked in [
         ("plain", 3, (3, 3), (1, 1), (1, 1), (1, 1), 1, 1, False),

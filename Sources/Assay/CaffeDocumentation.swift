@@ -59,7 +59,8 @@ public enum CaffeDocumentation {
 
       \(MarkdownTable(["type", "reason"], impossible))
 
-      Any of these, and types of one's own, become custom layers by `--custom-layers`.
+      Any of these, and types of one's own, become custom layers by `--custom-layers`. `ROIPooling`,
+      `ROIAlign`, `PSROIPooling` and `ImResize` then run without a plug-in: their classes are built in.
 
       """
   }

@@ -1,3 +1,4 @@
+import CustomLayers
 import Engine
 import KerasImport
 
@@ -12,6 +13,13 @@ public enum LayerDocumentation {
     }
     let classes = KerasImporter.supportedClasses.compactMap { names in
       names.first.map { ["`\($0)`", MarkdownTable.code(names.dropFirst())] }
+    }
+    let custom = builtInCustomLayers.map { type in
+      let notes = type.notes
+      return [
+        "`\(type.className)`", MarkdownTable.code(type.otherNames), notes.formula,
+        notes.parameters.joined(separator: "; "), notes.weights,
+      ]
     }
     return """
       # Layers
@@ -31,6 +39,15 @@ public enum LayerDocumentation {
       The classes that `convert` reads. A `Lambda` and any other class can become a custom layer.
 
       \(MarkdownTable(["class", "also named"], classes))
+
+      ## Built-in custom layers
+
+      The classes that `run` needs no plug-in for. A rule of `--custom-layers` names one as
+      `className`. Of several names of a parameter the first that is there counts; what stands in
+      brackets holds where there is none. Weights stand in the given order and may be 32-bit floats
+      or halves. C, H and W are the last three axes of a shape, everything before them are images.
+
+      \(MarkdownTable(["class", "also named", "formula", "parameters", "weights"], custom))
 
       """
   }

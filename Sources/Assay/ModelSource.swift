@@ -1,5 +1,6 @@
 import CaffeImport
 import CoreMLModel
+import CustomLayers
 import DarknetImport
 import ImportSupport
 import KerasImport
@@ -49,8 +50,15 @@ public enum ModelSource: Sendable {
     self = .keras(try KerasImporter.load(path, weights: weights))
   }
 
-  /// Converts a source network.
-  public func convert(_ options: ConversionOptions) throws -> ConversionResult {
+  /// Converts a source network. Custom layers of classes that `customLayers` has are asked for their
+  /// output shapes.
+  public func convert(
+    _ options: ConversionOptions, customLayers: CustomLayerRegistry = CustomLayerRegistry()
+  ) throws -> ConversionResult {
+    var options = options
+    options.customLayerShapes = { layer, shapes in
+      try customLayers.implementation(of: layer)?.outputShapes(forInputShapes: shapes)
+    }
     switch self {
     case .coreML:
       throw ModelError(

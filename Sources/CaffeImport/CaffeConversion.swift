@@ -241,11 +241,11 @@ struct CaffeConversion {
     _ layer: CaffeLayer, _ inputs: [CaffeTensor]
   ) throws -> [CaffeTensor] {
     if let rule = rule(layer) {
-      return try CustomCaffeLayer(layer: layer, rule: rule).convert(inputs, into: &network)
+      return try custom(layer, rule, inputs)
     }
     guard let type = CaffeLayerRegistry.type(named: layer.type) else {
       guard options.customLayers.allowsAll else { throw CustomCaffeLayer.unknownType(layer) }
-      return try CustomCaffeLayer(layer: layer, rule: nil).convert(inputs, into: &network)
+      return try custom(layer, nil, inputs)
     }
     do {
       return try type.convert(layer, inputs: inputs, into: &network)
@@ -254,8 +254,15 @@ struct CaffeConversion {
       network.forget()
       network.notes.append(
         "\(error.inLayer(layer.name, class: layer.type)): it becomes a custom layer")
-      return try CustomCaffeLayer(layer: layer, rule: nil).convert(inputs, into: &network)
+      return try custom(layer, nil, inputs)
     }
+  }
+
+  private mutating func custom(
+    _ layer: CaffeLayer, _ rule: CustomLayerRule?, _ inputs: [CaffeTensor]
+  ) throws -> [CaffeTensor] {
+    try CustomCaffeLayer(layer: layer, rule: rule)
+      .convert(inputs, shapes: options.customLayerShapes, into: &network)
   }
 
   /// The layer's weights; of those that it shares by name with an earlier layer, that one's.

@@ -51,6 +51,7 @@ public let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Typ
   Swish.self, HardSwish.self, Mish.self, GELU.self, InstanceNormalization.self,
   GroupNormalization.self, L2Normalization.self, Softmax.self, SpaceToDepth.self,
   DepthToSpace.self, Resize.self, GridSample.self, DeformableConvolution.self,
+  RegionMaxima.self, RegionAlign.self, PositionSensitivePooling.self, ImResize.self,
   RescaleOutputLambda.self, ResCropBlockLambda.self, KrakenReshape.self, KrakenAddition.self,
   Identity.self, DeformedColumns.self, RowProduct.self, LeastSquares.self,
   FormulaLayer.self,

@@ -4,11 +4,12 @@ import ImportSupport
 import TensorCore
 
 /// A section that becomes a custom layer, by a rule or because all may. It is taken to have no
-/// weights in the file and to keep the sizes of its input.
+/// weights in the file and, where nobody provides its class, to keep the sizes of its input.
 struct CustomSection: Sendable {
   let section: ConfigurationSection
   /// Nil where `--custom-layers allow` says so.
   let rule: CustomLayerRule?
+  let shapes: CustomLayerShapes
 
   func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.input
@@ -28,10 +29,17 @@ struct CustomSection: Sendable {
     let custom =
       try rule.map { try builder.layer($0) }
       ?? builder.layer(className: section.name, leavingOut: [])
+    let known = try? shapes(custom, [[1, 1, input.channels, input.height, input.width]])
+    let blob = network.add(call.name, custom, [input.blob])
+    if let shape = known?.first, shape.count == 5, shape[0] == 1, shape[1] == 1 {
+      network.writer.notes.append("'\(call.name)' is taken to have no weights")
+      return try DarknetTensor(blob, shape[2], shape[3], shape[4])
+    }
     network.writer.notes.append(
       "'\(call.name)' is taken to have no weights and an output of the size of its input")
-    return input.with(network.add(call.name, custom, [input.blob]))
+    return input.with(blob)
   }
+
   private static func value(_ text: String) -> JSONValue {
     if let number = Int(text) { return .int(number) }
     if let number = Double(text), number.isFinite { return .double(number) }

@@ -137,7 +137,7 @@ struct DarknetConversion {
   private mutating func handler(_ section: ConfigurationSection, _ name: String) throws -> Handler {
     let subject = CustomLayerSubject(layer: name, layerClass: section.name)
     if let rule = options.customLayers.rule(for: subject) {
-      return .custom(CustomSection(section: section, rule: rule))
+      return .custom(CustomSection(section: section, rule: rule, shapes: options.customLayerShapes))
     }
     if let type = DarknetLayerRegistry.type(named: section.kind) {
       noteUnknown(section, type.options + type.trainingOptions + CommonOptions.training)
@@ -157,7 +157,7 @@ struct DarknetConversion {
         hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
           + subject.suggestedRule)
     }
-    return .custom(CustomSection(section: section, rule: nil))
+    return .custom(CustomSection(section: section, rule: nil, shapes: options.customLayerShapes))
   }
 
   private mutating func noteUnknown(_ section: ConfigurationSection, _ known: [String]) {

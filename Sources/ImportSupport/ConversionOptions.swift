@@ -17,6 +17,8 @@ public struct ConversionOptions: Sendable {
   public var customLayers = CustomLayerRules()
   /// A Keras Lambda whose code is a formula becomes what the formula says.
   public var readsFormulas = false
+  /// The output shapes of a custom layer for those of its inputs; nil where its class is not known.
+  public var customLayerShapes: CustomLayerShapes = { _, _ in nil }
   /// Which layers of a Caffe network are there.
   public var networkState = NetworkState()
   /// Trainable layers become updatable.
@@ -28,6 +30,10 @@ public struct ConversionOptions: Sendable {
 
   public init() {}
 }
+
+/// The output shapes that the class of a custom layer gives for the shapes of its inputs, both Core
+/// ML's; nil where nobody provides the class.
+public typealias CustomLayerShapes = @Sendable (Custom, [[Int]]) throws -> [[Int]]?
 
 /// A value for all features, and others for some of them.
 public struct PerFeature<Value: Sendable>: Sendable {

@@ -250,7 +250,7 @@ struct Conversion {
       case .custom(let custom):
         network.visit(node.name, node.layer.className)
         tensors[index] = try custom.convert(
-          call, outputCount: node.outputCount, into: &network)
+          call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
       }
       try checkSizes(tensors[index] ?? [], call)
       network.finish(

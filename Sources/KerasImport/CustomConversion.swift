@@ -18,7 +18,8 @@ struct CustomConversion {
   ]
 
   func convert(
-    _ call: LayerCall, outputCount: Int, into network: inout NetworkWriter
+    _ call: LayerCall, outputCount: Int, shapes: CustomLayerShapes,
+    into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
     guard !call.inputs.isEmpty else { throw call.error("it has no inputs") }
     var inputs: [KerasTensor] = []
@@ -56,10 +57,26 @@ struct CustomConversion {
       ? [call.name + "_output"] : (0..<outputCount).map { "\(call.name)_output_\($0)" }
     let blobs = network.add(call.name, custom, inputs.map(\.blob), outputs: names)
     let result = guess(inputs)
-    return blobs.map { blob in
+    let answers = known(custom, inputs, shapes, call.name, &network)
+    return blobs.enumerated().map { index, blob in
       var tensor = result
+      if let answers, index < answers.count { tensor = result.with(blobShape: answers[index]) }
       tensor.blob = blob
       return tensor
+    }
+  }
+
+  /// What the class says of its outputs, where somebody provides it and the inputs' sizes are known.
+  private func known(
+    _ custom: Custom, _ inputs: [KerasTensor], _ shapes: CustomLayerShapes, _ name: String,
+    _ network: inout NetworkWriter
+  ) -> [[Int]]? {
+    let sizes = inputs.compactMap(\.blobShape)
+    guard sizes.count == inputs.count else { return nil }
+    do { return try shapes(custom, sizes) } catch {
+      network.notes.append(
+        "the built-in class \(custom.className) refuses '\(name)': \(error)")
+      return nil
     }
   }
 
@@ -80,6 +97,36 @@ struct CustomConversion {
       }
       tensor.shape = shape
     }
+    return tensor
+  }
+}
+
+extension KerasTensor {
+  /// `[Seq, 1, C, H, W]`, where it is known.
+  fileprivate var blobShape: [Int]? {
+    guard !isGuess else { return nil }
+    var shape = [1, 1, 1, 1, 1]
+    for (axis, size) in zip(layout.axes, self.shape.dropFirst()) {
+      guard let size, size > 0 else { return nil }
+      shape[axis.blobIndex] = size
+    }
+    return shape
+  }
+
+  /// The tensor with a known shape, in its own layout where that has all axes that count.
+  fileprivate func with(blobShape: [Int]) -> KerasTensor {
+    guard blobShape.count == 5, blobShape[1] == 1 else { return self }
+    let layouts = [layout, .vector, .sequence, .image, .imageSequence]
+    let fitting = layouts.first { layout in
+      BlobAxis.allCases.allSatisfy {
+        layout.axes.contains($0) || blobShape[$0.blobIndex] == 1
+      }
+    }
+    guard let fitting else { return self }
+    var tensor = self
+    tensor.layout = fitting
+    tensor.shape = [shape[0]] + fitting.axes.map { blobShape[$0.blobIndex] }
+    tensor.isGuess = false
     return tensor
   }
 }

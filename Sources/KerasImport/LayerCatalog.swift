@@ -35,6 +35,9 @@ public enum LayerCatalog {
 
   private static let applications: [Entry] = [
     Entry("CustomScaleLayer", "linear activation, add", options: "`scale`; of Inception-ResNet v2"),
+    Entry(
+      "DeprocessStylizedImage", "linear activation",
+      options: "(x + 1) · 127.5, of fritz.ai's style networks"),
     Entry("LayerScale", "scale", options: "of ConvNeXt"),
     Entry(
       "AdaptiveAveragePooling1D",

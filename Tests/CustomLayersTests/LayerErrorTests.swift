@@ -13,6 +13,9 @@ import Testing
     "reshape": [
       "src_dim": .int(1), "part_a": .int(1), "part_b": .int(-1), "high": .int(1), "low": .int(2),
     ],
+    "ROIPooling": ["pooled_h": .int(2), "pooled_w": .int(2)],
+    "ROIAlign": ["pooled_h": .int(2), "pooled_w": .int(2)],
+    "PSROIPooling": ["group_size": .int(2)],
     "addition": ["dim": .int(1), "chunk_size": .int(1)],
     "dneprDroid_deform_conv2d": [
       "outShape": .string("[1, 1, 1, 2, 2]"), "inChannels": .int(1), "height": .int(2),
@@ -52,7 +55,10 @@ import Testing
       }
     }
     // Theirs are particular shapes.
-    let particular = ["GroupNormalization", "DeformableConvolution", "GridSampleLayer"]
+    let particular = [
+      "ROIPooling", "ROIAlign", "PSROIPooling", "GroupNormalization", "DeformableConvolution",
+      "GridSampleLayer",
+    ]
     #expect(answered || particular.contains(name) || name.hasPrefix("dneprDroid"))
   }
 

@@ -91,4 +91,34 @@ struct CustomLayerTests {
     #expect(converted.outputShape() == [1, 6, 6])
     #expect(converted.result.notes.isEmpty)
   }
+
+  @Test func aKnownClassIsAskedForItsShapes() throws {
+    var options = try options(#"[{"class": "Mystery", "className": "Deep"}]"#)
+    options.customLayerShapes = { layer, shapes in
+      #expect(layer.className == "Deep")
+      #expect(shapes == [[1, 1, 3, 4, 6]])
+      return [[1, 1, 12, 2, 3]]
+    }
+    let converted = try convert(single("Mystery", input: "[null, 4, 6, 3]", ""), options: options)
+    #expect(converted.outputShape() == [12, 2, 3])
+    #expect(converted.result.notes.isEmpty)
+    // A vector of a picture.
+    options.customLayerShapes = { _, _ in [[1, 1, 5, 1, 1]] }
+    let pooled = try convert(single("Mystery", input: "[null, 4, 6, 3]", ""), options: options)
+    #expect(pooled.outputShape() == [5, 1, 1])
+  }
+
+  @Test func aClassThatRefusesTheLayerIsSaid() throws {
+    var options = try options(#"[{"class": "Mystery", "className": "Deep"}]"#)
+    options.customLayerShapes = { _, _ in throw ModelError(.malformed, "odd sizes") }
+    let converted = try convert(single("Mystery", input: "[null, 5, 6, 3]", ""), options: options)
+    #expect(converted.result.notes.first == "the built-in class Deep refuses 'layer': odd sizes")
+    #expect(converted.result.notes.count == 2)
+  }
+
+  @Test func theLastLayerOfAStyleNetworkIsNative() throws {
+    let converted = try convert(single("DeprocessStylizedImage", input: "[null, 4, 6, 3]", ""))
+    // (x + 1) · 127.5
+    #expect(converted.only(Activation.self)?.function == .linear(alpha: 127.5, beta: 127.5))
+  }
 }

@@ -26,7 +26,7 @@ struct CustomCaffeLayer {
   }
 
   func convert(
-    _ inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+    _ inputs: [CaffeTensor], shapes: CustomLayerShapes, into network: inout CaffeNetworkWriter
   ) throws -> [CaffeTensor] {
     guard let first = inputs.first else {
       throw layer.unsupported("it has no bottoms: a custom layer needs an input")
@@ -48,7 +48,9 @@ struct CustomCaffeLayer {
         className: layer.type, leavingOut: Self.bookkeeping)
     let outputs = network.add(
       layer.name, custom, inputs.map(\.blob), outputs: layer.tops)
-    return outputs.map { blob in
+    let known = known(custom, inputs, shapes, &network)
+    return outputs.enumerated().map { index, blob in
+      if let known, index < known.count { return first.with(blob, blobShape: known[index]) }
       var tensor = first.with(blob)
       tensor.isGuess = true
       return tensor
@@ -80,6 +82,19 @@ struct CustomCaffeLayer {
       result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
     tensor.isGuess = inputs.contains(where: \.isGuess)
     return tensor
+  }
+
+  /// What the class says of its outputs, where somebody provides it and the inputs' sizes are known.
+  private func known(
+    _ custom: Custom, _ inputs: [CaffeTensor], _ shapes: CustomLayerShapes,
+    _ network: inout CaffeNetworkWriter
+  ) -> [[Int]]? {
+    guard inputs.allSatisfy({ !$0.isGuess }) else { return nil }
+    do { return try shapes(custom, inputs.map(\.blobShape)) } catch {
+      network.notes.append(
+        "the built-in class \(custom.className) refuses '\(layer.name)': \(error)")
+      return nil
+    }
   }
 
   /// The settings of a layer as JSON; lists are lists, messages are objects.
@@ -120,5 +135,25 @@ struct CustomCaffeLayer {
       }
     }
     return result
+  }
+}
+
+extension CaffeTensor {
+  /// Core ML's shape.
+  fileprivate var blobShape: [Int] {
+    var sizes = [Int](repeating: 1, count: rank)
+    for (axis, size) in zip(axes, shape) { sizes[axis] = size }
+    return sizes
+  }
+
+  /// A tensor with Core ML's shape, its axes in the places of this one's where they suffice.
+  fileprivate func with(_ blob: String, blobShape: [Int]) -> CaffeTensor {
+    guard blobShape.count == 5 else { return CaffeTensor(exact: blob, blobShape) }
+    var places = axes
+    if rank != 5 || blobShape.indices.contains(where: { blobShape[$0] != 1 && !axes.contains($0) })
+    {
+      places = blobShape[0] == 1 ? [1, 2, 3, 4] : [0, 1, 2, 3, 4]
+    }
+    return CaffeTensor(blob, places.map { blobShape[$0] }, axes: places)
   }
 }

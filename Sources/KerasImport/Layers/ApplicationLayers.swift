@@ -21,6 +21,19 @@ struct CustomScaleLayer: KerasLayer {
   }
 }
 
+/// (x + 1) · 127.5, of the style networks of fritz.ai.
+struct DeprocessStylizedImage: KerasLayer {
+  static let classNames = ["DeprocessStylizedImage"]
+
+  init(_ configuration: LayerConfiguration) throws {}
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var result = try call.input
+    result.blob = network.affine(result.blob, 127.5, 127.5, call.name)
+    return [result]
+  }
+}
+
 /// gamma · x along the channels, of ConvNeXt.
 struct LayerScale: KerasLayer {
   static let classNames = ["LayerScale"]

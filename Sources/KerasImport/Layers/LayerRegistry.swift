@@ -24,6 +24,7 @@ enum KerasLayerRegistry {
     SReLU.self, Highway.self, MaxoutDense.self,
     TimeDistributed.self, TimeDistributedDense.self, OperationLayer.self,
     AdaptivePooling.self, AutoContrast.self, ReversibleEmbedding.self, CustomScaleLayer.self,
+    DeprocessStylizedImage.self,
     LayerScale.self,
   ]
 

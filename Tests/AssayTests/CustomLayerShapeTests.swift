@@ -1,0 +1,65 @@
+import CoreMLModel
+import CustomLayers
+import Foundation
+import ImportSupport
+import TensorCore
+import Testing
+
+@testable import Assay
+
+/// Conversions whose custom layers are built in, or registered: their shapes are known.
+@Suite struct CustomLayerShapeTests {
+  private func convert(
+    _ type: String, _ rule: String, _ registry: CustomLayerRegistry = CustomLayerRegistry()
+  ) throws -> ConversionResult {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "net.prototxt").path
+    try """
+    name: "n"
+    input: "data" input_shape { dim: 1 dim: 3 dim: 4 dim: 6 }
+    layer { name: "x" type: "\(type)" bottom: "data" top: "y" }
+    layer { name: "r" type: "ReLU" bottom: "y" top: "z" }
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    var options = ConversionOptions()
+    options.customLayers = try CustomLayerRules(
+      JSONValue(parsing: Array(rule.utf8)), folder: ".")
+    return try ModelSource(contentsOf: path).convert(options, customLayers: registry)
+  }
+
+  private func shape(_ result: ConversionResult) -> [Int]? {
+    guard case .multiArray(let array) = result.model.description?.output.first?.type?.kind else {
+      return nil
+    }
+    return array.shape
+  }
+
+  @Test func aBuiltInClassIsAsked() throws {
+    let result = try convert(
+      "Reorganize",
+      #"[{"class": "Reorganize", "className": "SpaceToDepth", "parameters": {"block_size": 2}}]"#)
+    #expect(!result.notes.contains { $0.contains("custom layer") })
+    let predictor = try Predictor(model: result.model)
+    let values = (0..<72).map { Float($0) }
+    let prediction = try predictor.predict([
+      "data": .array(Tensor(shape: [1, 3, 4, 6], values))
+    ])
+    // Channel 0 is channel 0 of the even rows and columns.
+    #expect(prediction.outputs.first?.value.shape == [1, 12, 2, 3])
+    #expect(
+      Array((prediction.outputs.first?.value.elements ?? []).prefix(6)) == [0, 2, 4, 12, 14, 16])
+  }
+
+  @Test func anUnknownClassStaysOpen() throws {
+    let result = try convert("Wobble", #"[{"class": "Wobble", "className": "Wobble"}]"#)
+    #expect(result.notes.contains { $0.contains("follows from a custom layer") })
+  }
+
+  @Test func aRefusalIsSaidWithTheLayer() throws {
+    let result = try convert(
+      "Reorganize",
+      #"[{"class": "Reorganize", "className": "SpaceToDepth", "parameters": {"block_size": 5}}]"#)
+    #expect(result.notes.contains { $0.contains("SpaceToDepth refuses 'x'") })
+  }
+}
