@@ -63,7 +63,7 @@ let package = Package(
     .target(
       name: "CSpec", dependencies: ["CProtobufC"], exclude: ["generate.sh", "proto"]),
     .target(name: "CPosix"),
-    .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG"]),
+    .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     library("TensorCore"),
     library("ByteFormats", ["TensorCore", "CZlib"]),
@@ -101,16 +101,18 @@ let package = Package(
         "CProtobufC",
       ]),
     library("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
-    library(
-      "NetworkBuilder", ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
     library("Imaging", ["TensorCore", "CCodecs"]),
+    library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
+    library(
+      "NetworkBuilder",
+      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
     library(
       "Assay",
       [
-        "Verification", "Imaging", "KerasImport", "CaffeImport", "DarknetImport", "ImportSupport",
-        "Engine", "ModelTransforms", "CustomLayers",
-        "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
+        "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport",
+        "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "CoreMLModel", "HDF5Reader",
+        "ByteFormats", "TensorCore",
       ]),
     .executableTarget(
       name: "AssayCommand",
@@ -141,13 +143,14 @@ let package = Package(
       ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Engine", "TensorCore"]),
     tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
+    tests("Imaging"),
+    tests("Detection", ["ByteFormats", "Imaging", "TensorCore"]),
     tests(
       "NetworkBuilder",
       [
         "Assay", "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
         "CoreMLModel", "CustomLayers", "TensorCore",
       ]),
-    tests("Imaging"),
     tests("Verification"),
     .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
   ]

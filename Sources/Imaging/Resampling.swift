@@ -16,7 +16,7 @@ public struct ImageRegion: Sendable, Equatable {
 }
 
 extension Image {
-  /// The picture in another size, equal to Pillow's `resize` bit for bit.
+  /// The picture in another size, equal to Pillow's `resize` bit for bit with Pillow's filters.
   ///
   /// Each axis is resampled in turn, with weights of 22 fractional bits and rounded in between; where
   /// it shrinks, the filter widens with it, so that every sample counts. Columns come first, unless
@@ -43,7 +43,12 @@ extension Image {
     try SampleBuffer.checkSize(width: width, height: height)
     if width == self.width, height == self.height, region == whole { return self }
     guard let support = interpolation.support else {
-      return try nearest(width: width, height: height, of: region)
+      switch interpolation {
+      case .openCVBilinear: return try resizedAsOpenCV(width: width, height: height, of: region)
+      case .tensorFlowBilinear:
+        return try resizedAsTensorFlow(width: width, height: height, of: region)
+      default: return try nearest(width: width, height: height, of: region)
+      }
     }
     let across = ResampledAxis(
       from: self.width, region.left, region.right, to: width, interpolation, support)
