@@ -104,10 +104,11 @@ let package = Package(
       ]),
     library("DarknetImport", ["ImportSupport", "CoreMLModel", "Formulas", "TensorCore"]),
     library("Imaging", ["TensorCore", "CCodecs"]),
-    library(
-      "NetworkBuilder", ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
+    library(
+      "NetworkBuilder",
+      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
     library(
       "Assay",
       [

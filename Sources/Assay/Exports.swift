@@ -1,4 +1,5 @@
 @_exported import CustomLayers
+@_exported import Detection
 @_exported import Verification
 
 // The types that converting, loading, predicting and comparing take and give; with them the library
@@ -20,6 +21,7 @@
 @_exported import enum Imaging.Interpolation
 @_exported import enum Imaging.LabelFile
 @_exported import struct Imaging.PictureOptions
+@_exported import enum Imaging.PictureRecipe
 @_exported import struct ImportSupport.ClassifierOptions
 @_exported import struct ImportSupport.ConversionOptions
 @_exported import struct ImportSupport.ConversionResult

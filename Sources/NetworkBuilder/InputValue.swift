@@ -57,8 +57,7 @@ struct BoundInput: Sendable {
               + "\(declared) is needed")
         }
         do {
-          let tensor = try resize.resized(picture, crop ?? .whole).tensor(resize.order)
-          return tensor.reshaped([1, 1] + tensor.shape)
+          return try resize.blob(picture, crop ?? .whole)
         } catch let error as ModelError {
           throw error.inLayer(layer, class: ResizeDefinition.typeName)
         }

@@ -40,6 +40,14 @@ struct ResizeTests {
         + "the picture of 20 × 14")
   }
 
+  /// The middles of four samples for two lie at −¼, ¼, ¾ and 1¼; TensorFlow leaves what comes out.
+  @Test func samplesThatAreNoIntegers() throws {
+    let model = try view(
+      Resize(width: 4, height: 1, colors: .grayscale, interpolation: .tensorFlowBilinear))
+    let picture = Image(width: 2, height: 1, channelCount: 1, samples: Bytes([0, 3] as [UInt8]))
+    #expect(try model.predict(picture).output.floats == [0, 0.75, 2.25, 3])
+  }
+
   @Test func colorsScaleAndBias() throws {
     let picture = Image(
       width: 1, height: 1, channelCount: 3, samples: Bytes([10, 20, 30] as [UInt8]))

@@ -40,7 +40,8 @@ public final class Resize: Layer, @unchecked Sendable {
   ///   - height: likewise.
   ///   - scale: by which samples are multiplied.
   ///   - bias: what is added afterwards: one number, or one for red, green and blue.
-  ///   - interpolation: how pictures are resized; each equals Pillow's filter of that name.
+  ///   - interpolation: how pictures are resized: as Pillow's filter of that name does it, or as
+  ///     TensorFlow or OpenCV. A rectangle's samples are whole numbers in each of them.
   public init(
     width: Int, height: Int, colors: Colors = .rgb, crop: Crop = .whole, scale: Float = 1,
     bias: [Float] = [0], interpolation: Interpolation = .bilinear, name: String? = nil
@@ -104,12 +105,16 @@ struct ResizeDefinition: LayerDefinition {
     }
   }
 
-  /// The picture in the network's size.
-  func resized(_ picture: Image, _ crop: Resize.Crop) throws -> Image {
+  /// `[1, 1, C, height, width]` of the picture, brought into the network's colours first and then
+  /// into its size.
+  func blob(_ picture: Image, _ crop: Resize.Crop) throws -> Tensor {
+    let tensor: Tensor
     switch crop {
-    case .whole: return try picture.fitted(width: width, height: height, .squash, interpolation)
-    case .center:
-      return try picture.fitted(width: width, height: height, .centerCrop, interpolation)
+    case .whole, .center:
+      var options = PictureOptions()
+      options.fitting = crop == .whole ? .squash : .centerCrop
+      options.interpolation = interpolation
+      tensor = try picture.prepared(width: width, height: height, order, options)
     case .rectangle(let x, let y, let across, let down):
       guard x >= 0, y >= 0, across > 0, down > 0, x + across <= Double(picture.width),
         y + down <= Double(picture.height)
@@ -119,9 +124,12 @@ struct ResizeDefinition: LayerDefinition {
           "the rectangle of \(across) × \(down) at (\(x), \(y)) lies outside of the picture of "
             + "\(picture.width) × \(picture.height)", field: "crop")
       }
-      return try picture.resized(
+      let colored = order == .grayscale ? try picture.grayscale() : try picture.rgb()
+      tensor = try colored.resized(
         width: width, height: height, interpolation,
-        of: ImageRegion(left: x, top: y, right: x + across, bottom: y + down))
+        of: ImageRegion(left: x, top: y, right: x + across, bottom: y + down)
+      ).tensor(order)
     }
+    return tensor.reshaped([1, 1, colors.channelCount, height, width])
   }
 }
