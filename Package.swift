@@ -88,7 +88,7 @@ let package = Package(
       ], exclude: ["Source"]),
     library("CoreMLModel", ["TensorCore", "ByteFormats", "CSpec", "CProtobufC"]),
     library("CustomLayers", ["TensorCore", "Kernels"]),
-    library("ModelTransforms", ["CoreMLModel", "TensorCore"]),
+    library("ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"]),
     library("ImportSupport", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     library(

@@ -17,7 +17,7 @@ KernelsAVX512: KernelInterface CVector
 Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CProcessor CVector TensorCore
 CoreMLModel: ByteFormats TensorCore CSpec CProtobufC
 CustomLayers: Kernels KernelInterface TensorCore
-ModelTransforms: CoreMLModel TensorCore
+ModelTransforms: CoreMLModel ByteFormats TensorCore
 Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
 ImportSupport: CoreMLModel ByteFormats TensorCore
 KerasImport: ImportSupport ModelTransforms CoreMLModel HDF5Reader ByteFormats TensorCore
