@@ -29,11 +29,22 @@ extension Model {
     return model
   }
 
-  /// The model declared for a later version of the format where what it uses needs one.
-  public var withSufficientVersion: Model {
+  /// The model declared for a later version of the format where it uses what `before` did not, and
+  /// that needs one.
+  public func withSufficientVersion(since before: Model) -> Model {
     var model = self
-    model.type = model.type?.mapPipeline { $0.withSufficientVersion }
-    model.specificationVersion = max(specificationVersion, model.minimumSpecificationVersion)
+    if var pipeline = model.type?.pipeline,
+      pipeline.models.count == before.pipelineModels.count
+    {
+      for (index, member) in before.pipelineModels.enumerated() {
+        pipeline.models[index] = pipeline.models[index].withSufficientVersion(since: member)
+      }
+      model.type?.pipeline = pipeline
+    }
+    let needed = model.minimumSpecificationVersion
+    if needed > before.minimumSpecificationVersion {
+      model.specificationVersion = max(specificationVersion, needed)
+    }
     return model
   }
 }

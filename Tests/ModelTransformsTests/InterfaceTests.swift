@@ -61,7 +61,11 @@ struct InterfaceTests {
     var image = ImageFeatureType(width: 5, height: 4, colorSpace: .rgb)
     image.flexibility = .range(width: SizeRange(5, 50), height: SizeRange(2, -1))
     #expect(kind(ranged) == .image(image))
-    #expect(ranged.withSufficientVersion.specificationVersion == 3)
+    #expect(ranged.withSufficientVersion(since: Sample.picture).specificationVersion == 3)
+    var older = ranged
+    older.specificationVersion = 2
+    // A version that was too low before the edit is none of its business.
+    #expect(older.withSufficientVersion(since: ranged).specificationVersion == 2)
     let listed = try Sample.picture.settingShapes(.enumerated([[10, 8]]), of: "input")
     // Its own size is one of them.
     image.flexibility = .enumerated([ImageSize(5, 4), ImageSize(10, 8)])

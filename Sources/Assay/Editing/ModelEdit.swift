@@ -47,9 +47,9 @@ public struct ModelEdit: Sendable {
   }
 
   /// - Throws: `ModelError` where an edit does not fit the model.
-  public func apply(to model: Model) throws -> (model: Model, notes: [String]) {
+  public func apply(to original: Model) throws -> (model: Model, notes: [String]) {
     var notes: [String] = []
-    var model = try model.renamingFeatures(renames)
+    var model = try original.renamingFeatures(renames)
     if removesTraining { model = try model.withoutTraining() }
     for edit in customLayers { model = try edit.apply(to: model) }
     if !weights.isEmpty { model = try model.replacingWeights(weights) }
@@ -71,7 +71,7 @@ public struct ModelEdit: Sendable {
     }
     model = try editingInterface(model, &notes)
     model = try model.editingMetadata(metadata)
-    model = model.withSufficientVersion
+    model = model.withSufficientVersion(since: original)
     if let version { model = try model.settingVersion(version) }
     return (model, notes)
   }
