@@ -90,7 +90,7 @@ let package = Package(
     library("Formulas", ["Kernels", "TensorCore"]),
     library("CoreMLModel", ["TensorCore", "ByteFormats", "CSpec", "CProtobufC"]),
     library("CustomLayers", ["Formulas", "TensorCore", "Kernels"]),
-    library("ModelTransforms", ["CoreMLModel", "TensorCore"]),
+    library("ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"]),
     library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "TensorCore"]),
     library(

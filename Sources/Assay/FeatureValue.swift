@@ -25,7 +25,7 @@ struct Feature: Sendable {
   let exactLayout: ExactLayout?
   /// The shape that the network declares, of arrays with exact mapping and of images without a
   /// sequence axis.
-  private let isExact: Bool
+  let isExact: Bool
   private let pictures: PictureOptions
 
   init(

@@ -36,7 +36,7 @@ public struct Inspection: Sendable {
   public var multiplyAdds: Int { layers.reduce(0) { $0 + $1.multiplyAdds } }
 
   public init(_ model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry()) {
-    let shapes = Self.shapes(model, customLayers)
+    let shapes = model.inferredBlobShapes(customLayers)
     var layers: [Layer] = []
     var customClasses: [CustomClass] = []
     var weightTypes: Set<String> = []
@@ -64,23 +64,6 @@ public struct Inspection: Sendable {
     trainableCount = model.description?.metadata?.userDefined["assay.trainable"].flatMap { Int($0) }
   }
 
-  /// The blobs' shapes, sequences as long as the source framework takes them.
-  private static func shapes(
-    _ model: Model, _ customLayers: CustomLayerRegistry
-  ) -> [String: [Int]] {
-    let inputs = Dictionary(
-      (model.description?.input ?? []).compactMap { input in
-        model.typicalShape(of: input).map { (input.name, $0) }
-      }, uniquingKeysWith: { first, _ in first })
-    let inferred = model.neuralNetwork?.inferredShapes(inputs: inputs) { custom, shapes in
-      guard let layer = try customLayers.implementation(of: custom) else {
-        throw ModelError(.unsupported, "the class \(custom.className) is not known")
-      }
-      return try layer.outputShapes(forInputShapes: shapes)
-    }
-    return inferred?.shapes ?? inputs
-  }
-
   private static func customClass(
     _ custom: Custom, layer: String, _ customLayers: CustomLayerRegistry
   ) -> CustomClass {
@@ -100,6 +83,25 @@ public struct Inspection: Sendable {
     case .long(let value): "\(value) (long)"
     case .bool(let value): "\(value) (bool)"
     }
+  }
+}
+
+extension Model {
+  /// The blobs' shapes, sequences as long as the source framework takes them.
+  func inferredBlobShapes(
+    _ customLayers: CustomLayerRegistry = CustomLayerRegistry()
+  ) -> [String: [Int]] {
+    let inputs = Dictionary(
+      (description?.input ?? []).compactMap { input in
+        typicalShape(of: input).map { (input.name, $0) }
+      }, uniquingKeysWith: { first, _ in first })
+    let inferred = neuralNetwork?.inferredShapes(inputs: inputs) { custom, shapes in
+      guard let layer = try customLayers.implementation(of: custom) else {
+        throw ModelError(.unsupported, "the class \(custom.className) is not known")
+      }
+      return try layer.outputShapes(forInputShapes: shapes)
+    }
+    return inferred?.shapes ?? inputs
   }
 }
 

@@ -115,4 +115,15 @@ public enum ModelSource: Sendable {
     }
     return try convert(options).model
   }
+
+  /// The document with all its weights: a source network as it converts with every unknown layer
+  /// custom.
+  ///
+  /// - Throws: as `convert` does, where an architecture came without its weights.
+  public func weightedModel() throws -> Model {
+    if case .coreML(let model) = self { return model }
+    var options = ConversionOptions()
+    options.customLayers = .allow
+    return try convert(options).model
+  }
 }

@@ -26,8 +26,10 @@ public final class Predictor {
   /// What happens to pictures before the model gets them.
   public let pictures: PictureOptions
   let options: Options
-  private let features: [String: Feature]
-  private let outputs: [Feature]
+  let features: [String: Feature]
+  let outputs: [Feature]
+  /// The predictors of a pipeline's models; empty for a network.
+  let members: [Predictor]
   private var compiled: (shapes: [String: [Int]], network: CompiledNetwork)?
   /// One for all shapes: a custom layer keeps its state.
   private let customLayerInstances = CustomLayerInstances()
@@ -38,27 +40,42 @@ public final class Predictor {
     let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
     self.model = model
     self.options = options
-    guard model.neuralNetwork != nil else {
+    if let type = model.firstTypeThatDoesNotRun {
       throw ModelError(
-        .unsupported, "a model of type \(model.typeName) cannot be run",
+        .unsupported,
+        type == model.typeName
+          ? "a model of type \(type) cannot be run"
+          : "a pipeline with a model of type \(type) cannot be run",
         hint: "only neural networks run here; `assay inspect` shows the others")
     }
     let description = model.description ?? ModelDescription()
     let pictures = try options.pictures ?? PictureOptions(recordedIn: model)
     self.pictures = pictures
     inputs = description.input
+    var memberOptions = options
+    memberOptions.keep = .named([])
+    let members = try model.pipelineModels.map {
+      try Predictor(model: $0, options: memberOptions)
+    }
+    self.members = members
     features = Dictionary(
-      inputs.map {
-        ($0.name, Feature($0, in: model, layout: options.layout, pictures: pictures))
+      inputs.map { input in
+        let own = Feature(input, in: model, layout: options.layout, pictures: pictures)
+        return (input.name, members.lazy.compactMap { $0.features[input.name] }.first ?? own)
       },
       uniquingKeysWith: { first, _ in first })
-    outputs = description.output.map { Feature($0, in: model, layout: options.layout) }
+    outputs = description.output.map { output in
+      members.lazy.reversed().compactMap { $0.output(output.name) }.first
+        ?? Feature(output, in: model, layout: options.layout)
+    }
   }
+
+  func output(_ name: String) -> Feature? { outputs.first { $0.name == name } }
 
   /// Predicts for every item of the batch that the inputs hold; of ten crops of a picture it gives
   /// the mean.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
-    let items = try batchItems(blobs(values)).map { try network(for: $0).predict($0) }
+    let items = try batchItems(blobs(values)).map(outputBlobs)
     return assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items)
   }
 
@@ -66,6 +83,11 @@ public final class Predictor {
   func averagesItems(of values: [String: FeatureValue]) -> Bool {
     pictures.firstSide != nil && pictures.crops == .ten
       && values.values.contains { if case .image = $0 { true } else { false } }
+  }
+
+  /// The outputs of one item, and the blobs that are kept beside them.
+  func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
+    members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
   }
 
   /// The blobs of each item of the batch.
@@ -112,13 +134,18 @@ public final class Predictor {
   /// Values for every required input, equally distributed over 0...255 for a picture and over
   /// −1...1 for an array, the same for the same seed; of a sequence as many steps as the source
   /// framework takes.
-  public func randomBlobs(seed: UInt64) throws -> [String: Tensor] {
+  ///
+  /// - Parameter shapes: shapes that some of them have instead.
+  public func randomBlobs(
+    seed: UInt64, shapes: [String: [Int]] = [:]
+  ) throws -> [String: Tensor] {
     var generator = SplitMix64(seed: seed)
     var blobs: [String: Tensor] = [:]
     for input in inputs where input.type?.isOptional != true {
       let isImage = if case .image = input.type?.kind { true } else { false }
       let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
-      guard let shape = model.typicalShape(of: input) else {
+      let owner = members.first { $0.features[input.name] != nil }?.model ?? model
+      guard let shape = shapes[input.name] ?? owner.typicalShape(of: input) else {
         throw ModelError(
           .unsupported, "no random values for an input of this type", field: input.name)
       }
@@ -131,6 +158,10 @@ public final class Predictor {
 
   /// The network, compiled for inputs of the shapes of `blobs`.
   public func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
+    guard members.isEmpty else {
+      throw ModelError(
+        .unsupported, "a pipeline is no single network", hint: "its models can be timed one by one")
+    }
     let shapes = blobs.mapValues(\.shape)
     if let compiled, compiled.shapes == shapes { return compiled.network }
     var engineOptions = options.engine
@@ -151,7 +182,8 @@ public final class Predictor {
     func blob(_ name: String) -> Tensor? {
       let parts = items.compactMap { $0[name] }
       guard parts.count == items.count else { return nil }
-      let axis = isExact ? outputs.first { $0.name == name }?.exactLayout?.batchAxis ?? 0 : 1
+      let owner = members.last { $0.output(name) != nil } ?? self
+      let axis = owner.isExact ? output(name)?.exactLayout?.batchAxis ?? 0 : 1
       return Tensor.batch(parts, axis: axis)
     }
     var prediction = Prediction()
@@ -248,6 +280,9 @@ public struct PredictedOutput: Sendable {
 extension Model {
   /// The blob that holds a classifier's probabilities.
   public var probabilitiesBlob: String? {
+    if case .pipelineClassifier(let pipeline)? = type {
+      return pipeline.models.lazy.reversed().compactMap(\.probabilitiesBlob).first
+    }
     guard case .neuralNetworkClassifier(let classifier) = type else { return nil }
     let named = classifier.labelProbabilityLayerName
     guard !named.isEmpty else { return classifier.network.layers.last?.output.first }
@@ -255,6 +290,13 @@ extension Model {
     let layers = classifier.network.layers
     if layers.contains(where: { $0.output.contains(named) }) { return named }
     return layers.last { $0.name == named }?.output.first ?? named
+  }
+
+  /// The type of the model, or of the first of a pipeline's models, that is no neural network.
+  var firstTypeThatDoesNotRun: String? {
+    if neuralNetwork != nil { return nil }
+    let models = pipelineModels
+    return models.isEmpty ? typeName : models.lazy.compactMap(\.firstTypeThatDoesNotRun).first
   }
 
   /// The name of the model's type in the specification.

@@ -11,13 +11,18 @@ struct DiffCommand: ParsableCommand {
     usage: """
       assay diff MODEL.mlmodel INPUT --expected FILE [options]
       assay diff A B [options]
+      assay diff A.mlmodel B.mlmodel [INPUT…] [options]
       """,
     discussion: """
       The first form runs the model; the second compares two files of arrays, of which B is what \
-      was expected. Exit code 1 says that something differs.
+      was expected; the third compares what two models are made of, and what they answer to the \
+      inputs or to random ones. Exit code 1 says that something differs: with models that run, an \
+      output.
       """)
 
-  @Argument(help: "A model and its inputs, or two files of arrays.", completion: .file())
+  @Argument(
+    help: "A model and its inputs, two files of arrays, or two models and inputs.",
+    completion: .file())
   var files: [String]
 
   @Option(
@@ -28,7 +33,10 @@ struct DiffCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Relative tolerance, 1e-4 by default.", valueName: "[NAME=]X"))
   var rtol: [NamedValue<Fraction>] = []
 
-  @Option(help: ArgumentHelp("Absolute tolerance, 1e-5 by default.", valueName: "[NAME=]X"))
+  @Option(
+    help: ArgumentHelp(
+      "Absolute tolerance; 1e-5 by default, times the largest expected value where that exceeds 1.",
+      valueName: "[NAME=]X"))
   var atol: [NamedValue<Fraction>] = []
 
   @Option(help: "Sets both tolerances by the precision of the weights.")
@@ -54,6 +62,8 @@ struct DiffCommand: ParsableCommand {
   @Option(help: "Layout of arrays.")
   var layout = ArrayLayout.source
 
+  @OptionGroup var models: ModelDiffArguments
+
   @OptionGroup var pictures: PictureArguments
 
   @OptionGroup var engine: EngineArguments
@@ -66,7 +76,9 @@ struct DiffCommand: ParsableCommand {
   func validate() throws {
     if files.count < 2 { throw ValidationError("give a model and its inputs, or two arrays") }
     if expected == nil {
-      if files.count > 2 { throw ValidationError("give --expected FILE") }
+      if files.count > 2, !files[1].lowercased().hasSuffix(".mlmodel") {
+        throw ValidationError("give --expected FILE")
+      }
       if layers != nil || reference {
         throw ValidationError("--layers and --reference need a model and --expected FILE")
       }
@@ -76,6 +88,12 @@ struct DiffCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
+    if expected == nil, try ModelDiffArguments.areModels(files.prefix(2)) {
+      return try compareModels()
+    }
+    guard files.count == 2 || expected != nil else {
+      throw ModelError(.usage, "give --expected FILE, or two models")
+    }
     let comparison: Comparison
     if let expected {
       let document = try inFile(files[0]) { try Model(contentsOf: files[0]) }
@@ -94,7 +112,25 @@ struct DiffCommand: ParsableCommand {
     } else if !global.quiet {
       Console.write(text.text())
     }
-    if let report { try write(comparison, to: report) }
+    if let report {
+      try write(comparison.outputs + (comparison.blobs?.blobs ?? []), to: report)
+    }
+    if !comparison.matches { throw ExitCode(1) }
+  }
+
+  private func compareModels() throws {
+    let comparison = try models.compare(files, options)
+    let text = ModelDifferenceText(comparison)
+    if json {
+      Console.print(text.json().text)
+    } else if !global.quiet {
+      Console.write(text.text())
+    }
+    if let report {
+      try write(
+        comparison.runs.flatMap { $0.comparison.outputs + ($0.comparison.blobs?.blobs ?? []) },
+        to: report)
+    }
     if !comparison.matches { throw ExitCode(1) }
   }
 
@@ -113,6 +149,7 @@ struct DiffCommand: ParsableCommand {
         options.tolerances.absolute[name] = value.value.value
       } else {
         options.tolerances.standard.absolute = value.value.value
+        options.tolerances.standard.isScaled = false
       }
     }
     options.top = top
@@ -125,10 +162,9 @@ struct DiffCommand: ParsableCommand {
     return options
   }
 
-  private func write(_ comparison: Comparison, to path: String) throws {
+  private func write(_ comparisons: [OutputComparison], to path: String) throws {
     let page = HTMLReport(
-      title: files.joined(separator: " "),
-      comparisons: comparison.outputs + (comparison.blobs?.blobs ?? []),
+      title: files.joined(separator: " "), comparisons: comparisons,
       facts: [
         ("actual", files.joined(separator: " ")), ("expected", expected ?? files[1]),
         ("program", "assay \(assayVersion)"),

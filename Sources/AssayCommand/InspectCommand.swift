@@ -20,10 +20,18 @@ struct InspectCommand: ParsableCommand {
   @Flag(help: "As JSON.")
   var json = false
 
+  @Option(
+    help: ArgumentHelp("Write the weights into this folder instead.", valueName: "DIR"),
+    completion: .directory)
+  var exportWeights: String?
+
+  @OptionGroup(title: "Files of weights") var weightFiles: WeightArguments
+
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
     global.apply()
+    if let exportWeights { return try export(to: exportWeights) }
     let document = try inFile(model) {
       try ModelSource(contentsOf: model, weights: weights).inspectedModel()
     }
@@ -36,6 +44,17 @@ struct InspectCommand: ParsableCommand {
       Console.print(InspectionText(document, inspection).json().text)
     } else {
       Console.write(InspectionText(document, inspection).text())
+    }
+  }
+
+  private func export(to folder: String) throws {
+    let written = try inFile(model) {
+      try weightFiles.files.write(
+        try ModelSource(contentsOf: model, weights: weights).weightedModel(), to: folder)
+    }
+    if !global.quiet {
+      Console.note(
+        "\(groupedText(written.weights)) weights in \(groupedText(written.files)) files")
     }
   }
 }

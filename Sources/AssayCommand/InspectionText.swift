@@ -20,6 +20,10 @@ struct InspectionText {
     if !inspection.layers.isEmpty { text += "Layers\n" + layerTable() + "\n" }
     text += section("Custom layers", customRows())
     text += section("Totals", totalRows())
+    for (index, member) in model.pipelineModels.enumerated() {
+      text += "── model \(Console.escaped(model.pipelineName(index))) of the pipeline\n\n"
+      text += InspectionText(member, Inspection(member)).text() + "\n"
+    }
     return text.hasSuffix("\n\n") ? String(text.dropLast()) : text
   }
 
@@ -198,6 +202,7 @@ struct InspectionText {
       .object([("name", .string(feature.name)), ("type", .string(typeText(feature.type)))])
     }
     func shape(_ shape: [Int]?) -> JSONText { shape.map { .array($0.map(JSONText.int)) } ?? .null }
+    let members = model.pipelineModels.map { InspectionText($0, Inspection($0)).json() }
     return .object([
       ("type", .string(model.typeName)),
       ("specificationVersion", .int(model.specificationVersion)),
@@ -222,6 +227,7 @@ struct InspectionText {
       ("trainableParameters", inspection.trainableCount.map(JSONText.int) ?? .null),
       ("multiplyAdds", .int(inspection.multiplyAdds)),
       ("weights", .array(inspection.weightTypes.map(JSONText.string))),
+      ("models", .array(members)),
     ])
   }
 }

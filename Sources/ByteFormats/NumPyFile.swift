@@ -27,6 +27,11 @@ public enum NumPyFile {
     return NamedArray(tensor, type: header.type)
   }
 
+  /// The head of a file of 32-bit floats; the elements follow it, little-endian, in C order.
+  public static func header(shape: [Int]) -> [UInt8] {
+    NumPyHeader(type: .float32, shape: shape).encoded()
+  }
+
   /// Writes `<f4`, or `|u1` where the array's type is `.uint8`; byte for byte what `numpy.save`
   /// writes.
   public static func write(

@@ -71,7 +71,7 @@ public enum ProtobufWire {
       begin, position - begin == longest ? "a number is too long" : "the data end within a number")
   }
 
-  static func append(varint value: UInt64, to bytes: inout [UInt8]) {
+  public static func append(varint value: UInt64, to bytes: inout [UInt8]) {
     var rest = value
     while rest >= 0x80 {
       bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -80,7 +80,7 @@ public enum ProtobufWire {
     bytes.append(UInt8(rest))
   }
 
-  static func append(key number: UInt32, _ wireType: UInt8, to bytes: inout [UInt8]) {
+  public static func append(key number: UInt32, _ wireType: UInt8, to bytes: inout [UInt8]) {
     append(varint: UInt64(number) << 3 | UInt64(wireType), to: &bytes)
   }
 

@@ -77,8 +77,14 @@ extension Model {
     }
   }
 
+  /// Those of a classifier, or of the last one in a pipeline.
   public var classLabels: NeuralNetworkClassifier.ClassLabels? {
-    if case .neuralNetworkClassifier(let classifier) = type { classifier.classLabels } else { nil }
+    switch type {
+    case .neuralNetworkClassifier(let classifier): classifier.classLabels
+    case .pipelineClassifier(let pipeline):
+      pipeline.models.reversed().lazy.compactMap(\.classLabels).first
+    default: nil
+    }
   }
 }
 

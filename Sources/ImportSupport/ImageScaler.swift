@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension PreprocessingPreset {
-  var colorSpace: ImageFeatureType.ColorSpace {
+  public var colorSpace: ImageFeatureType.ColorSpace {
     switch self {
     case .kerasTF, .kerasTorch: .rgb
     case .kerasCaffe, .caffe: .bgr
@@ -31,7 +31,7 @@ extension PreprocessingPreset {
 
 extension ImagePreprocessing {
   /// Whether anything is asked for.
-  var isUsed: Bool {
+  public var isUsed: Bool {
     preset != nil || !color.isEmpty || !scale.isEmpty || !redBias.isEmpty || !greenBias.isEmpty
       || !blueBias.isEmpty || !grayBias.isEmpty || !mean.isEmpty || !std.isEmpty
       || !meanImage.isEmpty
@@ -41,14 +41,14 @@ extension ImagePreprocessing {
 /// Core ML's scaler of one image input, and the scale layer that three different deviations need.
 ///
 /// y = (s·x + b − m) / σ. One σ goes into the scaler: s/σ · x + (b − m)/σ.
-struct ImageScaler {
+public struct ImageScaler {
   private let name: String
   private let color: ImageFeatureType.ColorSpace
-  private var scaler = NeuralNetworkImageScaler()
+  public private(set) var scaler = NeuralNetworkImageScaler()
   /// 1 / σ of red, green, blue, where they differ.
   private var channelFactors: [Double]?
 
-  init(_ options: ImagePreprocessing, name: String, type: ImageFeatureType) throws {
+  public init(_ options: ImagePreprocessing, name: String, type: ImageFeatureType) throws {
     self.name = name
     color = type.colorSpace
     let isGray = color == .grayscale
@@ -98,7 +98,8 @@ struct ImageScaler {
     }
   }
 
-  func add(to network: inout NeuralNetwork) throws {
+  /// Adds the scaler to the network's preprocessing, and the scale layer.
+  public func add(to network: inout NeuralNetwork) throws {
     var preprocessing = NeuralNetworkPreprocessing()
     preprocessing.featureName = name
     preprocessing.preprocessor = .scaler(scaler)

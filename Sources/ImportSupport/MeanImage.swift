@@ -27,7 +27,7 @@ public struct MeanImage: Sendable, Equatable {
   }
 
   /// The preprocessing of a picture; of a larger mean the middle.
-  func preprocessing(_ feature: String, _ type: ImageFeatureType) throws
+  public func preprocessing(_ feature: String, _ type: ImageFeatureType) throws
     -> NeuralNetworkPreprocessing
   {
     guard channels == type.colorSpace.channelCount else {

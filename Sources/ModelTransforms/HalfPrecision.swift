@@ -31,7 +31,7 @@ extension Weights {
   /// The largest half; coremltools refuses it, too.
   private static let bound: Float = 65504
 
-  fileprivate mutating func roundToHalf(_ field: String) throws {
+  mutating func roundToHalf(_ field: String) throws {
     let count = floatValue.count
     if count == 0 { return }
     let result = try AlignedBuffer(checkedByteCount: count * 2)

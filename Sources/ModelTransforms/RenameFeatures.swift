@@ -2,32 +2,35 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with features renamed wherever their names stand: descriptions, layers,
-  /// preprocessing and a classifier's names. All renamings happen at once, so two names may change
-  /// places. A blob inside the network that has one of the new names gets another.
+  /// The model with features renamed wherever their names stand: descriptions, layers and the
+  /// networks inside them, preprocessing, a classifier's names, training parameters, recorded
+  /// layouts, and the same in every model of a pipeline, whose features between its models can be
+  /// renamed, too. All renamings happen at once, so two names may change places. A blob inside a
+  /// network that has one of the new names gets another.
   ///
-  /// - Throws: `.mismatch` where an old name is no feature or a new one is taken or given twice.
+  /// - Throws: `.mismatch` where an old name is no feature or a new one is taken or given twice;
+  ///   `.unsupported` for models that name their features in code.
   public func renamingFeatures(_ names: [String: String]) throws -> Model {
     let names = names.filter { $0.key != $0.value }
     if names.isEmpty { return self }
-    guard let description else {
+    guard description != nil else {
       throw ModelError(.malformed, "the model has no description")
     }
-    try check(names, description)
-    var renaming = names
-    if let network = neuralNetwork {
-      if network.layers.contains(where: { $0.parameters is OpaqueLayer }) {
-        throw ModelError(
-          .unsupported, "layers that are not read may use the names of features",
-          hint: "leave the features of models with layers of specification 4 and later as they are")
-      }
-      renaming.merge(network.evasions(names)) { first, _ in first }
-    }
-    return applying(renaming)
+    try check(names)
+    return try applying(names)
   }
 
-  private func check(_ names: [String: String], _ description: ModelDescription) throws {
-    let features = (description.input + description.output).map(\.name)
+  /// The names of all features, those between the models of a pipeline, too, in order.
+  public var featureNames: [String] {
+    var seen: Set<String> = []
+    var names = [description].compactMap { $0 }.flatMap { $0.input + $0.output + $0.trainingInput }
+      .map(\.name)
+    for model in type?.pipeline?.models ?? [] { names += model.featureNames }
+    return names.filter { seen.insert($0).inserted }
+  }
+
+  private func check(_ names: [String: String]) throws {
+    let features = featureNames
     for old in names.keys.sorted() where !features.contains(old) {
       throw ModelError(
         .mismatch, "the model has no feature '\(old)'",
@@ -46,10 +49,15 @@ extension Model {
     }
   }
 
-  private func applying(_ names: [String: String]) -> Model {
+  private func applying(_ features: [String: String]) throws -> Model {
     var model = self
+    let own = Set(featureNames)
+    var names = features.filter { own.contains($0.key) }
+    if names.isEmpty { return self }
+    if let network = neuralNetwork {
+      names.merge(try network.evasions(names)) { first, _ in first }
+    }
     func rename(_ name: inout String) { name = names[name] ?? name }
-    func rename(_ list: inout [String]) { list = list.map { names[$0] ?? $0 } }
     if var description {
       for index in description.input.indices { rename(&description.input[index].name) }
       for index in description.output.indices { rename(&description.output[index].name) }
@@ -58,41 +66,109 @@ extension Model {
       }
       rename(&description.predictedFeatureName)
       rename(&description.predictedProbabilitiesName)
+      description.metadata?.renameFeatures(features)
       model.description = description
     }
     if var network = neuralNetwork {
-      for index in network.layers.indices {
-        rename(&network.layers[index].input)
-        rename(&network.layers[index].output)
-      }
-      for index in network.preprocessing.indices {
-        rename(&network.preprocessing[index].featureName)
-      }
+      try network.rename(names)
       model.neuralNetwork = network
     }
-    if case .neuralNetworkClassifier(var classifier)? = model.type {
+    switch model.type {
+    case .neuralNetworkClassifier(var classifier)?:
       rename(&classifier.labelProbabilityLayerName)
       model.type = .neuralNetworkClassifier(classifier)
+    case .opaque(var message)?:
+      guard !NamePlaces.unreadableModels.contains(message.field) else {
+        throw ModelError(
+          .unsupported,
+          "a model of type \(message.name ?? "number \(message.field)") names its features itself")
+      }
+      if let places = NamePlaces.model(message.field) {
+        message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }
+        model.type = .opaque(message)
+      }
+    default: break
     }
-    model.type = model.type?.mapPipeline { $0.applying(names) }
+    model.type = try model.type?.mapPipeline { try $0.applying(features) }
     return model
   }
 }
 
-extension NeuralNetwork {
-  /// Other names for the blobs that have one of the new names and keep theirs so far.
-  fileprivate func evasions(_ names: [String: String]) -> [String: String] {
-    var taken = Set(layers.flatMap { $0.input + $0.output }).union(names.values)
-    var result: [String: String] = [:]
-    for name in names.values.sorted() where names[name] == nil {
-      guard layers.contains(where: { $0.input.contains(name) || $0.output.contains(name) }) else {
-        continue
+extension Metadata {
+  /// Keys under which an importer records something of a feature, before its name.
+  static let featurePrefixes = ["assay.layout.", "assay.shape."]
+
+  fileprivate mutating func renameFeatures(_ names: [String: String]) {
+    let entries = userDefined
+    for prefix in Self.featurePrefixes {
+      for old in names.keys { userDefined[prefix + old] = nil }
+      for (old, new) in names {
+        if let value = entries[prefix + old] { userDefined[prefix + new] = value }
       }
+    }
+  }
+}
+
+extension NeuralNetwork {
+  fileprivate mutating func rename(_ names: [String: String]) throws {
+    for index in layers.indices {
+      layers[index].input = layers[index].input.map { names[$0] ?? $0 }
+      layers[index].output = layers[index].output.map { names[$0] ?? $0 }
+      try layers[index].renameInside(names)
+    }
+    for index in preprocessing.indices {
+      let name = preprocessing[index].featureName
+      preprocessing[index].featureName = names[name] ?? name
+    }
+    if var message = updateParams {
+      message.payload = try NamePlaces.updateParameters.rewriting(message.payload) {
+        names[$0] ?? $0
+      }
+      updateParams = message
+    }
+  }
+
+  /// Other names for the blobs that have one of the new names and keep theirs so far.
+  fileprivate func evasions(_ names: [String: String]) throws -> [String: String] {
+    var blobs: Set<String> = []
+    for layer in layers { blobs.formUnion(try layer.blobNames) }
+    var taken = blobs.union(names.values)
+    var result: [String: String] = [:]
+    for name in names.values.sorted() where names[name] == nil && blobs.contains(name) {
       var number = 1
       while taken.contains("\(name)__\(number)") { number += 1 }
       result[name] = "\(name)__\(number)"
       taken.insert("\(name)__\(number)")
     }
     return result
+  }
+}
+
+extension NeuralNetworkLayer {
+  /// The blobs that the layer names, in networks inside it, too.
+  var blobNames: Set<String> {
+    get throws { Set(input + output).union(try innerBlobNames) }
+  }
+
+  /// The blobs that networks inside the layer name.
+  var innerBlobNames: Set<String> {
+    get throws {
+      guard let message = (parameters as? OpaqueLayer)?.message,
+        let places = NamePlaces.layer(message.field)
+      else { return [] }
+      return try places.names(in: message.payload)
+    }
+  }
+
+  fileprivate mutating func renameInside(_ names: [String: String]) throws {
+    guard var opaque = parameters as? OpaqueLayer, var message = opaque.message else { return }
+    guard message.name != nil else {
+      throw ModelError(
+        .unsupported, "a layer of an unknown type may use the names of features", layer: name)
+    }
+    guard let places = NamePlaces.layer(message.field) else { return }
+    message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }
+    opaque.message = message
+    parameters = opaque
   }
 }

@@ -62,6 +62,11 @@ public struct ErrorMetrics: Sendable, Equatable {
     shape: [Int], _ tolerance: Tolerance
   ) {
     precondition(actual.count == expected.count)
+    var tolerance = tolerance
+    if tolerance.isScaled {
+      let largest = expected.reduce(0.0) { max($0, $1.isFinite ? abs(Double($1)) : 0) }
+      tolerance = tolerance.scaled(to: largest)
+    }
     var sums = Sums()
     var largestAbsolute = 0.0
     var largestRelative = 0.0

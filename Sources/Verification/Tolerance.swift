@@ -2,10 +2,19 @@
 public struct Tolerance: Sendable, Equatable {
   public var relative: Double
   public var absolute: Double
+  /// The absolute part is meant for values up to 1, and grows with the array's largest where that is
+  /// greater.
+  public var isScaled = false
 
   public init(relative: Double, absolute: Double) {
     self.relative = relative
     self.absolute = absolute
+  }
+
+  /// The tolerance for an array whose largest finite absolute value is `largest`.
+  public func scaled(to largest: Double) -> Tolerance {
+    Tolerance(
+      relative: relative, absolute: isScaled ? absolute * max(1, largest) : absolute)
   }
 
   public func allowed(_ expected: Double) -> Double { absolute + relative * abs(expected) }
@@ -19,11 +28,14 @@ public struct Tolerance: Sendable, Equatable {
     case int8
 
     public var tolerance: Tolerance {
-      switch self {
-      case .fp32: Tolerance(relative: 1e-4, absolute: 1e-5)
-      case .fp16: Tolerance(relative: 1e-3, absolute: 1e-3)
-      case .int8: Tolerance(relative: 5e-2, absolute: 5e-2)
-      }
+      var tolerance =
+        switch self {
+        case .fp32: Tolerance(relative: 1e-4, absolute: 1e-5)
+        case .fp16: Tolerance(relative: 1e-3, absolute: 1e-3)
+        case .int8: Tolerance(relative: 5e-2, absolute: 5e-2)
+        }
+      tolerance.isScaled = true
+      return tolerance
     }
   }
 }
@@ -41,7 +53,12 @@ public struct Tolerances: Sendable, Equatable {
   }
 
   public subscript(name: String) -> Tolerance {
-    Tolerance(
-      relative: relative[name] ?? standard.relative, absolute: absolute[name] ?? standard.absolute)
+    var tolerance = standard
+    tolerance.relative = relative[name] ?? standard.relative
+    if let absolute = absolute[name] {
+      tolerance.absolute = absolute
+      tolerance.isScaled = false
+    }
+    return tolerance
   }
 }

@@ -66,4 +66,107 @@ struct RenameFeaturesTests {
     }
     #expect(throws: Never.self) { try model.renamingFeatures(["input1": "input1"]) }
   }
+
+  /// A message's field of that number that holds `bytes`.
+  private func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
+    var key = number << 3 | 2
+    var result: [UInt8] = []
+    while key >= 0x80 {
+      result.append(UInt8(key & 0x7F | 0x80))
+      key >>= 7
+    }
+    return result + [UInt8(key), UInt8(bytes.count)] + bytes
+  }
+
+  private func layer(_ input: String, _ output: String) -> [UInt8] {
+    field(2, Array(input.utf8)) + field(3, Array(output.utf8)) + field(130, field(10, []))
+  }
+
+  /// A loop whose body holds a branch: `LoopLayerParams` (2 conditionVar, 4 bodyNetwork),
+  /// `BranchLayerParams` (1 ifBranch), `NeuralNetwork` (1 layers), `NeuralNetworkLayer` (605 branch).
+  private func loop(_ x: String, _ inner: String, _ y: String) -> [UInt8] {
+    let branch = field(605, field(1, field(1, layer(inner, y))))
+    let body = field(1, layer(x, inner)) + field(1, field(1, Array("name".utf8)) + branch)
+    return field(2, Array(x.utf8)) + field(4, body) + field(99, Array(x.utf8))
+  }
+
+  @Test func namesInsideLoopsAndBranches() throws {
+    func model(_ x: String, _ inner: String, _ y: String) -> Model {
+      let layer = OpaqueLayer(
+        OpaqueMessage(field: 615, name: "loop", payload: Bytes(loop(x, inner, y))))
+      var model = Sample.model(
+        [NeuralNetworkLayer("loop", layer, input: [x], output: [y])], Sample.array([1]),
+        Sample.array([1]))
+      model.description?.input[0].name = x
+      model.description?.output[0].name = y
+      return model
+    }
+    // The field 99, which no schema knows, keeps what it says: it is told apart here.
+    let renamed = try model("input", "inner", "output").renamingFeatures(["output": "inner"])
+    #expect(renamed == model("input", "inner__1", "inner"))
+    let both = try model("a", "b", "c").renamingFeatures(["a": "a longer name than before"])
+    let payload = (both.neuralNetwork?.layers[0].parameters as? OpaqueLayer)?.message?.payload
+    let wanted = loop("a longer name than before", "b", "c")
+    let count = field(99, Array("a longer name than before".utf8)).count
+    #expect(
+      payload?.array(of: UInt8.self) == wanted.dropLast(count) + field(99, Array("a".utf8)))
+  }
+
+  @Test func featuresBetweenTheModelsOfAPipeline() throws {
+    let renamed = try Sample.pipeline.renamingFeatures([
+      "between": "hidden", "input": "output", "output": "input",
+    ])
+    let models = renamed.pipelineModels
+    #expect(renamed.description?.input[0].name == "output")
+    #expect(models[0].description?.output[0].name == "hidden")
+    #expect(models[1].description?.input[0].name == "hidden")
+    // The blob "hidden" inside both models makes room.
+    #expect(models[0].neuralNetwork?.layers.map(\.output) == [["hidden__1"], ["hidden"]])
+    #expect(models[1].neuralNetwork?.layers.map(\.input) == [["hidden"], ["hidden__1"]])
+    #expect(models[1].neuralNetwork?.layers.map(\.output) == [["hidden__1"], ["input"]])
+  }
+
+  @Test func lossesAndRecordedLayoutsFollow() throws {
+    var model = Sample.dense
+    model.description?.metadata = Metadata()
+    model.description?.metadata?.userDefined = [
+      "assay.layout.input": "NC", "assay.shape.input": "?,2", "input": "kept",
+    ]
+    // lossLayers (1), meanSquaredErrorLossLayer (11): input (1), target (2).
+    func losses(_ input: String, _ target: String) -> Bytes {
+      let loss = field(1, Array(input.utf8)) + field(2, Array(target.utf8))
+      return Bytes(field(1, field(1, Array("loss".utf8)) + field(11, loss)))
+    }
+    model.neuralNetwork?.updateParams = OpaqueMessage(
+      field: 10, name: "updateParams", payload: losses("output", "target"))
+    let target = FeatureDescription(name: "target", kind: Sample.array([2]))
+    model.description?.trainingInput = [target]
+    let renamed = try model.renamingFeatures(["input": "x", "output": "y", "target": "t"])
+    #expect(renamed.neuralNetwork?.updateParams?.payload == losses("y", "t"))
+    #expect(renamed.description?.trainingInput[0].name == "t")
+    #expect(
+      renamed.description?.metadata?.userDefined == [
+        "assay.layout.x": "NC", "assay.shape.x": "?,2", "input": "kept",
+      ])
+  }
+
+  @Test func otherModelsThatNameFeatures() throws {
+    func model(_ field: UInt32, _ payload: [UInt8]) -> Model {
+      var model = Sample.dense
+      model.type = .opaque(OpaqueMessage(field: field, name: "x", payload: Bytes(payload)))
+      return model
+    }
+    // featureVectorizer: inputList (1), inputColumn (1).
+    let vectorizer = try model(602, field(1, field(1, Array("input".utf8))))
+      .renamingFeatures(["input": "x"])
+    guard case .opaque(let message)? = vectorizer.type else {
+      Issue.record("another type")
+      return
+    }
+    #expect(message.payload == Bytes(field(1, field(1, Array("x".utf8)))))
+    #expect(throws: ModelError.self) { try model(502, []).renamingFeatures(["input": "x"]) }
+    // A scaler names nothing, and a damaged message is an error.
+    #expect(throws: Never.self) { try model(604, [0xFF]).renamingFeatures(["input": "x"]) }
+    #expect(throws: ModelError.self) { try model(602, [0xFF]).renamingFeatures(["input": "x"]) }
+  }
 }

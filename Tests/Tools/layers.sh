@@ -18,7 +18,7 @@ Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CProcessor CV
 Formulas: Kernels KernelInterface TensorCore
 CoreMLModel: ByteFormats TensorCore CSpec CProtobufC
 CustomLayers: Formulas Kernels KernelInterface TensorCore
-ModelTransforms: CoreMLModel TensorCore
+ModelTransforms: CoreMLModel ByteFormats TensorCore
 Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
 ImportSupport: CoreMLModel Formulas ByteFormats TensorCore
 KerasImport: ImportSupport ModelTransforms CoreMLModel Formulas HDF5Reader ByteFormats TensorCore

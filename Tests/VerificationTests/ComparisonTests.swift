@@ -38,8 +38,26 @@ import Testing
   @Test func tolerancesByName() {
     var tolerances = Tolerances()
     tolerances.relative["a"] = 0.5
-    #expect(tolerances["a"] == Tolerance(relative: 0.5, absolute: 1e-5))
-    #expect(tolerances["b"] == Tolerance(relative: 1e-4, absolute: 1e-5))
+    tolerances.absolute["c"] = 2e-5
+    // The default's absolute part grows with an array whose largest value exceeds 1, a given one
+    // does not.
+    #expect(tolerances["a"].scaled(to: 200) == Tolerance(relative: 0.5, absolute: 200 * 1e-5))
+    #expect(tolerances["b"].scaled(to: 0.1) == Tolerance(relative: 1e-4, absolute: 1e-5))
+    #expect(tolerances["c"].scaled(to: 200) == Tolerance(relative: 1e-4, absolute: 2e-5))
+  }
+
+  @Test func theDefaultHeedsTheLargestValue() {
+    func agrees(_ actual: [Float], _ expected: [Float], _ tolerance: Tolerance) -> Bool {
+      OutputComparison(
+        "a", actual: Tensor(shape: [2], actual), expected: Tensor(shape: [2], expected),
+        tolerance: tolerance
+      ).agrees
+    }
+    // 1e-5 · 200 = 2e-3 beside a value of 0.
+    #expect(agrees([200, 1.9e-3], [200, 0], tolerance))
+    #expect(!agrees([200, 2.1e-3], [200, 0], tolerance))
+    #expect(!agrees([0.5, 1.1e-5], [0.5, 0], tolerance))
+    #expect(!agrees([200, 1.9e-3], [200, 0], Tolerance(relative: 1e-4, absolute: 1e-5)))
   }
 
   @Test func bestClassesOfEachItem() throws {
@@ -71,7 +89,7 @@ import Testing
   @Test func verdicts() {
     func verdict(
       _ actual: Float, _ expected: Float, _ reference: Double,
-      _ tolerance: Tolerance = Tolerance.Profile.fp32.tolerance
+      _ tolerance: Tolerance = Tolerance(relative: 1e-4, absolute: 1e-5)
     ) -> ReferenceVerdict {
       ReferenceVerdict(
         actual: Tensor(shape: [2], [100, actual]), expected: Tensor(shape: [2], [100, expected]),

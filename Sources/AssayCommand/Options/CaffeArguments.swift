@@ -31,14 +31,16 @@ struct CaffeArguments: ParsableArguments {
   }
 
   var meanImages: PerFeature<MeanImage> {
-    get throws {
-      var images = PerFeature<MeanImage>()
-      for mean in means {
-        let image = try MeanImage(contentsOf: mean.file)
-        if let name = mean.name { images.named[name] = image } else { images.all = image }
-      }
-      return images
+    get throws { try Self.images(means) }
+  }
+
+  static func images(_ files: [NamedFile]) throws -> PerFeature<MeanImage> {
+    var images = PerFeature<MeanImage>()
+    for mean in files {
+      let image = try MeanImage(contentsOf: mean.file)
+      if let name = mean.name { images.named[name] = image } else { images.all = image }
     }
+    return images
   }
 }
 

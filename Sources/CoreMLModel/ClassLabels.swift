@@ -1,5 +1,3 @@
-import CoreMLModel
-
 extension NeuralNetworkClassifier.ClassLabels {
   public var count: Int {
     switch self {

@@ -1,0 +1,64 @@
+import CoreMLModel
+import TensorCore
+
+/// Which layers and blobs of two networks belong together.
+public struct LayerPairing: Sendable {
+  /// Positions in the two networks, in the order of the first.
+  public let layers: [(a: Int, b: Int)]
+  public let removed: [Int]
+  public let added: [Int]
+  /// The second network's blob for one of the first.
+  public let blobs: [String: String]
+
+  /// Pairs layers by name; then what remains by its structure, in order: equal types, fields and
+  /// shapes of weights before equal types and shapes alone.
+  public init(_ a: [NeuralNetworkLayer], _ b: [NeuralNetworkLayer]) throws {
+    var partners = [Int?](repeating: nil, count: a.count)
+    var taken = [Bool](repeating: false, count: b.count)
+    let places = Dictionary(
+      b.indices.map { (b[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+    for index in a.indices {
+      guard let place = places[a[index].name], !taken[place] else { continue }
+      partners[index] = place
+      taken[place] = true
+    }
+    let signatures: [(NeuralNetworkLayer) throws -> String] = [
+      Self.exactSignature, Self.looseSignature,
+    ]
+    for signature in signatures {
+      var open: [String: [Int]] = [:]
+      for index in b.indices.reversed() where !taken[index] {
+        open[try signature(b[index]), default: []].append(index)
+      }
+      for index in a.indices where partners[index] == nil {
+        guard let place = open[try signature(a[index])]?.popLast() else { continue }
+        partners[index] = place
+        taken[place] = true
+      }
+    }
+    layers = partners.enumerated().compactMap { index, place in place.map { (index, $0) } }
+    removed = a.indices.filter { partners[$0] == nil }
+    added = b.indices.filter { !taken[$0] }
+    let produced = Set(b.flatMap(\.output))
+    var blobs: [String: String] = [:]
+    for (index, place) in layers {
+      for (x, y) in zip(a[index].output, b[place].output) {
+        blobs[x] = produced.contains(x) ? x : y
+      }
+    }
+    for name in a.flatMap(\.output) where blobs[name] == nil && produced.contains(name) {
+      blobs[name] = name
+    }
+    self.blobs = blobs
+  }
+
+  private static func looseSignature(_ layer: NeuralNetworkLayer) -> String {
+    let shapes = (layer.parameters?.weights ?? []).map { "\($0.name)\($0.shape)" }
+    return "\(layer.parameters?.specificationTypeName ?? "") \(layer.input.count) "
+      + "\(layer.output.count) \(shapes)"
+  }
+
+  private static func exactSignature(_ layer: NeuralNetworkLayer) throws -> String {
+    looseSignature(layer) + (try layer.flatFields().map { "\($0.path)\($0.values)" }.joined())
+  }
+}

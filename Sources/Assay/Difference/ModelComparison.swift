@@ -1,0 +1,174 @@
+import CoreMLModel
+import TensorCore
+import Verification
+
+/// Two models compared: their structure, and what they answer to the same inputs. The first is the
+/// one to which errors relate.
+public struct ModelComparison: Sendable {
+  public struct Options: Sendable {
+    public var comparison = Comparison.Options()
+    /// Of random inputs, where none are given.
+    public var seed: UInt64 = 0
+    /// Compare the structure only.
+    public var structureOnly = false
+
+    public init() {}
+  }
+
+  public struct Run: Sendable {
+    /// The input's file, or `random inputs`.
+    public let input: String
+    public let comparison: Comparison
+  }
+
+  public let difference: ModelDifference
+  public let runs: [Run]
+  /// Why the models were not run, where they were not.
+  public let notRun: ModelError?
+
+  /// Without a run the structure decides, with one what the models answer.
+  public var matches: Bool {
+    runs.isEmpty ? difference.isEmpty : runs.allSatisfy(\.comparison.outputsMatch)
+  }
+
+  /// - Parameter words: inputs as on a command line; none for random ones.
+  /// - Throws: `ModelError` where a given input does not fit the models.
+  public init(_ a: Model, _ b: Model, inputs words: [String], options: Options) throws {
+    let difference = try ModelDifference(a, b)
+    self.difference = difference
+    guard !options.structureOnly else {
+      runs = []
+      notRun = nil
+      return
+    }
+    guard words.isEmpty else {
+      let pair = try ModelPair(a, b, difference, options.comparison, isRandom: false)
+      runs = try InputSource.resolve(words, for: a) { [] }.map { source in
+        let values = try source.read(for: a, pictures: options.comparison.pictures)
+        return Run(input: source.name, comparison: try pair.compare(values))
+      }
+      notRun = nil
+      return
+    }
+    let result = Result { () throws -> Run in
+      let pair = try ModelPair(a, b, difference, options.comparison, isRandom: true)
+      return Run(
+        input: "random inputs",
+        comparison: try pair.compare(try pair.randomValues(seed: options.seed)))
+    }
+    switch result {
+    case .success(let run):
+      runs = [run]
+      notRun = nil
+    case .failure(let error):
+      guard let error = error as? ModelError else { throw error }
+      runs = []
+      notRun = error
+    }
+  }
+}
+
+extension Comparison {
+  /// Whether the outputs agree, whatever lies inside.
+  public var outputsMatch: Bool {
+    outputs.allSatisfy(\.agrees) && unexpected.isEmpty
+  }
+}
+
+/// Two models ready to run.
+private struct ModelPair {
+  private let a: Predictor
+  private let b: Predictor
+  private let model: Model
+  private let blobs: [String: String]
+  private let options: Comparison.Options
+
+  init(
+    _ a: Model, _ b: Model, _ difference: ModelDifference, _ options: Comparison.Options,
+    isRandom: Bool
+  ) throws {
+    var predictorOptions = Predictor.Options()
+    predictorOptions.forgetBias = options.forgetBias
+    predictorOptions.layout = isRandom ? .coreml : options.layout
+    predictorOptions.pictures = options.pictures
+    predictorOptions.engine = options.engine
+    predictorOptions.keep = .all
+    self.a = try Self.named("the first model") {
+      try Predictor(model: a, options: predictorOptions)
+    }
+    self.b = try Self.named("the second model") {
+      try Predictor(model: b, options: predictorOptions)
+    }
+    model = a
+    blobs = difference.blobs
+    self.options = options
+  }
+
+  private static func named<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as ModelError {
+      throw error.file == nil && error.field == nil ? error.inside(name) : error
+    }
+  }
+
+  func randomValues(seed: UInt64) throws -> [String: FeatureValue] {
+    var values: [String: FeatureValue] = [:]
+    for (name, blob) in try a.randomBlobs(seed: seed) {
+      values[name] = .array(a.features[name]?.value(blob) ?? blob)
+    }
+    return values
+  }
+
+  func compare(_ values: [String: FeatureValue]) throws -> Comparison {
+    let expected = try Self.named("the first model") { try a.predict(values) }
+    let names = inputNames
+    let renamed = Dictionary(
+      values.map { (names[$0.key] ?? $0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+    let actual = try Self.named("the second model") { try b.predict(renamed) }
+    let (x, y) = (expected.features, actual.features)
+    let pairing = ArrayPairing(
+      actual: y.map { blobName(ofSecond: $0.name) ?? $0.name }, expected: x.map(\.name))
+    let comparisons = pairing.pairs.map { pair in
+      let (output, reference) = (y[pair.actual], x[pair.expected])
+      return OutputComparison(
+        reference.name, actual: output.value, expected: reference.value,
+        tolerance: options.tolerances[reference.name], top: options.top)
+    }
+    return Comparison(
+      outputs: comparisons,
+      unexpected: pairing.unpairedActual.map { y[$0].name }
+        + pairing.unpairedExpected.map { x[$0].name },
+      blobs: compareBlobs(actual, expected), verdicts: [:])
+  }
+
+  /// The second model's input for each of the first's: by name, then by order.
+  private var inputNames: [String: String] {
+    let pairing = ArrayPairing(
+      actual: b.inputs.map { Optional($0.name) }, expected: a.inputs.map { Optional($0.name) })
+    return Dictionary(
+      pairing.pairs.map { (a.inputs[$0.expected].name, b.inputs[$0.actual].name) },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  private func blobName(ofSecond name: String) -> String? {
+    blobs.first { $0.value == name }?.key
+  }
+
+  private func compareBlobs(_ actual: Prediction, _ expected: Prediction) -> BlobComparison {
+    let found = Dictionary(
+      actual.outputs.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    var paired: [String: Tensor] = [:]
+    for (name, other) in blobs { paired[name] = found[other] }
+    let references = Dictionary(
+      expected.outputs.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    return BlobComparison(
+      order: model.neuralNetwork?.layers.flatMap(\.output) ?? [], actual: paired,
+      expected: references.filter { paired[$0.key] != nil }, tolerances: options.tolerances)
+  }
+}
+
+extension Prediction {
+  /// The outputs without the blobs inside.
+  fileprivate var features: [PredictedOutput] {
+    outputs.filter { if case .blob = $0.kind { false } else { true } }
+  }
+}

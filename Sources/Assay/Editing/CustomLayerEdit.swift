@@ -1,0 +1,105 @@
+import CoreMLModel
+import ModelTransforms
+import TensorCore
+
+/// Changes of one custom layer.
+public struct CustomLayerEdit: Sendable {
+  public var selection: CustomLayerSelection
+  public var className: String?
+  public var classDescription: String?
+  /// New values, in order; nil takes a parameter away.
+  public var parameters: [(name: String, value: ParameterText?)] = []
+  /// New weights by their place; one place more than there are adds one.
+  public var weights: [(index: Int, values: [Float])] = []
+
+  public init(_ selection: CustomLayerSelection) { self.selection = selection }
+
+  var changesNumbers: Bool { className != nil || !parameters.isEmpty || !weights.isEmpty }
+
+  func apply(to model: Model) throws -> Model {
+    try model.editingCustomLayer(selection) { layer in
+      layer.className = className ?? layer.className
+      layer.classDescription = classDescription ?? layer.classDescription
+      for (name, text) in parameters {
+        guard let text else {
+          guard layer.parameters.removeValue(forKey: name) != nil else {
+            throw ModelError(.mismatch, "there is no such parameter", field: name)
+          }
+          continue
+        }
+        layer.parameters[name] = .some(try text.value(like: layer.parameters[name] ?? nil, name))
+      }
+      for (index, values) in weights {
+        guard index <= layer.blobs.count else {
+          throw ModelError(
+            .mismatch, "there are \(layer.blobs.count) weights", field: "weights[\(index)]")
+        }
+        if index == layer.blobs.count {
+          layer.blobs.append(Weights(values))
+        } else {
+          let old = layer.blobs[index]
+          guard old.storedCount == values.count else {
+            throw ModelError(
+              .mismatch, "\(values.count) values, where there are \(old.storedCount)",
+              field: "weights[\(index)]")
+          }
+          layer.blobs[index] = Weights(values)
+          layer.blobs[index].isUpdatable = old.isUpdatable
+        }
+      }
+    }
+  }
+}
+
+/// A parameter's value as it is written on a command line: `2`, `1.5`, `true`, `text`, or with its
+/// type, `long:2`.
+public struct ParameterText: Sendable, Equatable {
+  public enum Kind: String, Sendable, CaseIterable {
+    case double, string, int, long, bool
+  }
+
+  public var kind: Kind?
+  public var text: String
+
+  public init(_ text: String) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    if parts.count == 2, let kind = Kind(rawValue: String(parts[0])) {
+      self.kind = kind
+      self.text = String(parts[1])
+    } else {
+      self.text = text
+    }
+  }
+
+  /// Of the type that is written, else of that of `old`, else of the one that the text looks like.
+  func value(like old: Custom.Value?, _ name: String) throws -> Custom.Value {
+    let kind = kind ?? old.map(Self.kind) ?? natural
+    switch kind {
+    case .double: if let value = Double(text) { return .double(value) }
+    case .string: return .string(text)
+    case .int: if let value = Int32(text) { return .int(value) }
+    case .long: if let value = Int64(text) { return .long(value) }
+    case .bool: if let value = Bool(text) { return .bool(value) }
+    }
+    throw ModelError(
+      .mismatch, "'\(text)' is no \(kind.rawValue)", field: name,
+      hint: "write the type before the value to change it, such as string:\(text)")
+  }
+
+  private var natural: Kind {
+    if Int32(text) != nil { return .int }
+    if Int64(text) != nil { return .long }
+    if Double(text) != nil { return .double }
+    return Bool(text) != nil ? .bool : .string
+  }
+
+  private static func kind(_ value: Custom.Value) -> Kind {
+    switch value {
+    case .double: .double
+    case .string: .string
+    case .int: .int
+    case .long: .long
+    case .bool: .bool
+    }
+  }
+}

@@ -1,0 +1,255 @@
+import CoreMLModel
+import Engine
+import ModelTransforms
+import TensorCore
+import Verification
+
+/// Runs a model before and after an edit on the same seeded random inputs.
+public struct EditCheck {
+  /// Part of an output's largest value up to which a difference is rounding: the engine fuses other
+  /// layers where others are outputs.
+  private static let rounding = 1e-4
+  /// Elements of an input beyond which the bounds of its shape are not tried.
+  private static let largestInput = 1 << 22
+
+  private let edit: ModelEdit
+  private let options: Predictor.Options
+  /// What the run showed, for a person.
+  public private(set) var notes: [String] = []
+  private var outputs: [String: Tensor]?
+  private var inputs: [String: Tensor] = [:]
+
+  public init(_ edit: ModelEdit, options: Predictor.Options = Predictor.Options()) {
+    self.edit = edit
+    var options = options
+    options.layout = .coreml
+    self.options = options
+  }
+
+  /// - Throws: `ModelError` where the edited model has faults that the other had not, or runs no more,
+  ///   or answers otherwise though only names and declarations have changed.
+  public mutating func check(_ before: Model, _ after: Model) throws {
+    try Self.validate(before, after)
+    if let type = after.firstTypeThatDoesNotRun {
+      notes.append("not run: the engine has no models of type \(type)")
+      return
+    }
+    let reference: [String: Tensor]
+    do { reference = try blobs(before, after) } catch let error as ModelError {
+      notes.append("not run before the edit: \(error.description)")
+      do { try run(after, [:]) } catch let error as ModelError {
+        notes.append("not run after the edit: \(error.description)")
+        return
+      }
+      return try checkBounds(after)
+    }
+    do { try run(after, reference) } catch let error as ModelError {
+      // A class that only the application has.
+      guard error.code == .unsupported, edit.customLayers.contains(where: { $0.className != nil })
+      else { throw error }
+      notes.append("not run after the edit: \(error.description)")
+      return
+    }
+    try compare(reference)
+    try checkBounds(after)
+  }
+
+  /// - Throws: a fault of the edited model that the other had not.
+  public static func validate(_ before: Model, _ after: Model) throws {
+    let (old, new) = (before.validate(), after.validate())
+    guard new.count > old.count || old.isEmpty else { return }
+    let known = Set(old.map(\.message))
+    if let fault = new.first(where: { !known.contains($0.message) }) { throw fault }
+  }
+
+  /// Runs the model as it was read back, which must answer what the one that was written answered.
+  public mutating func checkWritten(_ model: Model, _ written: Model) throws {
+    guard model == written else {
+      throw ModelError(.internal, "the file does not hold what was written")
+    }
+    guard let outputs else { return }
+    let found = try Predictor(model: written, options: options).outputBlobs(inputs)
+    for (name, value) in outputs where found[name].map({ !Self.agree($0, value, 0) }) ?? true {
+      throw ModelError(.internal, "the file answers otherwise than what was written", field: name)
+    }
+  }
+
+  /// The blobs of a run before the edit, inputs and outputs and all that become features, by their
+  /// new names.
+  private func blobs(_ before: Model, _ after: Model) throws -> [String: Tensor] {
+    let names = Set(after.featureNames)
+    var options = options
+    if let network = before.neuralNetwork {
+      let produced = Set(network.layers.flatMap(\.output))
+      options.keep = .named(names.intersection(produced))
+    }
+    let predictor = try Predictor(model: before, options: options)
+    let inputs = try predictor.randomBlobs(seed: 0)
+    var blobs = try predictor.outputBlobs(inputs)
+    if let name = before.probabilitiesBlob, let value = blobs[name],
+      let feature = before.description?.predictedProbabilitiesName, !feature.isEmpty
+    {
+      blobs[feature] = value
+    }
+    blobs.merge(inputs) { first, _ in first }
+    return Dictionary(
+      blobs.map { (edit.renames[$0.key] ?? $0.key, $0.value) },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  private mutating func run(_ model: Model, _ known: [String: Tensor]) throws {
+    let predictor = try Predictor(model: model, options: options)
+    inputs = try predictor.randomBlobs(
+      seed: 0,
+      shapes: known.mapValues(\.shape).filter { name, shape in
+        model.typicalShapeFits(name, shape)
+      })
+    for input in predictor.inputs {
+      guard let value = known[input.name] else { continue }
+      // What is optional now has the value that it had.
+      if inputs[input.name].map({ $0.shape == value.shape }) ?? true { inputs[input.name] = value }
+    }
+    var results = try predictor.outputBlobs(inputs)
+    if let name = model.probabilitiesBlob, let value = results[name],
+      let feature = model.description?.predictedProbabilitiesName, !feature.isEmpty
+    {
+      results[feature] = value
+    }
+    outputs = try predictor.outputBlobs(inputs)
+    compared = results
+  }
+
+  private var compared: [String: Tensor] = [:]
+
+  private mutating func compare(_ reference: [String: Tensor]) throws {
+    let shared = compared.filter { reference[$0.key] != nil }
+    if edit.changesNumbers {
+      notes.append("runs before and after")
+      return
+    }
+    for (name, value) in shared.sorted(by: { $0.key < $1.key }) {
+      guard let expected = reference[name], Self.agree(value, expected, Self.rounding) else {
+        throw ModelError(.internal, "the edited model answers otherwise", field: name)
+      }
+    }
+    notes.append(
+      shared.isEmpty
+        ? "runs before and after"
+        : "answers the same before and after: "
+          + shared.keys.sorted().joined(separator: ", "))
+  }
+
+  private static func agree(_ a: Tensor, _ b: Tensor, _ part: Double) -> Bool {
+    guard a.count == b.count else { return false }
+    let largest = b.elements.reduce(0) { max($0, $1.isFinite ? abs($1) : 0) }
+    return ErrorMetrics(
+      a, b, Tolerance(relative: 0, absolute: part * Double(largest))
+    ).isWithinTolerance
+  }
+}
+
+// MARK: - Flexible shapes
+
+extension EditCheck {
+  /// Runs the model at the bounds of the shapes that the edit has set.
+  fileprivate mutating func checkBounds(_ model: Model) throws {
+    let names = edit.shapes.map(\.name)
+    let features = (model.description?.input ?? []).filter { names.contains($0.name) }
+    guard !features.isEmpty else { return }
+    let choices = features.map { ($0.name, $0.boundaryShapes(in: model)) }
+    let predictor = try Predictor(model: model, options: options)
+    for index in 0..<(choices.map { $0.1.count }.max() ?? 0) {
+      let shapes = Dictionary(
+        choices.compactMap { name, list in
+          list.isEmpty ? nil : (name, list[min(index, list.count - 1)])
+        }, uniquingKeysWith: { first, _ in first })
+      let text = shapes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        .joined(separator: ", ")
+      guard
+        shapes.values.allSatisfy({
+          (try? checkedProduct($0)).map { $0 <= Self.largestInput } ?? false
+        })
+      else {
+        notes.append("not run with \(text): too large to try")
+        continue
+      }
+      do {
+        let blobs = try predictor.randomBlobs(seed: 0, shapes: shapes)
+        _ = try predictor.outputBlobs(blobs)
+        notes.append("runs with \(text)")
+      } catch var error as ModelError {
+        if error.code == .outOfMemory {
+          notes.append("not run with \(text): \(error.description)")
+          continue
+        }
+        error.message = "does not run with \(text): \(error.message)"
+        error.code = .mismatch
+        throw error
+      }
+    }
+  }
+}
+
+extension Model {
+  /// Whether an input may have this shape in place of its usual one: another sequence or batch
+  /// apart, it is the same.
+  fileprivate func typicalShapeFits(_ name: String, _ shape: [Int]) -> Bool {
+    guard let feature = description?.input.first(where: { $0.name == name }),
+      let typical = typicalShape(of: feature)
+    else { return false }
+    if neuralNetwork?.arrayInputShapeMapping == .exact { return typical == shape }
+    return typical.count == shape.count && typical.dropFirst(2) == shape.dropFirst(2)
+  }
+}
+
+extension FeatureDescription {
+  /// The shapes in which a network sees an input at the bounds of its flexibility: each enumerated
+  /// one, or all sizes at their least and all at their greatest, in place of which an unbounded one
+  /// has twice its own.
+  fileprivate func boundaryShapes(in model: Model) -> [[Int]] {
+    let owner = model.pipelineModels.first {
+      $0.description?.input.contains { $0.name == name } ?? false
+    }
+    guard let network = (owner ?? model).neuralNetwork else { return [] }
+    func shape(_ kind: FeatureType.Kind) -> [Int]? {
+      var type = FeatureType()
+      type.kind = kind
+      return type.networkShape(in: network)
+    }
+    func ends(_ range: SizeRange?, _ own: Int) -> (Int, Int) {
+      guard let range else { return (own, own) }
+      return (
+        range.lowerBound, range.upperBound < 0 ? max(2 * own, range.lowerBound) : range.upperBound
+      )
+    }
+    switch type?.kind {
+    case .image(let image)?:
+      func sized(_ width: Int, _ height: Int) -> [Int]? {
+        var image = image
+        (image.width, image.height) = (width, height)
+        return shape(.image(image))
+      }
+      switch image.flexibility {
+      case .enumerated(let sizes)?: return sizes.compactMap { sized($0.width, $0.height) }
+      case .range(let width, let height)?:
+        let (x, y) = (ends(width, image.width), ends(height, image.height))
+        return [sized(x.0, y.0), sized(x.1, y.1)].compactMap { $0 }
+      case nil: return []
+      }
+    case .multiArray(let array)?:
+      func sized(_ sizes: [Int]) -> [Int]? {
+        var array = array
+        array.shape = sizes
+        return shape(.multiArray(array))
+      }
+      switch array.flexibility {
+      case .enumerated(let shapes)?: return shapes.compactMap(sized)
+      case .range(let ranges)? where ranges.count == array.shape.count:
+        let bounds = zip(ranges, array.shape).map { ends($0, $1) }
+        return [sized(bounds.map(\.0)), sized(bounds.map(\.1))].compactMap { $0 }
+      default: return []
+      }
+    default: return []
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import CoreMLModel
+import ImportSupport
+import ModelTransforms
+import TensorCore
+
+/// What `edit` changes of a model. Features are named by their new names, where `renames` renames
+/// them.
+public struct ModelEdit: Sendable {
+  public struct Classes: Sendable {
+    public var labels: NeuralNetworkClassifier.ClassLabels
+    /// Of a network that becomes a classifier.
+    public var labelName = "classLabel"
+    public var probabilities: String?
+
+    public init(labels: NeuralNetworkClassifier.ClassLabels) { self.labels = labels }
+  }
+
+  public var renames: [String: String] = [:]
+  public var metadata = MetadataEdit()
+  public var classes: Classes?
+  public var imageInputs: [String] = []
+  public var imageOutputs: [String] = []
+  /// Images that become arrays.
+  public var arrays: [String] = []
+  public var preprocessing = ImagePreprocessing()
+  /// Data types of one array feature, or of all.
+  public var arrayTypes: [(name: String?, type: ArrayFeatureType.DataType)] = []
+  public var optionalInputs: [String] = []
+  public var requiredInputs: [String] = []
+  public var shapes: [(name: String, choice: ShapeChoice)] = []
+  public var addedOutputs: [String] = []
+  public var removedOutputs: [String] = []
+  public var cutInputs: [String] = []
+  public var cutOutputs: [String] = []
+  public var customLayers: [CustomLayerEdit] = []
+  /// New values of weights.
+  public var weights: [WeightPlace: FloatValues] = [:]
+  public var version: Int?
+  public var removesTraining = false
+
+  public init() {}
+
+  /// Whether the edited network computes other numbers than the one before.
+  public var changesNumbers: Bool {
+    !weights.isEmpty || preprocessing.isUsed || !imageInputs.isEmpty || !imageOutputs.isEmpty
+      || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
+  }
+
+  /// - Throws: `ModelError` where an edit does not fit the model.
+  public func apply(to original: Model) throws -> (model: Model, notes: [String]) {
+    var notes: [String] = []
+    var model = try original.renamingFeatures(renames)
+    if removesTraining { model = try model.withoutTraining() }
+    for edit in customLayers { model = try edit.apply(to: model) }
+    if !weights.isEmpty { model = try model.replacingWeights(weights) }
+    let dataType = model.usualArrayType
+    if !cutInputs.isEmpty || !cutOutputs.isEmpty {
+      model = try model.cut(
+        from: try cutInputs.map(model.blobOrFeature), to: try cutTargets(model),
+        shapes: model.inferredBlobShapes(), dataType: dataType)
+    }
+    for name in addedOutputs {
+      let blob = try model.blobOrFeature(name)
+      model = try model.addingOutput(
+        blob, shape: model.inferredBlobShapes()[blob], dataType: dataType)
+    }
+    for name in removedOutputs { model = try model.removingOutput(name) }
+    if let classes {
+      model = try model.settingClassLabels(
+        classes.labels, label: classes.labelName, probabilities: classes.probabilities)
+    }
+    model = try editingInterface(model, &notes)
+    model = try model.editingMetadata(metadata)
+    model = model.withSufficientVersion(since: original)
+    if let version { model = try model.settingVersion(version) }
+    return (model, notes)
+  }
+
+  private func cutTargets(_ model: Model) throws -> [String] {
+    if !cutOutputs.isEmpty { return try cutOutputs.map(model.blobOrFeature) }
+    return (model.description?.output ?? []).map(\.name)
+  }
+
+  private func editingInterface(_ model: Model, _ notes: inout [String]) throws -> Model {
+    var model = model
+    for name in arrays {
+      if model.preparesPixels(of: name) {
+        notes.append("'\(name)' is taken as the first layer sees it: its scaler is gone")
+      }
+      model = try model.settingArray(name)
+    }
+    for name in imageInputs + imageOutputs {
+      model = try model.settingImage(
+        name, colorSpace: preprocessing.color.named[name],
+        shape: model.inferredBlobShapes()[name])
+    }
+    model = try PreprocessingEdit(preprocessing, newImages: imageInputs).apply(to: model, &notes)
+    for (name, type) in arrayTypes { model = try model.settingArrayType(type, of: name) }
+    for name in optionalInputs { model = try model.settingOptional(true, name) }
+    for name in requiredInputs { model = try model.settingOptional(false, name) }
+    for (name, choice) in shapes { model = try model.settingShapes(choice, of: name) }
+    return model
+  }
+}
+
+extension Model {
+  /// The data type that most array features have.
+  fileprivate var usualArrayType: ArrayFeatureType.DataType {
+    let types = ((description?.input ?? []) + (description?.output ?? [])).compactMap {
+      if case .multiArray(let array)? = $0.type?.kind { array.dataType } else { nil }
+    }
+    return types.first ?? .double
+  }
+
+  /// The feature or the blob that a name means.
+  fileprivate func blobOrFeature(_ name: String) throws -> String {
+    if featureNames.contains(name) { return name }
+    if let blob = blob(named: name) { return blob }
+    throw ModelError(
+      .mismatch, "the model has no layer or blob '\(name)'", hint: "`assay inspect` lists them")
+  }
+
+  fileprivate func preparesPixels(of name: String) -> Bool {
+    (neuralNetwork?.preprocessing ?? []).contains { step in
+      guard step.featureName.isEmpty || step.featureName == name else { return false }
+      guard case .scaler(let scaler)? = step.preprocessor else { return true }
+      var plain = NeuralNetworkImageScaler()
+      plain.channelScale = 1
+      plain.unknownFields = scaler.unknownFields
+      return scaler != plain
+    }
+  }
+}

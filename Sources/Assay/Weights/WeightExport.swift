@@ -1,0 +1,90 @@
+import ByteFormats
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension WeightFiles {
+  /// Writes all weights of a network into `folder`, decoded to single precision, and a manifest that
+  /// says where each stands. The folder is made if need be.
+  ///
+  /// - Returns: how many weights and files were written.
+  public func write(_ model: Model, to folder: String) throws -> (weights: Int, files: Int) {
+    guard model.neuralNetwork != nil else {
+      throw ModelError(.unsupported, "a model of type \(model.typeName) has no weights to export")
+    }
+    let places = try entries(of: model, WeightOrders(layout, of: model))
+    try Self.makeFolder(folder)
+    var begin = 0
+    var files = 0
+    while begin < places.count {
+      let file = places[begin].entry.file
+      var end = begin
+      while end < places.count, places[end].entry.file == file { end += 1 }
+      try write(places[begin..<end].map { ($0.weight, $0.order) }, to: folder + "/" + file)
+      files += 1
+      begin = end
+    }
+    let text = manifestText(places.map(\.entry))
+    try AtomicFile.write(to: folder + "/" + Self.manifest) { try $0.write(text) }
+    return (places.count, files)
+  }
+
+  private func write(_ weights: [(NamedWeights, WeightOrder)], to path: String) throws {
+    let count = try checkedSum(weights.map { try checkedProduct($0.0.shape) })
+    let shape = weights.count == 1 ? weights[0].1.fileShape : [count]
+    let block = 1 << 18
+    try AtomicFile.write(to: path, byteCount: count * 4) { file in
+      if format == .npy { try file.write(NumPyFile.header(shape: shape)) }
+      let buffer = try AlignedBuffer(checkedByteCount: min(block, max(count, 1)) * 4)
+      try withExtendedLifetime(buffer) {
+        let target = buffer.pointer.bindMemory(to: Float.self, capacity: min(block, max(count, 1)))
+        for (weight, order) in weights {
+          let values = order.file(try weight.decoded())
+          for start in stride(from: 0, to: values.count, by: block) {
+            let range = start..<min(start + block, values.count)
+            values.copy(range, to: target)
+            try file.write(UnsafeRawBufferPointer(start: target, count: range.count * 4))
+          }
+        }
+      }
+    }
+  }
+
+  private func manifestText(_ entries: [Entry]) -> String {
+    func object(_ pairs: [(String, JSONValue)]) -> String {
+      var object = JSONObject()
+      for (name, value) in pairs { object[name] = value }
+      return JSONValue.object(object).text
+    }
+    let lines = entries.map { entry in
+      "  "
+        + object([
+          ("name", .string(entry.name)), ("layer", .string(entry.layer)),
+          ("parameter", .string(entry.parameter)), ("file", .string(entry.file)),
+          ("offset", .int(entry.offset)), ("count", .int(entry.count)),
+          ("shape", .array(entry.shape.map { .int($0) })),
+        ])
+    }
+    return "{\"format\": \"\(format.rawValue)\", \"layout\": \"\(layout.rawValue)\", "
+      + "\"weights\": [\n" + lines.joined(separator: ",\n") + "\n]}\n"
+  }
+
+  private static func makeFolder(_ path: String) throws {
+    var isDirectory = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
+      guard isDirectory else {
+        throw ModelError(.cannotCreate, "is a file; weights need a folder", file: path)
+      }
+      return
+    }
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: path) }
+  }
+}

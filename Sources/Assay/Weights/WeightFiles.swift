@@ -1,0 +1,115 @@
+import CoreMLModel
+import TensorCore
+
+/// How weights stand in files.
+public struct WeightFiles: Sendable {
+  public enum Format: String, Sendable, CaseIterable {
+    case npy
+    /// Little-endian 32-bit floats, nothing else.
+    case raw
+  }
+
+  /// What one file holds.
+  public enum Grouping: String, Sendable, CaseIterable {
+    case parameter
+    /// A layer's weights, mean, variance, gamma and beta, one after the other, then what else it has.
+    case layer
+    case all
+  }
+
+  public var format = Format.npy
+  public var grouping = Grouping.parameter
+  public var layout = WeightLayout.coreml
+  /// Ends of the files' names for a layer's first, second, … weight, in place of the weights' names.
+  public var suffixes: [String] = []
+
+  public init() {}
+
+  /// Where a weight stands.
+  struct Entry: Equatable {
+    /// The file's name without its extension, or what would be it.
+    var name: String
+    var layer: String
+    var parameter: String
+    var file: String
+    /// Elements before it in the file.
+    var offset: Int
+    var count: Int
+    /// In the file's order.
+    var shape: [Int]
+  }
+
+  static let manifest = "manifest.json"
+  /// The name of the file of all weights.
+  private static let whole = "weights"
+
+  var fileExtension: String { format == .npy ? ".npy" : ".bin" }
+
+  /// The places of all weights, in file order.
+  func entries(
+    of model: Model, _ orders: WeightOrders
+  ) throws -> [(entry: Entry, weight: NamedWeights, order: WeightOrder)] {
+    var result: [(Entry, NamedWeights, WeightOrder)] = []
+    var names: Set<String> = []
+    var position = 0
+    for layer in model.neuralNetwork?.layers ?? [] {
+      let weights = Self.ordered(
+        (layer.parameters?.weights ?? []).filter { $0.values.storedCount > 0 })
+      if grouping != .all { position = 0 }
+      for (index, weight) in weights.enumerated() {
+        if grouping == .parameter { position = 0 }
+        let order = orders.order(of: weight, in: layer)
+        let count = try checkedProduct(weight.shape, limit: Limits.tensorElements)
+        let suffix =
+          weights.count <= suffixes.count ? suffixes[index] : "_" + weight.name
+        let name = Self.fileName(layer.name + suffix)
+        let file =
+          switch grouping {
+          case .parameter: name
+          case .layer: Self.fileName(layer.name)
+          case .all: Self.whole
+          }
+        if grouping == .parameter || (grouping == .layer && index == 0),
+          !names.insert(file).inserted
+        {
+          throw ModelError(
+            .mismatch, "two weights would have the file '\(file)'", layer: layer.name,
+            hint: "--per all puts them into one file")
+        }
+        result.append(
+          (
+            Entry(
+              name: name, layer: layer.name, parameter: weight.name, file: file + fileExtension,
+              offset: position, count: count, shape: order.fileShape), weight, order
+          ))
+        position = try checkedSum([position, count])
+      }
+    }
+    return result
+  }
+
+  private static func ordered(_ weights: [NamedWeights]) -> [NamedWeights] {
+    let order = ["weights", "mean", "variance", "gamma", "beta"]
+    return weights.enumerated().sorted { a, b in
+      let (x, y) = (
+        order.firstIndex(of: a.element.name) ?? order.count,
+        order.firstIndex(of: b.element.name) ?? order.count
+      )
+      return x != y ? x < y : a.offset < b.offset
+    }.map(\.element)
+  }
+
+  /// A name that stays in its folder.
+  private static func fileName(_ name: String) -> String {
+    var result = ""
+    for scalar in name.unicodeScalars {
+      switch scalar {
+      case "/": result += "__SLASH__"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F: result += "_"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    if result.hasPrefix(".") { result = "_" + result.dropFirst() }
+    return String(result.prefix(200))
+  }
+}

@@ -1,0 +1,154 @@
+import ByteFormats
+import CoreMLModel
+import ImportSupport
+import ModelTransforms
+import TensorCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension WeightFiles {
+  /// Reads the weights in `folder` that belong to `model`, in Core ML's order: those that its
+  /// manifest names, or, where it has none, those whose files have the names that `write` gives.
+  ///
+  /// - Throws: `.mismatch` where a shape is another than the model's, or nothing is there;
+  ///   `.missingFile` for a file that the manifest names.
+  public func read(_ folder: String, for model: Model) throws -> [WeightPlace: FloatValues] {
+    let manifest = folder + "/" + Self.manifest
+    guard FileManager.default.fileExists(atPath: manifest) else {
+      return try readUnlisted(folder, for: model)
+    }
+    let (files, entries) = try inFile(manifest) {
+      try Self.parse(
+        JSONValue(parsing: MappedFile.read(manifest, limit: Limits.jsonBytes).array(of: UInt8.self))
+      )
+    }
+    let orders = try WeightOrders(files.layout, of: model)
+    var places: [WeightPlace: (NamedWeights, WeightOrder)] = [:]
+    for layer in model.neuralNetwork?.layers ?? [] {
+      for weight in layer.parameters?.weights ?? [] {
+        places[WeightPlace(layer: layer.name, parameter: weight.name)] = (
+          weight, orders.order(of: weight, in: layer)
+        )
+      }
+    }
+    var result: [WeightPlace: FloatValues] = [:]
+    var contents: (file: String, values: FloatValues)?
+    for entry in entries {
+      let place = WeightPlace(layer: entry.layer, parameter: entry.parameter)
+      guard let (_, order) = places[place] else {
+        throw ModelError(
+          .mismatch, "the model has no such weight", file: manifest, layer: entry.layer,
+          field: entry.parameter)
+      }
+      if contents?.file != entry.file {
+        contents = (entry.file, try files.values(folder + "/" + entry.file).values)
+      }
+      guard let values = contents?.values else { continue }
+      result[place] = try Self.piece(
+        values, entry, order, file: folder + "/" + entry.file)
+    }
+    return result
+  }
+
+  /// Files by their names, without a manifest.
+  private func readUnlisted(
+    _ folder: String, for model: Model
+  ) throws -> [WeightPlace: FloatValues] {
+    var result: [WeightPlace: FloatValues] = [:]
+    for (entry, _, order) in try entries(of: model, WeightOrders(layout, of: model)) {
+      let path = folder + "/" + entry.file
+      guard FileManager.default.fileExists(atPath: path) else { continue }
+      let (values, shape) = try self.values(path)
+      if let shape, grouping == .parameter, shape != entry.shape {
+        throw ModelError(
+          .mismatch, "the shape is \(shape), the model's \(entry.shape)", file: path,
+          layer: entry.layer, field: entry.parameter)
+      }
+      result[WeightPlace(layer: entry.layer, parameter: entry.parameter)] = try Self.piece(
+        values, entry, order, file: path)
+    }
+    guard !result.isEmpty else {
+      throw ModelError(
+        .mismatch, "holds no file of a weight of the model", file: folder,
+        hint: "`assay inspect MODEL --export-weights DIR` writes such files, with a manifest")
+    }
+    return result
+  }
+
+  private static func piece(
+    _ values: FloatValues, _ entry: Entry, _ order: WeightOrder, file: String
+  ) throws -> FloatValues {
+    func mismatch(_ message: String) -> ModelError {
+      ModelError(.mismatch, message, file: file, layer: entry.layer, field: entry.parameter)
+    }
+    guard entry.shape == order.fileShape else {
+      throw mismatch("the shape is \(entry.shape), the model's \(order.fileShape)")
+    }
+    let count = try checkedProduct(entry.shape)
+    let end = try checkedSum([entry.offset, count])
+    guard entry.offset >= 0, end <= values.count else {
+      throw mismatch("\(values.count) values, where elements up to \(end) are needed")
+    }
+    guard let bytes = values.contiguousBytes else {
+      throw ModelError(.internal, "values in pieces")
+    }
+    return order.model(FloatValues(bytes: bytes[entry.offset * 4..<end * 4]))
+  }
+
+  /// The values of a file, and the shape that it names.
+  private func values(_ path: String) throws -> (values: FloatValues, shape: [Int]?) {
+    let bytes = try MappedFile.read(path)
+    return try inFile(path) {
+      if format == .npy {
+        let tensor = try NumPyFile.parse(bytes).tensor
+        return (FloatValues(tensor.elements), tensor.shape)
+      }
+      guard bytes.count % 4 == 0 else {
+        throw ModelError(.malformed, "\(bytes.count) bytes are no 32-bit floats")
+      }
+      return (FloatValues(bytes: bytes), nil)
+    }
+  }
+
+  private static func parse(_ document: JSONValue) throws -> (WeightFiles, [Entry]) {
+    var files = WeightFiles()
+    guard let format = document["format"]?.string.flatMap(Format.init),
+      let layout = document["layout"]?.string.flatMap(WeightLayout.init),
+      let list = document["weights"]?.array
+    else {
+      throw ModelError(
+        .malformed, "a manifest needs 'format', 'layout' and 'weights'",
+        hint: "formats are npy and raw, layouts coreml, source and mps")
+    }
+    files.format = format
+    files.layout = layout
+    return (
+      files,
+      try list.enumerated().map { index, value in
+        let shape = value["shape"]?.array?.compactMap(\.int) ?? []
+        guard let layer = value["layer"]?.string, let parameter = value["parameter"]?.string,
+          let file = value["file"]?.string, let offset = value["offset"]?.int,
+          let count = value["count"]?.int, offset >= 0,
+          shape.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }),
+          try checkedProduct(shape, limit: Limits.tensorElements) == count
+        else {
+          throw ModelError(
+            .malformed,
+            "a weight needs layer, parameter, file, offset, and a count that fits its shape",
+            field: "weights[\(index)]")
+        }
+        guard !file.contains("/"), !file.isEmpty, file != ".." else {
+          throw ModelError(
+            .malformed, "'\(file)' is no file of the folder", field: "weights[\(index)].file")
+        }
+        return Entry(
+          name: value["name"]?.string ?? "", layer: layer, parameter: parameter, file: file,
+          offset: offset, count: count, shape: shape)
+      }
+    )
+  }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Assay
+import CoreMLModel
+import ImportSupport
+import ModelTransforms
+import TensorCore
+
+struct EditCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit", abstract: "Changes an .mlmodel, and nothing else in it.",
+    discussion: """
+      What is not named stays as it is, fields that this program does not know included. The model is \
+      validated, run before and after on random inputs where it can be run, written, read back and \
+      run again.
+      """)
+
+  @Argument(help: "The model.", completion: .file(extensions: ["mlmodel"]))
+  var model: String
+
+  @Option(
+    name: .customShort("o"), help: ArgumentHelp("The .mlmodel to write.", valueName: "OUT.mlmodel"),
+    completion: .file(extensions: ["mlmodel"]))
+  var destination: String
+
+  @OptionGroup(title: "Features") var features: FeatureEditArguments
+  @OptionGroup(title: "Images") var images: ImageArguments
+
+  @Option(
+    name: .customLong("mean"),
+    help: ArgumentHelp(
+      "Mean image of all image inputs, or of one: .binaryproto or .npy; repeatable.",
+      valueName: "[NAME=]FILE"),
+    completion: .file())
+  var means: [NamedFile] = []
+
+  @OptionGroup(title: "Classifier") var classifier: ClassifierArguments
+  @OptionGroup(title: "Network") var network: NetworkEditArguments
+  @OptionGroup(title: "Custom layers") var customLayers: CustomLayerArguments
+  @OptionGroup(title: "Files of weights") var weightFiles: WeightArguments
+  @OptionGroup(title: "Metadata") var metadata: MetadataArguments
+
+  @Option(
+    name: .customLong("remove-metadata"),
+    help: ArgumentHelp(
+      "Take an entry of the user-defined metadata away; repeatable.", valueName: "K"))
+  var removedKeys: [String] = []
+
+  @Flag(name: .customLong("no-run"), help: "Validate only: run the model neither before nor after.")
+  var noRun = false
+
+  @OptionGroup var engine: EngineArguments
+
+  @OptionGroup var global: GlobalOptions
+
+  func run() throws {
+    global.apply()
+    let document = try inFile(model) { try Model(contentsOf: model) }
+    let edited = try inFile(model) { try edit(document) }
+    try inFile(destination) { try edited.model.write(to: destination) }
+    guard destination != "-", var check = edited.check else { return }
+    try inFile(destination) {
+      try check.checkWritten(edited.model, Model(contentsOf: destination))
+    }
+  }
+
+  private func edit(_ document: Model) throws -> (model: Model, check: EditCheck?) {
+    let edit = try self.edit(of: document)
+    let (model, notes) = try edit.apply(to: document)
+    for note in notes where !global.quiet { Console.warn(note) }
+    var options = Predictor.Options()
+    options.engine = engine.compileOptions
+    options.forgetBias = engine.forgetBias
+    var check = EditCheck(edit, options: options)
+    if noRun {
+      try EditCheck.validate(document, model)
+      return (model, nil)
+    }
+    try check.check(document, model)
+    for note in check.notes where !global.quiet { Console.note(Console.escaped(note)) }
+    return (model, check)
+  }
+
+  private func edit(of document: Model) throws -> ModelEdit {
+    var edit = ModelEdit()
+    try features.add(to: &edit)
+    network.add(to: &edit)
+    edit.imageInputs = images.imageInputs
+    edit.imageOutputs = images.imageOutputs
+    edit.preprocessing = images.preprocessing
+    edit.preprocessing.meanImage = try CaffeArguments.images(means)
+    edit.customLayers = try customLayers.edits(of: document)
+    edit.metadata = metadata.edit
+    edit.metadata.removedKeys = removedKeys
+    if let options = try classifier.options() {
+      var classes = ModelEdit.Classes(labels: options.labels)
+      classes.labelName = options.predictedFeatureName
+      classes.probabilities = options.probabilitiesOutput
+      edit.classes = classes
+    }
+    if let folder = network.weights {
+      edit.weights = try weightFiles.files.read(folder, for: document)
+    }
+    return edit
+  }
+}
+
+extension MetadataArguments {
+  /// What was named; the rest stays.
+  fileprivate var edit: MetadataEdit {
+    var edit = MetadataEdit()
+    edit.author = author
+    edit.license = license
+    edit.shortDescription = shortDescription
+    edit.versionString = versionString
+    let options = self.options
+    edit.userDefined = options.userDefined
+    edit.inputDescriptions = options.inputDescriptions
+    edit.outputDescriptions = options.outputDescriptions
+    return edit
+  }
+}

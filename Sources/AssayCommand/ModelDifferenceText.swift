@@ -1,0 +1,111 @@
+import Assay
+
+/// What `diff` prints of two models.
+struct ModelDifferenceText {
+  /// More lines of a kind than this are counted only.
+  private static let lineCount = 100
+
+  let comparison: ModelComparison
+
+  init(_ comparison: ModelComparison) { self.comparison = comparison }
+
+  func text() -> String {
+    var text = structureText()
+    if let error = comparison.notRun {
+      text += "\nnot run: \(Console.escaped(error.description))\n"
+    }
+    for run in comparison.runs {
+      text += "\n\(Console.escaped(run.input))\n" + ComparisonText(run.comparison).text()
+    }
+    return text
+  }
+
+  private func structureText() -> String {
+    let difference = comparison.difference
+    guard !difference.isEmpty else { return "structure: the same\n" }
+    var text = "structure\n"
+    for entry in difference.entries.prefix(Self.lineCount) {
+      let sign =
+        switch entry.change {
+        case .added: "+"
+        case .removed: "−"
+        case .changed: "~"
+        }
+      text += "  \(sign) \(Console.escaped(entry.part))"
+      if !entry.field.isEmpty { text += ": \(Console.escaped(entry.field))" }
+      if !(entry.before.isEmpty && entry.after.isEmpty) {
+        text += " \(Self.short(entry.before)) → \(Self.short(entry.after))"
+      }
+      text += "\n"
+    }
+    text += Self.rest(difference.entries.count)
+    guard !difference.weights.isEmpty else { return text }
+    text += "weights\n"
+    var table = TextTable(
+      [
+        ("layer", .left), ("weight", .left), ("differ", .right), ("largest difference", .right),
+        ("largest value", .right), ("storage", .left),
+      ], indent: 2)
+    for weight in difference.weights.prefix(Self.lineCount) {
+      table.add([
+        Console.escaped(weight.layer), Console.escaped(weight.parameter),
+        "\(groupedText(weight.countDifferent)) of \(groupedText(weight.count))",
+        numberText(weight.largestDifference, digits: 6), numberText(weight.largestValue, digits: 6),
+        weight.before == weight.after ? weight.before : "\(weight.before) → \(weight.after)",
+      ])
+    }
+    return text + table.text + Self.rest(difference.weights.count)
+  }
+
+  private static func rest(_ count: Int) -> String {
+    count > lineCount ? "  … and \(groupedText(count - lineCount)) more\n" : ""
+  }
+
+  private static func short(_ text: String) -> String {
+    if text.isEmpty { return "nothing" }
+    let escaped = Console.escaped(text)
+    return escaped.count > 80 ? escaped.prefix(79) + "…" : escaped
+  }
+
+  func json() -> JSONText {
+    let difference = comparison.difference
+    return .object([
+      ("matches", .bool(comparison.matches)),
+      (
+        "structure",
+        .array(
+          difference.entries.map { entry in
+            .object([
+              ("change", .string(entry.change.rawValue)), ("part", .string(entry.part)),
+              ("field", .string(entry.field)), ("before", .string(entry.before)),
+              ("after", .string(entry.after)),
+            ])
+          })
+      ),
+      (
+        "weights",
+        .array(
+          difference.weights.map { weight in
+            .object([
+              ("layer", .string(weight.layer)), ("parameter", .string(weight.parameter)),
+              ("count", .int(weight.count)), ("countDifferent", .int(weight.countDifferent)),
+              ("largestDifference", .number(weight.largestDifference)),
+              ("largestValue", .number(weight.largestValue)),
+              ("before", .string(weight.before)), ("after", .string(weight.after)),
+            ])
+          })
+      ),
+      ("notRun", comparison.notRun.map { .string($0.description) } ?? .null),
+      (
+        "runs",
+        .array(
+          comparison.runs.map { run in
+            .object([
+              ("input", .string(run.input)),
+              ("comparison", ComparisonText(run.comparison).json()),
+            ])
+          })
+      ),
+    ])
+  }
+}

@@ -1,0 +1,165 @@
+import ArgumentParser
+import Assay
+import CoreMLModel
+import ModelTransforms
+import TensorCore
+
+/// Features by name: renamed, optional, of other types and shapes.
+struct FeatureEditArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Renames a feature everywhere; every other option uses the new name; repeatable.",
+      valueName: "OLD=NEW"))
+  var rename: [KeyValue] = []
+
+  @Option(
+    name: .customLong("array-type"),
+    help: ArgumentHelp(
+      "Data type of all array features, or of one: double, float32, float16 or int32.",
+      valueName: "[NAME=]TYPE"))
+  var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
+
+  @Option(name: .customLong("array"), help: "This image becomes an array; repeatable.")
+  var arrays: [String] = []
+
+  @Option(name: .customLong("optional"), help: "This input may be left out; repeatable.")
+  var optionalInputs: [String] = []
+
+  @Option(name: .customLong("required"), help: "This input may not be left out; repeatable.")
+  var requiredInputs: [String] = []
+
+  @Option(
+    name: .customLong("allow-shape"),
+    help: ArgumentHelp(
+      "A shape that a feature may have beside its own; of an image WIDTH,HEIGHT; repeatable.",
+      valueName: "NAME=C,H,W"))
+  var allowedShapes: [NamedBounds] = []
+
+  @Option(
+    name: .customLong("shape-range"),
+    help: ArgumentHelp(
+      "Sizes that a feature may have, axis by axis; LOW: has no upper end; of an image WIDTH,HEIGHT.",
+      valueName: "NAME=3,100:500,100:"))
+  var shapeRanges: [NamedBounds] = []
+
+  @Option(
+    name: .customLong("fixed-shape"), help: "This feature has its own shape only; repeatable.")
+  var fixedShapes: [String] = []
+
+  func validate() throws {
+    if let named = allowedShapes.first(where: { $0.bounds.contains { $0.lower != $0.upper } }) {
+      throw ValidationError("--allow-shape of '\(named.name)' takes sizes, not ranges")
+    }
+  }
+
+  func add(to edit: inout ModelEdit) throws {
+    for pair in rename {
+      guard edit.renames.updateValue(pair.value, forKey: pair.key) == nil else {
+        throw ModelError(.usage, "--rename names '\(pair.key)' twice")
+      }
+    }
+    edit.arrayTypes = arrayTypes.map { ($0.name, $0.value.dataType) }
+    edit.arrays = arrays
+    edit.optionalInputs = optionalInputs
+    edit.requiredInputs = requiredInputs
+    edit.shapes = fixedShapes.map { ($0, .fixed) }
+    var enumerated: [(name: String, shapes: [[Int]])] = []
+    for shape in allowedShapes {
+      let sizes = shape.bounds.map(\.lower)
+      if let index = enumerated.firstIndex(where: { $0.name == shape.name }) {
+        enumerated[index].shapes.append(sizes)
+      } else {
+        enumerated.append((shape.name, [sizes]))
+      }
+    }
+    edit.shapes += enumerated.map { ($0.name, .enumerated($0.shapes)) }
+    edit.shapes += shapeRanges.map { ($0.name, .ranges($0.bounds)) }
+  }
+}
+
+struct ArrayTypeArgument: ExpressibleByArgument {
+  let dataType: ArrayFeatureType.DataType
+
+  init?(argument: String) {
+    switch argument {
+    case "double": dataType = .double
+    case "float32": dataType = .float32
+    case "float16": dataType = .float16
+    case "int32": dataType = .int32
+    default: return nil
+    }
+  }
+}
+
+/// `NAME=3,100:500,100:`: a size or bounds an axis.
+struct NamedBounds: ExpressibleByArgument {
+  let name: String
+  let bounds: [ShapeChoice.ClosedBounds]
+
+  init?(argument: String) {
+    guard let separator = argument.lastIndex(of: "=") else { return nil }
+    var bounds: [ShapeChoice.ClosedBounds] = []
+    let text = argument[argument.index(after: separator)...]
+    for axis in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let ends = axis.split(separator: ":", omittingEmptySubsequences: false)
+      guard let lower = Int(ends[0]), lower > 0 else { return nil }
+      switch ends.count {
+      case 1: bounds.append(.init(lower, lower))
+      case 2 where ends[1].isEmpty: bounds.append(.init(lower, -1))
+      case 2:
+        guard let upper = Int(ends[1]), upper >= lower else { return nil }
+        bounds.append(.init(lower, upper))
+      default: return nil
+      }
+    }
+    name = String(argument[..<separator])
+    self.bounds = bounds
+  }
+}
+
+/// Parts of the network.
+struct NetworkEditArguments: ParsableArguments {
+  @Option(
+    name: .customLong("add-output"),
+    help: ArgumentHelp(
+      "A layer or blob inside becomes an output, too; repeatable.", valueName: "NAME"))
+  var addedOutputs: [String] = []
+
+  @Option(name: .customLong("remove-output"), help: "This output goes; repeatable.")
+  var removedOutputs: [String] = []
+
+  @Option(
+    name: .customLong("cut-from"),
+    help: ArgumentHelp(
+      "Cut a part out that begins at this blob; repeatable.", valueName: "BLOB"))
+  var cutInputs: [String] = []
+
+  @Option(
+    name: .customLong("cut-to"),
+    help: ArgumentHelp("Cut a part out that ends at this blob; repeatable.", valueName: "BLOB"))
+  var cutOutputs: [String] = []
+
+  @Option(
+    name: .customLong("weights"),
+    help: ArgumentHelp(
+      "Take weights from what `inspect --export-weights` wrote.", valueName: "DIR"),
+    completion: .directory)
+  var weights: String?
+
+  @Option(
+    name: .customLong("specification-version"),
+    help: ArgumentHelp("Declare this version of the format.", valueName: "N"))
+  var version: Int?
+
+  @Flag(name: .customLong("not-updatable"), help: "Take away what trains the model on a device.")
+  var notUpdatable = false
+
+  func add(to edit: inout ModelEdit) {
+    edit.addedOutputs = addedOutputs
+    edit.removedOutputs = removedOutputs
+    edit.cutInputs = cutInputs
+    edit.cutOutputs = cutOutputs
+    edit.version = version
+    edit.removesTraining = notUpdatable
+  }
+}

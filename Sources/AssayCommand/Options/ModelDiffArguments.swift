@@ -1,0 +1,35 @@
+import ArgumentParser
+import Assay
+import CoreMLModel
+import TensorCore
+
+/// What only a comparison of two models has.
+struct ModelDiffArguments: ParsableArguments {
+  @Flag(
+    help: "Of two models, compare the structure only; exit code 1 where anything differs.")
+  var structure = false
+
+  @Option(help: "Of two models without inputs: the seed of random ones.")
+  var seed: UInt64 = 0
+
+  /// Whether both files are models, by their content: a model begins with the version or the
+  /// description, whose keys are no characters of a text.
+  static func areModels(_ files: ArraySlice<String>) throws -> Bool {
+    try files.allSatisfy { path in
+      guard path != "-" else { return false }
+      let bytes = try MappedFile.read(path)
+      let first = bytes[0..<min(1, bytes.count)].array(of: UInt8.self)
+      return first == [0x08] || first == [0x12]
+    }
+  }
+
+  func compare(_ files: [String], _ options: Comparison.Options) throws -> ModelComparison {
+    var all = ModelComparison.Options()
+    all.comparison = options
+    all.structureOnly = structure
+    all.seed = seed
+    let first = try inFile(files[0]) { try Model(contentsOf: files[0]) }
+    let second = try inFile(files[1]) { try Model(contentsOf: files[1]) }
+    return try ModelComparison(first, second, inputs: Array(files.dropFirst(2)), options: all)
+  }
+}

@@ -1,0 +1,96 @@
+import TensorCore
+
+/// A field of a message by its path, such as `convolution.kernelSize`, with its values as protobuf's
+/// text form prints them.
+public struct FlatField: Sendable, Equatable {
+  public var path: String
+  public var values: [String]
+}
+
+extension Model {
+  /// Every field of the model that is set, in the order of the specification; fields of a repeated
+  /// message come one after the other under one path.
+  func flatFields() throws -> [FlatField] {
+    let bytes = try encoded()
+    let allocator = UnpackAllocator(budget: 8 * bytes.count + (64 << 20))
+    let text = allocator.withUnpacked(bytes, SpecificationSchema.descriptor) { message in
+      var text = ProtobufText()
+      text.append(message)
+      return text.text
+    }
+    guard let text else { throw ModelError(.malformed, "the model cannot be printed") }
+    var fields: [FlatField] = []
+    var places: [String: Int] = [:]
+    var path: [Substring] = []
+    func add(_ name: String, _ value: String?) {
+      if let place = places[name] {
+        if let value { fields[place].values.append(value) }
+        return
+      }
+      places[name] = fields.count
+      fields.append(FlatField(path: name, values: value.map { [$0] } ?? []))
+    }
+    for line in text.split(separator: "\n") {
+      let content = line.drop { $0 == " " }
+      if content == "}" {
+        path.removeLast()
+      } else if content.hasSuffix(" {") {
+        path.append(content.dropLast(2))
+        add(path.joined(separator: "."), nil)
+      } else if let colon = content.firstIndex(of: ":") {
+        add(
+          (path + [content[..<colon]]).joined(separator: "."),
+          String(content[content.index(colon, offsetBy: 2)...]))
+      }
+    }
+    return fields
+  }
+}
+
+extension NeuralNetworkLayer {
+  /// The parameters' fields, weights and names left out.
+  public func flatFields() throws -> [FlatField] {
+    var bare = self
+    bare.name = ""
+    bare.input = []
+    bare.output = []
+    bare.unknownFields = UnknownFields()
+    if var activation = bare.parameters as? Activation {
+      switch activation.function {
+      case .prelu: activation.function = .prelu(alpha: nil)
+      case .parametricSoftplus: activation.function = .parametricSoftplus(alpha: nil, beta: nil)
+      default: break
+      }
+      bare.parameters = activation
+    } else if bare.parameters is OpaqueLayer {
+      return []
+    }
+    try bare.editWeights { _, weights in
+      let isUpdatable = weights.isUpdatable
+      weights = Weights()
+      weights.isUpdatable = isUpdatable
+    }
+    var network = NeuralNetwork()
+    network.layers = [bare]
+    var model = Model()
+    model.description = nil
+    model.type = .neuralNetwork(network)
+    return try model.flatFields(below: "neuralNetwork.layers.")
+  }
+}
+
+extension FeatureDescription {
+  public func flatFields() throws -> [FlatField] {
+    var model = Model()
+    model.description?.input = [self]
+    return try model.flatFields(below: "description.input.")
+  }
+}
+
+extension Model {
+  fileprivate func flatFields(below prefix: String) throws -> [FlatField] {
+    try flatFields().filter { $0.path.hasPrefix(prefix) }.map {
+      FlatField(path: String($0.path.dropFirst(prefix.count)), values: $0.values)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+extension ModelType {
+  /// The pipeline, whichever kind it is; nil for other models.
+  public var pipeline: Pipeline? {
+    get {
+      switch self {
+      case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
+        .pipelineRegressor(let pipeline):
+        pipeline
+      default: nil
+      }
+    }
+    set {
+      guard let newValue else { return }
+      switch self {
+      case .pipelineClassifier: self = .pipelineClassifier(newValue)
+      case .pipelineRegressor: self = .pipelineRegressor(newValue)
+      default: self = .pipeline(newValue)
+      }
+    }
+  }
+}
+
+extension Model {
+  /// The models of a pipeline, in order; empty for other models.
+  public var pipelineModels: [Model] { type?.pipeline?.models ?? [] }
+
+  /// The name of a model of a pipeline: the recorded one, or its place.
+  public func pipelineName(_ index: Int) -> String {
+    let names = type?.pipeline?.names ?? []
+    return index < names.count && !names[index].isEmpty ? names[index] : "\(index + 1)"
+  }
+}

@@ -1,0 +1,96 @@
+/// A part of a model that needs a version of the format.
+public struct VersionDemand: Sendable, Equatable {
+  /// Such as `layer 'fc' (innerProduct)`.
+  public var part: String
+  public var version: Int
+  public var reason: String
+}
+
+extension Model {
+  /// The parts of the model that need a later version of the format than `version`.
+  public func demands(above version: Int) -> [VersionDemand] {
+    var demands: [VersionDemand] = []
+    func need(_ part: String, _ needed: Int, _ reason: @autoclosure () -> String) {
+      if needed > version {
+        demands.append(VersionDemand(part: part, version: needed, reason: reason()))
+      }
+    }
+    for (kind, features) in [
+      ("input", description?.input ?? []), ("output", description?.output ?? []),
+    ] {
+      for feature in features {
+        need(
+          "\(kind) '\(feature.name)'", feature.minimumSpecificationVersion,
+          feature.versionReason)
+      }
+    }
+    if isUpdatable || !(description?.trainingInput.isEmpty ?? true) {
+      need("the model", 4, "is updatable")
+    }
+    if case .opaque(let message)? = type {
+      need(
+        "the model", specificationVersion,
+        "is of type \(message.name ?? "number \(message.field)"), which is not read")
+    }
+    if let network = neuralNetwork {
+      if network.arrayInputShapeMapping != .rank5 || network.imageInputShapeMapping != .rank5 {
+        need("the network", 4, "has arrays of exact ranks")
+      }
+      if network.updateParams != nil { need("the network", 4, "has training parameters") }
+      for layer in network.layers {
+        let part = "layer '\(layer.name)' (\(layer.parameters?.specificationTypeName ?? "no type"))"
+        need(part, layer.minimumSpecificationVersion, layer.versionReason)
+        if layer.parameters is OpaqueLayer {
+          need(part, specificationVersion, "is of a type that is not read")
+        }
+      }
+    }
+    for (index, model) in pipelineModels.enumerated() {
+      demands += model.demands(above: version).map {
+        VersionDemand(
+          part: "model \(pipelineName(index)): \($0.part)", version: $0.version, reason: $0.reason)
+      }
+    }
+    return demands
+  }
+}
+
+extension FeatureDescription {
+  fileprivate var versionReason: String {
+    switch type?.kind {
+    case .image(let image):
+      image.colorSpace == .grayscaleFloat16 ? "is an image of halves" : "has a flexible size"
+    case .multiArray(let array):
+      switch array.dataType {
+      case .int8: "is of type int8"
+      case .float16: "is of type float16"
+      default: array.defaultValue != nil ? "has a default value" : "has a flexible shape"
+      }
+    default: "is of a type that came later"
+    }
+  }
+}
+
+extension NeuralNetworkLayer {
+  fileprivate var versionReason: String {
+    guard let parameters else { return "" }
+    let needed = minimumSpecificationVersion
+    if Swift.type(of: parameters).specificationVersion == needed {
+      return "is of a type that came with it"
+    }
+    if parameters.requiredSpecificationVersion == needed { return "uses fields that came with it" }
+    if isUpdatable || parameters.weights.contains(where: { $0.values.isUpdatable }) {
+      return "is updatable"
+    }
+    if parameters.weights.contains(where: { $0.values.int8RawValue.count > 0 }) {
+      return "has weights of eight-bit integers"
+    }
+    if parameters.weights.contains(where: { $0.values.rawValue.count > 0 }) {
+      return "has quantised weights"
+    }
+    if parameters.weights.contains(where: { $0.values.float16Value.count > 0 }) {
+      return "has weights of halves"
+    }
+    return parameters is Convolution ? "takes its weights as an input" : "uses what came with it"
+  }
+}

@@ -1,0 +1,26 @@
+import CoreMLModel
+import TensorCore
+
+extension Model {
+  /// The model with array features of another data type: the one called `name`, or all.
+  ///
+  /// - Throws: `.mismatch` where there is no such feature, or it is no array.
+  public func settingArrayType(
+    _ dataType: ArrayFeatureType.DataType, of name: String? = nil
+  ) throws -> Model {
+    guard let name else {
+      return try featureNames.reduce(self) { model, name in
+        try model.editingFeature(name) { place in
+          guard case .multiArray(var array)? = place.feature.type?.kind else { return }
+          array.dataType = dataType
+          place.feature.setKind(.multiArray(array))
+        }
+      }
+    }
+    return try editingFeature(name) { place in
+      var array = try place.feature.arrayType()
+      array.dataType = dataType
+      place.feature.setKind(.multiArray(array))
+    }
+  }
+}

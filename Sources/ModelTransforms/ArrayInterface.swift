@@ -1,0 +1,58 @@
+import CoreMLModel
+import TensorCore
+
+extension Model {
+  /// The model with the image `name` as an array of its planes. What prepared its pixels is gone: an
+  /// array is what the first layer sees.
+  ///
+  /// - Throws: `.mismatch` where there is no such feature, or it is neither image nor array.
+  public func settingArray(
+    _ name: String, dataType: ArrayFeatureType.DataType = .double
+  ) throws -> Model {
+    try editingFeature(name) { place in
+      guard case .image(let image)? = place.feature.type?.kind else {
+        _ = try place.feature.arrayType()
+        return
+      }
+      let item = [image.colorSpace.channelCount, image.height, image.width]
+      var leading: [Int] = []
+      if let network = place.network, place.isInput, network.arrayInputShapeMapping == .exact {
+        leading = network.imageInputShapeMapping == .rank4 ? [1] : [1, 1]
+      }
+      var array = ArrayFeatureType(shape: leading + item, dataType: dataType)
+      let fixed = (leading + [item[0]]).map { SizeRange($0, $0) }
+      switch image.flexibility {
+      case .enumerated(let sizes)?:
+        array.flexibility = .enumerated(sizes.map { leading + [item[0], $0.height, $0.width] })
+      case .range(let width, let height)?:
+        array.flexibility = .range(
+          fixed + [
+            height ?? SizeRange(image.height, image.height),
+            width ?? SizeRange(image.width, image.width),
+          ])
+      case nil: break
+      }
+      place.feature.setKind(.multiArray(array))
+      place.dropPreprocessing()
+    }
+  }
+}
+
+extension SizeRange {
+  init(_ lowerBound: Int, _ upperBound: Int) {
+    self.init()
+    self.lowerBound = lowerBound
+    self.upperBound = upperBound
+  }
+}
+
+extension FeaturePlace {
+  /// Takes away what the network does to the feature's pixels.
+  fileprivate mutating func dropPreprocessing() {
+    guard isInput, let steps = network?.preprocessing else { return }
+    network?.preprocessing = steps.filter { step in
+      // A step without a name belongs to the first image.
+      step.featureName != feature.name && !(step.featureName.isEmpty && steps.count == 1)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import CoreMLModel
+import TensorCore
+
+extension Model {
+  /// The model as a classifier with these labels: a classifier gets others, and a network whose
+  /// output `probabilities`, by default its first, is an array becomes one, its output a dictionary
+  /// and the best label, `label`, an output of its own.
+  ///
+  /// - Throws: `.mismatch` where there are not as many labels as there were, or as probabilities;
+  ///   `.unsupported` for models that have no network.
+  public func settingClassLabels(
+    _ labels: NeuralNetworkClassifier.ClassLabels, label: String = "classLabel",
+    probabilities: String? = nil
+  ) throws -> Model {
+    if case .pipelineClassifier(var pipeline)? = type {
+      guard
+        let last = pipeline.models.lastIndex(where: {
+          if case .neuralNetworkClassifier? = $0.type { true } else { false }
+        })
+      else { throw Self.noNetwork }
+      pipeline.models[last] = try pipeline.models[last].settingClassLabels(labels)
+      var model = self
+      model.type = .pipelineClassifier(pipeline)
+      model.description?.setLabelType(labels)
+      return model
+    }
+    if case .neuralNetworkClassifier(var classifier)? = type {
+      if let old = classifier.classLabels, old.count != labels.count {
+        throw ModelError(
+          .mismatch, "\(labels.count) class labels, where the model has \(old.count)",
+          hint: "the labels are one a line, in the order of the output's elements")
+      }
+      classifier.classLabels = labels
+      var model = self
+      model.type = .neuralNetworkClassifier(classifier)
+      model.description?.setLabelType(labels)
+      return model
+    }
+    guard case .neuralNetwork(let network)? = type else { throw Self.noNetwork }
+    return try classifier(network, labels, label: label, probabilities: probabilities)
+  }
+
+  private static var noNetwork: ModelError {
+    ModelError(.unsupported, "only neural networks take class labels")
+  }
+
+  private func classifier(
+    _ network: NeuralNetwork, _ labels: NeuralNetworkClassifier.ClassLabels, label: String,
+    probabilities: String?
+  ) throws -> Model {
+    var model = self
+    var description = model.description ?? ModelDescription()
+    let names = description.output.map(\.name)
+    guard let name = probabilities ?? names.first,
+      let index = description.output.firstIndex(where: { $0.name == name })
+    else {
+      throw ModelError(
+        .mismatch, "the model has no output '\(probabilities ?? "")'",
+        hint: "its outputs are " + names.map { "'\($0)'" }.joined(separator: ", "))
+    }
+    guard !label.isEmpty, !featureNames.contains(label) else {
+      throw ModelError(.mismatch, "'\(label)', the label's name, is another feature's")
+    }
+    let array = try description.output[index].arrayType()
+    let count = try checkedProduct(array.shape)
+    guard array.shape.isEmpty || count == labels.count else {
+      throw ModelError(
+        .mismatch, "\(labels.count) class labels for the \(count) values of output '\(name)'")
+    }
+    var feature = FeatureDescription()
+    feature.name = label
+    feature.type = FeatureType()
+    description.output.append(feature)
+    description.predictedFeatureName = label
+    description.predictedProbabilitiesName = name
+    description.setLabelType(labels)
+    var classifier = NeuralNetworkClassifier()
+    classifier.network = network
+    classifier.classLabels = labels
+    classifier.labelProbabilityLayerName = name
+    model.description = description
+    model.type = .neuralNetworkClassifier(classifier)
+    return model
+  }
+}
+
+extension ModelDescription {
+  /// Gives the label and the probabilities the type of the labels.
+  fileprivate mutating func setLabelType(_ labels: NeuralNetworkClassifier.ClassLabels) {
+    let isString = if case .string = labels { true } else { false }
+    for index in output.indices {
+      if output[index].name == predictedFeatureName {
+        output[index].setKind(isString ? .string : .int64)
+      } else if output[index].name == predictedProbabilitiesName {
+        output[index].setKind(.dictionary(isString ? .string : .int64))
+      }
+    }
+  }
+}

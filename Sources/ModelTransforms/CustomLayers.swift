@@ -1,0 +1,71 @@
+import CoreMLModel
+import TensorCore
+
+/// A custom layer by its name, or by its place among the custom layers, counted from 0.
+public enum CustomLayerSelection: Sendable, Equatable {
+  case name(String)
+  case index(Int)
+}
+
+extension Model {
+  /// The names of the custom layers, those of a pipeline's models one after the other.
+  public var customLayerNames: [String] {
+    (neuralNetwork?.layers ?? []).filter { $0.parameters is Custom }.map(\.name)
+      + pipelineModels.flatMap(\.customLayerNames)
+  }
+
+  /// The model with a custom layer that `body` has changed: its class, description, parameters or
+  /// weights.
+  ///
+  /// - Throws: `.mismatch` where there is no such custom layer, and what `body` throws.
+  public func editingCustomLayer(
+    _ selection: CustomLayerSelection, _ body: (inout Custom) throws -> Void
+  ) throws -> Model {
+    let names = customLayerNames
+    let place: Int?
+    switch selection {
+    case .name(let name): place = names.firstIndex(of: name)
+    case .index(let index): place = names.indices.contains(index) ? index : nil
+    }
+    guard let place else {
+      let what =
+        switch selection {
+        case .name(let name): "'\(name)'"
+        case .index(let index): "#\(index)"
+        }
+      throw ModelError(
+        .mismatch, "the model has no custom layer \(what)",
+        hint: names.isEmpty
+          ? "it has none at all"
+          : "it has " + names.enumerated().map { "#\($0) '\($1)'" }.joined(separator: ", "))
+    }
+    var model = self
+    var rest = place
+    try model.editCustomLayer(&rest, body)
+    return model
+  }
+
+  /// Counts `place` down by the custom layers that come before.
+  private mutating func editCustomLayer(
+    _ place: inout Int, _ body: (inout Custom) throws -> Void
+  ) throws {
+    if var network = neuralNetwork {
+      for index in network.layers.indices {
+        guard var custom = network.layers[index].parameters as? Custom else { continue }
+        place -= 1
+        guard place == -1 else { continue }
+        let name = network.layers[index].name
+        do { try body(&custom) } catch let error as ModelError {
+          throw error.inLayer(name, class: custom.className)
+        }
+        network.layers[index].parameters = custom
+      }
+      neuralNetwork = network
+    }
+    guard var pipeline = type?.pipeline else { return }
+    for index in pipeline.models.indices {
+      try pipeline.models[index].editCustomLayer(&place, body)
+    }
+    type?.pipeline = pipeline
+  }
+}

@@ -1,0 +1,65 @@
+import CoreMLModel
+import TensorCore
+
+/// A feature where it stands: in the description of a model, with that model's network.
+struct FeaturePlace {
+  var feature: FeatureDescription
+  /// Nil in a pipeline's own description.
+  var network: NeuralNetwork?
+  let isInput: Bool
+}
+
+extension Model {
+  /// Hands the feature `name` to `body` wherever it stands: in this model's description, and in
+  /// those of a pipeline's models.
+  ///
+  /// - Throws: `.mismatch` where there is no such feature.
+  func editingFeature(
+    _ name: String, _ body: (inout FeaturePlace) throws -> Void
+  ) throws -> Model {
+    guard featureNames.contains(name) else {
+      throw ModelError(
+        .mismatch, "the model has no feature '\(name)'",
+        hint: "its features are " + featureNames.map { "'\($0)'" }.joined(separator: ", "))
+    }
+    return try visiting(name, body)
+  }
+
+  private func visiting(
+    _ name: String, _ body: (inout FeaturePlace) throws -> Void
+  ) throws -> Model {
+    var model = self
+    for (path, isInput) in [
+      (\ModelDescription.input, true), (\ModelDescription.output, false),
+    ] {
+      guard var description = model.description else { continue }
+      for index in description[keyPath: path].indices
+      where description[keyPath: path][index].name == name {
+        var place = FeaturePlace(
+          feature: description[keyPath: path][index], network: model.neuralNetwork,
+          isInput: isInput)
+        do { try body(&place) } catch let error as ModelError { throw error.inside(name) }
+        description[keyPath: path][index] = place.feature
+        model.neuralNetwork = place.network
+      }
+      model.description = description
+    }
+    model.type = try model.type?.mapPipeline { try $0.visiting(name, body) }
+    return model
+  }
+}
+
+extension FeatureDescription {
+  /// The same feature of another kind; whether it is optional, and its description, stay.
+  mutating func setKind(_ kind: FeatureType.Kind) {
+    var type = self.type ?? FeatureType()
+    type.kind = kind
+    self.type = type
+  }
+
+  /// The array type; an error for other features.
+  func arrayType() throws -> ArrayFeatureType {
+    if case .multiArray(let array)? = type?.kind { return array }
+    throw ModelError(.mismatch, "is no array")
+  }
+}

@@ -1,0 +1,90 @@
+import CoreMLModel
+import TensorCore
+
+extension Model {
+  /// The model with the feature `name` as an image of this colour space; without one, of the present
+  /// one, or of grey or RGB by its channels. An array becomes an image of its height and width.
+  ///
+  /// - Parameter shape: the blob's shape, for an output that declares none.
+  /// - Throws: `.mismatch` where there is no such feature, or it has not the sizes of an image.
+  public func settingImage(
+    _ name: String, colorSpace: ImageFeatureType.ColorSpace? = nil, shape: [Int]? = nil
+  ) throws -> Model {
+    try editingFeature(name) { place in
+      switch place.feature.type?.kind {
+      case .image(var image)?:
+        guard let colorSpace else { return }
+        guard colorSpace.channelCount == image.colorSpace.channelCount else {
+          throw ModelError(
+            .mismatch,
+            "has \(image.colorSpace.channelCount) channels, the colour space "
+              + "\(colorSpace.channelCount)")
+        }
+        image.colorSpace = colorSpace
+        place.feature.setKind(.image(image))
+      case .multiArray(let array)?:
+        place.feature.setKind(.image(try Self.image(array, colorSpace, shape: shape)))
+        if place.isInput, array.shape.count == 4 || array.shape.count == 5 {
+          try place.takeImages(ofRank: array.shape.count)
+        } else if place.isInput, place.network?.arrayInputShapeMapping == .exact {
+          throw ModelError(
+            .mismatch,
+            "the network takes an array of rank \(array.shape.count), an image has 4 or 5"
+          )
+        }
+      default: throw ModelError(.mismatch, "is neither an array nor an image")
+      }
+    }
+  }
+
+  private static func image(
+    _ array: ArrayFeatureType, _ colorSpace: ImageFeatureType.ColorSpace?, shape: [Int]?
+  ) throws -> ImageFeatureType {
+    let sizes = array.shape.isEmpty ? shape ?? [] : array.shape
+    let item = Array(sizes.suffix(3))
+    guard item.count == 3, sizes.dropLast(3).allSatisfy({ $0 == 1 }), [1, 3].contains(item[0])
+    else {
+      throw ModelError(
+        .mismatch, "cannot be an image: its shape is \(sizes)",
+        hint: "an image has 1 or 3 channels, a height and a width")
+    }
+    let color = colorSpace ?? (item[0] == 1 ? .grayscale : .rgb)
+    guard color.channelCount == item[0] else {
+      throw ModelError(
+        .mismatch, "has \(item[0]) channels, the colour space \(color.channelCount)")
+    }
+    var image = ImageFeatureType(width: item[2], height: item[1], colorSpace: color)
+    switch array.flexibility {
+    case .enumerated(let shapes)?:
+      image.flexibility = .enumerated(
+        shapes.filter { $0.count >= 2 }.map { ImageSize($0[$0.count - 1], $0[$0.count - 2]) })
+    case .range(let ranges)? where ranges.count >= 2:
+      image.flexibility = .range(
+        width: ranges[ranges.count - 1], height: ranges[ranges.count - 2])
+    default: break
+    }
+    return image
+  }
+}
+
+extension ImageSize {
+  init(_ width: Int, _ height: Int) {
+    self.init()
+    self.width = width
+    self.height = height
+  }
+}
+
+extension FeaturePlace {
+  /// Chooses how the network sees images: with or without an axis for the sequence.
+  fileprivate mutating func takeImages(ofRank rank: Int) throws {
+    guard var network else { return }
+    let mapping: NeuralNetwork.ImageInputShapeMapping = rank == 4 ? .rank4 : .rank5
+    guard network.imageInputShapeMapping != mapping else { return }
+    guard network.preprocessing.isEmpty else {
+      throw ModelError(.mismatch, "other images of the network have another rank")
+    }
+    network.imageInputShapeMapping = mapping
+    self.network = network
+  }
+}

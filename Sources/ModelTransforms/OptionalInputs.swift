@@ -1,0 +1,18 @@
+import CoreMLModel
+import TensorCore
+
+extension Model {
+  /// The model with the input `name` optional or required.
+  ///
+  /// - Throws: `.mismatch` where there is no such input.
+  public func settingOptional(_ isOptional: Bool, _ name: String) throws -> Model {
+    var isInput = false
+    let model = try editingFeature(name) { place in
+      guard place.isInput else { return }
+      isInput = true
+      place.feature.type?.isOptional = isOptional
+    }
+    guard isInput else { throw ModelError(.mismatch, "is no input", field: name) }
+    return model
+  }
+}

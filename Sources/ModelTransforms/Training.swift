@@ -1,0 +1,21 @@
+import CoreMLModel
+
+extension Model {
+  /// The model without what trains it: no layer or weight is updatable, and losses, optimiser and
+  /// training inputs are gone.
+  public func withoutTraining() throws -> Model {
+    var model = self
+    model.isUpdatable = false
+    model.description?.trainingInput = []
+    if var network = neuralNetwork {
+      network.updateParams = nil
+      for index in network.layers.indices {
+        network.layers[index].isUpdatable = false
+        try network.layers[index].editWeights { _, weights in weights.isUpdatable = false }
+      }
+      model.neuralNetwork = network
+    }
+    model.type = try model.type?.mapPipeline { try $0.withoutTraining() }
+    return model
+  }
+}

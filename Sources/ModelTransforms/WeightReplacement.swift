@@ -1,0 +1,85 @@
+import CoreMLModel
+import TensorCore
+
+/// A weight of a layer.
+public struct WeightPlace: Sendable, Hashable {
+  public var layer: String
+  /// As `NamedWeights` names it.
+  public var parameter: String
+
+  public init(layer: String, parameter: String) {
+    self.layer = layer
+    self.parameter = parameter
+  }
+}
+
+extension Model {
+  /// The model with other values of some weights, in Core ML's order. Equal values leave a weight as
+  /// it is stored; others are stored as halves where it is, otherwise in single precision.
+  ///
+  /// - Throws: `.mismatch` where there is no such weight, or it has another number of values;
+  ///   `.unsupported` for a value of 65504 and more in a weight of halves.
+  public func replacingWeights(_ values: [WeightPlace: FloatValues]) throws -> Model {
+    guard var network = neuralNetwork else { throw Self.noNetwork("takes weights") }
+    var rest = values
+    for index in network.layers.indices {
+      let layer = network.layers[index].name
+      for weight in network.layers[index].parameters?.weights ?? [] {
+        guard let given = rest.removeValue(forKey: .init(layer: layer, parameter: weight.name))
+        else { continue }
+        do {
+          guard let new = try weight.replacing(with: given) else { continue }
+          try network.layers[index].replaceWeights(weight.name, with: new)
+        } catch let error as ModelError { throw error.inLayer(layer) }
+      }
+    }
+    if let unknown = rest.keys.min(by: { ($0.layer, $0.parameter) < ($1.layer, $1.parameter) }) {
+      throw ModelError(
+        .mismatch, "the model has no such weight", layer: unknown.layer, field: unknown.parameter)
+    }
+    var model = self
+    model.neuralNetwork = network
+    return model
+  }
+}
+
+extension NamedWeights {
+  /// The weight with other values; nil where they are the ones that it has.
+  fileprivate func replacing(with given: FloatValues) throws -> Weights? {
+    let old = try decoded()
+    guard given.count == old.count else {
+      throw ModelError(
+        .mismatch, "\(given.count) values, where there are \(old.count)", field: name)
+    }
+    if given == old { return nil }
+    var weights = Weights(given)
+    weights.isUpdatable = values.isUpdatable
+    weights.unknownFields = values.unknownFields
+    if values.float16Value.count > 0 { try weights.roundToHalf(name) }
+    return weights
+  }
+}
+
+extension NeuralNetworkLayer {
+  fileprivate mutating func replaceWeights(_ name: String, with new: Weights) throws {
+    if var activation = parameters as? Activation {
+      switch (activation.function, name) {
+      case (.prelu, _): activation.function = .prelu(alpha: new)
+      case (.parametricSoftplus(_, let beta), "parametricSoftplus.alpha"):
+        activation.function = .parametricSoftplus(alpha: new, beta: beta)
+      case (.parametricSoftplus(let alpha, _), _):
+        activation.function = .parametricSoftplus(alpha: alpha, beta: new)
+      default: break
+      }
+      parameters = activation
+      return
+    }
+    var found = false
+    try editWeights { path, weights in
+      guard path == name else { return }
+      weights = new
+      found = true
+    }
+    guard found else { throw ModelError(.internal, "no field '\(name)'") }
+  }
+}

@@ -1,0 +1,139 @@
+import CoreMLModel
+import Foundation
+import Testing
+
+@testable import Assay
+
+/// `assay edit`, `assay diff A.mlmodel B.mlmodel` and files of weights on the demonstration network.
+@Suite struct EditCommandTests {
+  private func withModel(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      try body(folder, model)
+    }
+  }
+
+  @Test func renamedItAnswersAsKerasDid() throws {
+    try withModel { folder, model in
+      let edited = folder + "/e.mlmodel"
+      let result = try Command.run(
+        "edit", model, "-o", edited, "--rename", "image=photo", "--rename", "color=image",
+        "--author", "A", "--input-description", "photo=what to colour", "--array-type", "float32",
+        "--optional", "photo", "--required", "photo")
+      #expect(result.code == 0, "\(result.errors)")
+      #expect(result.errors.contains("answers the same before and after"), "\(result.errors)")
+      let expected = folder + "/expected.npz"
+      // Arrays pair by order where names differ.
+      try FileManager.default.copyItem(atPath: DemonstrationTests.expected, toPath: expected)
+      let diff = try Command.run(
+        "diff", edited, "photo=" + DemonstrationTests.picture, "--expected", expected)
+      #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
+      let inspection = try Command.run("inspect", edited)
+      #expect(inspection.output.contains("what to colour"))
+    }
+  }
+
+  @Test func whatDoesNotFitLeavesNothing() throws {
+    try withModel { folder, model in
+      let edited = folder + "/e.mlmodel"
+      for options in [
+        ["--rename", "nothing=x"], ["--array-type", "image=double"],
+        ["--specification-version", "1"],
+        ["--custom-class", "nothing=X"], ["--add-output", "nothing"], ["--optional", "color"],
+        ["--shape-range", "image=1:2,1:2"],
+      ] {
+        let result = try Command.run(["edit", model, "-o", edited] + options)
+        #expect(result.code == 2, "\(options): \(result.errors)")
+        #expect(result.errors.contains("error: "))
+        #expect(!FileManager.default.fileExists(atPath: edited))
+      }
+      let version = try Command.run("edit", model, "-o", edited, "--specification-version", "1")
+      #expect(version.errors.contains("(custom) needs version 2"), "\(version.errors)")
+    }
+  }
+
+  @Test func twoModels() throws {
+    try withModel { folder, model in
+      let edited = folder + "/e.mlmodel"
+      let same = try Command.run("diff", model, model)
+      #expect(same.code == 0 && same.output.contains("structure: the same"), "\(same.output)")
+      try Command.run("edit", model, "-o", edited, "--author", "A", "--rename", "image=photo")
+      let names = try Command.run("diff", model, edited)
+      #expect(names.code == 0, "\(names.output)\(names.errors)")
+      #expect(names.output.contains("− input 'image'") && names.output.contains("+ input 'photo'"))
+      let structure = try Command.run("diff", model, edited, "--structure")
+      #expect(structure.code == 1 && structure.output.contains("author"))
+      try Command.run("edit", model, "-o", edited, "--image-scale", "1/120")
+      let scaled = try Command.run("diff", model, edited, DemonstrationTests.picture)
+      #expect(scaled.code == 1 && scaled.output.contains("preprocessing of 'image'"))
+      let json = try Command.run("diff", model, edited, "--json")
+      let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+      #expect(object?["matches"] as? Bool == false)
+      #expect((object?["structure"] as? [Any])?.count == 1)
+    }
+  }
+
+  @Test func weightsOutAndIn() throws {
+    try withModel { folder, model in
+      let plain = folder + "/plain.mlmodel"
+      try Command.run("edit", model, "-o", plain)
+      for options in [
+        ["--per", "parameter", "--suffix", "_W,_b"], ["--per", "layer", "--format", "raw"],
+        ["--per", "all", "--layout", "mps"],
+        ["--per", "all", "--format", "raw", "--layout", "source"],
+      ] {
+        let weights = folder + "/" + options.joined()
+        let out = try Command.run(["inspect", model, "--export-weights", weights] + options)
+        #expect(out.code == 0, "\(out.errors)")
+        let back = folder + "/back.mlmodel"
+        let result = try Command.run("edit", model, "-o", back, "--weights", weights)
+        #expect(result.code == 0, "\(options): \(result.errors)")
+        #expect(
+          FileManager.default.contents(atPath: back) == FileManager.default.contents(atPath: plain))
+      }
+    }
+  }
+
+  /// The source's order is the one that the source's own file has.
+  @Test func weightsInTheSourcesOrder() throws {
+    try withModel { folder, model in
+      let source = DemonstrationTests.fixture + "/swish.h5"
+      let weights = folder + "/w"
+      let out = try Command.run(
+        "inspect", model, "--export-weights", weights, "--layout", "source", "--suffix", "_W,_b")
+      #expect(out.code == 0, "\(out.errors)")
+      var compared = 0
+      for array in try ExpectedArrays.read(source).arrays {
+        let parts = (array.name ?? "").split(separator: "/").map(String.init)
+        guard parts.first == "model_weights", parts.count > 2, let last = parts.last else {
+          continue
+        }
+        let suffix = last.hasPrefix("kernel") ? "_W" : last.hasPrefix("bias") ? "_b" : ""
+        let path = weights + "/" + parts[1] + suffix + ".npy"
+        guard !suffix.isEmpty, FileManager.default.fileExists(atPath: path) else { continue }
+        let found = try #require(try ExpectedArrays.read(path).arrays.first).tensor
+        #expect(found == array.tensor, "\(array.name ?? "")")
+        compared += 1
+      }
+      #expect(compared >= 2)
+    }
+  }
+
+  @Test func otherWeightsAreRefusedByTheirShape() throws {
+    try withModel { folder, model in
+      let weights = folder + "/w"
+      try Command.run("inspect", model, "--export-weights", weights, "--per", "all")
+      let manifest = weights + "/manifest.json"
+      let text = try String(contentsOfFile: manifest, encoding: .utf8)
+      let expression = try Regex("\"shape\": \\[(\\d+), (\\d+)")
+      let match = try #require(text.firstMatch(of: expression))
+      let (a, b) = (match.output[1].substring ?? "", match.output[2].substring ?? "")
+      try #require(a != b)
+      try text.replacing(expression, with: "\"shape\": [\(b), \(a)", maxReplacements: 1)
+        .write(toFile: manifest, atomically: true, encoding: .utf8)
+      let result = try Command.run("edit", model, "-o", folder + "/e.mlmodel", "--weights", weights)
+      #expect(result.code == 2 && result.errors.contains("the model's"), "\(result.errors)")
+    }
+  }
+}

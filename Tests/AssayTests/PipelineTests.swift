@@ -1,0 +1,117 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+import Testing
+
+@testable import Assay
+
+@Suite struct PipelineTests {
+  private static func model(
+    _ layer: any LayerParameters, from input: (String, FeatureType.Kind),
+    to output: (String, FeatureType.Kind)
+  ) -> Model {
+    var only = NeuralNetworkLayer()
+    only.name = "layer"
+    only.parameters = layer
+    only.input = [input.0]
+    only.output = [output.0]
+    var network = NeuralNetwork()
+    network.layers = [only]
+    var model = Model()
+    model.specificationVersion = 1
+    model.type = .neuralNetwork(network)
+    model.description?.input = [FeatureDescription(name: input.0, kind: input.1)]
+    model.description?.output = [FeatureDescription(name: output.0, kind: output.1)]
+    return model
+  }
+
+  private static func pipeline(_ models: [Model]) -> Model {
+    var pipeline = Pipeline()
+    pipeline.models = models
+    var model = Model()
+    model.specificationVersion = 1
+    model.type = .pipeline(pipeline)
+    model.description?.input = models.first?.description?.input ?? []
+    model.description?.output = models.last?.description?.output ?? []
+    return model
+  }
+
+  private static func array(_ shape: [Int]) -> FeatureType.Kind {
+    .multiArray(ArrayFeatureType(shape: shape, dataType: .double))
+  }
+
+  /// y = [[1, 2], [3, 4]] x + [5, 6]
+  private static var dense: InnerProduct {
+    var dense = InnerProduct()
+    dense.inputChannels = 2
+    dense.outputChannels = 2
+    dense.hasBias = true
+    dense.matrix = Weights([1, 2, 3, 4])
+    dense.bias = Weights([5, 6])
+    return dense
+  }
+
+  @Test func arraysPassByName() throws {
+    let model = Self.pipeline([
+      Self.model(Self.dense, from: ("x", Self.array([2])), to: ("y", Self.array([2]))),
+      Self.model(Self.dense, from: ("y", Self.array([2])), to: ("z", Self.array([2]))),
+    ])
+    #expect(model.validate().isEmpty)
+    let predictor = try Predictor(model: model)
+    // [1, 1] → [8, 13] → [8 + 26 + 5, 24 + 52 + 6]
+    let one = try predictor.predict(["x": .array(Tensor(shape: [2], [1, 1]))])
+    #expect(one.outputs.map(\.name) == ["z"])
+    #expect(one.outputs[0].value == Tensor(shape: [2], [39, 82]))
+    // [0, 0] → [5, 6] → [5 + 12 + 5, 15 + 24 + 6]
+    let batch = try predictor.predict(["x": .array(Tensor(shape: [2, 2], [1, 1, 0, 0]))])
+    #expect(batch.outputs[0].value == Tensor(shape: [2, 2], [39, 82, 22, 45]))
+  }
+
+  @Test func picturesPassInEightBits() throws {
+    func image(_ color: ImageFeatureType.ColorSpace) -> FeatureType.Kind {
+      .image(ImageFeatureType(width: 1, height: 1, colorSpace: color))
+    }
+    let model = Self.pipeline([
+      Self.model(
+        Activation(.linear(alpha: 2, beta: 0.4)), from: ("x", image(.rgb)), to: ("y", image(.rgb))),
+      Self.model(Activation(.relu), from: ("y", image(.bgr)), to: ("z", Self.array([3, 1, 1]))),
+    ])
+    let predictor = try Predictor(model: model)
+    let result = try predictor.predict(["x": .array(Tensor(shape: [1, 1, 3], [10, 20, 250]))])
+    // 20.4, 40.4 and 500.4 become 20, 40 and 255; the second network takes blue first.
+    #expect(result.outputs[0].value.elements == [255, 40, 20])
+  }
+
+  @Test func theLastClassifierHasTheLabels() throws {
+    var last = Self.model(Self.dense, from: ("y", Self.array([2])), to: ("z", Self.array([2])))
+    last = try {
+      var edit = ModelEdit()
+      edit.classes = ModelEdit.Classes(labels: .string(["a", "b"]))
+      return try edit.apply(to: last).model
+    }()
+    var model = Self.pipeline([
+      Self.model(Self.dense, from: ("x", Self.array([2])), to: ("y", Self.array([2]))), last,
+    ])
+    model.type = model.type?.pipeline.map { .pipelineClassifier($0) }
+    model.description?.predictedFeatureName = "classLabel"
+    model.description?.predictedProbabilitiesName = "z"
+    #expect(model.classLabels == .string(["a", "b"]))
+    let result = try Predictor(model: model).predict(["x": .array(Tensor(shape: [2], [1, 1]))])
+    guard case .classes? = result.outputs.first?.kind else {
+      Issue.record("no classes")
+      return
+    }
+    #expect(result.outputs[0].value.elements == [39, 82])
+  }
+
+  @Test func whatIsNoNetworkIsRefused() throws {
+    var other = Self.model(Self.dense, from: ("y", Self.array([2])), to: ("z", Self.array([2])))
+    other.type = .opaque(OpaqueMessage(field: 400, name: "glmClassifier", payload: Bytes()))
+    let model = Self.pipeline([
+      Self.model(Self.dense, from: ("x", Self.array([2])), to: ("y", Self.array([2]))), other,
+    ])
+    let error = #expect(throws: ModelError.self) { try Predictor(model: model) }
+    #expect(error?.code == .unsupported)
+    #expect(error?.message == "a pipeline with a model of type glmClassifier cannot be run")
+  }
+}
