@@ -99,10 +99,12 @@ struct DiffCommand: ParsableCommand {
       let document = try inFile(files[0]) { try Model(contentsOf: files[0]) }
       comparison = try inFile(files[0]) {
         try Comparison.compare(
-          document, inputs: Array(files.dropFirst()), expected: expected, options: options)
+          document, inputs: Array(files.dropFirst()), expected: expected,
+          options: options(for: document))
       }
     } else {
-      comparison = try Comparison.compare(arrays: files[0], with: files[1], options: options)
+      comparison = try Comparison.compare(
+        arrays: files[0], with: files[1], options: options(for: nil))
     }
     let text = ComparisonText(comparison)
     if json {
@@ -117,7 +119,7 @@ struct DiffCommand: ParsableCommand {
   }
 
   private func compareModels() throws {
-    let comparison = try models.compare(files, options)
+    let comparison = try models.compare(files) { try options(for: $0) }
     let text = ModelDifferenceText(comparison)
     if json {
       Console.print(text.json().text)
@@ -132,7 +134,7 @@ struct DiffCommand: ParsableCommand {
     if !comparison.matches { throw ExitCode(1) }
   }
 
-  private var options: Comparison.Options {
+  private func options(for document: Model?) throws -> Comparison.Options {
     var options = Comparison.Options()
     options.tolerances = Tolerances(profile.tolerance)
     for value in rtol {
@@ -155,7 +157,7 @@ struct DiffCommand: ParsableCommand {
     options.layers = layers
     options.reference = reference
     options.engine = engine.compileOptions
-    options.pictures = pictures.options
+    options.pictures = try document.map { try pictures.options(for: $0) }
     options.forgetBias = engine.forgetBias
     return options
   }
