@@ -54,6 +54,7 @@ public final class Predictor {
     inputs = description.input
     var memberOptions = options
     memberOptions.keep = .named([])
+    memberOptions.pictures = pictures
     let members = try model.pipelineModels.map {
       try Predictor(model: $0, options: memberOptions)
     }
@@ -79,15 +80,15 @@ public final class Predictor {
     return assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items)
   }
 
+  /// The outputs of one item, and the blobs that are kept beside them.
+  func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
+    members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
+  }
+
   /// Whether the items of the batch are crops of one picture.
   func averagesItems(of values: [String: FeatureValue]) -> Bool {
     pictures.firstSide != nil && pictures.crops == .ten
       && values.values.contains { if case .image = $0 { true } else { false } }
-  }
-
-  /// The outputs of one item, and the blobs that are kept beside them.
-  func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
-    members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
   }
 
   /// The blobs of each item of the batch.

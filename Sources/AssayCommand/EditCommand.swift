@@ -1,6 +1,7 @@
 import ArgumentParser
 import Assay
 import CoreMLModel
+import Imaging
 import ImportSupport
 import ModelTransforms
 import TensorCore
@@ -91,6 +92,11 @@ struct EditCommand: ParsableCommand {
     edit.customLayers = try customLayers.edits(of: document)
     edit.metadata = metadata.edit
     edit.metadata.removedKeys = removedKeys
+    if let recipe = images.recipe {
+      edit.metadata.userDefined.merge(PictureOptions.metadata(for: recipe)) { given, _ in given }
+      edit.metadata.removedKeys += (document.description?.metadata?.userDefined.keys.sorted() ?? [])
+        .filter { $0.hasPrefix(PictureOptions.metadataPrefix) && !removedKeys.contains($0) }
+    }
     if let options = try classifier.options() {
       var classes = ModelEdit.Classes(labels: options.labels)
       classes.labelName = options.predictedFeatureName

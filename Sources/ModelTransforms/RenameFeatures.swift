@@ -106,6 +106,14 @@ extension Metadata {
         if let value = entries[prefix + old] { userDefined[prefix + new] = value }
       }
     }
+    // How an output is decoded into boxes: `assay.detect.OUTPUT.…`.
+    for (old, new) in names {
+      let prefix = "assay.detect.\(old)."
+      for (key, value) in entries where key.hasPrefix(prefix) {
+        userDefined[key] = nil
+        userDefined["assay.detect.\(new)." + key.dropFirst(prefix.count)] = value
+      }
+    }
   }
 }
 

@@ -34,6 +34,24 @@ import Testing
     }
   }
 
+  @Test func recipesAreRecordedAnew() throws {
+    try withModel { folder, model in
+      let (first, second) = (folder + "/a.mlmodel", folder + "/b.mlmodel")
+      for (from, to, recipe) in [
+        (model, first, "caffe-classify-ten"), (first, second, "keras-load-img"),
+      ] {
+        let result = try Command.run("edit", from, "-o", to, "--recipe", recipe)
+        #expect(result.code == 0, "\(result.errors)")
+        let picture = try Model(contentsOf: to).description?.metadata?.userDefined.filter {
+          $0.key.hasPrefix("assay.picture.")
+        }
+        #expect(picture?["assay.picture.recipe"] == recipe)
+        // Ten crops go with their recipe.
+        #expect((picture?["assay.picture.crops"] != nil) == (recipe == "caffe-classify-ten"))
+      }
+    }
+  }
+
   @Test func whatDoesNotFitLeavesNothing() throws {
     try withModel { folder, model in
       let edited = folder + "/e.mlmodel"

@@ -131,6 +131,7 @@ struct RenameFeaturesTests {
     model.description?.metadata = Metadata()
     model.description?.metadata?.userDefined = [
       "assay.layout.input": "NC", "assay.shape.input": "?,2", "input": "kept",
+      "assay.detect.output.type": "yolov2",
     ]
     // lossLayers (1), meanSquaredErrorLossLayer (11): input (1), target (2).
     func losses(_ input: String, _ target: String) -> Bytes {
@@ -147,6 +148,7 @@ struct RenameFeaturesTests {
     #expect(
       renamed.description?.metadata?.userDefined == [
         "assay.layout.x": "NC", "assay.shape.x": "?,2", "input": "kept",
+        "assay.detect.y.type": "yolov2",
       ])
   }
 

@@ -43,10 +43,13 @@ public struct ModelComparison: Sendable {
     }
     guard words.isEmpty else {
       let pair = try ModelPair(a, b, difference, options.comparison, isRandom: false)
-      runs = try InputSource.resolve(words, for: a) { [] }.map { source in
+      var sources = try InputList(words, for: a)
+      var runs: [Run] = []
+      while let source = sources.next() {
         let values = try source.read(for: a, pictures: options.comparison.pictures)
-        return Run(input: source.name, comparison: try pair.compare(values))
+        runs.append(Run(input: source.name, comparison: try pair.compare(values)))
       }
+      self.runs = runs
       notRun = nil
       return
     }

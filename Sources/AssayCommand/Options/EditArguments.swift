@@ -19,13 +19,19 @@ struct FeatureEditArguments: ParsableArguments {
       valueName: "[NAME=]TYPE"))
   var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
 
-  @Option(name: .customLong("array"), help: "This image becomes an array; repeatable.")
+  @Option(
+    name: .customLong("array"),
+    help: ArgumentHelp("This image becomes an array; repeatable.", valueName: "NAME"))
   var arrays: [String] = []
 
-  @Option(name: .customLong("optional"), help: "This input may be left out; repeatable.")
+  @Option(
+    name: .customLong("optional"),
+    help: ArgumentHelp("This input may be left out; repeatable.", valueName: "NAME"))
   var optionalInputs: [String] = []
 
-  @Option(name: .customLong("required"), help: "This input may not be left out; repeatable.")
+  @Option(
+    name: .customLong("required"),
+    help: ArgumentHelp("This input may not be left out; repeatable.", valueName: "NAME"))
   var requiredInputs: [String] = []
 
   @Option(
@@ -43,7 +49,8 @@ struct FeatureEditArguments: ParsableArguments {
   var shapeRanges: [NamedBounds] = []
 
   @Option(
-    name: .customLong("fixed-shape"), help: "This feature has its own shape only; repeatable.")
+    name: .customLong("fixed-shape"),
+    help: ArgumentHelp("This feature has its own shape only; repeatable.", valueName: "NAME"))
   var fixedShapes: [String] = []
 
   func validate() throws {
@@ -125,7 +132,9 @@ struct NetworkEditArguments: ParsableArguments {
       "A layer or blob inside becomes an output, too; repeatable.", valueName: "NAME"))
   var addedOutputs: [String] = []
 
-  @Option(name: .customLong("remove-output"), help: "This output goes; repeatable.")
+  @Option(
+    name: .customLong("remove-output"),
+    help: ArgumentHelp("This output goes; repeatable.", valueName: "NAME"))
   var removedOutputs: [String] = []
 
   @Option(

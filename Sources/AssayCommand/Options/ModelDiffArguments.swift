@@ -23,12 +23,15 @@ struct ModelDiffArguments: ParsableArguments {
     }
   }
 
-  func compare(_ files: [String], _ options: Comparison.Options) throws -> ModelComparison {
+  /// - Parameter options: those for the first model.
+  func compare(
+    _ files: [String], _ options: (Model) throws -> Comparison.Options
+  ) throws -> ModelComparison {
+    let first = try inFile(files[0]) { try Model(contentsOf: files[0]) }
     var all = ModelComparison.Options()
-    all.comparison = options
+    all.comparison = try options(first)
     all.structureOnly = structure
     all.seed = seed
-    let first = try inFile(files[0]) { try Model(contentsOf: files[0]) }
     let second = try inFile(files[1]) { try Model(contentsOf: files[1]) }
     return try ModelComparison(first, second, inputs: Array(files.dropFirst(2)), options: all)
   }
