@@ -2,6 +2,7 @@ import ArgumentParser
 import Assay
 import CaffeImport
 import CoreMLModel
+import Imaging
 import ImportSupport
 import ModelTransforms
 import TensorCore
@@ -155,6 +156,9 @@ struct ConvertCommand: ParsableCommand {
     options.networkState = caffe.networkState
     options.classifier = try classifier.options()
     options.metadata = metadata.options
+    if let recipe = images.recipe {
+      options.metadata.userDefined.merge(PictureOptions.metadata(for: recipe)) { given, _ in given }
+    }
     options.respectTrainable = respectTrainable
     options.readsFormulas = lambda == .auto
     if let customLayers { options.customLayers = try CustomLayerRules(argument: customLayers) }

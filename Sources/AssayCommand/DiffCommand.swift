@@ -81,10 +81,12 @@ struct DiffCommand: ParsableCommand {
       let document = try inFile(files[0]) { try Model(contentsOf: files[0]) }
       comparison = try inFile(files[0]) {
         try Comparison.compare(
-          document, inputs: Array(files.dropFirst()), expected: expected, options: options)
+          document, inputs: Array(files.dropFirst()), expected: expected,
+          options: options(for: document))
       }
     } else {
-      comparison = try Comparison.compare(arrays: files[0], with: files[1], options: options)
+      comparison = try Comparison.compare(
+        arrays: files[0], with: files[1], options: options(for: nil))
     }
     let text = ComparisonText(comparison)
     if json {
@@ -96,7 +98,7 @@ struct DiffCommand: ParsableCommand {
     if !comparison.matches { throw ExitCode(1) }
   }
 
-  private var options: Comparison.Options {
+  private func options(for document: Model?) throws -> Comparison.Options {
     var options = Comparison.Options()
     options.tolerances = Tolerances(profile.tolerance)
     for value in rtol {
@@ -118,7 +120,7 @@ struct DiffCommand: ParsableCommand {
     options.layers = layers
     options.reference = reference
     options.engine = engine.compileOptions
-    options.pictures = pictures.options
+    options.pictures = try document.map { try pictures.options(for: $0) }
     options.forgetBias = engine.forgetBias
     return options
   }

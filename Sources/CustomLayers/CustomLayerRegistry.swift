@@ -2,22 +2,33 @@ import TensorCore
 
 /// The implementations of custom layers that a network may use, by class name.
 public struct CustomLayerRegistry: Sendable {
-  private var types: [String: any (CustomLayer & SendableMetatype).Type] = [:]
+  /// Makes a layer from its parameters, as `CustomLayer.init(parameters:)` does.
+  public typealias Factory =
+    @Sendable (_ parameters: [String: CustomLayerParameter]) throws -> any CustomLayer
+
+  private var factories: [String: Factory] = [:]
 
   /// The built-in layers.
   public init() {
     for type in builtInCustomLayers { register(type) }
   }
 
-  /// Adds a class, in place of one of the same name.
+  /// Adds a class under all of its names, in place of those that had them.
   public mutating func register(_ type: any (CustomLayer & SendableMetatype).Type) {
-    types[type.className] = type
+    for name in [type.className] + type.otherNames {
+      register(name) { try type.init(parameters: $0) }
+    }
+  }
+
+  /// Adds a class whose layers `factory` makes, in place of one of the same name.
+  public mutating func register(_ className: String, _ factory: @escaping Factory) {
+    factories[className] = factory
   }
 
   /// The implementation of the class, if somebody provides it.
-  public subscript(className: String) -> (any CustomLayer.Type)? { types[className] }
+  public subscript(className: String) -> Factory? { factories[className] }
 
-  public var classNames: [String] { types.keys.sorted() }
+  public var classNames: [String] { factories.keys.sorted() }
 
   /// One error for all classes that nobody provides.
   ///
@@ -36,6 +47,11 @@ public struct CustomLayerRegistry: Sendable {
 }
 
 /// The layers that need no registration. One file each.
-public let builtInCustomLayers: [any (CustomLayer & SendableMetatype).Type] = [
-  Swish.self, RescaleOutputLambda.self, ResCropBlockLambda.self, FormulaLayer.self,
+public let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Type] = [
+  Swish.self, HardSwish.self, Mish.self, GELU.self, InstanceNormalization.self,
+  GroupNormalization.self, L2Normalization.self, Softmax.self, SpaceToDepth.self,
+  DepthToSpace.self, Resize.self, GridSample.self, DeformableConvolution.self,
+  RescaleOutputLambda.self, ResCropBlockLambda.self, KrakenReshape.self, KrakenAddition.self,
+  Identity.self, DeformedColumns.self, RowProduct.self, LeastSquares.self,
+  FormulaLayer.self,
 ]

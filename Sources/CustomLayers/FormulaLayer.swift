@@ -2,12 +2,18 @@ import Formulas
 import Kernels
 import TensorCore
 
-/// What its parameter `expression` says, about arrays `[Seq, Batch, C, H, W]`.
+/// What its parameter `expression` says, about arrays `[Seq, Batch, C, H, W]`, or of the network's own
+/// axes.
 ///
 /// The parameter `inputs` names the inputs, `weights` the weights with their shapes, as
 /// `beta[1,1,6,1,1]`; other numbers are parameters of the formula by their names.
-public final class FormulaLayer: CustomLayer {
+public final class FormulaLayer: BuiltInCustomLayer {
   public static let className = "Formula"
+  public static let notes = CustomLayerNotes(
+    "what `expression` says, see `docs/formulas.md`",
+    parameters: [
+      "`expression`", "`inputs` (x)", "`weights`, their names and shapes", "numbers by their names",
+    ], weights: "those that `weights` names")
 
   private let expression: Expression
   private let inputs: [String]
@@ -92,8 +98,8 @@ public final class FormulaLayer: CustomLayer {
 
   public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try program(inputShapes).outputShape
-    guard shape.count == 5 else {
-      throw ModelError(.malformed, "the formula gives \(shape), five sizes are needed")
+    guard !shape.isEmpty else {
+      throw ModelError(.malformed, "the formula gives a number, an array is needed")
     }
     return [shape]
   }
@@ -114,7 +120,7 @@ public final class FormulaLayer: CustomLayer {
     if let program, program.shapes == shapes { return program.program }
     guard shapes.count == inputs.count else {
       throw ModelError(
-        .malformed, "\(shapes.count) inputs, the formula is about \(inputs.count)")
+        .malformed, "\(shapes.count) inputs, where the class takes \(inputs.count)")
     }
     let made = try VectorProgram(
       expression, inputs: Array(zip(inputs, shapes)), weights: weights, kernels: kernels)

@@ -66,7 +66,7 @@ import Testing
         weights: [Bytes([UInt8(1)])])?.code == .limitExceeded)
     #expect(
       failure(["expression": x], [[1, 1, 2, 2, 2], [1, 1, 2, 2, 2]])?.message
-        == "2 inputs, the formula is about 1")
+        == "2 inputs, where the class takes 1")
     #expect(failure(["expression": .string("sum(x)")], [[1, 1, 2, 2, 2]])?.code == .malformed)
     #expect(failure(["expression": .string("x[7]")], [[1, 1, 2, 2, 2]])?.code == .mismatch)
   }

@@ -70,7 +70,7 @@ struct GraphBuilder {
     )
   }
 
-  private mutating func add(_ layer: NeuralNetworkLayer, _ custom: (any CustomLayer)?) throws {
+  private mutating func add(_ layer: NeuralNetworkLayer, _ custom: CustomLayerInstance?) throws {
     guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
     try Self.check(layer.input.count, in: type(of: parameters).inputCount, "inputs")
     try Self.check(layer.output.count, in: type(of: parameters).outputCount, "outputs")
@@ -228,9 +228,9 @@ extension GraphBuilder {
 extension GraphBuilder {
   /// The implementations of all custom layers, by the layer's position. One error names every class
   /// that nobody provides.
-  private func customImplementations() throws -> [Int: any CustomLayer] {
+  private func customImplementations() throws -> [Int: CustomLayerInstance] {
     var missing: [String: [String]] = [:]
-    var found: [(index: Int, custom: Custom, type: any CustomLayer.Type)] = []
+    var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []
     for (index, layer) in network.layers.enumerated() {
       guard let custom = layer.parameters as? Custom else { continue }
       guard !custom.className.isEmpty else {
@@ -238,18 +238,23 @@ extension GraphBuilder {
           .malformed, "the class name of a custom layer is empty", layer: layer.name,
           layerClass: "custom", field: "className")
       }
-      if let type = options.customLayers[custom.className] {
-        found.append((index, custom, type))
+      if let make = options.customLayers[custom.className] {
+        found.append((index, custom, make))
       } else {
         missing[custom.className, default: []].append(layer.name)
       }
     }
     if !missing.isEmpty { throw options.customLayers.notFound(missing) }
-    var implementations: [Int: any CustomLayer] = [:]
-    for (index, custom, type) in found {
+    let instances = options.customLayerInstances ?? CustomLayerInstances()
+    var implementations: [Int: CustomLayerInstance] = [:]
+    for (index, custom, make) in found {
       let layer = network.layers[index].name
       do {
-        implementations[index] = try custom.instantiate(type, layer: layer, hooks: options.hooks)
+        implementations[index] = try instances.instance(
+          ofLayer: index, className: custom.className
+        ) {
+          try custom.instantiate(make, layer: layer, hooks: options.hooks)
+        }
       } catch {
         throw customLayerError(error, layer: layer, className: custom.className)
       }

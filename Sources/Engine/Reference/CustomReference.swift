@@ -7,14 +7,17 @@ extension Custom: ReferenceLayer {
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
-    guard let layerClass = settings.customLayers[className] else {
+    guard let make = settings.customLayers[className] else {
       throw ModelError(.unsupported, "implementation named '\(className)' was not found")
     }
-    let layer = try instantiate(layerClass)
+    let layer = try settings.instances.instance(ofLayer: settings.layerIndex, className: className)
+    {
+      try instantiate(make)
+    }
     let tensors = inputs.map(\.tensor)
     let shapes = try layer.outputShapes(forInputShapes: inputs.map(\.shape))
     for shape in shapes {
-      guard shape.count == 5 else {
+      guard (1...Limits.rank).contains(shape.count), shape.allSatisfy({ $0 > 0 }) else {
         throw ModelError(.unsupported, "'\(className)' gives an output of shape \(shape)")
       }
       _ = try checkedProduct(shape, limit: Limits.tensorElements)
@@ -26,7 +29,7 @@ extension Custom: ReferenceLayer {
 
   /// Opens the inputs, then the outputs, one inside of the other, and calls the layer.
   private func evaluate(
-    _ layer: any CustomLayer, _ inputs: ArraySlice<Tensor>, _ opened: [CustomLayerInput],
+    _ layer: CustomLayerInstance, _ inputs: ArraySlice<Tensor>, _ opened: [CustomLayerInput],
     _ outputs: inout [Tensor], _ index: Int, _ openedOutputs: [CustomLayerOutput]
   ) throws {
     if let input = inputs.first {
