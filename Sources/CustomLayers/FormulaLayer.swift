@@ -2,7 +2,8 @@ import Formulas
 import Kernels
 import TensorCore
 
-/// What its parameter `expression` says, about arrays `[Seq, Batch, C, H, W]`.
+/// What its parameter `expression` says, about arrays `[Seq, Batch, C, H, W]`, or of the network's own
+/// axes.
 ///
 /// The parameter `inputs` names the inputs, `weights` the weights with their shapes, as
 /// `beta[1,1,6,1,1]`; other numbers are parameters of the formula by their names.
@@ -99,8 +100,8 @@ public final class FormulaLayer: BuiltInCustomLayer {
 
   public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try program(inputShapes).outputShape
-    guard shape.count == 5 else {
-      throw ModelError(.malformed, "the formula gives \(shape), five sizes are needed")
+    guard !shape.isEmpty else {
+      throw ModelError(.malformed, "the formula gives a number, an array is needed")
     }
     return [shape]
   }
