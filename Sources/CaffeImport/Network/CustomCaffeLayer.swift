@@ -108,13 +108,6 @@ struct CustomCaffeLayer {
 }
 
 extension CaffeTensor {
-  /// Core ML's shape.
-  fileprivate var blobShape: [Int] {
-    var sizes = [Int](repeating: 1, count: rank)
-    for (axis, size) in zip(axes, shape) { sizes[axis] = size }
-    return sizes
-  }
-
   /// A tensor with Core ML's shape, its axes in the places of this one's where they suffice.
   fileprivate func with(_ blob: String, blobShape: [Int]) -> CaffeTensor {
     guard blobShape.count == 5 else { return CaffeTensor(exact: blob, blobShape) }
