@@ -55,6 +55,7 @@ PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
   png_set_user_limits(png, 0x7FFFFFFF, 0x7FFFFFFF);
   png_set_chunk_malloc_max(png, 8 << 20);
   png_set_chunk_cache_max(png, 64);
+  png_set_crc_action(png, PNG_CRC_DEFAULT, PNG_CRC_ERROR_QUIT);
   // Text, colour profiles and the like are not even unpacked.
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_read_info(png, reader->info);
@@ -86,10 +87,36 @@ static int isComplete(PNGReader *reader) {
   return png_get_current_row_number(reader->png) >= reader->height;
 }
 
+static uint32_t bigEndian(const uint8_t *bytes) {
+  return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+// Whether the file breaks off inside the data of a chunk that follows the pixels.
+static int breaksOff(const PNGReader *reader) {
+  size_t position = 8;
+  int pixels = 0;
+  while (reader->count - position >= 8) {
+    const uint8_t *header = reader->bytes + position;
+    size_t length = bigEndian(header);
+    int isPixels = memcmp(header + 4, "IDAT", 4) == 0;
+    if (memcmp(header + 4, "IEND", 4) == 0) return 0;
+    for (int letter = 4; letter < 8; letter++)
+      if (!(header[letter] >= '0' && header[letter] <= '9') && header[letter] != '_' &&
+          !((header[letter] | 32) >= 'a' && (header[letter] | 32) <= 'z'))
+        return 0;
+    size_t rest = reader->count - position - 8;
+    if (length > rest) return pixels && !isPixels;
+    if (rest - length < 4) return 0;
+    pixels |= isPixels;
+    position += 12 + length;
+  }
+  return 0;
+}
+
 int pngReaderRead(PNGReader *reader, uint8_t *pixels, size_t rowBytes,
                   char message[CODEC_MESSAGE_BYTES]) {
   reader->message = message;
-  if (setjmp(reader->failure)) return isComplete(reader) ? 0 : -1;
+  if (setjmp(reader->failure)) return isComplete(reader) && !breaksOff(reader) ? 0 : -1;
   png_structp png = reader->png;
   png_set_packing(png);
   union {

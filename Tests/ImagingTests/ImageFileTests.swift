@@ -100,6 +100,22 @@ import Testing
     }
   }
 
+  /// A text after the pixels must be whole, its checksum and the end mark need not be there: so it is
+  /// with Pillow.
+  @Test func aChunkAfterThePixelsIsWhole() throws {
+    let bytes = try Fixtures.bytes("rgb8.png")
+    var file: [UInt8] = Array(bytes.dropLast(12))
+    file += [0, 0, 0, 3] as [UInt8]
+    file += Array("tEXta\0b".utf8)
+    let whole = try Image(decoding: Bytes(bytes))
+    #expect(try Image(decoding: Bytes(Array(file))) == whole)
+    #expect(try Image(decoding: Bytes(Array(file.dropLast(6)))) == whole)
+    for missing in 1...3 {
+      #expect(
+        code { _ = try Image(decoding: Bytes(Array(file.dropLast(missing)))) } == .malformed)
+    }
+  }
+
   @Test func survivesMutations() throws {
     var random = SplitMix64(state: 9)
     for name in try Fixtures.expected().keys.sorted() {

@@ -39,7 +39,8 @@ typedef struct {
 PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
                          char message[CODEC_MESSAGE_BYTES]);
 // Reads all rows, each rowBytes long: 16-bit samples in native order, all others in one byte each,
-// unscaled. What follows the rows may be missing or damaged. 0, or -1 with a message.
+// unscaled. What follows the rows may be missing or damaged, as long as no chunk of it breaks off. 0,
+// or -1 with a message.
 int pngReaderRead(PNGReader *reader, uint8_t *pixels, size_t rowBytes,
                   char message[CODEC_MESSAGE_BYTES]);
 void pngReaderClose(PNGReader *reader);
