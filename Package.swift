@@ -87,9 +87,13 @@ let package = Package(
         "TensorCore",
       ], exclude: ["Source"]),
     library("CoreMLModel", ["TensorCore", "ByteFormats", "CSpec", "CProtobufC"]),
-    library("CustomLayers", ["TensorCore", "Kernels"]),
+    .systemLibrary(name: "CAssayPlugin"),
+    library("CustomLayers", ["TensorCore", "Kernels", "CAssayPlugin", "CPosix"]),
     library("ModelTransforms", ["CoreMLModel", "TensorCore"]),
     library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"]),
+    .target(name: "CPluginTemplate", exclude: ["Support"]),
+    library(
+      "LayerTemplates", ["CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "TensorCore"]),
     library("ImportSupport", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "KerasImport", ["ImportSupport", "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore"]),
@@ -106,7 +110,7 @@ let package = Package(
       "Assay",
       [
         "Verification", "Imaging", "KerasImport", "CaffeImport", "DarknetImport", "ImportSupport",
-        "Engine", "ModelTransforms", "CustomLayers",
+        "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
       ]),
     .executableTarget(
@@ -128,6 +132,7 @@ let package = Package(
     tests("Kernels"),
     tests("CoreMLModel"),
     tests("CustomLayers"),
+    tests("LayerTemplates", ["CoreMLModel"]),
     tests("ModelTransforms"),
     tests("ImportSupport", ["CoreMLModel", "TensorCore"]),
     tests(

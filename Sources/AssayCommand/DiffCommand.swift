@@ -77,6 +77,7 @@ struct DiffCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let comparison: Comparison
+    let options = try self.options()
     if let expected {
       let document = try inFile(files[0]) { try Model(contentsOf: files[0]) }
       comparison = try inFile(files[0]) {
@@ -96,7 +97,7 @@ struct DiffCommand: ParsableCommand {
     if !comparison.matches { throw ExitCode(1) }
   }
 
-  private var options: Comparison.Options {
+  private func options() throws -> Comparison.Options {
     var options = Comparison.Options()
     options.tolerances = Tolerances(profile.tolerance)
     for value in rtol {
@@ -117,7 +118,7 @@ struct DiffCommand: ParsableCommand {
     options.layout = layout
     options.layers = layers
     options.reference = reference
-    options.engine = engine.compileOptions
+    options.engine = try engine.compileOptions()
     options.pictures = pictures.options
     options.forgetBias = engine.forgetBias
     return options

@@ -20,7 +20,8 @@ public enum CustomLayerParameter: Sendable, Equatable {
   }
 }
 
-/// Input of a custom layer: dense row-major `Float`, shape `[Seq, Batch, C, H, W]`.
+/// Input of a custom layer: dense row-major `Float`, shape `[Seq, Batch, C, H, W]`, or the exact one
+/// of a model of specification 4 and later.
 public struct CustomLayerInput {
   public let shape: [Int]
   public let elements: UnsafeBufferPointer<Float>
@@ -43,15 +44,11 @@ public struct CustomLayerOutput {
   }
 }
 
-/// Core ML's contract of a custom layer.
+/// A custom layer that has been made: what the engine calls.
 ///
-/// The engine calls `init(parameters:)`, then `setWeightData(_:)` once, then
-/// `outputShapes(forInputShapes:)` at every compilation, then `evaluate` for each prediction.
-public protocol CustomLayer: AnyObject {
-  /// The class name in the model.
-  static var className: String { get }
-  /// `parameters` holds what the model stores, and `engineName`.
-  init(parameters: [String: CustomLayerParameter]) throws
+/// `setWeightData(_:)` once, then `outputShapes(forInputShapes:)` at every compilation, then
+/// `evaluate` for each prediction.
+public protocol CustomLayerImplementation: AnyObject {
   /// The layer's weights in file order: little-endian 32-bit floats, or 16-bit where the model
   /// stores half precision.
   func setWeightData(_ weights: [Bytes]) throws
@@ -62,8 +59,16 @@ public protocol CustomLayer: AnyObject {
   var equivalent: CustomLayerEquivalent? { get }
 }
 
-extension CustomLayer {
+extension CustomLayerImplementation {
   public var equivalent: CustomLayerEquivalent? { nil }
+}
+
+/// Core ML's contract of a custom layer, as a Swift class.
+public protocol CustomLayer: CustomLayerImplementation {
+  /// The class name in the model.
+  static var className: String { get }
+  /// `parameters` holds what the model stores, and `engineName`.
+  init(parameters: [String: CustomLayerParameter]) throws
 }
 
 /// A custom layer in the engine's own terms.

@@ -7,8 +7,8 @@ struct CustomOperation: Operation {
   /// Calls one implementation, which need not be safe for several threads; a network runs one
   /// prediction at a time.
   final class Implementation: @unchecked Sendable {
-    let layer: any CustomLayer
-    init(_ layer: any CustomLayer) { self.layer = layer }
+    let layer: any CustomLayerImplementation
+    init(_ layer: any CustomLayerImplementation) { self.layer = layer }
   }
 
   var implementation: Implementation
@@ -61,7 +61,7 @@ extension Custom: EngineLayer {
   /// Makes the implementation and hands it its parameters and weights.
   public func instantiate(
     _ make: CustomLayerRegistry.Factory, layer: String = "", hooks: EngineHooks = EngineHooks()
-  ) throws -> any CustomLayer {
+  ) throws -> any CustomLayerImplementation {
     var values: [String: CustomLayerParameter] = [:]
     for (name, value) in parameters {
       switch value {
@@ -148,7 +148,7 @@ extension CustomLayerEquivalent {
 
 extension Weights {
   /// What a custom layer gets: the stored bytes of floats or half floats.
-  fileprivate func storedBytes() throws -> Bytes {
+  public func storedBytes() throws -> Bytes {
     if floatValue.count > 0 { return floatValue.contiguousBytes ?? Bytes(floatValue.array()) }
     if float16Value.count > 0 { return float16Value }
     guard rawValue.count == 0, int8RawValue.count == 0 else {

@@ -70,7 +70,7 @@ struct GraphBuilder {
     )
   }
 
-  private mutating func add(_ layer: NeuralNetworkLayer, _ custom: (any CustomLayer)?) throws {
+  private mutating func add(_ layer: NeuralNetworkLayer, _ custom: (any CustomLayerImplementation)?) throws {
     guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
     try Self.check(layer.input.count, in: type(of: parameters).inputCount, "inputs")
     try Self.check(layer.output.count, in: type(of: parameters).outputCount, "outputs")
@@ -228,7 +228,7 @@ extension GraphBuilder {
 extension GraphBuilder {
   /// The implementations of all custom layers, by the layer's position. One error names every class
   /// that nobody provides.
-  private func customImplementations() throws -> [Int: any CustomLayer] {
+  private func customImplementations() throws -> [Int: any CustomLayerImplementation] {
     var missing: [String: [String]] = [:]
     var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []
     for (index, layer) in network.layers.enumerated() {
@@ -245,7 +245,7 @@ extension GraphBuilder {
       }
     }
     if !missing.isEmpty { throw options.customLayers.notFound(missing) }
-    var implementations: [Int: any CustomLayer] = [:]
+    var implementations: [Int: any CustomLayerImplementation] = [:]
     for (index, custom, make) in found {
       let layer = network.layers[index].name
       do {

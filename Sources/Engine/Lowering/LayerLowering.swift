@@ -13,7 +13,7 @@ struct LayerLowering {
   let layer: NeuralNetworkLayer
   let inputs: [Graph.ValueID]
   var graph: Graph
-  let customLayer: (any CustomLayer)?
+  let customLayer: (any CustomLayerImplementation)?
   let hooks: EngineHooks
   /// Bytes that a single blob may take.
   let byteLimit: Int
