@@ -6,7 +6,7 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs
+.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs example
 
 # Installs what is missing, and asks for nothing where nothing is.
 setup:
@@ -55,6 +55,10 @@ docs: setup
 # The whole binary on a CPU that has no AVX.
 baseline: build
 	@sh Tests/Tools/baseline.sh $(BUILD)/assay
+
+# The example package with this one as a versioned dependency.
+example: setup
+	@sh Tests/Tools/example.sh
 
 # The share of the machine's peak that each kind of kernel reaches.
 benchmark: setup

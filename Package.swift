@@ -41,6 +41,7 @@ let package = Package(
     .executable(name: "assay", targets: ["AssayCommand"]),
     .executable(name: "assay-hdf5", targets: ["HDF5Worker"]),
     .library(name: "Assay", targets: ["Assay"]),
+    .library(name: "NetworkBuilder", targets: ["NetworkBuilder"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -62,7 +63,7 @@ let package = Package(
     .target(
       name: "CSpec", dependencies: ["CProtobufC"], exclude: ["generate.sh", "proto"]),
     .target(name: "CPosix"),
-    .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG"]),
+    .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     library("TensorCore"),
     library("ByteFormats", ["TensorCore", "CZlib"]),
@@ -105,13 +106,18 @@ let package = Package(
       ]),
     library("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
     library("Imaging", ["TensorCore", "CCodecs"]),
+    library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
+    library(
+      "NetworkBuilder",
+      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
     library(
       "Assay",
       [
-        "Verification", "Imaging", "KerasImport", "CaffeImport", "DarknetImport", "ImportSupport",
-        "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
-        "CoreMLModel", "HDF5Reader", "ByteFormats", "TensorCore",
+        "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport",
+        "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
+        "CoreMLModel", "HDF5Reader",
+        "ByteFormats", "TensorCore",
       ]),
     .executableTarget(
       name: "AssayCommand",
@@ -144,6 +150,13 @@ let package = Package(
     tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
     tests("Engine", ["ByteFormats", "CoreMLModel", "CustomLayers"]),
     tests("Imaging"),
+    tests("Detection", ["ByteFormats", "Imaging", "TensorCore"]),
+    tests(
+      "NetworkBuilder",
+      [
+        "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
+        "CoreMLModel", "CustomLayers", "TensorCore",
+      ]),
     tests("Verification"),
     .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
   ]

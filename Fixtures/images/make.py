@@ -6,11 +6,13 @@ hexadecimal. Run: python3 make.py (Pillow 13).
 resized.txt: pictures of random samples (`random_picture`) in another size: filter, channels, size before and
 after, CRC-32.
 
-oriented_N.jpg, oriented_6.png and oriented.txt: a picture with each of Exif's orientations, and the size
-and the CRC-32 of ImageOps.exif_transpose's result.
+oriented_N.jpg, oriented_N_KIND.png and oriented.txt: a picture with each of Exif's orientations, said in
+each place where Pillow looks for it, and the size and the CRC-32 of ImageOps.exif_transpose's result.
+`make.py oriented` makes these alone.
 
 With a folder as argument, prints instead for each file in it the size and the CRC-32 of both
-conversions, or "error", one line a file: that is corpus.txt.
+conversions, then size and CRC-32 of exif_transpose's result in colour, or "error", one line a file:
+that is corpus.txt.
 """
 
 import io
@@ -19,10 +21,11 @@ import pathlib
 import random
 import struct
 import sys
+import textwrap
 import warnings
 import zlib
 
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, PngImagePlugin
 
 warnings.simplefilter("ignore")
 
@@ -63,25 +66,54 @@ def resized(target):
 
 def oriented(folder):
     picture = random_picture(11, 6, 3).resize((44, 24), Image.Resampling.BICUBIC)
+    xmp = '<x:xmpmeta><rdf:Description tiff:Orientation="%d"/></x:xmpmeta>'
+
+    def exif(orientation):
+        exif = Image.Exif()
+        exif[0x0110] = "before the orientation"
+        exif[0x0112] = orientation
+        return exif
+
+    def save(name, **options):
+        picture.save(folder / name, **options)
+        turned = ImageOps.exif_transpose(Image.open(folder / name)).convert("RGB")
+        print(name, *turned.size, f"{zlib.crc32(turned.tobytes()):08x}", file=file)
+
+    def text(key, value, compressed=False, international=False):
+        info = PngImagePlugin.PngInfo()
+        (info.add_itxt if international else info.add_text)(key, value, zip=compressed)
+        return info
+
     with open(folder / "oriented.txt", "w") as file:
-        for name in [f"oriented_{n}.jpg" for n in range(1, 9)] + ["oriented_6.png"]:
-            exif = Image.Exif()
-            exif[0x0110] = "before the orientation"
-            exif[0x0112] = int(name[9])
-            picture.save(folder / name, exif=exif)
-            turned = ImageOps.exif_transpose(Image.open(folder / name)).convert("RGB")
-            print(name, *turned.size, f"{zlib.crc32(turned.tobytes()):08x}", file=file)
+        for orientation in range(1, 9):
+            save(f"oriented_{orientation}.jpg", exif=exif(orientation))
+        save("oriented_6.png", exif=exif(6))
+        save("oriented_7_xmp.jpg", xmp=(xmp % 7).encode())
+        content = b"Exif\0\0" + exif(8).tobytes().removeprefix(b"Exif\0\0")
+        digits = "\n".join(textwrap.wrap(content.hex(), 72))
+        profile = f"\nexif\n{len(content):8}\n{digits}\n"
+        save("oriented_8_text.png", pnginfo=text("Raw profile type exif", profile))
+        save("oriented_8_ztext.png", pnginfo=text("Raw profile type exif", profile, True))
+        key = "XML:com.adobe.xmp"
+        save("oriented_3_xmp.png", pnginfo=text(key, xmp % 3, international=True))
+        save("oriented_5_zxmp.png", pnginfo=text(key, xmp % 5, True, True))
 
 
 def corpus(folder):
     for path in sorted(pathlib.Path(folder).iterdir()):
         try:
             (width, height), rgb, grey = conversions(path)
-            print(path.name, width, height, f"{zlib.crc32(rgb):08x} {zlib.crc32(grey):08x}")
+            turned = ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+            print(
+                path.name, width, height, f"{zlib.crc32(rgb):08x} {zlib.crc32(grey):08x}",
+                *turned.size, f"{zlib.crc32(turned.tobytes()):08x}")
         except Exception:
             print(path.name, "error")
 
 
+if sys.argv[1:] == ["oriented"]:
+    oriented(pathlib.Path(__file__).parent)
+    sys.exit()
 if len(sys.argv) > 1:
     corpus(sys.argv[1])
     sys.exit()

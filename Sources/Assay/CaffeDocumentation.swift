@@ -4,15 +4,15 @@ import CaffeImport
 public enum CaffeDocumentation {
   public static var markdown: String {
     let layers = CaffeImporter.supportedTypes.map { entry in
-      let names = entry.names.map { "`\($0)`" }
       let documentation = entry.documentation
-      return row([
-        names.first ?? "", names.dropFirst().joined(separator: ", "), documentation.becomes,
+      return [
+        MarkdownTable.code(entry.names.prefix(1)), MarkdownTable.code(entry.names.dropFirst()),
+        documentation.becomes,
         documentation.options, String(documentation.version), documentation.refused,
-      ])
+      ]
     }
-    let left = CaffeImporter.leftOutTypes.map { row([code($0.names), $0.becomes]) }
-    let impossible = UnconvertedLayers.reasons.map { row([code($0.names), $0.reason]) }
+    let left = CaffeImporter.leftOutTypes.map { [MarkdownTable.code($0.names), $0.becomes] }
+    let impossible = UnconvertedLayers.reasons.map { [MarkdownTable.code($0.names), $0.reason] }
     return """
       # Caffe
 
@@ -22,15 +22,11 @@ public enum CaffeDocumentation {
 
       ## Layers
 
-      | type | also named | becomes | options | specification | refused |
-      |---|---|---|---|---|---|
-      \(layers.joined(separator: "\n"))
+      \(MarkdownTable.layers("type", layers))
 
       ## Left out
 
-      | type | what it is |
-      |---|---|
-      \(left.joined(separator: "\n"))
+      \(MarkdownTable(["type", "what it is"], left))
 
       ## Axes
 
@@ -61,20 +57,10 @@ public enum CaffeDocumentation {
 
       ## Not converted
 
-      | type | reason |
-      |---|---|
-      \(impossible.joined(separator: "\n"))
+      \(MarkdownTable(["type", "reason"], impossible))
 
       Any of these, and types of one's own, become custom layers by `--custom-layers`.
 
       """
-  }
-
-  private static func code(_ names: [String]) -> String {
-    names.map { "`\($0)`" }.joined(separator: ", ")
-  }
-
-  private static func row(_ cells: [String]) -> String {
-    "| " + cells.joined(separator: " | ") + " |"
   }
 }

@@ -24,13 +24,33 @@ extension NeuralNetworkClassifier.ClassLabels {
   }
 }
 
+/// Names of classes to show.
+public struct ClassNames: Sendable {
+  public let names: [String]
+  /// Whether they were given for the model, not by it.
+  public let areGiven: Bool
+
+  /// Those in the file at `path`, or else those of `model`; nil where it has none.
+  ///
+  /// - Parameter keepsIdentifiers: whether names keep the WordNet identifiers in front of them.
+  public init?(file path: String?, model: Model, keepsIdentifiers: Bool) throws {
+    guard
+      let labels = try path.map({ NeuralNetworkClassifier.ClassLabels(try LabelFile.read($0)) })
+        ?? model.classLabels
+    else { return nil }
+    names =
+      keepsIdentifiers ? labels.strings : labels.strings.map { WordNet.split($0)?.name ?? $0 }
+    areGiven = path != nil
+  }
+}
+
 /// The `count` most probable classes, the lower index first among equals.
 public func bestClasses(
   _ count: Int, of probabilities: some Collection<Float>, labels: [String]
 ) throws -> [ClassProbability] {
   guard probabilities.count == labels.count else {
     throw ModelError(
-      .mismatch, "\(labels.count) labels for \(probabilities.count) classes",
+      .mismatch, "\(labels.count) labels for the \(probabilities.count) values of the output",
       hint: "give a label file with \(probabilities.count) lines")
   }
   return zip(labels, probabilities).enumerated()

@@ -13,7 +13,8 @@ public struct Comparison: Sendable {
     /// How many best classes to compare; nil for none.
     public var top: Int?
     public var layout = ArrayLayout.source
-    public var pictures = PictureOptions()
+    /// What happens to pictures; nil for what the model records.
+    public var pictures: PictureOptions?
     /// A file with expected blobs of the network's inside.
     public var layers: String?
     /// Run the double-precision engine, too.
@@ -43,11 +44,7 @@ public struct Comparison: Sendable {
     _ model: Model, inputs words: [String], expected path: String, options: Options
   ) throws -> Comparison {
     let expected = try ExpectedArrays.read(path)
-    let sources = try InputSource.resolve(words, for: model) { [] }
-    guard let source = sources.first, sources.count == 1 else {
-      throw ModelError(
-        .mismatch, "diff takes the inputs of one prediction, not of \(sources.count)")
-    }
+    let source = try InputSource.only(words, for: model, command: "diff")
     let values = try source.read(for: model, pictures: options.pictures)
     var predictorOptions = Predictor.Options()
     predictorOptions.forgetBias = options.forgetBias

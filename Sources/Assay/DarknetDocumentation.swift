@@ -4,13 +4,14 @@ import DarknetImport
 public enum DarknetDocumentation {
   public static var markdown: String {
     let layers = LayerCatalog.entries.map { entry in
-      row([
-        "`\(entry.name)`", code(entry.otherNames), entry.becomes, code(entry.options),
+      [
+        "`\(entry.name)`", MarkdownTable.code(entry.otherNames), entry.becomes,
+        MarkdownTable.code(entry.options),
         String(entry.version), entry.refused,
-      ])
+      ]
     }
-    let functions = LayerCatalog.functions.map { row(["`\($0.name)`", $0.becomes]) }
-    let impossible = LayerCatalog.impossible.map { row([code($0.names), $0.reason]) }
+    let functions = LayerCatalog.functions.map { ["`\($0.name)`", $0.becomes] }
+    let impossible = LayerCatalog.impossible.map { [MarkdownTable.code($0.names), $0.reason] }
     return """
       # Darknet
 
@@ -49,18 +50,14 @@ public enum DarknetDocumentation {
 
       ## Sections
 
-      | section | also named | becomes | options | specification | refused |
-      |---|---|---|---|---|---|
-      \(layers.joined(separator: "\n"))
+      \(MarkdownTable.layers("section", layers))
 
       ## Functions
 
       A section without `activation` has `logistic` where it is convolutional, deconvolutional, local or
       connected, otherwise `linear`. A name that Darknet does not know, for which it would take `relu`, is refused.
 
-      | `activation` | becomes |
-      |---|---|
-      \(functions.joined(separator: "\n"))
+      \(MarkdownTable(["`activation`", "becomes"], functions))
 
       ## Detection heads
 
@@ -86,21 +83,11 @@ public enum DarknetDocumentation {
 
       ## Not converted
 
-      | section | reason |
-      |---|---|
-      \(impossible.joined(separator: "\n"))
+      \(MarkdownTable(["section", "reason"], impossible))
 
       Any of these, and sections of one's own, become custom layers by `--custom-layers`, if they have no weights
       and keep the size of their input.
 
       """
-  }
-
-  private static func code(_ names: [String]) -> String {
-    names.map { "`\($0)`" }.joined(separator: ", ")
-  }
-
-  private static func row(_ cells: [String]) -> String {
-    "| " + cells.joined(separator: " | ") + " |"
   }
 }

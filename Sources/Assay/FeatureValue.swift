@@ -48,6 +48,17 @@ struct Feature: Sendable {
       }
   }
 
+  /// Where the channels of a value of the feature are; nil where nothing says it.
+  var channelAxis: ChannelAxis? {
+    if isExact { return nil }
+    guard let sourceLayout else { return .first }
+    switch sourceLayout.axes.filter({ $0 == .channels || $0 == .height || $0 == .width }) {
+    case [.channels, .height, .width]: return .first
+    case [.height, .width, .channels]: return .last
+    default: return nil
+    }
+  }
+
   /// The axis of the feature's blob that counts items; nil where none does.
   var batchAxis: Int? {
     guard isExact else { return 1 }
@@ -134,17 +145,18 @@ struct Feature: Sendable {
 }
 
 extension Feature {
-  /// `[1, 1, C, H, W]` in the feature's colour order of a picture, brought into its size.
+  /// `[1, N, C, H, W]` in the feature's colour order of a picture, brought into its size; N is 1, or
+  /// 10 with ten crops. A picture of any size is welcome where the model says so and nothing else is
+  /// asked for.
   private func pixels(of picture: Image, as type: ImageFeatureType) throws -> Tensor {
-    var picture = picture
-    if type.flexibility == nil {
-      do {
-        picture = try picture.fitted(
-          width: type.width, height: type.height, pictures.fitting, pictures.interpolation)
-      } catch let error as ModelError { throw error.inside(name) }
-    }
-    let blob = try picture.tensor(type.colorSpace.channelOrder)
-    return blob.reshaped([1, 1] + blob.shape)
+    let takesAnySize =
+      type.flexibility != nil && pictures.fitting == .exact && pictures.firstSide == nil
+    do {
+      let blob = try picture.prepared(
+        width: takesAnySize ? picture.width : type.width,
+        height: takesAnySize ? picture.height : type.height, type.colorSpace.channelOrder, pictures)
+      return blob.reshaped([1] + blob.shape)
+    } catch let error as ModelError { throw error.inside(name) }
   }
 
   /// The same for `[H, W, C]` or `[N, H, W, C]` numbers, RGB or grey.

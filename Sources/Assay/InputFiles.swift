@@ -3,58 +3,42 @@ import CoreMLModel
 import Imaging
 import TensorCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// One prediction to make: its name for the user, and where each input's value comes from.
 public struct InputSource: Sendable {
   public let name: String
   let files: [(feature: String?, path: String)]
+  /// The input's path below the folder that was named, or its last part, without its extension; for
+  /// the second of that name `-2` follows, and so on. Nil where names for files were not asked for.
+  public internal(set) var outputStem: String?
 
-  /// Predictions for the words of a command line.
+  init(name: String, files: [(feature: String?, path: String)]) {
+    self.name = name
+    self.files = files
+  }
+
+  /// The prediction of one file.
+  init(_ path: String) { self.init(name: path, files: [(nil, path)]) }
+
+  /// The only prediction for the words of a command line.
   ///
-  /// `NAME=FILE` words make one prediction together, and so do as many files as the model has
-  /// required inputs, if it has several. Otherwise each file is a prediction of its own; a folder
-  /// stands for its files in ascending order, `-` for the paths on the lines of `list`.
-  public static func resolve(
-    _ words: [String], for model: Model, list: () throws -> [String]
-  ) throws -> [InputSource] {
-    let inputs = model.description?.input ?? []
-    let names = Set(inputs.map(\.name))
-    func named(_ word: String) -> (feature: String?, path: String) {
-      guard let separator = word.firstIndex(of: "=") else { return (nil, word) }
-      let name = String(word[..<separator])
-      guard names.contains(name) || !FileManager.default.fileExists(atPath: word) else {
-        return (nil, word)
-      }
-      return (name, String(word[word.index(after: separator)...]))
+  /// - Throws: `.mismatch` where they make none or several, with `command` in the message.
+  public static func only(
+    _ words: [String], for model: Model, command: String
+  ) throws -> InputSource {
+    var list = try InputList(words, for: model)
+    guard let source = list.next(), list.next() == nil else {
+      throw ModelError(.mismatch, "\(command) takes the inputs of one prediction")
     }
-    let pairs = words.map(named)
-    if let unknown = pairs.first(where: { $0.feature.map { !names.contains($0) } ?? false }) {
-      throw ModelError(
-        .mismatch, "the model has no input '\(unknown.feature ?? "")'",
-        hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
-    }
-    let required = inputs.filter { $0.type?.isOptional != true }.count
-    if pairs.contains(where: { $0.feature != nil }) || (words.count > 1 && words.count == required)
-    {
-      return [InputSource(name: words.joined(separator: " "), files: pairs)]
-    }
-    var sources: [InputSource] = []
-    for word in words {
-      let paths = word == "-" ? try list() : try files(at: word)
-      sources += paths.map { InputSource(name: $0, files: [(nil, $0)]) }
-    }
-    return sources
+    return source
   }
 
   /// The values for the model's inputs.
+  ///
+  /// - Parameter pictures: what happens to pictures; nil for what the model records.
   public func read(
-    for model: Model, pictures: PictureOptions = PictureOptions()
+    for model: Model, pictures: PictureOptions? = nil
   ) throws -> [String: FeatureValue] {
+    let pictures = try pictures ?? PictureOptions(recordedIn: model)
     let inputs = model.description?.input ?? []
     var values: [String: FeatureValue] = [:]
     var unnamed: [(value: FeatureValue, path: String)] = []
@@ -87,7 +71,7 @@ public struct InputSource: Sendable {
   ) throws -> [(String?, FeatureValue)] {
     let bytes = try MappedFile.read(path)
     return try inFile(path) {
-      if isPicture(bytes) {
+      if isPicture(bytes) || hasNameOfPicture(path) {
         let picture = try Image(decoding: bytes)
         let orientation = pictures.appliesOrientation ? Orientation(of: bytes) : .upright
         return [(nil, .image(try picture.turned(orientation)))]
@@ -97,22 +81,17 @@ public struct InputSource: Sendable {
     }
   }
 
+  /// Whether a file that is something else is a picture gone wrong.
+  private static func hasNameOfPicture(_ path: String) -> Bool {
+    let end = path.split(separator: ".").last?.lowercased() ?? ""
+    return [
+      "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "tif", "tiff", "webp", "heic", "heif",
+      "avif",
+    ].contains(end)
+  }
+
   static func isPicture(_ bytes: Bytes) -> Bool {
     let start = bytes[0..<min(bytes.count, 4)].array(of: UInt8.self)
     return start.starts(with: [0x89, 0x50, 0x4E, 0x47]) || start.starts(with: [0xFF, 0xD8, 0xFF])
-  }
-
-  private static func files(at path: String) throws -> [String] {
-    var isDirectory: Bool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-      throw ModelError(.missingFile, "there is no such file", file: path)
-    }
-    guard isDirectory else { return [path] }
-    let names = try FileManager.default.contentsOfDirectory(atPath: path)
-    return names.filter { !$0.hasPrefix(".") }.sorted().map { path + "/" + $0 }
-      .filter {
-        var inner: Bool = false
-        return FileManager.default.fileExists(atPath: $0, isDirectory: &inner) && !inner
-      }
   }
 }

@@ -8,14 +8,13 @@ public enum KerasDocumentation {
         all.first.map { ($0, Array(all.dropFirst())) }
       }, uniquingKeysWith: { first, _ in first })
     let layers = LayerCatalog.entries.map { entry in
-      let others = (names[entry.name] ?? []).map { "`\($0)`" }.joined(separator: ", ")
-      return row([
-        "`\(entry.name)`", others, entry.becomes, entry.options, String(entry.version),
-        entry.refused,
-      ])
+      [
+        "`\(entry.name)`", MarkdownTable.code(names[entry.name] ?? []), entry.becomes,
+        entry.options, String(entry.version), entry.refused,
+      ]
     }
-    let functions = LayerCatalog.functions.map { row([code($0.names), $0.becomes]) }
-    let impossible = LayerCatalog.impossible.map { row([code($0.names), $0.reason]) }
+    let functions = LayerCatalog.functions.map { [MarkdownTable.code($0.names), $0.becomes] }
+    let impossible = LayerCatalog.impossible.map { [MarkdownTable.code($0.names), $0.reason] }
     return """
       # Keras
 
@@ -25,15 +24,11 @@ public enum KerasDocumentation {
 
       ## Layers
 
-      | class | also named | becomes | options | specification | refused |
-      |---|---|---|---|---|---|
-      \(layers.joined(separator: "\n"))
+      \(MarkdownTable.layers("class", layers))
 
       ## Functions
 
-      | `activation` | becomes |
-      |---|---|
-      \(functions.joined(separator: "\n"))
+      \(MarkdownTable(["`activation`", "becomes"], functions))
 
       Recurrent layers of Core ML have linear, tanh, sigmoid, hard_sigmoid and relu, the numbers of
       which are written; with any other function the steps are written out one by one.
@@ -43,7 +38,7 @@ public enum KerasDocumentation {
       What functional models call without layers (`TFOpLambda`, `SlicingOpLambda`, Keras 3's operation
       nodes), by name; case, module and underscores do not count.
 
-      \(LayerCatalog.operations.map { code($0) }.joined(separator: "; "))
+      \(LayerCatalog.operations.map { MarkdownTable.code($0) }.joined(separator: "; "))
 
       ## Masks
 
@@ -62,20 +57,10 @@ public enum KerasDocumentation {
 
       ## Not converted
 
-      | class | reason |
-      |---|---|
-      \(impossible.joined(separator: "\n"))
+      \(MarkdownTable(["class", "reason"], impossible))
 
       Any of these, and classes of one's own, become custom layers by `--custom-layers`.
 
       """
-  }
-
-  private static func code(_ names: [String]) -> String {
-    names.map { "`\($0)`" }.joined(separator: ", ")
-  }
-
-  private static func row(_ cells: [String]) -> String {
-    "| " + cells.joined(separator: " | ") + " |"
   }
 }

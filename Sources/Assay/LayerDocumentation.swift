@@ -5,14 +5,13 @@ import KerasImport
 public enum LayerDocumentation {
   public static var markdown: String {
     let layers = LayerSupport.all.map { layer in
-      "| `\(layer.typeName)` | \(layer.specificationVersion) | \(mark(layer.hasEngine))"
-        + " | \(mark(layer.hasReference)) |"
+      [
+        "`\(layer.typeName)`", String(layer.specificationVersion), mark(layer.hasEngine),
+        mark(layer.hasReference),
+      ]
     }
     let classes = KerasImporter.supportedClasses.compactMap { names in
-      names.first.map { first in
-        let others = names.dropFirst().map { "`\($0)`" }.joined(separator: ", ")
-        return "| `\(first)` | \(others) |"
-      }
+      names.first.map { ["`\($0)`", MarkdownTable.code(names.dropFirst())] }
     }
     return """
       # Layers
@@ -25,17 +24,13 @@ public enum LayerDocumentation {
       exact array mapping; control flow and the others are carried through a file untouched. The engine
       is the fast one; the reference computes the same in double precision.
 
-      | type | specification | engine | reference |
-      |---|---|---|---|
-      \(layers.joined(separator: "\n"))
+      \(MarkdownTable(["type", "specification", "engine", "reference"], layers))
 
       ## Keras
 
       The classes that `convert` reads. A `Lambda` and any other class can become a custom layer.
 
-      | class | also named |
-      |---|---|
-      \(classes.joined(separator: "\n"))
+      \(MarkdownTable(["class", "also named"], classes))
 
       """
   }

@@ -10,8 +10,8 @@ import TensorCore
 public final class Predictor {
   public struct Options: Sendable {
     public var layout = ArrayLayout.source
-    /// What happens to pictures before the model gets them.
-    public var pictures = PictureOptions()
+    /// What happens to pictures before the model gets them; nil for what the model records.
+    public var pictures: PictureOptions?
     /// Blobs to answer beside the outputs.
     public var keep = CompileOptions.Keep.named([])
     public var engine = CompileOptions()
@@ -23,10 +23,14 @@ public final class Predictor {
 
   public let model: Model
   public let inputs: [FeatureDescription]
+  /// What happens to pictures before the model gets them.
+  public let pictures: PictureOptions
   let options: Options
   private let features: [String: Feature]
   private let outputs: [Feature]
   private var compiled: (shapes: [String: [Int]], network: CompiledNetwork)?
+  /// One for all shapes: a custom layer keeps its state.
+  private let customLayerInstances = CustomLayerInstances()
 
   /// - Throws: `ModelError` where the model is no neural network, is not valid, or needs a layer
   ///   that nobody implements.
@@ -40,19 +44,28 @@ public final class Predictor {
         hint: "only neural networks run here; `assay inspect` shows the others")
     }
     let description = model.description ?? ModelDescription()
+    let pictures = try options.pictures ?? PictureOptions(recordedIn: model)
+    self.pictures = pictures
     inputs = description.input
     features = Dictionary(
       inputs.map {
-        ($0.name, Feature($0, in: model, layout: options.layout, pictures: options.pictures))
+        ($0.name, Feature($0, in: model, layout: options.layout, pictures: pictures))
       },
       uniquingKeysWith: { first, _ in first })
     outputs = description.output.map { Feature($0, in: model, layout: options.layout) }
   }
 
-  /// Predicts for every item of the batch that the inputs hold.
+  /// Predicts for every item of the batch that the inputs hold; of ten crops of a picture it gives
+  /// the mean.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
-    let blobs = try blobs(values)
-    return assembled(try batchItems(blobs).map { try network(for: $0).predict($0) })
+    let items = try batchItems(blobs(values)).map { try network(for: $0).predict($0) }
+    return assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items)
+  }
+
+  /// Whether the items of the batch are crops of one picture.
+  func averagesItems(of values: [String: FeatureValue]) -> Bool {
+    pictures.firstSide != nil && pictures.crops == .ten
+      && values.values.contains { if case .image = $0 { true } else { false } }
   }
 
   /// The blobs of each item of the batch.
@@ -122,6 +135,7 @@ public final class Predictor {
     if let compiled, compiled.shapes == shapes { return compiled.network }
     var engineOptions = options.engine
     engineOptions.inputShapes = shapes
+    engineOptions.customLayerInstances = options.engine.customLayerInstances ?? customLayerInstances
     if case .named(var names) = options.keep {
       if let blob = model.probabilitiesBlob { names.insert(blob) }
       engineOptions.keep = .named(names)
@@ -153,14 +167,18 @@ public final class Predictor {
         let kind: PredictedOutput.Kind =
           if case .image = feature.type.kind { .image } else { .array }
         prediction.outputs.append(
-          PredictedOutput(name: feature.name, kind: kind, value: feature.value(found)))
+          PredictedOutput(
+            name: feature.name, kind: kind, value: feature.value(found),
+            channels: feature.channelAxis))
       }
     }
     let kept = compiled?.network.keptBlobs.map(\.name) ?? []
     for name in kept where !prediction.outputs.contains(where: { $0.name == name }) {
       if isWanted(name), let found = blob(name) {
         prediction.outputs.append(
-          PredictedOutput(name: name, kind: .blob, value: intermediate(found)))
+          PredictedOutput(
+            name: name, kind: .blob, value: intermediate(found),
+            channels: isExact ? nil : hasChannelsLast ? .last : .first))
       }
     }
     return prediction
@@ -175,13 +193,19 @@ public final class Predictor {
     }
   }
 
+  /// Whether the source framework had channels last.
+  private var hasChannelsLast: Bool {
+    !isExact && options.layout == .source
+      && (outputs.contains { $0.sourceLayout?.axes.last == .channels }
+        || features.values.contains { $0.sourceLayout?.axes.last == .channels })
+  }
+
   /// A blob inside the network, channels last where the source had them last.
   private func intermediate(_ blob: Tensor) -> Tensor {
     if isExact { return blob }
-    guard options.layout == .source, blob.shape.count == 5,
-      outputs.contains(where: { $0.sourceLayout?.axes.last == .channels })
-        || features.values.contains(where: { $0.sourceLayout?.axes.last == .channels })
-    else { return CoreMLLayout.array(blob, rank: nil) }
+    guard hasChannelsLast, blob.shape.count == 5 else {
+      return CoreMLLayout.array(blob, rank: nil)
+    }
     let letters =
       blob.shape[0] > 1 ? "NTC" : blob.shape[3] == 1 && blob.shape[4] == 1 ? "NC" : "NHWC"
     return SourceLayout(letters)?.source(blob) ?? blob
@@ -209,11 +233,15 @@ public struct PredictedOutput: Sendable {
   public let name: String
   public let kind: Kind
   public let value: Tensor
+  /// Where the channels of a picture or grid are among the last three axes; nil where that is not
+  /// known.
+  public let channels: ChannelAxis?
 
-  public init(name: String, kind: Kind, value: Tensor) {
+  public init(name: String, kind: Kind, value: Tensor, channels: ChannelAxis? = nil) {
     self.name = name
     self.kind = kind
     self.value = value
+    self.channels = channels
   }
 }
 

@@ -2,44 +2,71 @@ import CoreMLModel
 import Dispatch
 import Imaging
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The values of a list of inputs, one after the other: while the caller works with one, the next
-/// is read and decoded on another thread.
+/// ones are read and decoded on other threads. At most `depth` are held at a time.
 public final class ReadAhead: @unchecked Sendable {
-  // `@unchecked`: `result` is written by one block at a time and read after `isRead` was signalled.
-  private let sources: [InputSource]
+  // `@unchecked`: `list` is used on the serial queue only; a slot is written by one block at a time
+  // and read after its semaphore was signalled.
+  public struct Item: Sendable {
+    public let source: InputSource
+    public let values: Result<[String: FeatureValue], any Error>
+  }
+
+  private final class Slot: @unchecked Sendable {
+    let isReady = DispatchSemaphore(value: 0)
+    var item: Item?
+  }
+
+  private var list: InputList
   private let model: Model
   private let pictures: PictureOptions
-  private let queue = DispatchQueue(label: "assay.read")
-  private let isRead = DispatchSemaphore(value: 0)
-  private var result: Result<[String: FeatureValue], any Error> = .success([:])
+  private let sources = DispatchQueue(label: "assay.list")
+  private let readers = DispatchQueue(label: "assay.read", attributes: .concurrent)
+  private let slots: [Slot]
   private var position = 0
 
   public init(
-    _ sources: [InputSource], for model: Model, pictures: PictureOptions = PictureOptions()
+    _ list: InputList, for model: Model, pictures: PictureOptions = PictureOptions(),
+    depth: Int = min(4, ProcessInfo.processInfo.activeProcessorCount)
   ) {
-    self.sources = sources
+    self.list = list
     self.model = model
     self.pictures = pictures
-    begin(0)
+    slots = (0..<max(1, depth)).map { _ in Slot() }
+    for slot in slots { fill(slot) }
   }
 
-  /// The values of the next source, nil after the last one.
-  ///
-  /// - Throws: what reading that source threw; the one after it can be asked for all the same.
-  public func next() throws -> [String: FeatureValue]? {
-    guard position < sources.count else { return nil }
-    isRead.wait()
-    let current = result
+  /// The next input with its values, or with what reading them threw; nil after the last one.
+  public func next() -> Item? {
+    let slot = slots[position % slots.count]
+    slot.isReady.wait()
+    guard let item = slot.item else {
+      slot.isReady.signal()
+      return nil
+    }
     position += 1
-    begin(position)
-    return try current.get()
+    fill(slot)
+    return item
   }
 
-  private func begin(_ index: Int) {
-    guard index < sources.count else { return }
-    queue.async { [self] in
-      result = Result { try sources[index].read(for: model, pictures: pictures) }
-      isRead.signal()
+  private func fill(_ slot: Slot) {
+    sources.async { [self] in
+      guard let source = list.next() else {
+        slot.item = nil
+        slot.isReady.signal()
+        return
+      }
+      readers.async { [self] in
+        slot.item = Item(
+          source: source, values: Result { try source.read(for: model, pictures: pictures) })
+        slot.isReady.signal()
+      }
     }
   }
 }

@@ -21,7 +21,8 @@ extension Predictor {
       try network.predict(item.mapValues { ReferenceTensor($0) }).mapValues { $0.tensor }
     }
     return ReferencePrediction(
-      outputs: assembled(items).outputs.map { output in
+      outputs: assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items).outputs.map {
+        output in
         let elements = output.value.elements.map(Double.init)
         return .init(
           name: output.name, value: ReferenceTensor(shape: [1, 1, elements.count, 1, 1], elements))

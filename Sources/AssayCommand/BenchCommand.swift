@@ -147,8 +147,7 @@ struct BenchCommand: ParsableCommand {
 
   private func blobs(_ predictor: Predictor, _ document: Model) throws -> [String: Tensor] {
     guard inputs.isEmpty else {
-      let sources = try InputSource.resolve(inputs, for: document) { [] }
-      guard let source = sources.first else { throw ModelError(.mismatch, "there is no input") }
+      let source = try InputSource.only(inputs, for: document, command: "bench")
       return try predictor.blobs(source.read(for: document))
     }
     return try predictor.randomBlobs(seed: seed)

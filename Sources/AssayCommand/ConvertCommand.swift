@@ -2,6 +2,7 @@ import ArgumentParser
 import Assay
 import CaffeImport
 import CoreMLModel
+import Imaging
 import ImportSupport
 import ModelTransforms
 import TensorCore
@@ -147,6 +148,9 @@ struct ConvertCommand: ParsableCommand {
     options.networkState = caffe.networkState
     options.classifier = try classifier.options()
     options.metadata = metadata.options
+    if let recipe = images.recipe {
+      options.metadata.userDefined.merge(PictureOptions.metadata(for: recipe)) { given, _ in given }
+    }
     options.respectTrainable = respectTrainable
     if let customLayers { options.customLayers = try CustomLayerRules(argument: customLayers) }
     return options

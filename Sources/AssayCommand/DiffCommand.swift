@@ -77,15 +77,16 @@ struct DiffCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let comparison: Comparison
-    let options = try self.options()
     if let expected {
       let document = try inFile(files[0]) { try Model(contentsOf: files[0]) }
       comparison = try inFile(files[0]) {
         try Comparison.compare(
-          document, inputs: Array(files.dropFirst()), expected: expected, options: options)
+          document, inputs: Array(files.dropFirst()), expected: expected,
+          options: options(for: document))
       }
     } else {
-      comparison = try Comparison.compare(arrays: files[0], with: files[1], options: options)
+      comparison = try Comparison.compare(
+        arrays: files[0], with: files[1], options: options(for: nil))
     }
     let text = ComparisonText(comparison)
     if json {
@@ -97,7 +98,7 @@ struct DiffCommand: ParsableCommand {
     if !comparison.matches { throw ExitCode(1) }
   }
 
-  private func options() throws -> Comparison.Options {
+  private func options(for document: Model?) throws -> Comparison.Options {
     var options = Comparison.Options()
     options.tolerances = Tolerances(profile.tolerance)
     for value in rtol {
@@ -119,7 +120,7 @@ struct DiffCommand: ParsableCommand {
     options.layers = layers
     options.reference = reference
     options.engine = try engine.compileOptions()
-    options.pictures = pictures.options
+    options.pictures = try document.map { try pictures.options(for: $0) }
     options.forgetBias = engine.forgetBias
     return options
   }

@@ -18,36 +18,58 @@ enum OutputFiles {
       return try ArraySet(arrays).write(to: path)
     }
     let images = outputs.filter { if case .image = $0.kind { true } else { false } }
+    if images.isEmpty, outputs.count == 1 { return try writeHeatMap(outputs[0], to: path) }
     guard images.count == 1, let image = images.first, image.value.shape.count == 3 else {
       throw ModelError(
-        .mismatch, "a .png takes one image output, and the model gives \(images.count)",
+        .mismatch, "a .png takes one output, and the model gives \(outputs.count)",
         file: path, hint: "choose one with --output NAME, or write .npy or .npz")
     }
     let order: ChannelOrder = image.value.shape[2] == 1 ? .grayscale : .rgb
     try Image(image.value, order, channels: .last).writePNG(to: path)
   }
 
-  /// The file for one of several inputs in the folder `folder`, which is made if need be: the
-  /// input's name with `.png` for a single image, `.npz` otherwise.
+  /// An array of one to three channels in colours, its range on standard error.
+  private static func writeHeatMap(_ output: PredictedOutput, to path: String) throws {
+    let map = try inFile(path) {
+      try HeatMap(output.value, channels: output.channels)
+    }
+    try map.image.writePNG(to: path)
+    let range = map.range.map {
+      "\(numberText(Double($0.lowerBound), digits: 6)) to "
+        + numberText(Double($0.upperBound), digits: 6)
+    }
+    Console.note(
+      Console.escaped("\(path): \(output.name), ") + (range ?? "no finite number"))
+  }
+
+  /// The file for one of several inputs in the folder `folder`: its name and `.png` for a single
+  /// image, `.npz` otherwise.
   static func path(
-    in folder: String, for input: String, outputs: [PredictedOutput]
+    in folder: String, for name: String, _ outputs: [PredictedOutput]
   ) throws -> String {
+    var isImage = false
+    if outputs.count == 1, case .image = outputs[0].kind { isImage = true }
+    return try path(in: folder, for: name, extension: isImage ? "png" : "npz")
+  }
+
+  /// The same with an extension. Folders that are missing are made.
+  static func path(
+    in folder: String, for name: String, extension suffix: String
+  ) throws -> String {
+    let path = folder + "/" + name + "." + suffix
+    let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? folder
     var isDirectory = false
-    if FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) {
+    if FileManager.default.fileExists(atPath: parent, isDirectory: &isDirectory) {
       guard isDirectory else {
         throw ModelError(
-          .cannotCreate, "is a file; several inputs need a folder", file: folder)
+          .cannotCreate, "is a file; several inputs need a folder", file: parent)
       }
     } else {
       do {
         try FileManager.default.createDirectory(
-          atPath: folder, withIntermediateDirectories: true)
-      } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: folder) }
+          atPath: parent, withIntermediateDirectories: true)
+      } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: parent) }
     }
-    var isImage = false
-    if outputs.count == 1, case .image = outputs[0].kind { isImage = true }
-    let file = input.split(separator: "/").last.map(String.init) ?? "output"
-    let stem = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
-    return folder + "/" + (stem.isEmpty ? file : stem) + (isImage ? ".png" : ".npz")
+    return path
   }
 }

@@ -7,13 +7,23 @@ struct PredictionText {
   private static let wholeArray = 64
 
   let outputs: [PredictedOutput]
-  let labels: [String]?
+  /// The output whose elements the labels name.
+  private let classified: PredictedOutput?
+  private let labels: [String]
   let top: Int
 
-  init(_ outputs: [PredictedOutput], labels: [String]?, top: Int) {
+  /// - Throws: `.mismatch` where labels are given and it is open which output they name.
+  init(_ outputs: [PredictedOutput], labels: ClassNames?, top: Int) throws {
     self.outputs = outputs
-    self.labels = labels
+    self.labels = labels?.names ?? []
     self.top = top
+    let own = outputs.first { if case .classes = $0.kind { true } else { false } }
+    classified = labels == nil ? nil : own ?? (outputs.count == 1 ? outputs[0] : nil)
+    if classified == nil, labels?.areGiven == true {
+      throw ModelError(
+        .mismatch, "--labels for \(outputs.count) outputs, of which none is a classifier's",
+        hint: "choose one with --output: " + outputs.map(\.name).joined(separator: ", "))
+    }
   }
 
   func text() throws -> String {
@@ -21,8 +31,8 @@ struct PredictionText {
     for output in outputs {
       let shape = output.value.shape.map(String.init).joined(separator: "×")
       text += "\(Console.escaped(output.name))  \(shape)\n"
-      if let labels, isClassified(output) {
-        for classes in try best(output, labels: labels) { text += Self.bars(classes) }
+      if output.name == classified?.name {
+        for classes in try best(output) { text += Self.bars(classes) }
       } else {
         text += Self.numbers(output.value)
       }
@@ -35,8 +45,8 @@ struct PredictionText {
     var classes: JSONText?
     for output in outputs {
       values.append((output.name, .floats(output.value.elements)))
-      if let labels, isClassified(output), classes == nil {
-        let lists = try best(output, labels: labels).map { list in
+      if output.name == classified?.name {
+        let lists = try best(output).map { list in
           JSONText.array(
             list.map {
               .object([
@@ -52,16 +62,7 @@ struct PredictionText {
     return .object(object)
   }
 
-  /// The classifier's own output, or the only output where labels came from the command line.
-  private func isClassified(_ output: PredictedOutput) -> Bool {
-    if case .classes = output.kind { return true }
-    return outputs.count == 1
-      && !outputs.contains { if case .classes = $0.kind { true } else { false } }
-  }
-
-  private func best(
-    _ output: PredictedOutput, labels: [String]
-  ) throws -> [[ClassProbability]] {
+  private func best(_ output: PredictedOutput) throws -> [[ClassProbability]] {
     let elements = output.value.elements
     let items = output.value.shape.count > 1 ? max(1, output.value.shape[0]) : 1
     let size = elements.count / items

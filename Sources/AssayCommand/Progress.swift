@@ -11,14 +11,16 @@ final class Progress {
   private let enabled: Bool
   private let start = ContinuousClock.now
   private var lastUpdate: ContinuousClock.Instant?
+  private var isShown = false
 
   init(_ title: String, enabled: Bool) {
     self.title = title
     self.enabled = enabled && isatty(STDERR_FILENO) == 1
   }
 
-  /// Shows `done` of `total` steps.
-  func update(_ done: Int, of total: Int) {
+  /// Shows `done` of `total` steps, nil where nobody knows how many there will be.
+  func update(_ done: Int, of total: Int?) {
+    guard let total else { return update(0, "\(done)") }
     guard total > 0 else { return }
     update(Double(done) / Double(total), "\(done)/\(total)")
   }
@@ -30,16 +32,17 @@ final class Progress {
     guard now - start > .milliseconds(500) else { return }
     if let lastUpdate, now - lastUpdate < .milliseconds(100) { return }
     lastUpdate = now
+    isShown = true
     let width = 24
     let filled = Int(min(max(done, 0), 1) * Double(width))
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
     Console.overwriteLine("\(title) \(bar) \(label())")
   }
 
-  /// Takes the line away.
+  /// Takes the line away, until the next update.
   func finish() {
-    guard lastUpdate != nil else { return }
-    lastUpdate = nil
+    guard isShown else { return }
+    isShown = false
     Console.overwriteLine("")
   }
 }

@@ -11,7 +11,9 @@ struct RunCommand: ParsableCommand {
     commandName: "run", abstract: "Predicts with an .mlmodel on the CPU.",
     discussion: """
       Inputs are pictures (PNG, JPEG) and arrays (.npy, .npz, .json, .csv). Several files, or the \
-      files of a folder, run one after the other; NAME=FILE gives each of several inputs its own.
+      files of a folder and its sub-folders, run one after the other; NAME=FILE gives each of several \
+      inputs its own. Of several, what cannot be read is reported by name, the others go on, and the \
+      exit code is 2 at the end.
       """)
 
   @Argument(help: "The model.", completion: .file(extensions: ["mlmodel"]))
@@ -25,9 +27,12 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Labels for a model that has none: one a line, or a JSON list.", valueName: "FILE"),
+      "Labels for a model that has none: one a line, or JSON.", valueName: "FILE"),
     completion: .file())
   var labels: String?
+
+  @Flag(help: "Labels keep the WordNet identifiers in front of them, n02123045 and the like.")
+  var wnid = false
 
   @Option(help: "Layout of array inputs and outputs.")
   var layout = ArrayLayout.source
@@ -42,7 +47,9 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     name: .customLong("layer"),
-    help: ArgumentHelp("A layer or blob inside, too; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp(
+      "A layer or blob inside, too, or an input after its preprocessing; repeatable.",
+      valueName: "NAME"))
   var layers: [String] = []
 
   @Option(
@@ -53,9 +60,17 @@ struct RunCommand: ParsableCommand {
     completion: .file())
   var destination: String?
 
-  @OptionGroup var pictures: PictureArguments
+  @Option(
+    help: ArgumentHelp(
+      "Of all predictions the Ith, the (I+N)th, …: N commands with I from 1 to N make all of them.",
+      valueName: "I/N"))
+  var shard = Shard.whole
 
-  @OptionGroup var engine: EngineArguments
+  @OptionGroup(title: "Pictures") var pictures: PictureArguments
+
+  @OptionGroup(title: "Boxes") var boxes: DetectionArguments
+
+  @OptionGroup(title: "Engine") var engine: EngineArguments
 
   @Flag(help: "Each step as it runs.")
   var verbose = false
@@ -88,39 +103,67 @@ struct RunCommand: ParsableCommand {
   private func predictAll(_ document: Model) throws {
     let steps = StepLog()
     let predictor = try Predictor(model: document, options: options(for: document, steps: steps))
-    let sources = try InputSource.resolve(inputs, for: document) { Self.linesOfInput() }
-    guard !sources.isEmpty else { throw ModelError(.mismatch, "there is no input to run") }
-    let classLabels = try labelStrings(document)
+    let list = try InputList(
+      inputs, for: document, shard: shard, namesFiles: destination != nil
+    ) { readLine() }
+    var writer = PredictionWriter(isSingle: list.isSingle, json: json, quiet: global.quiet)
+    writer.outputNames = try checkedOutputNames(document)
+    writer.labels = try ClassNames(file: labels, model: document, keepsIdentifiers: wnid)
+    writer.top = top
+    writer.destination = destination
+    if let mode = boxes.mode {
+      writer.detection = PictureDetection(
+        predictor, mode: mode, options: boxes.options, labels: writer.labels?.names)
+      if boxes.coco != nil { writer.results = [] }
+    }
+    notePictures(predictor)
     let progress = Progress("assay run", enabled: !global.quiet && !json)
     defer { progress.finish() }
-    let values = ReadAhead(sources, for: document, pictures: pictures.options)
-    for (index, source) in sources.enumerated() {
-      progress.update(index, of: sources.count)
-      guard let value = try values.next() else { break }
-      let prediction = try predictor.predict(value)
-      let selected = try select(prediction)
-      let shown = PredictionText(selected, labels: classLabels, top: top)
-      if json {
-        Console.print(try shown.json(input: source.name).text)
-      } else if destination == nil || !global.quiet {
-        if sources.count > 1 { Console.print(Console.escaped(source.name)) }
-        Console.write(try shown.text())
+    var failures = InputFailures(json: json)
+    let items = ReadAhead(list, for: document, pictures: predictor.pictures)
+    var count = 0
+    while let item = items.next() {
+      defer { progress.update(count, of: list.count) }
+      count += 1
+      let prediction: Prediction
+      let values: [String: FeatureValue]
+      do {
+        values = try item.values.get()
+        prediction = try predictor.predict(values)
+      } catch
+        where !list.isSingle && InputFailures.isOfOneInput(error, item)
+      {
+        progress.finish()
+        failures.report(error, for: item.source)
+        continue
       }
-      if let destination {
-        let path =
-          sources.count > 1
-          ? try OutputFiles.path(in: destination, for: source.name, outputs: selected) : destination
-        try OutputFiles.write(selected, to: path)
-      }
+      progress.finish()
+      try writer.write(prediction, of: item.source, values)
       let executed = steps.take()
       if profile { Console.write(StepTable(records: executed).text) }
     }
+    progress.finish()
+    if let path = boxes.coco, let results = writer.results {
+      try AtomicFile.write(Array((JSONText.array(results).text + "\n").utf8), to: path)
+    }
+    try failures.conclude(of: count)
+  }
+
+  /// Says what happens to pictures where that is not the default.
+  private func notePictures(_ predictor: Predictor) {
+    let hasPictures = predictor.inputs.contains {
+      if case .image = $0.type?.kind { true } else { false }
+    }
+    guard hasPictures, !global.quiet, verbose || !json,
+      verbose || predictor.pictures != PictureOptions()
+    else { return }
+    Console.note("pictures: \(predictor.pictures) (\(pictures.origin(for: predictor.model)))")
   }
 
   private func options(for document: Model, steps: StepLog) throws -> Predictor.Options {
     var options = Predictor.Options()
     options.layout = layout
-    options.pictures = pictures.options
+    options.pictures = try pictures.options(for: document)
     options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
     options.keep =
@@ -145,27 +188,14 @@ struct RunCommand: ParsableCommand {
       hint: "`assay inspect` lists them")
   }
 
-  private func select(_ prediction: Prediction) throws -> [PredictedOutput] {
-    guard !outputNames.isEmpty else { return prediction.outputs }
-    return try outputNames.map { name in
-      guard let output = prediction.outputs.first(where: { $0.name == name }) else {
-        throw ModelError(
-          .mismatch, "the model has no output '\(name)'",
-          hint: "its outputs are "
-            + prediction.outputs.map(\.name).joined(separator: ", "))
-      }
-      return output
+  private func checkedOutputNames(_ document: Model) throws -> [String] {
+    var known = (document.description?.output ?? []).map(\.name)
+    known += allOutputs ? outputNames : try layers.map { try blob(of: $0, in: document) }
+    for name in outputNames where !known.contains(name) {
+      throw ModelError(
+        .mismatch, "the model has no output '\(name)'",
+        hint: "its outputs are " + known.joined(separator: ", "))
     }
-  }
-
-  private func labelStrings(_ document: Model) throws -> [String]? {
-    if let labels { return NeuralNetworkClassifier.ClassLabels(try LabelFile.read(labels)).strings }
-    return document.classLabels?.strings
-  }
-
-  private static func linesOfInput() -> [String] {
-    var lines: [String] = []
-    while let line = readLine() { if !line.isEmpty { lines.append(line) } }
-    return lines
+    return outputNames
   }
 }

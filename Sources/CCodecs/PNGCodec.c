@@ -79,10 +79,17 @@ PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
   return reader;
 }
 
+// Whether all rows have been read, so that what fails comes after them.
+static int isComplete(PNGReader *reader) {
+  if (png_get_interlace_type(reader->png, reader->info) != PNG_INTERLACE_NONE)
+    return png_get_current_pass_number(reader->png) >= 7;
+  return png_get_current_row_number(reader->png) >= reader->height;
+}
+
 int pngReaderRead(PNGReader *reader, uint8_t *pixels, size_t rowBytes,
                   char message[CODEC_MESSAGE_BYTES]) {
   reader->message = message;
-  if (setjmp(reader->failure)) return -1;
+  if (setjmp(reader->failure)) return isComplete(reader) ? 0 : -1;
   png_structp png = reader->png;
   png_set_packing(png);
   union {

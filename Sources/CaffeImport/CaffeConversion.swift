@@ -341,6 +341,30 @@ struct CaffeConversion {
   }
 }
 
+extension CaffeConversion {
+  /// What the rows of DetectionOutput mean, for the model's user-defined metadata, by the outputs'
+  /// names as the user has them.
+  func detectionMetadata(_ imported: ImportedNetwork) -> [String: String] {
+    var metadata: [String: String] = [:]
+    for (place, version) in graph.outputs.enumerated() {
+      guard imported.outputs.indices.contains(place),
+        let layer = graph.nodes.first(where: { $0.outputs.contains(version) })?.layer,
+        layer.type == "DetectionOutput"
+      else { continue }
+      let name =
+        options.outputNames.indices.contains(place)
+        ? options.outputNames[place] : imported.outputs[place].name
+      let parameters = layer.parameters("detection_output_param")
+      let prefix = "assay.detect.\(name)."
+      metadata[prefix + "type"] = layer.type
+      metadata[prefix + "classes"] = (try? parameters.int("num_classes")).map(String.init)
+      metadata[prefix + "background"] = (try? parameters.int("background_label_id"))
+        .map(String.init)
+    }
+    return metadata
+  }
+}
+
 /// How features of the Core ML model correspond to Caffe's blobs.
 enum FeatureLayout {
   /// The letters of Caffe's axes, as `SourceLayout` reads them; empty where it has none for them.

@@ -23,8 +23,11 @@ public enum CaffeImporter {
       var conversion = try CaffeConversion(source, options)
       let imported = try conversion.run()
       var notes = conversion.network.notes
-      let options = try CaffePreprocessing.completed(
+      var options = try CaffePreprocessing.completed(
         options, imported, conversion.inputs, notes: &notes)
+      for (key, value) in conversion.detectionMetadata(imported) {
+        if options.metadata.userDefined[key] == nil { options.metadata.userDefined[key] = value }
+      }
       let model = try InterfaceBuilder.model(imported, options: options, notes: &notes)
       return ConversionResult(model: model, plan: conversion.network.plan, notes: notes)
     }

@@ -20,8 +20,8 @@ public enum CustomLayerParameter: Sendable, Equatable {
   }
 }
 
-/// Input of a custom layer: dense row-major `Float`, shape `[Seq, Batch, C, H, W]`, or the exact one
-/// of a model of specification 4 and later.
+/// Input of a custom layer: dense row-major `Float`. Its shape is `[Seq, Batch, C, H, W]`, or of any
+/// rank from 1 in networks with exact array mapping.
 public struct CustomLayerInput {
   public let shape: [Int]
   public let elements: UnsafeBufferPointer<Float>
@@ -46,29 +46,50 @@ public struct CustomLayerOutput {
 
 /// A custom layer that has been made: what the engine calls.
 ///
-/// `setWeightData(_:)` once, then `outputShapes(forInputShapes:)` at every compilation, then
-/// `evaluate` for each prediction.
+/// `setWeights(_:)` once, then `outputShapes(forInputShapes:)` at every compilation, then `evaluate`
+/// for each prediction. One object serves all predictions of a model, one after the other, and may
+/// keep a state between them; inputs of other shapes compile the network again and ask the same
+/// object for its output shapes. Whatever it throws becomes one error that names the layer and the
+/// class.
 public protocol CustomLayerImplementation: AnyObject {
   /// The layer's weights in file order: little-endian 32-bit floats, or 16-bit where the model
   /// stores half precision.
   func setWeightData(_ weights: [Bytes]) throws
+  /// The same for a class that wants to know what the bytes are.
+  func setWeights(_ weights: [CustomLayerWeight]) throws
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]]
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws
   /// What the layer does to its only input, where the engine has an operation of its own for it;
-  /// asked for after `setWeightData(_:)`. The engine then need not call `evaluate`.
+  /// asked for after `setWeights(_:)`. The engine then need not call `evaluate`.
   var equivalent: CustomLayerEquivalent? { get }
 }
 
 extension CustomLayerImplementation {
   public var equivalent: CustomLayerEquivalent? { nil }
+
+  public func setWeights(_ weights: [CustomLayerWeight]) throws {
+    try setWeightData(weights.map(\.bytes))
+  }
+
+  public func setWeightData(_ weights: [Bytes]) throws {
+    if weights.isEmpty { return }
+    throw ModelError(
+      .malformed, "\(weights.count) weights, where the class takes none", field: "weights")
+  }
 }
 
 /// Core ML's contract of a custom layer, as a Swift class.
 public protocol CustomLayer: CustomLayerImplementation {
   /// The class name in the model.
   static var className: String { get }
+  /// Further names under which models call the class.
+  static var otherNames: [String] { get }
   /// `parameters` holds what the model stores, and `engineName`.
   init(parameters: [String: CustomLayerParameter]) throws
+}
+
+extension CustomLayer {
+  public static var otherNames: [String] { [] }
 }
 
 /// A custom layer in the engine's own terms.

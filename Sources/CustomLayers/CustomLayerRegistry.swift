@@ -15,9 +15,11 @@ public struct CustomLayerRegistry: Sendable {
     for type in builtInCustomLayers { register(type) }
   }
 
-  /// Adds a class, in place of one of the same name.
+  /// Adds a class under all of its names, in place of those that had them.
   public mutating func register(_ type: any (CustomLayer & SendableMetatype).Type) {
-    register(type.className) { try type.init(parameters: $0) }
+    for name in [type.className] + type.otherNames {
+      register(name) { try type.init(parameters: $0) }
+    }
   }
 
   /// Adds a class whose layers `factory` makes, in place of one of the same name.
@@ -53,6 +55,10 @@ public struct CustomLayerRegistry: Sendable {
 }
 
 /// The layers that need no registration. One file each.
-public let builtInCustomLayers: [any (CustomLayer & SendableMetatype).Type] = [
-  Swish.self, RescaleOutputLambda.self, ResCropBlockLambda.self,
+public let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Type] = [
+  Swish.self, HardSwish.self, Mish.self, GELU.self, InstanceNormalization.self,
+  GroupNormalization.self, L2Normalization.self, Softmax.self, SpaceToDepth.self,
+  DepthToSpace.self, Resize.self, GridSample.self, DeformableConvolution.self,
+  RescaleOutputLambda.self, ResCropBlockLambda.self, KrakenReshape.self, KrakenAddition.self,
+  Identity.self, DeformedColumns.self, RowProduct.self, LeastSquares.self,
 ]

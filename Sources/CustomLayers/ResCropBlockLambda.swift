@@ -1,26 +1,26 @@
 import TensorCore
 
 /// Takes two rows and columns from each border.
-public final class ResCropBlockLambda: CustomLayer {
+public final class ResCropBlockLambda: BuiltInCustomLayer {
   public static let className = "ResCropBlockLambda"
+  public static let notes = CustomLayerNotes("x without two rows and columns at each border")
 
   private static let border = 2
 
   public init(parameters: [String: CustomLayerParameter]) throws {}
 
-  public func setWeightData(_ weights: [Bytes]) throws {}
-
   public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
-    try inputShapes.map { shape in
-      guard shape.count == 5, shape[3] > 2 * Self.border, shape[4] > 2 * Self.border else {
-        throw ModelError(
-          .malformed,
-          "nothing is left of shape \(shape) without two rows and columns at each border")
-      }
-      return [
-        shape[0], shape[1], shape[2], shape[3] - 2 * Self.border, shape[4] - 2 * Self.border,
-      ]
+    let shape = try PlaneShape(planes: onlyInput(inputShapes))
+    guard shape.height > 2 * Self.border, shape.width > 2 * Self.border else {
+      throw ModelError(
+        .malformed,
+        "nothing is left of shape \(inputShapes[0]) without two rows and columns at each border")
     }
+    return [
+      shape.with(
+        channels: shape.channels, height: shape.height - 2 * Self.border,
+        width: shape.width - 2 * Self.border)
+    ]
   }
 
   public var equivalent: CustomLayerEquivalent? { .crop(border: Self.border) }
@@ -29,8 +29,9 @@ public final class ResCropBlockLambda: CustomLayer {
     for (input, output) in zip(inputs, outputs) {
       guard let source = input.elements.baseAddress, let target = output.elements.baseAddress
       else { continue }
-      let (height, width) = (input.shape[3], input.shape[4])
-      let (rows, columns) = (output.shape[3], output.shape[4])
+      let (wide, narrow) = (PlaneShape(input.shape), PlaneShape(output.shape))
+      let (height, width) = (wide.height, wide.width)
+      let (rows, columns) = (narrow.height, narrow.width)
       for row in 0..<output.elements.count / max(1, columns) {
         let (plane, y) = row.quotientAndRemainder(dividingBy: rows)
         let from = (plane * height + y + Self.border) * width + Self.border

@@ -2,8 +2,10 @@ import Kernels
 import TensorCore
 
 /// (x + 1) · 127.5: from the range of tanh to that of a picture.
-public final class RescaleOutputLambda: CustomLayer {
+public final class RescaleOutputLambda: BuiltInCustomLayer {
   public static let className = "RescaleOutputLambda"
+  public static let otherNames = ["DeprocessStylizedImage"]
+  public static let notes = CustomLayerNotes("(x + 1) · 127.5")
 
   private let kernel: @Sendable (UnaryArguments) -> Void
 
@@ -11,9 +13,9 @@ public final class RescaleOutputLambda: CustomLayer {
     kernel = try InstructionSet.selected().kernels.unary
   }
 
-  public func setWeightData(_ weights: [Bytes]) throws {}
-
-  public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] { inputShapes }
+  public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+    [try onlyInput(inputShapes)]
+  }
 
   public var equivalent: CustomLayerEquivalent? { .function(.linear, alpha: [127.5], shift: 1) }
 

@@ -3,8 +3,11 @@ import TensorCore
 
 /// x / (1 + exp(−β·x)); β is the parameter `beta`, or the layer's only weight, one value or one a
 /// channel, or 1.
-public final class Swish: CustomLayer {
+public final class Swish: BuiltInCustomLayer {
   public static let className = "Swish"
+  public static let otherNames = ["swish", "SiLU"]
+  public static let notes = CustomLayerNotes(
+    "x / (1 + exp(−β · x))", parameters: ["`beta` (1)"], weights: "β, one value or one a channel")
 
   private var beta: [Float] = [1]
   private let kernel: @Sendable (UnaryArguments) -> Void
@@ -18,30 +21,26 @@ public final class Swish: CustomLayer {
     beta = [value]
   }
 
-  public func setWeightData(_ weights: [Bytes]) throws {
+  public func setWeights(_ weights: [CustomLayerWeight]) throws {
     guard weights.count <= 1 else {
       throw ModelError(
         .malformed, "\(weights.count) weights, where beta is the only one", field: "weights")
     }
-    guard let values = weights.first else { return }
-    guard values.count > 0, values.count % 4 == 0 else {
-      throw ModelError(
-        .malformed, "\(values.count) bytes are not one 32-bit float or one a channel",
-        field: "weights")
+    guard let weight = weights.first else { return }
+    beta = try weight.floats()
+    guard !beta.isEmpty else {
+      throw ModelError(.malformed, "beta has no values, not one or one a channel", field: "weights")
     }
-    beta = values.array(of: Float.self)
   }
 
   public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
-    guard inputShapes.count == 1, inputShapes[0].count == 5 else {
-      throw ModelError(.malformed, "\(inputShapes.count) inputs, where one is needed")
-    }
-    let channels = inputShapes[0][2]
+    let shape = try onlyInput(inputShapes)
+    let channels = PlaneShape(shape).channels
     guard beta.count == 1 || beta.count == channels else {
       throw ModelError(
         .malformed, "\(beta.count) values of beta for \(channels) channels", field: "weights")
     }
-    return inputShapes
+    return [shape]
   }
 
   public var equivalent: CustomLayerEquivalent? { .function(.swish, alpha: beta) }
@@ -57,8 +56,8 @@ public final class Swish: CustomLayer {
           alpha: beta[0]))
       return
     }
-    let channels = input.shape[2]
-    let area = input.shape[3] * input.shape[4]
+    let shape = PlaneShape(input.shape)
+    let (channels, area) = (shape.channels, shape.area)
     for plane in 0..<input.elements.count / max(1, area) {
       kernel(
         UnaryArguments(

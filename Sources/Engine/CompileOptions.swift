@@ -21,6 +21,9 @@ public struct CompileOptions: Sendable {
   /// sequence, one of the flexible sizes.
   public var inputShapes: [String: [Int]] = [:]
   public var customLayers = CustomLayerRegistry()
+  /// The objects behind the custom layers, where the model has been compiled before; nil makes them
+  /// anew.
+  public var customLayerInstances: CustomLayerInstances?
   /// Bytes that weights and working memory may take together; nil means the machine's memory.
   public var maxMemory: Int?
   public var hooks = EngineHooks()

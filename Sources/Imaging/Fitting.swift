@@ -13,57 +13,89 @@ public enum Fitting: String, CaseIterable, Sendable {
   case fit
 }
 
+/// Which part of a picture comes to stand where in the model's.
+struct Placement: Equatable {
+  /// In the picture's samples.
+  let source: ImageRegion
+  /// In the model's samples; what lies around it is black.
+  let left: Int
+  let top: Int
+  let width: Int
+  let height: Int
+
+  /// - Parameters:
+  ///   - size: the picture's.
+  ///   - width: the model's.
+  /// - Throws: `.mismatch` that names both sizes where they differ and `fitting` is `exact`.
+  init(
+    of size: (width: Int, height: Int), width: Int, height: Int, _ fitting: Fitting
+  ) throws {
+    let (across, down) = (Double(size.width), Double(size.height))
+    let whole = ImageRegion(left: 0, top: 0, right: across, bottom: down)
+    switch fitting {
+    case .exact where size != (width, height):
+      throw ModelError(
+        .mismatch,
+        "the picture is \(size.width)×\(size.height), the model takes \(width)×\(height)",
+        hint: "give a picture of the model's size, or --resize squash, center-crop or fit")
+    case .exact, .squash:
+      self.init(source: whole, left: 0, top: 0, width: width, height: height)
+    case .centerCrop:
+      let proportion = Double(width) / Double(height)
+      let partAcross = min(across, down * proportion)
+      let partDown = min(down, across / proportion)
+      let left = (across - partAcross) / 2
+      let top = (down - partDown) / 2
+      self.init(
+        source: ImageRegion(
+          left: left, top: top, right: left + partAcross, bottom: top + partDown),
+        left: 0, top: 0, width: width, height: height)
+    case .fit:
+      let scale = min(Double(width) / across, Double(height) / down)
+      func side(_ length: Double, limit: Int) -> Int {
+        min(limit, max(1, Int((length * scale).rounded())))
+      }
+      let (inner, outer) = (side(across, limit: width), side(down, limit: height))
+      self.init(
+        source: whole, left: (width - inner) / 2, top: (height - outer) / 2, width: inner,
+        height: outer)
+    }
+  }
+
+  init(source: ImageRegion, left: Int, top: Int, width: Int, height: Int) {
+    self.source = source
+    self.left = left
+    self.top = top
+    self.width = width
+    self.height = height
+  }
+}
+
 extension Image {
-  /// The picture in the size `width` × `height`.
+  /// The picture in the size `width` × `height`, of 8-bit samples whichever the interpolation.
   ///
   /// - Throws: `.mismatch` that names both sizes where they differ and `fitting` is `exact`.
   public func fitted(
     width: Int, height: Int, _ fitting: Fitting, _ interpolation: Interpolation
   ) throws -> Image {
     if width == self.width, height == self.height { return self }
-    switch fitting {
-    case .exact:
-      throw ModelError(
-        .mismatch,
-        "the picture is \(self.width)×\(self.height), the model takes \(width)×\(height)",
-        hint: "give a picture of the model's size, or --resize squash, center-crop or fit")
-    case .squash: return try resized(width: width, height: height, interpolation)
-    case .centerCrop:
-      return try resized(
-        width: width, height: height, interpolation, of: middle(width: width, height: height))
-    case .fit:
-      let scale = min(
-        Double(width) / Double(self.width), Double(height) / Double(self.height))
-      func side(_ length: Int, limit: Int) -> Int {
-        min(limit, max(1, Int((Double(length) * scale).rounded())))
-      }
-      return try resized(
-        width: side(self.width, limit: width), height: side(self.height, limit: height),
-        interpolation
-      ).framed(width: width, height: height)
-    }
+    let placement = try Placement(
+      of: (self.width, self.height), width: width, height: height, fitting)
+    return try resized(
+      width: placement.width, height: placement.height, interpolation, of: placement.source
+    ).framed(placement, width: width, height: height)
   }
 
-  private func middle(width: Int, height: Int) -> ImageRegion {
-    let proportion = Double(width) / Double(height)
-    let across = min(Double(self.width), Double(self.height) * proportion)
-    let down = min(Double(self.height), Double(self.width) / proportion)
-    let left = (Double(self.width) - across) / 2
-    let top = (Double(self.height) - down) / 2
-    return ImageRegion(left: left, top: top, right: left + across, bottom: top + down)
-  }
-
-  /// The picture in the middle of a larger black one.
-  private func framed(width: Int, height: Int) throws -> Image {
+  /// The picture at its place in a larger black one.
+  private func framed(_ placement: Placement, width: Int, height: Int) throws -> Image {
+    if width == self.width, height == self.height { return self }
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
     let target = buffer.bytes
     target.update(repeating: 0)
-    let left = (width - self.width) / 2
-    let top = (height - self.height) / 2
     let count = self.width * channelCount
     samples.withUnsafeBytes { source in
       for y in 0..<self.height {
-        let to = ((top + y) * width + left) * channelCount
+        let to = ((placement.top + y) * width + placement.left) * channelCount
         for x in 0..<count { target[to &+ x] = source[y &* count &+ x] }
       }
     }

@@ -7,14 +7,19 @@
 #endif
 
 /// How a picture's samples are made of another's when its size changes; Pillow's filters by Pillow's
-/// names.
+/// names, other libraries' with theirs in front.
 public enum Interpolation: String, CaseIterable, Sendable {
   case nearest, box, bilinear, hamming, bicubic, lanczos
+  /// `tf.image.resize` of TensorFlow 2 as it stands: no filter where the picture shrinks; samples
+  /// stay what they come out as.
+  case tensorFlowBilinear = "tf-bilinear"
+  /// `cv2.resize` with `INTER_LINEAR` of 8-bit samples: the same, rounded to 8 bits.
+  case openCVBilinear = "opencv-bilinear"
 
-  /// Half the width of the filter at its own scale; nil for `nearest`, which takes one sample.
+  /// Half the width of the filter at its own scale; nil where samples are taken without one.
   var support: Double? {
     switch self {
-    case .nearest: nil
+    case .nearest, .tensorFlowBilinear, .openCVBilinear: nil
     case .box: 0.5
     case .bilinear, .hamming: 1
     case .bicubic: 2
@@ -31,7 +36,7 @@ public enum Interpolation: String, CaseIterable, Sendable {
   ///     lanczos   sinc(x) sinc(x / 3)             for −3 ≤ x < 3
   func weight(_ x: Double) -> Double {
     switch self {
-    case .nearest: return x == 0 ? 1 : 0
+    case .nearest, .tensorFlowBilinear, .openCVBilinear: return x == 0 ? 1 : 0
     case .box: return x > -0.5 && x <= 0.5 ? 1 : 0
     case .bilinear: return max(0, 1 - abs(x))
     case .hamming:

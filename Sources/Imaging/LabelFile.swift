@@ -20,10 +20,13 @@ public enum LabelFile: Sendable, Equatable {
 
   /// Reads a text file with a label a line, a JSON list of strings or of integers, or an object
   /// from positions to labels (`{"0": "tench", …}`, or with Keras' pairs,
-  /// `{"0": ["n01440764", "tench"], …}`, of which the second is the label).
+  /// `{"0": ["n01440764", "tench"], …}`, of which the second is the label), also as Python prints
+  /// it, `{0: 'tench', …}`.
   ///
   /// Text is UTF-8, with or without a byte order mark, lines end in LF or CRLF, and the last one
-  /// may be blank. Labels are kept as they stand.
+  /// may be blank. Where every line has its number in front, from 0 or 1 on and with a colon, a tab
+  /// or a comma after it (before a WordNet identifier a space will do), or stands in quotes, these
+  /// are taken off. Otherwise labels are kept as they stand.
   public static func read(_ path: String) throws -> LabelFile {
     let bytes = try MappedFile.read(path, limit: Limits.jsonBytes)
     return try inFile(path == "-" ? "standard input" : path) { try parse(bytes) }
@@ -34,8 +37,28 @@ public enum LabelFile: Sendable, Equatable {
     if content.starts(with: [0xEF, 0xBB, 0xBF]) { content = content.dropFirst(3) }
     let first = content.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
     guard let first else { throw ModelError(.malformed, "the label file is empty") }
+    if first == UInt8(ascii: "{"), let labels = try printedByPython(content) {
+      return .strings(labels)
+    }
     return first == UInt8(ascii: "[") || first == UInt8(ascii: "{")
-      ? try json(Data(content)) : .strings(try lines(content))
+      ? try json(Data(content)) : .strings(LabelLines.bare(try lines(content)))
+  }
+
+  /// The labels of `{0: 'tench', 1: …}` with an entry a line; nil where it is something else.
+  private static func printedByPython(_ content: ArraySlice<UInt8>) throws -> [String]? {
+    guard var text = String(validating: content, as: UTF8.self), !text.contains("\0") else {
+      return nil
+    }
+    while let last = text.last, last.isWhitespace { text.removeLast() }
+    while let start = text.first, start.isWhitespace { text.removeFirst() }
+    guard text.hasPrefix("{"), text.hasSuffix("}") else { return nil }
+    let lines = text.dropFirst().dropLast().split(whereSeparator: \.isNewline).map { line in
+      var line = line.drop { $0.isWhitespace }
+      while let last = line.last, last.isWhitespace || last == "," { line.removeLast() }
+      return String(line)
+    }.filter { !$0.isEmpty }
+    guard !lines.isEmpty, let numbered = LabelLines.withoutNumbers(lines) else { return nil }
+    return LabelLines.withoutQuotes(numbered)
   }
 
   private static func lines(_ content: ArraySlice<UInt8>) throws -> [String] {

@@ -1,3 +1,4 @@
+import CCodecs
 import TensorCore
 
 /// How a camera held a picture, by Exif's tag 0x0112.
@@ -5,44 +6,121 @@ public enum Orientation: Int, CaseIterable, Sendable {
   case upright = 1
   case mirrored, upsideDown, mirroredUpsideDown, transposed, turnedLeft, transversed, turnedRight
 
-  /// What a JPEG file's first Exif segment says, or a PNG file's `eXIf` chunk; `upright` where there
-  /// is none that can be read.
+  /// What the file says, found where Pillow looks for it: in a JPEG file's first Exif segment, a PNG
+  /// file's `eXIf` chunk or else its text `Raw profile type exif`; or else in the file's XMP data.
+  /// `upright` where there is nothing that can be read.
   public init(of file: Bytes) {
-    self = Self.exif(in: file).flatMap { Self(tiff: $0) } ?? .upright
+    let found = Self.byte(file, 0) == 0x89 ? Self.inPNG(file) : Self.inJPEG(file)
+    self = found.exif.flatMap { Self(tiff: $0) } ?? found.xmp.flatMap { Self(xmp: $0) } ?? .upright
   }
 
-  private static func exif(in file: Bytes) -> Bytes? {
-    if byte(file, 0) == 0x89 { return chunk(in: file) }
-    guard bigEndian(file, 0, 2) == 0xFFD8 else { return nil }
+  private typealias Found = (exif: Bytes?, xmp: Bytes?)
+
+  private static func inJPEG(_ file: Bytes) -> Found {
+    var found: Found = (nil, nil)
+    guard bigEndian(file, 0, 2) == 0xFFD8 else { return found }
     var position = 2
     while let marker = bigEndian(file, position, 2), marker >> 8 == 0xFF, marker != 0xFFDA,
       let length = bigEndian(file, position + 2, 2), length >= 2
     {
       let end = position + 2 + length
-      let start = position + 4
-      if marker == 0xFFE1, end <= file.count, end - start > 6,
-        file[start..<start + 6].array(of: UInt8.self) == Array("Exif\0\0".utf8)
-      {
-        return file[start + 6..<end]
+      guard end <= file.count else { break }
+      if marker == 0xFFE1 {
+        let segment = file[position + 4..<end]
+        if found.exif == nil { found.exif = content(of: segment, after: "Exif\0\0") }
+        if let xmp = content(of: segment, after: "http://ns.adobe.com/xap/1.0/\0") {
+          found.xmp = xmp
+        }
       }
       position = end
     }
-    return nil
+    return found
   }
 
-  private static func chunk(in file: Bytes) -> Bytes? {
+  private static func inPNG(_ file: Bytes) -> Found {
+    var found: Found = (nil, nil)
+    var profile: Bytes?
     var position = 8
     while let length = bigEndian(file, position, 4), let tag = bigEndian(file, position + 4, 4) {
       let start = position + 8
-      guard length <= file.count - start else { return nil }
-      if tag == 0x6558_4966 { return file[start..<start + length] }
+      guard length <= file.count - start else { break }
+      let chunk = file[start..<start + length]
+      switch tag {
+      case 0x6558_4966: found.exif = chunk
+      case 0x7445_5874:  // tEXt
+        profile = content(of: chunk, after: profileKey + "\0") ?? profile
+      case 0x7A54_5874:  // zTXt
+        profile =
+          content(of: chunk, after: profileKey + "\0\0").flatMap { inflated($0) } ?? profile
+      case 0x6954_5874:  // iTXt, whose language and translated key are taken to be empty
+        found.xmp =
+          content(of: chunk, after: xmpKey + "\0\0\0\0\0")
+          ?? content(of: chunk, after: xmpKey + "\0\u{1}\0\0\0").flatMap { inflated($0) }
+          ?? found.xmp
+      default: break
+      }
       position = start + length + 4
+    }
+    if found.exif == nil { found.exif = profile.flatMap { fromHexadecimal($0) } }
+    return found
+  }
+
+  private static let profileKey = "Raw profile type exif"
+  private static let xmpKey = "XML:com.adobe.xmp"
+
+  private static func content(of bytes: Bytes, after start: String) -> Bytes? {
+    let count = start.utf8.count
+    guard bytes.count >= count, bytes[0..<count].array(of: UInt8.self) == Array(start.utf8) else {
+      return nil
+    }
+    return bytes[count..<bytes.count]
+  }
+
+  /// What a zlib stream holds, its first MiB at most.
+  private static func inflated(_ stream: Bytes) -> Bytes? {
+    guard let target = try? AlignedBuffer(checkedByteCount: 1 << 20) else { return nil }
+    let count = stream.withUnsafeBytes { source in
+      zlibExpand(
+        source.baseAddress?.assumingMemoryBound(to: UInt8.self), source.count,
+        target.pointer.assumingMemoryBound(to: UInt8.self), target.byteCount)
+    }
+    return Bytes(base: target.pointer, count: count, owner: target)
+  }
+
+  /// ImageMagick's profile: an empty line, the name, the length, then lines of digits.
+  private static func fromHexadecimal(_ profile: Bytes) -> Bytes? {
+    let lines = profile.array(of: UInt8.self).split(
+      separator: 0x0A, omittingEmptySubsequences: false)
+    let digits = lines.dropFirst(3).joined().filter { $0 != 0x20 && $0 != 0x0D }
+      .map { Character(UnicodeScalar($0)).hexDigitValue }
+    var bytes: [UInt8] = []
+    for pair in stride(from: 0, to: digits.count - 1, by: 2) {
+      guard let upper = digits[pair], let lower = digits[pair + 1] else { return nil }
+      bytes.append(UInt8(upper << 4 | lower))
+    }
+    return Bytes(bytes)
+  }
+
+  /// The first `tiff:Orientation="N"` or `<tiff:Orientation>N`.
+  private init?(xmp: Bytes) {
+    let text = xmp.array(of: UInt8.self)
+    let tag = Array("tiff:Orientation".utf8)
+    for start in text.indices where text[start] == tag[0] && text[start...].starts(with: tag) {
+      let rest = text[(start + tag.count)...]
+      for sign in ["=\"", ">"] where rest.starts(with: sign.utf8) {
+        if let digit = rest.dropFirst(sign.utf8.count).first, (0x30...0x39).contains(digit) {
+          self.init(rawValue: Int(digit) - 0x30)
+          return
+        }
+      }
     }
     return nil
   }
 
   /// The tag in the first directory of a TIFF structure, a short.
   private init?(tiff: Bytes) {
+    var tiff = tiff
+    while let rest = Self.content(of: tiff, after: "Exif\0\0") { tiff = rest }
     guard let order = Self.bigEndian(tiff, 0, 2), order == 0x4949 || order == 0x4D4D else {
       return nil
     }

@@ -4,6 +4,70 @@ public struct PictureOptions: Sendable, Equatable {
   public var interpolation = Interpolation.bilinear
   /// Whether the picture is turned as its file's Exif data say.
   public var appliesOrientation = false
+  /// The side of a square that the picture is brought into first; the model gets parts of that.
+  public var firstSide: Int?
+  /// Which parts of the square.
+  public var crops = Crops.center
+
+  /// The names are the metadata's.
+  public enum Crops: String, CaseIterable, Sendable {
+    /// The one in the middle, from `⌊(side − size) / 2⌋` on.
+    case center
+    /// Those in the corners and the one in the middle, then the mirrored ones of the same five; the
+    /// model's answers are averaged.
+    case ten
+  }
 
   public init() {}
+
+  /// Another way into the model's size; parts of a square go with the old one.
+  public mutating func bring(into fitting: Fitting) {
+    self.fitting = fitting
+    firstSide = nil
+    crops = .center
+  }
+}
+
+/// What other programs do with a picture before a network gets it; the names are the command line's.
+public enum PictureRecipe: String, CaseIterable, Sendable {
+  /// Keras' `load_img` with a `target_size` and its defaults: each axis by itself, the nearest
+  /// samples.
+  case kerasLoadImage = "keras-load-img"
+  /// Caffe's `classify.py --center_only`: into 256 × 256, of which the middle is taken.
+  case caffeClassify = "caffe-classify"
+  /// Caffe's `classify.py` as it stands: the mean of what ten parts of the 256 × 256 give.
+  case caffeClassifyTen = "caffe-classify-ten"
+  /// Vision's `centerCrop`, its default, of the picture as it was seen.
+  case visionCenterCrop = "vision-center-crop"
+
+  public var options: PictureOptions {
+    var options = PictureOptions()
+    switch self {
+    case .kerasLoadImage:
+      options.fitting = .squash
+      options.interpolation = .nearest
+    case .caffeClassify, .caffeClassifyTen:
+      options.fitting = .squash
+      options.interpolation = .tensorFlowBilinear
+      options.firstSide = 256
+      options.crops = self == .caffeClassify ? .center : .ten
+    case .visionCenterCrop:
+      options.fitting = .centerCrop
+      options.appliesOrientation = true
+    }
+    return options
+  }
+}
+
+extension PictureOptions: CustomStringConvertible {
+  /// All of it in one line.
+  public var description: String {
+    var text = "resize \(fitting.rawValue)"
+    if let firstSide {
+      text += " to \(firstSide)×\(firstSide), of that "
+      text += crops == .center ? "the middle" : "ten parts, whose answers are averaged"
+    }
+    return text + "; interpolation \(interpolation.rawValue)"
+      + "; exif \(appliesOrientation ? "apply" : "ignore")"
+  }
 }

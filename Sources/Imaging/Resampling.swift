@@ -1,15 +1,22 @@
 import TensorCore
 
 /// A part of a picture, in samples; its edges may lie between them.
-struct ImageRegion: Sendable, Equatable {
-  var left: Double
-  var top: Double
-  var right: Double
-  var bottom: Double
+public struct ImageRegion: Sendable, Equatable {
+  public var left: Double
+  public var top: Double
+  public var right: Double
+  public var bottom: Double
+
+  public init(left: Double, top: Double, right: Double, bottom: Double) {
+    self.left = left
+    self.top = top
+    self.right = right
+    self.bottom = bottom
+  }
 }
 
 extension Image {
-  /// The picture in another size, equal to Pillow's `resize` bit for bit.
+  /// The picture in another size, equal to Pillow's `resize` bit for bit with Pillow's filters.
   ///
   /// Each axis is resampled in turn, with weights of 22 fractional bits and rounded in between; where
   /// it shrinks, the filter widens with it, so that every sample counts. Columns come first, unless
@@ -27,14 +34,21 @@ extension Image {
     ImageRegion(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height))
   }
 
-  /// The part of the picture in another size.
-  func resized(
+  /// The part of the picture in another size, as Pillow's `resize` with a `box`.
+  ///
+  /// Precondition: `region` lies inside of the picture and is not empty.
+  public func resized(
     width: Int, height: Int, _ interpolation: Interpolation, of region: ImageRegion
   ) throws -> Image {
     try SampleBuffer.checkSize(width: width, height: height)
     if width == self.width, height == self.height, region == whole { return self }
     guard let support = interpolation.support else {
-      return try nearest(width: width, height: height, of: region)
+      switch interpolation {
+      case .openCVBilinear: return try resizedAsOpenCV(width: width, height: height, of: region)
+      case .tensorFlowBilinear:
+        return try resizedAsTensorFlow(width: width, height: height, of: region)
+      default: return try nearest(width: width, height: height, of: region)
+      }
     }
     let across = ResampledAxis(
       from: self.width, region.left, region.right, to: width, interpolation, support)

@@ -69,7 +69,8 @@ extension LayerWriting {
 
   public var notes: [String] {
     get { writer.notes }
-    set { writer.notes = newValue }
+    // In place: a setter would copy all notes for each that is added.
+    _modify { yield &writer.notes }
   }
 
   /// Tells of a layer of the source.

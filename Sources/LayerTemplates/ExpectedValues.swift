@@ -24,7 +24,7 @@ enum ExpectedValues {
   private static func text(
     _ layer: LayerClass.Layer, _ make: CustomLayerRegistry.Factory
   ) throws -> String? {
-    let weights = try layer.custom.blobs.map { try $0.storedBytes() }
+    let weights = try layer.custom.blobs.map { try $0.customLayerWeight().bytes }
     guard weights.reduce(0, { $0 + $1.count }) <= 1 << 16 else { return nil }
     let shapes = layer.inputShapes.compactMap { $0.map(small) }
     guard shapes.count == layer.inputShapes.count, !shapes.isEmpty,
@@ -36,8 +36,7 @@ enum ExpectedValues {
         shape: shape,
         (0..<shape.reduce(1, *)).map { _ in Float.random(in: -4...4, using: &generator) })
     }
-    let implementation = try layer.custom.instantiate(make)
-    let outputs = try implementation.answers(to: inputs)
+    let outputs = try layer.custom.answers(to: inputs, make)
     guard outputs.allSatisfy({ $0.elements.allSatisfy(\.isFinite) }) else { return nil }
     let parameters = layer.custom.parameters.sorted { $0.key < $1.key }
       .compactMap { key, value in value.flatMap(json).map { "\(quoted(key)): \($0)" } }

@@ -22,21 +22,25 @@ import Testing
     var description = ModelDescription()
     description.input = [FeatureDescription(name: "x", kind: .multiArray(ArrayFeatureType()))]
     model.description = description
-    let sources = try InputSource.resolve([folder.path], for: model) { [] }
-    #expect(sources.count == 20)
-    let values = ReadAhead(sources, for: model)
-    for index in names.indices {
-      if index == 7 {
-        #expect(throws: ModelError.self) { try values.next() }
-        continue
+    let list = try InputList([folder.path], for: model)
+    #expect(list.count == 20)
+    for depth in [1, 3] {
+      let values = ReadAhead(list, for: model, depth: depth)
+      for (index, name) in names.enumerated() {
+        let item = try #require(values.next())
+        #expect(item.source.name == folder.path + "/" + name)
+        if index == 7 {
+          #expect(throws: ModelError.self) { try item.values.get() }
+          continue
+        }
+        guard case .array(let tensor) = try #require(try item.values.get()["x"]) else {
+          Issue.record("\(name) is no array")
+          continue
+        }
+        #expect(tensor.elements == [Float(index), Float(index * index)])
       }
-      let value = try #require(try values.next()?["x"])
-      guard case .array(let tensor) = value else {
-        Issue.record("\(value) is no array")
-        continue
-      }
-      #expect(tensor.elements == [Float(index), Float(index * index)])
+      #expect(values.next() == nil)
+      #expect(values.next() == nil)
     }
-    #expect(try values.next() == nil)
   }
 }

@@ -45,7 +45,7 @@ import Testing
 
   @Test func betaIsAWeightForEachChannel() throws {
     let layer = try Swish(parameters: [:])
-    try layer.setWeightData([Bytes([Float(0.5), 1, 2])])
+    try layer.setWeights([CustomLayerWeight([0.5, 1, 2])])
     let values: [Float] = [-1, 2, -1, 2, -1, 2]
     let result = try evaluate(layer, [1, 1, 3, 1, 2], values)
     expectClose(result, zip(values, [0.5, 0.5, 1, 1, 2, 2]).map { formula($0, $1) })
@@ -54,8 +54,10 @@ import Testing
   @Test func refusesWhatDoesNotFit() throws {
     #expect(throws: ModelError.self) { try Swish(parameters: ["beta": .string("one")]) }
     let layer = try Swish(parameters: [:])
-    #expect(throws: ModelError.self) { try layer.setWeightData([Bytes([UInt8(1)])]) }
-    try layer.setWeightData([Bytes([Float(1), 2])])
+    #expect(throws: ModelError.self) {
+      try layer.setWeights([CustomLayerWeight(Bytes([UInt8(1)]), .float32)])
+    }
+    try layer.setWeights([CustomLayerWeight([1, 2])])
     #expect(throws: ModelError.self) { try layer.outputShapes(forInputShapes: [[1, 1, 3, 2, 2]]) }
   }
 }

@@ -48,13 +48,13 @@ import Testing
     let model = Net.model(
       [4, 8, 8],
       [
-        Net.layer("a", custom("Mish"), "in", "1"), Net.layer("b", custom("Swish"), "1", "2"),
-        Net.layer("c", custom("Snake"), "2", "3"), Net.layer("d", custom("Mish"), "3", "out"),
+        Net.layer("a", custom("Wobble"), "in", "1"), Net.layer("b", custom("Swish"), "1", "2"),
+        Net.layer("c", custom("Snake"), "2", "3"), Net.layer("d", custom("Wobble"), "3", "out"),
       ])
     let error = #expect(throws: ModelError.self) { try CompiledNetwork(model: model) }
     let message = try #require(error?.message)
     #expect(error?.code == .unsupported)
-    #expect(message.contains("implementation named 'Mish'"))
+    #expect(message.contains("implementation named 'Wobble'"))
     #expect(message.contains("implementation named 'Snake'"))
     #expect(message.contains("was not found"))
     #expect(!message.contains("'Swish'"))

@@ -30,6 +30,30 @@ import Testing
     }
   }
 
+  /// The thread that has the first unit keeps it until all others are done, those of its own share
+  /// too, which others must have taken then.
+  @Test(arguments: [2, 3, 4])
+  func othersTakeWhatASlowThreadHasNotBegun(threads: Int) {
+    let pool = ThreadPool(threadCount: threads)
+    let count = 24
+    let done = Counter()
+    let doneByOthers = Counter()
+    pool.share(count) { thread, units in
+      for unit in units {
+        if unit == 0 {
+          let clock = ContinuousClock()
+          let end = clock.now + .seconds(20)
+          while done.value.load(ordering: .relaxed) < count - 1, clock.now < end {}
+        } else if unit < count / threads, thread != 0 {
+          doneByOthers.value.add(1, ordering: .relaxed)
+        }
+        done.value.add(1, ordering: .relaxed)
+      }
+    }
+    #expect(done.value.load(ordering: .relaxed) == count)
+    #expect(doneByOthers.value.load(ordering: .relaxed) == count / threads - 1)
+  }
+
   @Test func workersSleepAndWakeAgain() throws {
     let pool = ThreadPool(threadCount: 3)
     let runs = Counter()

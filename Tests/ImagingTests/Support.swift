@@ -40,6 +40,16 @@ extension Image {
   var bytes: [UInt8] { samples.array(of: UInt8.self) }
 }
 
+/// `random_picture` of `Fixtures/images/make.py`.
+func randomPicture(width: Int, height: Int, channels: Int) -> Image {
+  var state = UInt32(width * 65536 + height)
+  let samples = (0..<width * height * channels).map { _ in
+    state = state &* 1_664_525 &+ 1_013_904_223
+    return UInt8(state >> 24)
+  }
+  return Image(width: width, height: height, channelCount: channels, samples: Bytes(samples))
+}
+
 func hexadecimal(_ bytes: [UInt8]) -> String {
   let digits = Array("0123456789abcdef".utf8)
   return String(

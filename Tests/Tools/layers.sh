@@ -25,9 +25,11 @@ KerasImport: ImportSupport ModelTransforms CoreMLModel HDF5Reader ByteFormats Te
 CaffeImport: ImportSupport CoreMLModel HDF5Reader ByteFormats TensorCore CSpec CProtobufC
 DarknetImport: ImportSupport CoreMLModel TensorCore
 Imaging: TensorCore CPNG CJPEG CCodecs
+Detection: Imaging TensorCore
 Verification: Engine CoreMLModel ByteFormats TensorCore
-Assay: Verification Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
-AssayCommand: Assay Verification Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+NetworkBuilder: Engine CustomLayers Imaging CoreMLModel TensorCore
+Assay: Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+AssayCommand: Assay Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
 '
 outside='Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization ArgumentParser'
 status=0

@@ -85,6 +85,12 @@ struct ImageArguments: ParsableArguments {
   @Option(help: "The usual preprocessing of a model zoo.")
   var preset: PreprocessingPreset?
 
+  @Option(
+    help: ArgumentHelp(
+      "How run brings pictures into the model's size; recorded in the model's metadata.",
+      valueName: "NAME"))
+  var recipe: PictureRecipe?
+
   enum Color: String, ExpressibleByArgument, CaseIterable {
     case rgb
     case bgr

@@ -1,5 +1,5 @@
 // PNG and JPEG over libpng and libjpeg. Both report errors by a jump out of the library, which only
-// C may catch; every function here catches it and returns.
+// C may catch; every function here catches it and returns. PNG's compressed texts over zlib.
 
 #ifndef CCODECS_H
 #define CCODECS_H
@@ -38,8 +38,8 @@ typedef struct {
 // with a message on failure.
 PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
                          char message[CODEC_MESSAGE_BYTES]);
-// Reads all rows, each rowBytes long, and the rest of the file: 16-bit samples in native order, all
-// others in one byte each, unscaled. 0, or -1 with a message.
+// Reads all rows, each rowBytes long: 16-bit samples in native order, all others in one byte each,
+// unscaled. What follows the rows may be missing or damaged. 0, or -1 with a message.
 int pngReaderRead(PNGReader *reader, uint8_t *pixels, size_t rowBytes,
                   char message[CODEC_MESSAGE_BYTES]);
 void pngReaderClose(PNGReader *reader);
@@ -56,5 +56,8 @@ JPEGReader *jpegReaderOpen(const uint8_t *bytes, size_t count, JPEGInfo *info,
 int jpegReaderRead(JPEGReader *reader, uint8_t *pixels, int scanLimit,
                    char message[CODEC_MESSAGE_BYTES]);
 void jpegReaderClose(JPEGReader *reader);
+
+// Expands a zlib stream, as far as there is room and the stream is sound; the bytes written.
+size_t zlibExpand(const uint8_t *bytes, size_t count, uint8_t *target, size_t capacity);
 
 #endif

@@ -151,9 +151,9 @@ struct RunContext {
     let layout = output.layout
     if layout.halo == .none { return pool.forEach(units, body) }
     let buffer = pointer(output)
-    pool.onEveryThread { thread, threads in
-      layout.clearHalos(ofThread: thread, threads, in: buffer)
-      for unit in ThreadPool.share(of: units, thread, threads) { body(unit) }
+    pool.share(units) { thread, units in
+      layout.clearHalos(ofThread: thread, pool.threadCount, in: buffer)
+      for unit in units { body(unit) }
     }
   }
 }

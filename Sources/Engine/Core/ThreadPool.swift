@@ -7,8 +7,9 @@ import Synchronization
   import Darwin
 #endif
 
-/// One worker a core besides the caller. Work is split statically: thread `t` of `n` always gets the
-/// same share, and what a unit computes does not depend on who computes it.
+/// One worker a core besides the caller. Every thread has a share of the units of a job; one that is
+/// done with its own takes from the others', so that nobody waits for a core that is slower or busy
+/// elsewhere. What a unit computes does not depend on who computes it.
 final class ThreadPool: Sendable {
   let threadCount: Int
   private let shared: SharedState
@@ -19,7 +20,7 @@ final class ThreadPool: Sendable {
   /// As many threads as asked for, or as the system gives.
   init(threadCount: Int) {
     let workers = min(max(1, threadCount), Self.largestCount) - 1
-    let shared = SharedState()
+    let shared = SharedState(threads: workers + 1)
     var started = 0
     for index in 0..<workers where shared.startWorker(index + 1) { started += 1 }
     self.threadCount = started + 1
@@ -34,15 +35,23 @@ final class ThreadPool: Sendable {
     withoutActuallyEscaping(body) { shared.run($0, threads: threadCount) }
   }
 
+  /// Calls `body` once on every thread, with the thread's number and the units, of `count`, that fall
+  /// to it.
+  func share(_ count: Int, _ body: (Int, SharedUnits) -> Void) {
+    if threadCount == 1 { return body(0, SharedUnits(0..<count)) }
+    shared.deal(count, to: threadCount)
+    onEveryThread { thread, threads in
+      body(thread, SharedUnits(shared.shares, of: thread, threads))
+    }
+  }
+
   /// Calls `body` once for each of `count` units.
   func forEach(_ count: Int, _ body: (Int) -> Void) {
     if count == 1 || threadCount == 1 {
       for unit in 0..<count { body(unit) }
       return
     }
-    onEveryThread { thread, threads in
-      for unit in ThreadPool.share(of: count, thread, threads) { body(unit) }
-    }
+    share(count) { _, units in for unit in units { body(unit) } }
   }
 
   /// The units of thread `thread` where `count` are split over `threads`.
@@ -73,6 +82,7 @@ private final class SharedState: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let wakeUp = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private let allDone = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  let shares: UnitShares
 
   /// Looks, with a pause each, before a waiting thread goes to sleep: some hundred microseconds. Waking
   /// a sleeper takes as long as a whole step of a small network. A thread never offers its core to
@@ -89,7 +99,8 @@ private final class SharedState: @unchecked Sendable {
     return condition()
   }
 
-  init() {
+  init(threads: Int) {
+    shares = UnitShares(threads: threads)
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(wakeUp, nil)
     pthread_cond_init(allDone, nil)
@@ -144,6 +155,9 @@ private final class SharedState: @unchecked Sendable {
     #endif
     return true
   }
+
+  /// Before a round that shares `count` units.
+  func deal(_ count: Int, to threads: Int) { shares.deal(count, to: threads) }
 
   func run(_ body: @escaping Job, threads: Int) {
     job = body

@@ -72,10 +72,10 @@ struct WinogradPlan: Sendable {
     let products =
       buffers.scratch + (schedule.isShared ? 1 : schedule.threads) * schedule.transformedFloats
     if !schedule.isShared {
-      pool.onEveryThread { thread, threads in
-        to.clearHalos(ofThread: thread, threads, in: buffers.output)
+      pool.share(schedule.batches) { thread, units in
+        to.clearHalos(ofThread: thread, pool.threadCount, in: buffers.output)
         let transformed = buffers.scratch + thread * schedule.transformedFloats
-        for batch in ThreadPool.share(of: schedule.batches, thread, threads) {
+        for batch in units {
           let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
           transformInput(tiles, blocks: 0..<from.channelBlocks, buffers, transformed)
           computeOutput(
@@ -100,10 +100,14 @@ struct WinogradPlan: Sendable {
             buffers.scratch + share.lowerBound * schedule.tileStride)
         }
       }
-      pool.onEveryThread { thread, threads in
-        computeOutput(
-          tiles, panels: ThreadPool.share(of: schedule.panels, thread, threads), buffers,
-          buffers.scratch, products + thread * schedule.productFloats)
+      let groups = (schedule.panels + schedule.panelsAtOnce - 1) / schedule.panelsAtOnce
+      pool.share(groups) { thread, units in
+        for group in units {
+          let first = group * schedule.panelsAtOnce
+          computeOutput(
+            tiles, panels: first..<min(schedule.panels, first + schedule.panelsAtOnce), buffers,
+            buffers.scratch, products + thread * schedule.productFloats)
+        }
       }
     }
   }

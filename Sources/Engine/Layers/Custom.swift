@@ -4,14 +4,7 @@ import TensorCore
 
 /// A layer that a class outside of the engine computes, on row-major arrays.
 struct CustomOperation: Operation {
-  /// Calls one implementation, which need not be safe for several threads; a network runs one
-  /// prediction at a time.
-  final class Implementation: @unchecked Sendable {
-    let layer: any CustomLayerImplementation
-    init(_ layer: any CustomLayerImplementation) { self.layer = layer }
-  }
-
-  var implementation: Implementation
+  var instance: CustomLayerInstance
   var inputShapes: [[Int]]
   var outputShapes: [[Int]]
   var layer: String
@@ -31,7 +24,7 @@ struct CustomOperation: Operation {
           layer: layer, className: className,
           method: .evaluate(inputCount: inputs.count, outputCount: outputs.count)))
       do {
-        try implementation.layer.evaluate(
+        try instance.evaluate(
           inputs: zip(inputs, inputShapes).map { operand, shape in
             CustomLayerInput(
               shape: shape,
@@ -53,7 +46,13 @@ struct CustomOperation: Operation {
 
 /// An error of a custom layer, with the layer and its class.
 func customLayerError(_ error: any Error, layer: String, className: String) -> ModelError {
-  let own = error as? ModelError ?? ModelError(.unsupported, "\(error)")
+  if let error = error as? ModelError {
+    return error.inLayer(layer, class: "custom layer \(className)")
+  }
+  let type = "\(Swift.type(of: error))"
+  let text = "\(error)".split(whereSeparator: \.isNewline).joined(separator: " ")
+  let own = ModelError(
+    .unsupported, "it threw " + (text.hasPrefix(type) ? text : "\(type): \(text)"))
   return own.inLayer(layer, class: "custom layer \(className)")
 }
 
@@ -80,14 +79,14 @@ extension Custom: EngineLayer {
     }
     report(.initialize(parameters: values))
     let implementation = try make(values)
-    let weights = try blobs.map { try $0.storedBytes() }
-    report(.setWeightData(byteCounts: weights.map(\.count)))
-    try implementation.setWeightData(weights)
+    let weights = try blobs.map { try $0.customLayerWeight() }
+    report(.setWeightData(byteCounts: weights.map(\.bytes.count)))
+    try implementation.setWeights(weights)
     return implementation
   }
 
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    guard let implementation = layer.customLayer else {
+    guard let instance = layer.customLayer else {
       throw ModelError(.internal, "the class '\(className)' has not been made")
     }
     let inputs = layer.inputShapes.map(\.dimensions)
@@ -96,7 +95,7 @@ extension Custom: EngineLayer {
         layer: layer.layer.name, className: className, method: .outputShapes(inputShapes: inputs)))
     let shapes: [Shape]
     do {
-      shapes = try layer.checked(implementation.outputShapes(forInputShapes: inputs))
+      shapes = try layer.checked(instance.outputShapes(forInputShapes: inputs))
       guard shapes.count == layer.layer.output.count else {
         throw ModelError(
           .malformed,
@@ -108,14 +107,14 @@ extension Custom: EngineLayer {
     }
     // Whoever follows the calls wants to see all of them.
     if layer.hooks.onCustomLayerCall == nil, layer.inputs.count == 1, shapes.count == 1,
-      let operation = implementation.equivalent?.operation(
+      let operation = instance.equivalent?.operation(
         from: layer.inputShapes[0], to: shapes[0])
     {
       return [layer.add(operation, layer.inputs, shapes[0])]
     }
     let operation = CustomOperation(
-      implementation: CustomOperation.Implementation(implementation), inputShapes: inputs,
-      outputShapes: shapes.map(\.dimensions), layer: layer.layer.name, className: className,
+      instance: instance, inputShapes: inputs, outputShapes: shapes.map(\.dimensions),
+      layer: layer.layer.name, className: className,
       hooks: layer.hooks)
     return layer.add(operation, layer.inputs, shapes)
   }
@@ -147,13 +146,20 @@ extension CustomLayerEquivalent {
 }
 
 extension Weights {
-  /// What a custom layer gets: the stored bytes of floats or half floats.
-  public func storedBytes() throws -> Bytes {
-    if floatValue.count > 0 { return floatValue.contiguousBytes ?? Bytes(floatValue.array()) }
-    if float16Value.count > 0 { return float16Value }
-    guard rawValue.count == 0, int8RawValue.count == 0 else {
-      throw ModelError(.unsupported, "quantised weights of a custom layer", field: "weights")
+  /// What a custom layer gets: the stored bytes.
+  public func customLayerWeight() throws -> CustomLayerWeight {
+    if floatValue.count > 0 {
+      return CustomLayerWeight(
+        floatValue.contiguousBytes ?? Bytes(floatValue.array()), .float32)
     }
-    return Bytes()
+    if float16Value.count > 0 { return CustomLayerWeight(float16Value, .float16) }
+    if let quantization {
+      throw ModelError(
+        .unsupported,
+        "\(quantization.numberOfBits)-bit quantised weights, where a custom layer gets floats",
+        field: "weights",
+        hint: "leave the custom layers out when the model is compressed")
+    }
+    return CustomLayerWeight(rawValue.count > 0 ? rawValue : int8RawValue, .raw)
   }
 }

@@ -68,12 +68,12 @@ struct PieceConvolutionOperation: Operation {
       let memory = run.pointer(scratch)
       var epilogue = plainEpilogue
       epilogue.slopes = slopes?.pointer
-      run.pool.onEveryThread { thread, threads in
-        to.clearHalos(ofThread: thread, threads, in: target)
+      run.pool.share(schedule.units) { thread, units in
+        to.clearHalos(ofThread: thread, run.pool.threadCount, in: target)
         let transformed =
           memory + thread * (schedule.transformedFloats + schedule.productFloats)
         let products = transformed + schedule.transformedFloats
-        for index in ThreadPool.share(of: schedule.units, thread, threads) {
+        for index in units {
           let unit = schedule[index]
           let tiles = unit.columns.count
           for row in 0..<unit.rows.count + grid.down - 1 {

@@ -67,11 +67,11 @@ struct PieceSumConvolutionOperation: Operation {
       let target = run.pointer(output) + to.origin
       let memory = run.pointer(scratch)
       if to.halo != .none { run.parallel(0, writing: output) { _ in } }
-      run.pool.onEveryThread { thread, threads in
+      run.pool.share(schedule.units) { thread, units in
         let transformed = memory + thread * schedule.threadFloats
         let products = transformed + Pieces.points * schedule.pointStride
         let sums = products + schedule.productFloats
-        for index in ThreadPool.share(of: schedule.units, thread, threads) {
+        for index in units {
           let unit = schedule[index]
           let tiles = unit.columns.count
           let x = 3 * unit.columns.lowerBound

@@ -132,11 +132,11 @@ struct PlanarConvolutionOperation: Operation {
       let memory = run.pointer(scratch)
       let sums = memory + run.pool.threadCount * (copiedFloats + rowFloats)
       let images = from.shape.images
-      run.pool.onEveryThread { thread, threads in
-        to.clearHalos(ofThread: thread, threads, in: buffer)
+      run.pool.share(images * bands) { thread, units in
+        to.clearHalos(ofThread: thread, run.pool.threadCount, in: buffer)
         let copied = memory + thread * (copiedFloats + rowFloats)
         let line = copied + copiedFloats
-        for unit in ThreadPool.share(of: images * bands, thread, threads) {
+        for unit in units {
           let (image, band) = unit.quotientAndRemainder(dividingBy: bands)
           let end = min(rows, (band + 1) * Self.bandRows)
           if isAveraged { (sums + unit * rowFloats).update(repeating: 0, count: rowFloats) }

@@ -64,10 +64,10 @@ struct SeparableConvolutionOperation: Operation {
       let target = run.pointer(output)
       let added = residual.map { UnsafePointer(run.pointer($0)) }
       let bandsOfThreads = run.pointer(scratch)
-      run.pool.onEveryThread { thread, threads in
-        to.clearHalos(ofThread: thread, threads, in: target)
+      run.pool.share(bands.count) { thread, units in
+        to.clearHalos(ofThread: thread, run.pool.threadCount, in: target)
         let band = bandsOfThreads + thread * between.floatCount
-        for unit in ThreadPool.share(of: bands.count, thread, threads) {
+        for unit in units {
           let (image, rows) = bands[unit]
           first.run(
             0..<first.panels,

@@ -122,11 +122,11 @@ struct UpsampledConvolutionOperation: Operation {
       let source = UnsafePointer(run.pointer(input)) + from.origin
       let target = run.pointer(output)
       let memory = run.pointer(scratch)
-      run.pool.onEveryThread { thread, threads in
-        to.clearHalos(ofThread: thread, threads, in: target)
+      run.pool.share(to.shape.images * schedule.batches) { thread, units in
+        to.clearHalos(ofThread: thread, run.pool.threadCount, in: target)
         let transformed = memory + thread * schedule.threadFloats
         let products = transformed + UpsampledTiles.points * schedule.transformedStride
-        for unit in ThreadPool.share(of: to.shape.images * schedule.batches, thread, threads) {
+        for unit in units {
           let (image, batch) = unit.quotientAndRemainder(dividingBy: schedule.batches)
           let share = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
           let tiles = UpsampledTiles(

@@ -70,7 +70,7 @@ struct GraphBuilder {
     )
   }
 
-  private mutating func add(_ layer: NeuralNetworkLayer, _ custom: (any CustomLayerImplementation)?) throws {
+  private mutating func add(_ layer: NeuralNetworkLayer, _ custom: CustomLayerInstance?) throws {
     guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
     try Self.check(layer.input.count, in: type(of: parameters).inputCount, "inputs")
     try Self.check(layer.output.count, in: type(of: parameters).outputCount, "outputs")
@@ -228,7 +228,7 @@ extension GraphBuilder {
 extension GraphBuilder {
   /// The implementations of all custom layers, by the layer's position. One error names every class
   /// that nobody provides.
-  private func customImplementations() throws -> [Int: any CustomLayerImplementation] {
+  private func customImplementations() throws -> [Int: CustomLayerInstance] {
     var missing: [String: [String]] = [:]
     var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []
     for (index, layer) in network.layers.enumerated() {
@@ -245,11 +245,16 @@ extension GraphBuilder {
       }
     }
     if !missing.isEmpty { throw options.customLayers.notFound(missing) }
-    var implementations: [Int: any CustomLayerImplementation] = [:]
+    let instances = options.customLayerInstances ?? CustomLayerInstances()
+    var implementations: [Int: CustomLayerInstance] = [:]
     for (index, custom, make) in found {
       let layer = network.layers[index].name
       do {
-        implementations[index] = try custom.instantiate(make, layer: layer, hooks: options.hooks)
+        implementations[index] = try instances.instance(
+          ofLayer: index, className: custom.className
+        ) {
+          try custom.instantiate(make, layer: layer, hooks: options.hooks)
+        }
       } catch {
         throw customLayerError(error, layer: layer, className: custom.className)
       }

@@ -13,7 +13,7 @@ struct LayerLowering {
   let layer: NeuralNetworkLayer
   let inputs: [Graph.ValueID]
   var graph: Graph
-  let customLayer: (any CustomLayerImplementation)?
+  let customLayer: CustomLayerInstance?
   let hooks: EngineHooks
   /// Bytes that a single blob may take.
   let byteLimit: Int

@@ -10,14 +10,23 @@ extension Custom: ReferenceLayer {
     guard let make = settings.customLayers[className] else {
       throw ModelError(.unsupported, "implementation named '\(className)' was not found")
     }
-    let layer = try instantiate(make)
+    let layer = try settings.instances.instance(ofLayer: settings.layerIndex, className: className)
+    {
+      try instantiate(make)
+    }
     return try layer.answers(to: inputs.map(\.tensor)).map(ReferenceTensor.init)
+  }
+
+  /// What a layer answers outside of a network.
+  public func answers(
+    to inputs: [Tensor], _ make: CustomLayerRegistry.Factory
+  ) throws -> [Tensor] {
+    try CustomLayerInstance(instantiate(make)).answers(to: inputs)
   }
 }
 
-extension CustomLayerImplementation {
-  /// What the layer answers outside of a network.
-  public func answers(to inputs: [Tensor]) throws -> [Tensor] {
+extension CustomLayerInstance {
+  fileprivate func answers(to inputs: [Tensor]) throws -> [Tensor] {
     let shapes = try outputShapes(forInputShapes: inputs.map(\.shape))
     for shape in shapes {
       guard (1...Limits.rank).contains(shape.count), shape.allSatisfy({ $0 > 0 }) else {

@@ -20,6 +20,9 @@ struct ReferenceSettings {
   var addsForgetBias = false
   /// The classes that implement custom layers.
   var customLayers = CustomLayerRegistry()
+  /// The objects that have been made of them, and whose turn it is.
+  let instances = CustomLayerInstances()
+  var layerIndex = 0
 }
 
 /// Every type of layer that has a reference twin, in the specification's order.

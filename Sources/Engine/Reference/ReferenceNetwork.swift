@@ -55,7 +55,7 @@ public struct ReferenceNetwork {
     }
     for (index, layer) in network.layers.enumerated() {
       do {
-        let outputs = try evaluate(layer, values)
+        let outputs = try evaluate(layer, at: index, values)
         for (name, output) in zip(layer.output, outputs) { values[name] = output }
       } catch let error as ModelError {
         throw error.inLayer(layer.name, class: layer.parameters?.typeName)
@@ -69,7 +69,7 @@ public struct ReferenceNetwork {
   }
 
   private func evaluate(
-    _ layer: NeuralNetworkLayer, _ values: [String: ReferenceTensor]
+    _ layer: NeuralNetworkLayer, at index: Int, _ values: [String: ReferenceTensor]
   ) throws -> [ReferenceTensor] {
     guard let parameters = layer.parameters as? any ReferenceLayer else {
       throw ModelError(.unsupported, "this type of layer is not supported")
@@ -97,6 +97,8 @@ public struct ReferenceNetwork {
     if !(parameters is Custom) {
       try checkMemory(try parameters.blobShapes(inputs.map(\.shape)), taken: taken)
     }
+    var settings = settings
+    settings.layerIndex = index
     let outputs = try parameters.exactReferenceOutputs(inputs, settings)
     guard outputs.count >= layer.output.count else {
       throw ModelError(.malformed, "has \(layer.output.count) outputs, not \(outputs.count)")

@@ -43,19 +43,23 @@ private func prefetchWeights(_ weights: UnsafePointer<Float>, columns: Int) {
 /// short parts hardly.
 private struct PartialSums<let rows: Int, let columns: Int> {
   private var total = Tile<rows, columns>(repeating: InlineArray(repeating: .zero))
-  private var count = 0
   private var isEmpty = true
-  private let partLength: Int
+  private let capacity: Int
+  private var room: Int
 
-  init(partLength: Int) { self.partLength = partLength }
+  /// - Parameter run: the number of terms that are added at a time; a part holds at least these.
+  init(partLength: Int, run: Int) {
+    capacity = max(partLength, run)
+    room = capacity
+  }
 
   /// Before `terms` more are added to `tile`: moves what is there to the total where a part is full.
   @inline(__always)
   mutating func makeRoom(_ tile: inout Tile<rows, columns>, for terms: Int) {
-    count &+= terms
-    if count <= partLength || count == terms { return }
+    room &-= terms
+    if room >= 0 { return }
     move(&tile)
-    count = terms
+    room = capacity &- terms
   }
 
   @inline(__always)
@@ -163,30 +167,36 @@ func computeTile<let rows: Int, let columns: Int>(
 
   fetchTargets(
     Count<rows>(), Count<columns>(), output: output, target: target, residual: residual)
-  var sums = PartialSums<rows, columns>(partLength: source.partLength)
+  var sums = PartialSums<rows, columns>(partLength: source.partLength, run: source.run)
+  var x = input
   var w = weights
-  var block = 0
-  while block < source.blocks {
-    var y = 0
-    while y < source.rows {
-      var x = input + (block &* source.blockStride &+ y &* source.rowStride)
-      var run = 0
-      while run < source.runsPerRow {
-        fetch(w + ahead.distance, lines: ahead.lines)
-        if source.fetchesNext {
-          for r in 0..<rows where r % blocksPerLine == 0 {
-            vector_prefetch_far(x + (rows &+ r) &* source.step)
-          }
-        }
-        sums.makeRoom(&tile, for: source.run)
-        accumulate(&tile, input: x, step: source.step, weights: w, count: source.run)
-        w += source.run &* (columns &* lanes)
-        x += source.runStride
-        run &+= 1
+  var runsLeft = source.runsPerRow
+  var rowsLeft = source.rows
+  let toNextRow = source.rowStride &- (source.runsPerRow &- 1) &* source.runStride
+  let toNextBlock =
+    source.blockStride &- (source.rows &- 1) &* source.rowStride
+    &- (source.runsPerRow &- 1) &* source.runStride
+  var left = source.blocks &* source.rows &* source.runsPerRow
+  while left > 0 {
+    fetch(w + ahead.distance, lines: ahead.lines)
+    if source.fetchesNext {
+      for r in 0..<rows where r % blocksPerLine == 0 {
+        vector_prefetch_far(x + (rows &+ r) &* source.step)
       }
-      y &+= 1
     }
-    block &+= 1
+    sums.makeRoom(&tile, for: source.run)
+    accumulate(&tile, input: x, step: source.step, weights: w, count: source.run)
+    w += source.run &* (columns &* lanes)
+    left &-= 1
+    runsLeft &-= 1
+    if runsLeft > 0 {
+      x += source.runStride
+      continue
+    }
+    runsLeft = source.runsPerRow
+    rowsLeft &-= 1
+    x += rowsLeft > 0 ? toNextRow : toNextBlock
+    if rowsLeft == 0 { rowsLeft = source.rows }
   }
 
   sums.finish(&tile)

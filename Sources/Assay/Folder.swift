@@ -1,0 +1,46 @@
+import TensorCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What stands in a folder.
+enum Folder {
+  static func exists(_ path: String) -> Bool { kind(path) != nil }
+
+  static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
+
+  /// The regular files of the folder and of those inside it, in ascending order of their names
+  /// folder by folder. Names that begin with a point are left out, and so are links to folders,
+  /// which could lead round in a circle.
+  ///
+  /// - Throws: `.missingFile` where a folder cannot be read.
+  static func files(below folder: String) throws -> [String] {
+    let names: [String]
+    do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+      throw ModelError(.missingFile, "the folder cannot be read", file: folder)
+    }
+    let start = folder.hasSuffix("/") ? folder : folder + "/"
+    return try names.filter { !$0.hasPrefix(".") }.sorted().flatMap { name -> [String] in
+      let path = start + name
+      switch kind(path) {
+      case S_IFREG: return [path]
+      case S_IFDIR where kind(path, followsLinks: false) == S_IFDIR: return try files(below: path)
+      default: return []
+      }
+    }
+  }
+
+  private static func kind(_ path: String, followsLinks: Bool = true) -> mode_t? {
+    var status = stat()
+    guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
+    return status.st_mode & S_IFMT
+  }
+}

@@ -1,0 +1,183 @@
+import CoreMLModel
+import TensorCore
+
+/// The predictions for the words of a command line, in their order.
+///
+/// `NAME=FILE` words make one prediction together, and so do as many files as the model has required
+/// inputs, if it has several. Otherwise each file is a prediction of its own; a folder stands for its
+/// files and those of its sub-folders in ascending order, `-` for the paths on the lines of a list,
+/// which are taken one by one as they are asked for.
+public struct InputList {
+  /// How many there are; nil where a list comes in.
+  public let count: Int?
+  /// Whether a prediction is asked for by itself, not one of a folder or a list.
+  public let isSingle: Bool
+
+  private enum Entry {
+    case source(InputSource)
+    /// A path, and where its part below the folder that was named begins.
+    case file(String, below: Int)
+    case list
+  }
+
+  private var entries: ArraySlice<Entry>
+  private let line: () -> String?
+  private let shard: Shard
+  private var position = 0
+  private var names: UniqueNames?
+
+  /// - Parameters:
+  ///   - shard: the part of all predictions to take.
+  ///   - namesFiles: whether each prediction gets an `outputStem` that no other has, on whichever
+  ///     shard.
+  ///   - line: the next line of the list that `-` stands for.
+  public init(
+    _ words: [String], for model: Model, shard: Shard = .whole, namesFiles: Bool = false,
+    line: @escaping () -> String? = { nil }
+  ) throws {
+    self.line = line
+    self.shard = shard
+    names = namesFiles ? UniqueNames() : nil
+    if let source = try Self.together(words, for: model) {
+      entries = [.source(source)]
+      count = shard.size(of: 1)
+      isSingle = true
+      return
+    }
+    var isSingle = words.count == 1
+    let entries = try words.flatMap { word -> [Entry] in
+      if word == "-" {
+        isSingle = false
+        return [.list]
+      }
+      guard Folder.isFolder(word) else {
+        return [.file(word, below: Self.lastPart(of: word))]
+      }
+      isSingle = false
+      let below = word.utf8.count + (word.hasSuffix("/") ? 0 : 1)
+      return try Folder.files(below: word).map { .file($0, below: below) }
+    }
+    guard !entries.isEmpty else { throw ModelError(.mismatch, "there is no input to run") }
+    let hasList = entries.contains { if case .list = $0 { true } else { false } }
+    self.entries = entries[...]
+    self.isSingle = isSingle
+    count = hasList ? nil : shard.size(of: entries.count)
+  }
+
+  /// The next prediction of the shard, nil after the last.
+  public mutating func next() -> InputSource? {
+    while let source = nextOfAll() {
+      position += 1
+      if shard.contains(position - 1) { return source }
+    }
+    return nil
+  }
+
+  private mutating func nextOfAll() -> InputSource? {
+    while let entry = entries.first {
+      switch entry {
+      case .source(let source):
+        entries.removeFirst()
+        return named(source, "output")
+      case .file(let path, let below):
+        entries.removeFirst()
+        return named(InputSource(path), String(decoding: path.utf8.dropFirst(below), as: UTF8.self))
+      case .list:
+        guard let line = line() else {
+          entries.removeFirst()
+          continue
+        }
+        if line.isEmpty { continue }
+        // The list's own stream is no member of it.
+        let path = line == "-" ? "./-" : line
+        return named(
+          InputSource(path),
+          String(decoding: path.utf8.dropFirst(Self.lastPart(of: path)), as: UTF8.self))
+      }
+    }
+    return nil
+  }
+
+  private mutating func named(_ source: InputSource, _ path: String) -> InputSource {
+    var source = source
+    source.outputStem = names?.claim(path)
+    return source
+  }
+
+  private static func lastPart(of path: String) -> Int {
+    path.utf8.lastIndex(of: UInt8(ascii: "/"))
+      .map { path.utf8.distance(from: path.utf8.startIndex, to: $0) + 1 } ?? 0
+  }
+
+  /// The prediction that all words make together, if they do.
+  private static func together(_ words: [String], for model: Model) throws -> InputSource? {
+    let inputs = model.description?.input ?? []
+    let names = Set(inputs.map(\.name))
+    func named(_ word: String) -> (feature: String?, path: String) {
+      guard let separator = word.firstIndex(of: "=") else { return (nil, word) }
+      let name = String(word[..<separator])
+      guard names.contains(name) || !Folder.exists(word) else { return (nil, word) }
+      return (name, String(word[word.index(after: separator)...]))
+    }
+    let pairs = words.map(named)
+    if let unknown = pairs.first(where: { $0.feature.map { !names.contains($0) } ?? false }) {
+      throw ModelError(
+        .mismatch, "the model has no input '\(unknown.feature ?? "")'",
+        hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
+    }
+    let required = inputs.filter { $0.type?.isOptional != true }.count
+    guard
+      pairs.contains(where: { $0.feature != nil }) || (words.count > 1 && words.count == required)
+    else { return nil }
+    return InputSource(name: words.joined(separator: " "), files: pairs)
+  }
+}
+
+/// Every `count`th of a list's members, from the one at `index` on: a part that needs no knowledge of
+/// the list's length.
+public struct Shard: Sendable, Equatable {
+  /// From 0.
+  public let index: Int
+  public let count: Int
+
+  public static let whole = Shard(index: 0, count: 1)
+
+  private init(index: Int, count: Int) {
+    self.index = index
+    self.count = count
+  }
+
+  /// The `number`th of `count` parts, from 1; nil where there is no such part.
+  public init?(number: Int, of count: Int) {
+    guard count >= 1, (1...count).contains(number) else { return nil }
+    self.init(index: number - 1, count: count)
+  }
+
+  public func contains(_ position: Int) -> Bool { position % count == index }
+
+  /// How many members of a list of `total` it has.
+  public func size(of total: Int) -> Int { total > index ? (total - index - 1) / count + 1 : 0 }
+}
+
+/// Names for output files, each given once.
+struct UniqueNames {
+  private var given: Set<String> = []
+
+  /// `path` without its extension, followed by `-2`, `-3`, … where that was given before.
+  mutating func claim(_ path: String) -> String {
+    var stem = path
+    if let dot = path.lastIndex(of: "."), path[dot...].dropFirst().allSatisfy({ $0 != "/" }),
+      dot != path.startIndex, path[path.index(before: dot)] != "/"
+    {
+      stem = String(path[..<dot])
+    }
+    if stem.isEmpty { stem = "output" }
+    var name = stem
+    var number = 2
+    while !given.insert(name).inserted {
+      name = "\(stem)-\(number)"
+      number += 1
+    }
+    return name
+  }
+}

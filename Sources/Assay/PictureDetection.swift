@@ -1,0 +1,141 @@
+import CoreMLModel
+import Detection
+import Imaging
+import TensorCore
+
+/// What a model finds in pictures.
+public struct PictureDetection {
+  /// What was found in one picture.
+  public struct Result: Sendable {
+    /// Boxes in pixels of the picture as its file has it, cut off at its edges; the best first.
+    public var objects: [DetectedObject]
+    /// The same in pixels of `picture`.
+    public var turnedObjects: [DetectedObject]
+    /// The picture, turned if that was asked for; nil where the model got an array.
+    public var picture: Image?
+    public var detector: Detector
+
+    /// The picture with boxes and labels.
+    public func drawn() throws -> Image {
+      guard let picture else {
+        throw ModelError(
+          .mismatch, "boxes are drawn on pictures, and the model got an array",
+          hint: "convert with --image-input")
+      }
+      var canvas = try Canvas(picture)
+      canvas.draw(turnedObjects) { object in
+        let percent = max(0, min(100, (object.score * 100).rounded()))
+        return "\(detector.label(object.classIndex)) \(Int(percent))%"
+      }
+      return canvas.image
+    }
+  }
+
+  private let mode: DetectionMode
+  private let settings: DetectorSettings
+  private let labels: [String]?
+  private let predictor: Predictor
+
+  /// - Parameters:
+  ///   - options: what the user says, by the keys of the metadata without their prefix.
+  ///   - labels: names of the classes.
+  public init(
+    _ predictor: Predictor, mode: DetectionMode, options: [String: String] = [:],
+    labels: [String]? = nil
+  ) {
+    self.predictor = predictor
+    self.mode = mode
+    self.labels = labels
+    settings = DetectorSettings(
+      metadata: predictor.model.description?.metadata?.userDefined ?? [:], options: options)
+  }
+
+  /// - Parameters:
+  ///   - outputs: of the prediction for `values`.
+  ///   - source: where the values came from.
+  public func result(
+    _ outputs: [PredictedOutput], of values: [String: FeatureValue], from source: InputSource
+  ) throws -> Result {
+    guard let input = try pictureInput(values) else {
+      throw ModelError(.mismatch, "boxes are found in pictures, and the model takes none")
+    }
+    let detector = try Detector(
+      mode, settings: settings, labels: labels, width: input.width, height: input.height)
+    let found = try detector.objects(
+      in: outputs.map {
+        DetectorOutput(name: $0.name, value: $0.value, channels: $0.channels)
+      })
+    let options = predictor.pictures
+    let size = input.picture.map { ($0.width, $0.height) } ?? (input.width, input.height)
+    let orientation =
+      options.appliesOrientation && input.picture != nil
+      ? try source.orientation(of: input.name) : .upright
+    let mapping = try PictureMapping(
+      of: size, width: input.width, height: input.height,
+      input.picture == nil ? PictureOptions() : options, orientation: orientation)
+    var result = Result(
+      objects: [], turnedObjects: [], picture: input.picture, detector: detector)
+    for object in found {
+      let box = object.box
+      let (first, last) = (
+        mapping.turnedPoint(box.left * Double(input.width), box.top * Double(input.height)),
+        mapping.turnedPoint(box.right * Double(input.width), box.bottom * Double(input.height))
+      )
+      var turned = object
+      let corners = Box(left: first.x, top: first.y, right: last.x, bottom: last.y)
+      guard let clipped = corners.clipped(width: Double(size.0), height: Double(size.1)) else {
+        continue
+      }
+      turned.box = clipped
+      result.turnedObjects.append(turned)
+      let (a, b) = (
+        mapping.storedPoint(clipped.left, clipped.top),
+        mapping.storedPoint(clipped.right, clipped.bottom)
+      )
+      var stored = object
+      stored.box = Box(
+        left: min(a.x, b.x), top: min(a.y, b.y), right: max(a.x, b.x), bottom: max(a.y, b.y))
+      result.objects.append(stored)
+    }
+    return result
+  }
+
+  /// The input that is a picture, with the size in which the network gets it.
+  private func pictureInput(
+    _ values: [String: FeatureValue]
+  ) throws -> (name: String, width: Int, height: Int, picture: Image?)? {
+    for input in predictor.inputs {
+      guard let value = values[input.name] else { continue }
+      if case .image(let type) = input.type?.kind {
+        guard case .image(let picture) = value else {
+          return (input.name, type.width, type.height, nil)
+        }
+        let takesAnySize =
+          type.flexibility != nil && predictor.pictures.fitting == .exact
+          && predictor.pictures.firstSide == nil
+        return takesAnySize
+          ? (input.name, picture.width, picture.height, picture)
+          : (input.name, type.width, type.height, picture)
+      }
+    }
+    for input in predictor.inputs {
+      guard let value = values[input.name], case .multiArray = input.type?.kind,
+        let blob = try predictor.blobs(values)[input.name], blob.shape.count >= 4,
+        case .array = value
+      else { continue }
+      return (
+        input.name, blob.shape[blob.shape.count - 1], blob.shape[blob.shape.count - 2], nil
+      )
+    }
+    return nil
+  }
+}
+
+extension InputSource {
+  /// How the camera held the picture for an input, by its file.
+  func orientation(of feature: String) throws -> Orientation {
+    let file = files.first { $0.feature == feature } ?? files.first { $0.feature == nil }
+    guard let file, file.path != "-" else { return .upright }
+    return Orientation(of: try MappedFile.read(file.path))
+  }
+}

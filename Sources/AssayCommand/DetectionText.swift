@@ -1,0 +1,63 @@
+import Assay
+import Detection
+
+/// What was found in a picture, as text or as JSON.
+struct DetectionText {
+  let result: PictureDetection.Result
+
+  /// A line an object: label, score, left upper corner and size in pixels.
+  func text() -> String {
+    guard !result.objects.isEmpty else {
+      return "  nothing with a score above \(numberText(result.detector.threshold, digits: 3))\n"
+    }
+    var table = TextTable(
+      [
+        ("", .left), ("", .right), ("x", .right), ("y", .right), ("width", .right),
+        ("height", .right),
+      ], indent: 2)
+    for object in result.objects {
+      let percent = fixedText(object.score * 100, decimals: 2) + " %"
+      let numbers = Self.numbers(object.box).map { fixedText($0, decimals: 1) }
+      table.add(
+        [Console.escaped(result.detector.label(object.classIndex)), percent] + numbers)
+    }
+    return table.text
+  }
+
+  func json(input: String) -> JSONText {
+    let objects = result.objects.map { object in
+      JSONText.object([
+        ("label", .string(result.detector.label(object.classIndex))),
+        ("class", .int(object.classIndex)), ("score", .literal(numberText(object.score))),
+        ("box", Self.box(object.box)),
+      ])
+    }
+    return .object([("input", .string(input)), ("detections", .array(objects))])
+  }
+
+  /// COCO's results of the picture: one object a box.
+  func coco(input: String) -> [JSONText] {
+    let image: JSONText =
+      switch COCOResults.imageID(of: input) {
+      case .number(let number): .int(number)
+      case .text(let text): .string(text)
+      }
+    return result.objects.map { object in
+      .object([
+        ("image_id", image),
+        (
+          "category_id",
+          .int(COCOResults.categoryID(of: object.classIndex, labels: result.detector.labels))
+        ), ("bbox", Self.box(object.box)), ("score", .literal(numberText(object.score))),
+      ])
+    }
+  }
+
+  private static func numbers(_ box: Box) -> [Double] {
+    [box.left, box.top, box.width, box.height]
+  }
+
+  private static func box(_ box: Box) -> JSONText {
+    .array(numbers(box).map { .literal(numberText($0)) })
+  }
+}

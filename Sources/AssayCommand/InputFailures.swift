@@ -1,0 +1,51 @@
+import ArgumentParser
+import Assay
+import TensorCore
+
+/// The inputs of several that could not be predicted; the rest goes on.
+struct InputFailures {
+  let json: Bool
+  private var count = 0
+  private var hints: Set<String> = []
+
+  init(json: Bool) { self.json = json }
+
+  /// Whether what went wrong is the input's fault, so that others may do better.
+  static func isOfOneInput(_ error: any Error, _ item: ReadAhead.Item) -> Bool {
+    guard let error = error as? ModelError else { return false }
+    switch error.code {
+    case .mismatch, .limitExceeded, .missingFile: return true
+    // Of the input's file, or of the model, which is the same for all.
+    case .malformed, .unsupported:
+      if case .failure = item.values { return true } else { return false }
+    case .usage, .cannotCreate, .cannotWrite, .outOfMemory, .internal: return false
+    }
+  }
+
+  /// Reports that the prediction of `source` failed.
+  mutating func report(_ error: any Error, for source: InputSource) {
+    guard var error = error as? ModelError else { return }
+    count += 1
+    if json {
+      if error.file == source.name { error.file = nil }
+      Console.print(
+        JSONText.object([
+          ("input", .string(source.name)), ("error", .string(error.description)),
+        ]).text)
+      return
+    }
+    error = error.inFile(source.name)
+    // What helps is the same for most.
+    if let hint = error.hint, !hints.insert(hint).inserted { error.hint = nil }
+    Console.report(error)
+  }
+
+  /// Says how many of `total` failed, and leaves with exit code 2, if any did.
+  func conclude(of total: Int) throws {
+    guard count > 0 else { return }
+    Console.report(
+      ModelError(
+        .mismatch, "\(groupedText(count)) of \(groupedText(total)) inputs could not be predicted"))
+    throw ExitCode(2)
+  }
+}

@@ -1,0 +1,87 @@
+import TensorCore
+
+/// Reads the parameters of a custom layer by any of their names. Errors name the parameter.
+struct CustomLayerParameters {
+  private let values: [String: CustomLayerParameter]
+
+  init(_ values: [String: CustomLayerParameter]) { self.values = values }
+
+  private func find(_ names: [String]) -> (name: String, value: CustomLayerParameter)? {
+    for name in names { if let value = values[name] { return (name, value) } }
+    return nil
+  }
+
+  /// A whole number in `range`, however the model stores it.
+  func int(_ names: String..., in range: ClosedRange<Int>) throws -> Int? {
+    guard let (name, value) = find(names) else { return nil }
+    let number: Int? =
+      switch value {
+      case .int(let value): Int(value)
+      case .long(let value): Int(value)
+      case .double(let value): Int(exactly: value)
+      case .bool, .string: nil
+      }
+    guard let number, range.contains(number) else {
+      throw ModelError(
+        .malformed,
+        "\(value), where a whole number from \(range.lowerBound) to "
+          + "\(range.upperBound) is needed", field: "parameters.\(name)")
+    }
+    return number
+  }
+
+  func required(_ name: String, in range: ClosedRange<Int>) throws -> Int {
+    guard let value = try int(name, in: range) else {
+      throw ModelError(.malformed, "the parameter is missing", field: "parameters.\(name)")
+    }
+    return value
+  }
+
+  func float(_ names: String...) throws -> Float? {
+    guard let (name, value) = find(names) else { return nil }
+    guard let number = value.floatValue, number.isFinite else {
+      throw ModelError(.malformed, "\(value) is not a number", field: "parameters.\(name)")
+    }
+    return number
+  }
+
+  func bool(_ names: String...) throws -> Bool? {
+    guard let (name, value) = find(names) else { return nil }
+    switch value {
+    case .bool(let value): return value
+    case .int(let value) where value == 0 || value == 1: return value == 1
+    case .long(let value) where value == 0 || value == 1: return value == 1
+    default:
+      throw ModelError(
+        .malformed, "\(value) is neither true nor false", field: "parameters.\(name)")
+    }
+  }
+
+  /// One of a few words, or its number, as far as `words` has it.
+  func choice(_ names: String..., of words: [String]) throws -> String? {
+    guard let (name, value) = find(names) else { return nil }
+    switch value {
+    case .string(let text) where words.contains(text): return text
+    case .int(let index) where words.indices.contains(Int(index)): return words[Int(index)]
+    case .long(let index) where index >= 0 && index < words.count: return words[Int(index)]
+    default:
+      throw ModelError(
+        .malformed, "'\(value)' is not one of \(words.joined(separator: ", "))",
+        field: "parameters.\(name)")
+    }
+  }
+}
+
+/// The shapes of the inputs, of which there must be `count`.
+func inputs(_ shapes: [[Int]], _ count: ClosedRange<Int>) throws -> [[Int]] {
+  guard count.contains(shapes.count) else {
+    let needed =
+      count.lowerBound == count.upperBound
+      ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
+    throw ModelError(
+      .malformed, "\(shapes.count) inputs, where the class takes \(needed)", field: "input")
+  }
+  return shapes
+}
+
+func onlyInput(_ shapes: [[Int]]) throws -> [Int] { try inputs(shapes, 1...1)[0] }

@@ -1,0 +1,118 @@
+import TensorCore
+
+/// The columns of a deformable convolution, whose offsets and mask are the layer's weights: the
+/// layer of DeformConv2d-Metal. A `dneprDroid_addmm` that follows multiplies them by the kernel.
+final class DeformedColumns: BuiltInCustomLayer {
+  static let className = "dneprDroid_deform_conv2d"
+  static let notes = CustomLayerNotes(
+    "y[c · kh · kw + k, p] = m[k, p] · x[c, p · stride − pad + k · dilation + offset[k, p]], of one image; the output shape is `outShape`",
+    parameters: [
+      "`inChannels`, `height`, `width`, `weightH`, `weightW`, `padH`, `padW`, `strideH`, `strideW`, `dilationH`, `dilationW`, `outH`, `outW`, `parallelImgs`, `deformableGroup`, `useMask`",
+      "`outShape`, `offsetShape`, `maskShape`, as text",
+    ], weights: "offset [2 · groups · kh · kw, H, W] and mask [groups · kh · kw, H, W]")
+
+  private let window: DeformedWindow
+  private let input: [Int]
+  private let rows: Int
+  private let columns: Int
+  private let outputShape: [Int]
+  private let usesMask: Bool
+  private var offsets: [Float] = []
+  private var mask: [Float] = []
+
+  init(parameters: [String: CustomLayerParameter]) throws {
+    let values = CustomLayerParameters(parameters)
+    let positive = 1...Limits.dimension
+    func pair(_ a: String, _ b: String, _ range: ClosedRange<Int>) throws -> (Int, Int) {
+      (try values.required(a, in: range), try values.required(b, in: range))
+    }
+    window = DeformedWindow(
+      kernel: try pair("weightH", "weightW", positive),
+      stride: try pair("strideH", "strideW", positive),
+      padding: try pair("padH", "padW", 0...Limits.dimension),
+      dilation: try pair("dilationH", "dilationW", positive),
+      groups: try values.required("deformableGroup", in: positive))
+    let size = try pair("height", "width", positive)
+    input = [try values.required("inChannels", in: positive), size.0, size.1]
+    (rows, columns) = try window.size(size.0, size.1)
+    usesMask = try values.bool("useMask") ?? true
+    outputShape = try Self.shape(parameters["outShape"])
+    let stated = try pair("outH", "outW", positive)
+    let count = try checkedProduct(
+      [input[0], window.taps, rows, columns], limit: Limits.tensorElements)
+    guard stated == (rows, columns), try checkedProduct(outputShape) == count,
+      try values.int("parallelImgs", in: positive) ?? 1 == 1, input[0] % window.groups == 0
+    else {
+      throw ModelError(
+        .unsupported,
+        "the output \(outputShape) of \(stated.0) × \(stated.1) places is not one image's, "
+          + "\(input[0]) channels · \(window.taps) taps of \(rows) × \(columns)",
+        field: "parameters.outShape")
+    }
+  }
+
+  /// A shape that is written as `[1, 1, 27, 16, 16]`.
+  private static func shape(_ parameter: CustomLayerParameter?) throws -> [Int] {
+    guard case .string(let text) = parameter, text.hasPrefix("["), text.hasSuffix("]") else {
+      throw ModelError(
+        .malformed, "no text such as [1, 1, 27, 16, 16]", field: "parameters.outShape")
+    }
+    let words = text.dropFirst().dropLast().split(separator: ",")
+    let sizes = words.compactMap { Int($0.filter { $0 != " " }) }
+    guard sizes.count == words.count, (1...Limits.rank).contains(sizes.count),
+      sizes.allSatisfy({ (1...Limits.dimension).contains($0) })
+    else { throw ModelError(.malformed, "\(text) is no shape", field: "parameters.outShape") }
+    return sizes
+  }
+
+  func setWeights(_ weights: [CustomLayerWeight]) throws {
+    guard weights.count == 2 else {
+      throw ModelError(
+        .malformed, "\(weights.count) weights, where offset and mask are needed", field: "weights")
+    }
+    offsets = try weights[0].floats()
+    mask = usesMask ? try weights[1].floats() : []
+    let count = try checkedProduct([window.groups, window.taps, rows, columns])
+    guard offsets.count == 2 * count, !usesMask || mask.count == count else {
+      throw ModelError(
+        .malformed,
+        "\(offsets.count) offsets and \(mask.count) values of the mask, where \(2 * count) and "
+          + "\(count) are needed", field: "weights")
+    }
+  }
+
+  func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+    let shape = try onlyInput(inputShapes)
+    let planes = try PlaneShape(planes: shape)
+    guard planes.images == 1, [planes.channels, planes.height, planes.width] == input else {
+      throw ModelError(
+        .malformed, "an input of the shape \(shape), where the parameters say \(input)",
+        field: "input")
+    }
+    return [outputShape]
+  }
+
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    guard let source = inputs[0].elements.baseAddress,
+      let target = outputs[0].elements.baseAddress
+    else { return }
+    let (height, width, area) = (input[1], input[2], rows * columns)
+    let taps = window.taps
+    offsets.withUnsafeBufferPointer { offsets in
+      mask.withUnsafeBufferPointer { mask in
+        guard let offsets = offsets.baseAddress else { return }
+        for channel in 0..<input[0] {
+          let group = channel / (input[0] / window.groups)
+          for tap in 0..<taps {
+            let index = (group * taps + tap) * area
+            window.sample(
+              source + channel * height * width, height, width, tap: tap,
+              offsets: offsets + 2 * index,
+              mask: usesMask ? mask.baseAddress.map { $0 + index } : nil,
+              into: target + (channel * taps + tap) * area, rows: rows, columns: columns)
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import TensorCore
+
+/// γ · x / √max(Σ x², ε), the sum along one axis.
+final class L2Normalization: BuiltInCustomLayer {
+  static let className = "L2Normalization"
+  static let otherNames = ["L2Normalize", "L2Norm"]
+  static let notes = CustomLayerNotes(
+    "γ · x / √max(Σ x², ε), the sum along an axis",
+    parameters: ["`axis` of Core ML's shape (that of the channels)", "`epsilon` (1e-12)"],
+    weights: "γ, one value or one along the axis; none: 1")
+
+  private let axis: Int?
+  private let epsilon: Double
+  private var gamma: [Float] = []
+  private let kernels: LayerKernels
+
+  init(parameters: [String: CustomLayerParameter]) throws {
+    kernels = try LayerKernels()
+    let values = CustomLayerParameters(parameters)
+    axis = try values.int("axis", in: -Limits.rank...Limits.rank - 1)
+    epsilon = Double(try values.float("epsilon", "eps") ?? 1e-12)
+  }
+
+  func setWeights(_ weights: [CustomLayerWeight]) throws {
+    guard weights.count <= 1 else {
+      throw ModelError(
+        .malformed, "\(weights.count) weights, where gamma is the only one", field: "weights")
+    }
+    gamma = try weights.first?.floats() ?? []
+  }
+
+  private func view(_ shape: [Int]) throws -> AxisShape {
+    try axis.map { try AxisShape(shape, axis: $0) } ?? AxisShape(channelsOf: shape)
+  }
+
+  func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+    let shape = try onlyInput(inputShapes)
+    let length = try view(shape).length
+    guard gamma.count <= 1 || gamma.count == length else {
+      throw ModelError(
+        .malformed, "\(gamma.count) values of gamma for an axis of \(length)", field: "weights")
+    }
+    return [shape]
+  }
+
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    guard let source = inputs[0].elements.baseAddress,
+      let target = outputs[0].elements.baseAddress
+    else { return }
+    let view = try view(inputs[0].shape)
+    let (length, inner) = (view.length, view.inner)
+    withUnsafeTemporaryAllocation(of: Double.self, capacity: inner) { buffer in
+      guard let sums = buffer.baseAddress else { return }
+      for slab in 0..<view.outer {
+        let (from, to) = (source + slab * length * inner, target + slab * length * inner)
+        if inner == 1 {
+          sums[0] = kernels.sum(.sumOfSquares, from, length)
+        } else {
+          sums.update(repeating: 0, count: inner)
+          for step in 0..<length {
+            let values = from + step * inner
+            for index in 0..<inner {
+              let x = Double(values[index])
+              sums[index] += x * x
+            }
+          }
+        }
+        for index in 0..<inner {
+          sums[index] = 1 / (sums[index] > epsilon ? sums[index] : epsilon).squareRoot()
+        }
+        for step in 0..<length {
+          let scale = gamma.isEmpty ? 1 : gamma[gamma.count == 1 ? 0 : step]
+          let (values, results) = (from + step * inner, to + step * inner)
+          for index in 0..<inner { results[index] = values[index] * Float(sums[index]) * scale }
+        }
+      }
+    }
+  }
+}

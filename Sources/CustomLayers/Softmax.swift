@@ -1,0 +1,71 @@
+import Kernels
+import TensorCore
+
+/// exp(x − max) / Σ exp(x − max) along one axis.
+final class Softmax: BuiltInCustomLayer {
+  static let className = "Softmax"
+  static let notes = CustomLayerNotes(
+    "exp(x) / Σ exp(x) along an axis",
+    parameters: ["`axis` of Core ML's shape (that of the channels)"])
+
+  private let axis: Int?
+  private let kernels: LayerKernels
+
+  init(parameters: [String: CustomLayerParameter]) throws {
+    kernels = try LayerKernels()
+    axis = try CustomLayerParameters(parameters).int("axis", in: -Limits.rank...Limits.rank - 1)
+  }
+
+  private func view(_ shape: [Int]) throws -> AxisShape {
+    try axis.map { try AxisShape(shape, axis: $0) } ?? AxisShape(channelsOf: shape)
+  }
+
+  func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+    let shape = try onlyInput(inputShapes)
+    _ = try view(shape)
+    return [shape]
+  }
+
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    guard let source = inputs[0].elements.baseAddress,
+      let target = outputs[0].elements.baseAddress
+    else { return }
+    let view = try view(inputs[0].shape)
+    let (length, inner) = (view.length, view.inner)
+    if inner == 1 {
+      for row in 0..<view.outer {
+        kernels.table.softmax(
+          SoftmaxArguments(
+            input: source + row * length, output: target + row * length, count: length))
+      }
+      return
+    }
+    withUnsafeTemporaryAllocation(of: Float.self, capacity: inner) { buffer in
+      guard let row = buffer.baseAddress else { return }
+      for slab in 0..<view.outer {
+        let (from, to) = (source + slab * length * inner, target + slab * length * inner)
+        row.update(from: from, count: inner)
+        for step in 1..<max(1, length) {
+          let values = from + step * inner
+          for index in 0..<inner {
+            row[index] = values[index] > row[index] ? values[index] : row[index]
+          }
+        }
+        for step in 0..<length {
+          let (values, results) = (from + step * inner, to + step * inner)
+          for index in 0..<inner { results[index] = values[index] - row[index] }
+        }
+        kernels.apply(.exp, to, to, length * inner)
+        row.update(from: to, count: inner)
+        for step in 1..<max(1, length) {
+          let results = to + step * inner
+          for index in 0..<inner { row[index] += results[index] }
+        }
+        for step in 0..<length {
+          let results = to + step * inner
+          for index in 0..<inner { results[index] /= row[index] }
+        }
+      }
+    }
+  }
+}

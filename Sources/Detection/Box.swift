@@ -1,0 +1,63 @@
+/// A rectangle by its edges, in parts of a picture (0 is the left or upper edge, 1 the right or lower
+/// one) or in pixels.
+public struct Box: Sendable, Equatable {
+  public var left: Double
+  public var top: Double
+  public var right: Double
+  public var bottom: Double
+
+  public init(left: Double, top: Double, right: Double, bottom: Double) {
+    self.left = left
+    self.top = top
+    self.right = right
+    self.bottom = bottom
+  }
+
+  public init(centerX: Double, centerY: Double, width: Double, height: Double) {
+    left = centerX - width / 2
+    top = centerY - height / 2
+    right = centerX + width / 2
+    bottom = centerY + height / 2
+  }
+
+  public var width: Double { right - left }
+  public var height: Double { bottom - top }
+  public var area: Double { width * height }
+
+  var isFinite: Bool {
+    left.isFinite && top.isFinite && right.isFinite && bottom.isFinite
+  }
+
+  /// Intersection over union: |A ∩ B| / |A ∪ B|, 0 where both are empty.
+  public func overlap(_ other: Box) -> Double {
+    let across = min(right, other.right) - max(left, other.left)
+    let down = min(bottom, other.bottom) - max(top, other.top)
+    guard across > 0, down > 0 else { return 0 }
+    let common = across * down
+    let union = area + other.area - common
+    return union > 0 ? common / union : 0
+  }
+
+  /// The part inside `width` × `height`; nil where nothing of it is there.
+  public func clipped(width: Double, height: Double) -> Box? {
+    let box = Box(
+      left: max(0, left), top: max(0, top), right: min(width, right), bottom: min(height, bottom))
+    return box.width > 0 && box.height > 0 ? box : nil
+  }
+}
+
+/// Something that a network found in a picture.
+public struct DetectedObject: Sendable, Equatable {
+  /// In parts of the picture that the model got, or in pixels of the picture that it was made of.
+  public var box: Box
+  /// Counted from 0, a background class left out.
+  public let classIndex: Int
+  /// 0…1
+  public let score: Double
+
+  public init(box: Box, classIndex: Int, score: Double) {
+    self.box = box
+    self.classIndex = classIndex
+    self.score = score
+  }
+}

@@ -1,0 +1,388 @@
+import Imaging
+import TensorCore
+
+/// An output of a network, as the detector gets it.
+public struct DetectorOutput: Sendable {
+  public var name: String
+  public var value: Tensor
+  /// Where a grid's channels are; nil where the shape has to tell.
+  public var channels: ChannelAxis?
+
+  public init(name: String, value: Tensor, channels: ChannelAxis? = nil) {
+    self.name = name
+    self.value = value
+    self.channels = channels
+  }
+
+  /// The axes without those of length 1 in front.
+  var shape: [Int] { Array(value.shape.drop { $0 == 1 }) }
+
+  /// `[C, H, W]`, where the value is a grid of `channels` channels; nil where it cannot be one.
+  func grid(channels: Int) -> Tensor? {
+    var shape = value.shape
+    while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
+    guard shape.count == 3 else { return nil }
+    if shape[0] == channels, self.channels != .last { return value.reshaped(shape) }
+    guard shape[2] == channels, self.channels != .first else { return nil }
+    return value.reshaped(shape).transposed([2, 0, 1])
+  }
+}
+
+/// Finds objects in the outputs of a network.
+public struct Detector: Sendable {
+  public var threshold: Double
+  /// The greatest intersection over union of two objects of a class.
+  public var overlap: Double
+  /// Names of the classes, without a background's.
+  public var labels: [String]?
+  private let settings: DetectorSettings
+  private let mode: DetectionMode
+  /// The size of the picture that the network gets.
+  private let width: Int
+  private let height: Int
+
+  /// First lines of label files that name what is nothing.
+  private static let backgrounds = ["background", "__background__", "none_of_the_above"]
+  public static let usualThreshold = 0.25
+  public static let usualOverlap = 0.45
+
+  /// - Parameters:
+  ///   - labels: given by the user or the model; they come before those of `settings`.
+  ///   - width, height: of the picture that the network gets.
+  /// - Throws: `.mismatch` where a setting is none.
+  public init(
+    _ mode: DetectionMode, settings: DetectorSettings, labels: [String]? = nil, width: Int,
+    height: Int
+  ) throws {
+    self.mode = mode
+    self.settings = settings
+    self.width = width
+    self.height = height
+    threshold = try settings.number("threshold") ?? Self.usualThreshold
+    overlap = try settings.number("iou") ?? Self.usualOverlap
+    self.labels =
+      labels
+      ?? settings.text("labels")?.split(separator: ",").map { String($0.trimmed) }
+      ?? (mode == .tinyYOLOVOC ? TinyYOLOVOC.labels : nil)
+    if let first = self.labels?.first?.lowercased(), Self.backgrounds.contains(first) {
+      self.labels?.removeFirst()
+    }
+    guard width > 0, height > 0 else {
+      throw ModelError(.mismatch, "boxes are found in pictures; the model takes none")
+    }
+    if mode == .auto, settings.isEmpty {
+      throw ModelError(
+        .mismatch, "the model's metadata do not say how its boxes are found",
+        hint: "say --detect yolov2, yolov3, ssd or tiny-yolo-voc, or convert with "
+          + "--metadata assay.detect.KEY=VALUE")
+    }
+  }
+
+  /// A class's name.
+  public func label(_ index: Int) -> String {
+    guard let labels, labels.indices.contains(index) else { return "class \(index)" }
+    return labels[index]
+  }
+
+  /// What there is, the best first, in parts of the picture that the network got; a box may reach
+  /// beyond it.
+  public func objects(in outputs: [DetectorOutput]) throws -> [DetectedObject] {
+    var objects: [DetectedObject] = []
+    var isSuppressed = true
+    switch mode {
+    case .auto:
+      let described = outputs.filter { settings.describes($0.name) }
+      if described.isEmpty {
+        switch settings.text("type") {
+        case "ssd": objects = try ssd(outputs, &isSuppressed)
+        case "yolo": objects = try grids(outputs, .yolo)
+        case "region": objects = try grids(outputs, .region)
+        default:
+          throw ModelError(
+            .mismatch, "the metadata's boxes are of no output that is asked for",
+            hint: "assay.detect.OUTPUT.type says what OUTPUT is")
+        }
+        if settings.text("type") != "ssd" { isSuppressed = false }
+      }
+      for output in described {
+        let (found, kept) = try self.objects(inDescribed: output)
+        objects += found
+        isSuppressed = isSuppressed && kept
+      }
+    case .yolov2:
+      objects = try grids(outputs, .region)
+      isSuppressed = false
+    case .tinyYOLOVOC:
+      objects = try grids(outputs, .region, anchors: TinyYOLOVOC.anchors)
+      isSuppressed = false
+    case .yolov3:
+      objects = try grids(outputs, .yolo)
+      isSuppressed = false
+    case .ssd: objects = try ssd(outputs, &isSuppressed)
+    }
+    try checkLabels(objects)
+    return isSuppressed
+      ? objects.sorted { $0.score > $1.score } : Suppression.best(objects, overlap: overlap)
+  }
+
+  private func checkLabels(_ objects: [DetectedObject]) throws {
+    guard let labels, let index = objects.map(\.classIndex).max(), index >= labels.count else {
+      return
+    }
+    throw ModelError(
+      .mismatch, "an object of class \(index), and \(labels.count) labels",
+      hint: "classes count from 0, without the background")
+  }
+}
+
+// MARK: Grids
+
+extension Detector {
+  /// The objects of an output that the metadata describe, and whether they have been suppressed.
+  private func objects(
+    inDescribed output: DetectorOutput
+  ) throws -> (objects: [DetectedObject], isSuppressed: Bool) {
+    let type = settings.text("type", of: output.name) ?? ""
+    switch type {
+    case "region", "yolo", "Gaussian_yolo":
+      return (try objects(output, try decoder(of: output.name, type)), false)
+    case "DetectionOutput":
+      return (try rows(output), true)
+    default:
+      throw settings.fault(
+        "type", output.name,
+        "boxes of type '\(type)' are not found; region, yolo, Gaussian_yolo and DetectionOutput are"
+      )
+    }
+  }
+
+  private func objects(
+    _ output: DetectorOutput, _ decoder: GridDecoder
+  ) throws -> [DetectedObject] {
+    guard let grid = output.grid(channels: decoder.channels) else {
+      throw ModelError(
+        .mismatch,
+        "its shape is \(output.value.shape); \(decoder.anchors.count) boxes of "
+          + "\(decoder.classes) classes need \(decoder.channels) channels", field: output.name,
+        hint: "channels = boxes · (classes + 5)")
+    }
+    return try decoder.objects(in: grid, width: width, height: height, threshold: threshold)
+  }
+
+  private func decoder(of output: String, _ type: String) throws -> GridDecoder {
+    let most = 1 << 20
+    let classes = try settings.integer("classes", of: output, in: 0...most) ?? 20
+    let anchors = try pairs(settings.numbers("anchors", of: output) ?? [], output)
+    var own = anchors
+    if let mask = try settings.numbers("mask", of: output), type != "region" {
+      own = try mask.map { number in
+        guard let index = Int(exactly: number), anchors.indices.contains(index) else {
+          throw settings.fault("mask", output, "there is no anchor \(number) of \(anchors.count)")
+        }
+        return anchors[index]
+      }
+    } else if let count = try settings.integer("num", of: output, in: 1...most) {
+      guard count <= anchors.count else {
+        throw settings.fault("anchors", output, "\(anchors.count) anchors for \(count) boxes")
+      }
+      own = Array(anchors.prefix(count))
+    }
+    let kind: GridDecoder.Kind =
+      switch type {
+      case "region": .region
+      case "yolo": .yolo
+      default: .gaussian
+      }
+    var decoder = GridDecoder(kind: kind, classes: classes, anchors: own)
+    guard settings.text("tree", of: output) == nil else {
+      throw settings.fault("tree", output, "a tree of classes is not supported")
+    }
+    decoder.coordinates = try settings.integer("coords", of: output, in: 4...most) ?? 4
+    decoder.isSoftmax = try settings.integer("softmax", of: output, in: 0...1) ?? 1 == 1
+    decoder.hasBackground = try settings.integer("background", of: output, in: 0...1) ?? 0 == 1
+    decoder.scale = try settings.number("scale_x_y", of: output) ?? 1
+    decoder.isLogistic = try settings.integer("new_coords", of: output, in: 0...1) ?? 0 == 1
+    return decoder
+  }
+
+  private func pairs(
+    _ numbers: [Double], _ output: String? = nil
+  ) throws -> [(width: Double, height: Double)] {
+    guard !numbers.isEmpty, numbers.count % 2 == 0, numbers.allSatisfy({ $0 > 0 }) else {
+      throw settings.fault(
+        "anchors", output,
+        "\(numbers.count) anchors' sizes; a width and a height for each are needed")
+    }
+    return stride(from: 0, to: numbers.count, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
+  }
+
+  /// The objects of all outputs that are grids, with the anchors that the user gave.
+  ///
+  /// Anchors are given for each output, `A; B`, or all together: then the finest grid has the first
+  /// ones, as in YOLO v3, and each as many as the others.
+  private func grids(
+    _ outputs: [DetectorOutput], _ kind: GridDecoder.Kind,
+    anchors builtIn: [(width: Double, height: Double)]? = nil
+  ) throws -> [DetectedObject] {
+    var outputs = outputs.filter { output in
+      var shape = output.value.shape
+      while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
+      return shape.count == 3
+    }
+    guard !outputs.isEmpty else {
+      throw ModelError(
+        .mismatch, "the model has no output that is a grid of boxes",
+        hint: "a grid has three axes: channels, rows and columns")
+    }
+    var groups: [[(width: Double, height: Double)]]
+    if let text = settings.text("anchors") {
+      groups = try text.split(separator: ";").map {
+        try pairs(DetectorSettings.numbers($0, "anchors"))
+      }
+    } else if let builtIn {
+      groups = [builtIn]
+    } else {
+      throw ModelError(
+        .mismatch, "the anchors are not known",
+        hint: "--anchors W,H,W,H,…: in cells of the grid for yolov2, in pixels of the model's "
+          + "picture for yolov3")
+    }
+    if groups.count == 1, outputs.count > 1 {
+      let all = groups[0]
+      guard all.count % outputs.count == 0 else {
+        throw ModelError(
+          .mismatch, "\(all.count) anchors for \(outputs.count) outputs", field: "anchors",
+          hint: "give those of each output: 'W,H,…; W,H,…', or choose outputs with --output NAME")
+      }
+      let each = all.count / outputs.count
+      groups = (0..<outputs.count).map { Array(all[$0 * each..<($0 + 1) * each]) }
+      outputs.sort { $0.value.count > $1.value.count }
+    }
+    guard groups.count == outputs.count else {
+      throw ModelError(
+        .mismatch, "anchors for \(groups.count) outputs, and the model has \(outputs.count)",
+        field: "anchors")
+    }
+    return try zip(outputs, groups).flatMap { output, anchors in
+      try objects(output, try decoder(for: output, kind, anchors))
+    }
+  }
+
+  private func decoder(
+    for output: DetectorOutput, _ kind: GridDecoder.Kind,
+    _ anchors: [(width: Double, height: Double)]
+  ) throws -> GridDecoder {
+    var shape = output.value.shape
+    while shape.count > 3 { shape.removeFirst() }
+    let known =
+      try settings.integer("classes", of: output.name, in: 0...1 << 20) ?? labels?.count
+    func classes(_ channels: Int) -> Int? {
+      guard channels % anchors.count == 0 else { return nil }
+      let classes = channels / anchors.count - 5
+      return classes >= 0 && known ?? classes == classes ? classes : nil
+    }
+    let ends =
+      switch output.channels {
+      case .first: [shape[0]]
+      case .last: [shape[2]]
+      case nil: [shape[0], shape[2]]
+      }
+    guard let count = ends.lazy.compactMap(classes).first else {
+      throw ModelError(
+        .mismatch,
+        "its shape is \(output.value.shape), which \(anchors.count) boxes"
+          + (known.map { " of \($0) classes" } ?? "") + " do not fit", field: output.name,
+        hint: "channels = boxes · (classes + 5); are these the network's anchors and labels?")
+    }
+    var decoder = GridDecoder(kind: kind, classes: count, anchors: anchors)
+    decoder.isSoftmax = try settings.integer("softmax", of: output.name, in: 0...1) ?? 1 == 1
+    decoder.scale = try settings.number("scale_x_y", of: output.name) ?? 1
+    decoder.isLogistic = try settings.integer("new_coords", of: output.name, in: 0...1) ?? 0 == 1
+    return decoder
+  }
+}
+
+// MARK: SSD
+
+extension Detector {
+  /// The class that is nothing: 0 unless the settings say another, or −1 for none.
+  private func background(_ output: String?) throws -> Int? {
+    let index = try settings.integer("background", of: output, in: -1...1 << 20) ?? 0
+    return index < 0 ? nil : index
+  }
+
+  private func rows(_ output: DetectorOutput) throws -> [DetectedObject] {
+    var rows = DetectionRows()
+    rows.background = try background(output.name)
+    do { return try rows.objects(in: output.value, threshold: threshold) } catch let error
+      as ModelError
+    { throw error.inLayer(output.name) }
+  }
+
+  private func ssd(
+    _ outputs: [DetectorOutput], _ isSuppressed: inout Bool
+  ) throws -> [DetectedObject] {
+    if let output = outputs.first(where: { $0.value.shape.last == 7 && $0.shape.count <= 2 }) {
+      return try rows(output)
+    }
+    isSuppressed = false
+    var rest = outputs
+    let priors: PriorBoxes
+    if let description = settings.text("priors") {
+      priors = try PriorBoxes(description: description, width: width, height: height)
+    } else if let index = rest.firstIndex(where: Self.arePriors) {
+      priors = try PriorBoxes(caffe: rest.remove(at: index).value)
+    } else {
+      throw ModelError(
+        .mismatch, "the boxes that SSD's outputs refer to are not known",
+        hint: "--anchors 'COLUMNSxROWS: WIDTHxHEIGHT, …; …' describes them; Caffe's networks have "
+          + "them as the output of PriorBox")
+    }
+    var decoder = SSDDecoder(priors: priors)
+    if let variances = try settings.numbers("variances") {
+      guard variances.count == 4 else {
+        throw settings.fault("variances", nil, "\(variances.count) numbers, four are needed")
+      }
+      decoder.priors.variances = [variances]
+    }
+    if let text = settings.text("scores") {
+      guard let function = ScoreFunction(rawValue: text) else {
+        throw settings.fault("scores", nil, "'\(text)'; none, softmax and sigmoid are possible")
+      }
+      decoder.function = function
+    }
+    decoder.background = try background(nil)
+    let (locations, scores) = try split(rest, count: priors.boxes.count)
+    return try decoder.objects(
+      locations: locations.value, scores: scores.value, threshold: threshold)
+  }
+
+  /// What PriorBox gives: two rows, each four times as long as there are boxes.
+  private static func arePriors(_ output: DetectorOutput) -> Bool {
+    output.shape.count == 2 && output.shape[0] == 2 && output.shape[1] % 4 == 0
+      && output.shape[1] > 0
+  }
+
+  /// The offsets and the scores among `outputs`.
+  private func split(
+    _ outputs: [DetectorOutput], count: Int
+  ) throws -> (DetectorOutput, DetectorOutput) {
+    let candidates = outputs.filter { $0.value.count == 4 * count }
+    // `mbox_conf` has "box" in its name, too.
+    let named = ["loc", "reg", "box"].lazy.compactMap { part in
+      candidates.first { $0.name.lowercased().contains(part) }
+    }.first
+    guard let locations = named ?? (candidates.count == 1 ? candidates[0] : nil),
+      let scores = outputs.first(where: {
+        $0.name != locations.name && $0.value.count % count == 0
+      })
+    else {
+      throw ModelError(
+        .mismatch,
+        "no two outputs are the offsets and the scores of \(count) prior boxes: "
+          + outputs.map { "\($0.name) \($0.value.shape)" }.joined(separator: ", "),
+        hint: "offsets have four numbers a box; choose outputs with --output NAME")
+    }
+    return (locations, scores)
+  }
+}

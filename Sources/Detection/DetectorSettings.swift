@@ -1,0 +1,92 @@
+import TensorCore
+
+/// What a model's metadata or the user say of its boxes, under the keys that Darknet's options have.
+///
+/// `assay.detect.KEY` holds for the model, `assay.detect.OUTPUT.KEY` for one output.
+public struct DetectorSettings: Sendable {
+  public static let prefix = "assay.detect."
+
+  private var values: [String: String]
+
+  /// - Parameters:
+  ///   - metadata: the model's user-defined metadata.
+  ///   - options: `KEY` or `OUTPUT.KEY` and value; they come before the metadata.
+  public init(metadata: [String: String], options: [String: String] = [:]) {
+    values = [:]
+    for (key, value) in metadata where key.hasPrefix(Self.prefix) {
+      values[String(key.dropFirst(Self.prefix.count))] = value
+    }
+    values.merge(options) { $1 }
+  }
+
+  public var isEmpty: Bool { values.isEmpty }
+
+  public func text(_ key: String, of output: String? = nil) -> String? {
+    if let output, let value = values["\(output).\(key)"] { return value }
+    return values[key]
+  }
+
+  /// Whether the metadata describe this output.
+  func describes(_ output: String) -> Bool { values["\(output).type"] != nil }
+
+  func number(_ key: String, of output: String? = nil) throws -> Double? {
+    guard let text = text(key, of: output) else { return nil }
+    guard let value = Double(text[...].trimmed), value.isFinite else {
+      throw fault(key, output, "'\(text)' is no number")
+    }
+    return value
+  }
+
+  func integer(
+    _ key: String, of output: String? = nil, in range: ClosedRange<Int>
+  ) throws -> Int? {
+    guard let text = text(key, of: output) else { return nil }
+    guard let value = Int(text[...].trimmed), range.contains(value) else {
+      throw fault(
+        key, output, "'\(text)' is no number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return value
+  }
+
+  func numbers(_ key: String, of output: String? = nil) throws -> [Double]? {
+    guard let text = text(key, of: output) else { return nil }
+    return try Self.numbers(text[...], key)
+  }
+
+  static func numbers(_ text: Substring, _ key: String) throws -> [Double] {
+    try text.split(separator: ",").map {
+      guard let value = Double($0.trimmed), value.isFinite else {
+        throw ModelError(.mismatch, "'\($0)' is no number", field: key)
+      }
+      return value
+    }
+  }
+
+  func fault(_ key: String, _ output: String?, _ message: String) -> ModelError {
+    ModelError(
+      .mismatch, message, field: Self.prefix + (output.map { $0 + "." } ?? "") + key)
+  }
+}
+
+/// How boxes are found in a model's outputs; the names are the command line's.
+public enum DetectionMode: String, Sendable, CaseIterable {
+  /// As the model's metadata say.
+  case auto
+  case yolov2, yolov3, ssd
+  /// YOLO v2's small network of Pascal VOC, with its anchors and labels.
+  case tinyYOLOVOC = "tiny-yolo-voc"
+}
+
+/// Tiny YOLO v2 of Pascal VOC, `yolov2-tiny-voc.cfg` of Darknet.
+public enum TinyYOLOVOC {
+  /// In cells of the grid.
+  public static let anchors = [
+    (1.08, 1.19), (3.42, 4.41), (6.63, 11.38), (9.42, 5.11), (16.62, 10.52),
+  ].map { (width: $0.0, height: $0.1) }
+
+  public static let labels = [
+    "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
+    "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train",
+    "tvmonitor",
+  ]
+}

@@ -1,0 +1,166 @@
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The grid of YOLO v2, v3 or v4, `[C, H, W]`: the channels of box b begin at
+/// b · (classes + 5) with x, y, w, h, the confidence, then the classes.
+///
+/// For the place in column i and row j of a grid of W × H, σ the logistic function, (a, b) the box's
+/// anchor and s `scale`, in parts of the picture:
+///
+///     x = (i + s·σ(tx) − (s − 1)/2) / W         y = (j + s·σ(ty) − (s − 1)/2) / H
+///     region:  w = a·exp(tw) / W                h = b·exp(th) / H
+///     yolo:    w = a·exp(tw) / picture width    h = b·exp(th) / picture height
+///     logistic already:  x = (i + s·tx − (s − 1)/2) / W,  w = 4·tw²·a / picture width
+///
+/// x and y are the middle of the box. The score of class c is σ(confidence) · p(c), where p is the
+/// softmax over the classes (`region` with `softmax`) or σ of each. Sources: `region_layer.c`,
+/// `yolo_layer.c` and `gaussian_yolo_layer.c` of Darknet.
+public struct GridDecoder: Sendable, Equatable {
+  public enum Kind: Sendable {
+    /// YOLO v2: anchors in cells of the grid.
+    case region
+    /// YOLO v3 and v4: anchors in pixels of the model's picture.
+    case yolo
+    /// Each of x, y, w and h is followed by its uncertainty; the score is multiplied by 1 less the
+    /// mean of their logistic functions.
+    case gaussian
+  }
+
+  public var kind: Kind
+  public var classes: Int
+  /// Widths and heights, one pair a box of a place.
+  public var anchors: [(width: Double, height: Double)]
+  /// Numbers of a box before its confidence, 4 unless there is a mask.
+  public var coordinates = 4
+  /// `region`: whether the classes are a softmax, not logistic functions.
+  public var isSoftmax = true
+  /// `region`: whether the confidence's place holds the background's class.
+  public var hasBackground = false
+  /// Darknet's `scale_x_y`.
+  public var scale = 1.0
+  /// Darknet's `new_coords`.
+  public var isLogistic = false
+
+  public init(kind: Kind, classes: Int, anchors: [(width: Double, height: Double)]) {
+    self.kind = kind
+    self.classes = classes
+    self.anchors = anchors
+  }
+
+  public static func == (a: GridDecoder, b: GridDecoder) -> Bool {
+    a.kind == b.kind && a.classes == b.classes && a.coordinates == b.coordinates
+      && a.isSoftmax == b.isSoftmax && a.hasBackground == b.hasBackground && a.scale == b.scale
+      && a.isLogistic == b.isLogistic && a.anchors.elementsEqual(b.anchors) { $0 == $1 }
+  }
+
+  private var numbers: Int { (kind == .gaussian ? 8 : coordinates) + 1 + classes }
+
+  /// The channels that the grid must have.
+  public var channels: Int { anchors.count * numbers }
+
+  /// Every box and class with a score above `threshold`, in parts of a picture of `width` × `height`
+  /// pixels.
+  ///
+  /// - Parameter grid: `[C, H, W]`.
+  /// - Throws: `.mismatch` where the grid has other channels.
+  public func objects(
+    in grid: Tensor, width: Int, height: Int, threshold: Double
+  ) throws -> [DetectedObject] {
+    guard grid.shape.count == 3, grid.shape[0] == channels, channels > 0 else {
+      throw ModelError(
+        .mismatch,
+        "a grid of shape \(grid.shape): \(anchors.count) boxes of \(classes) classes need "
+          + "\(channels) channels",
+        hint: "are these the network's anchors? channels = boxes · (classes + 5)")
+    }
+    let (rows, columns) = (grid.shape[1], grid.shape[2])
+    let plane = rows * columns
+    var objects: [DetectedObject] = []
+    grid.withUnsafeElements { elements in
+      for (index, anchor) in anchors.enumerated() {
+        for row in 0..<rows {
+          for column in 0..<columns {
+            let place = Place(
+              elements: elements, first: index * numbers * plane + row * columns + column,
+              step: plane, column: Double(column), row: Double(row))
+            let scores = scores(place, threshold: threshold)
+            if scores.isEmpty { continue }
+            let box = box(
+              place, anchor, columns: Double(columns), rows: Double(rows), width: Double(width),
+              height: Double(height))
+            guard box.isFinite else { continue }
+            for (label, score) in scores {
+              objects.append(DetectedObject(box: box, classIndex: label, score: score))
+            }
+          }
+        }
+      }
+    }
+    return objects
+  }
+
+  private struct Place {
+    let elements: UnsafeBufferPointer<Float>
+    let first: Int
+    let step: Int
+    let column: Double
+    let row: Double
+
+    subscript(number: Int) -> Double { Double(elements[first + number * step]) }
+  }
+
+  private func box(
+    _ place: Place, _ anchor: (width: Double, height: Double), columns: Double, rows: Double,
+    width: Double, height: Double
+  ) -> Box {
+    let stride = kind == .gaussian ? 2 : 1
+    let shift = (scale - 1) / 2
+    func middle(_ value: Double) -> Double {
+      scale * (isLogistic ? value : logistic(value)) - shift
+    }
+    func extent(_ value: Double) -> Double { isLogistic ? 4 * value * value : exp(value) }
+    return Box(
+      centerX: (place.column + middle(place[0])) / columns,
+      centerY: (place.row + middle(place[stride])) / rows,
+      width: extent(place[2 * stride]) * anchor.width / (kind == .region ? columns : width),
+      height: extent(place[3 * stride]) * anchor.height / (kind == .region ? rows : height))
+  }
+
+  /// The classes whose score is above `threshold`.
+  private func scores(_ place: Place, threshold: Double) -> [(label: Int, score: Double)] {
+    func probability(_ value: Double) -> Double { isLogistic ? value : logistic(value) }
+    let confidenceAt = kind == .gaussian ? 8 : coordinates
+    var factor = hasBackground ? 1 : probability(place[confidenceAt])
+    if kind == .gaussian {
+      factor *= 1 - (0..<4).reduce(0) { $0 + probability(place[2 * $1 + 1]) } / 4
+    }
+    guard classes > 0 else { return factor > threshold ? [(0, factor)] : [] }
+    // No class is more probable than 1.
+    guard factor > threshold else { return [] }
+    let first = confidenceAt + 1
+    let isSoftmax = kind == .region && isSoftmax
+    var (greatest, sum) = (-Double.infinity, 0.0)
+    if isSoftmax {
+      let terms = (hasBackground ? first - 1 : first)..<first + classes
+      for number in terms { greatest = max(greatest, place[number]) }
+      for number in terms { sum += exp(place[number] - greatest) }
+    }
+    var found: [(label: Int, score: Double)] = []
+    for label in 0..<classes {
+      let value = place[first + label]
+      let score = factor * (isSoftmax ? exp(value - greatest) / sum : probability(value))
+      if score > threshold { found.append((label, score)) }
+    }
+    return found
+  }
+}
+
+/// σ(x) = 1 / (1 + e⁻ˣ)
+func logistic(_ x: Double) -> Double { 1 / (1 + exp(-x)) }

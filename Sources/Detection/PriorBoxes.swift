@@ -1,0 +1,120 @@
+import TensorCore
+
+/// The boxes that SSD's offsets refer to.
+public struct PriorBoxes: Sendable, Equatable {
+  /// In parts of the picture.
+  public var boxes: [Box]
+  /// Factors of the offsets of x, y, w and h: one set a box, or one for all.
+  public var variances: [[Double]]
+
+  public static let usualVariances = [0.1, 0.1, 0.2, 0.2]
+
+  public init(boxes: [Box], variances: [[Double]] = [usualVariances]) {
+    self.boxes = boxes
+    self.variances = variances
+  }
+
+  /// What Caffe's PriorBox layers give, `[1, 2, 4 · boxes]`: xmin, ymin, xmax, ymax of each box in
+  /// parts of the picture, then as many variances.
+  init(caffe output: Tensor) throws {
+    let count = output.count / 8
+    guard output.count > 0, output.count % 8 == 0 else {
+      throw ModelError(
+        .mismatch, "boxes of shape \(output.shape); [1, 2, 4 · boxes] is what PriorBox gives")
+    }
+    let values = output.elements.map(Double.init)
+    boxes = (0..<count).map { index in
+      Box(
+        left: values[4 * index], top: values[4 * index + 1], right: values[4 * index + 2],
+        bottom: values[4 * index + 3])
+    }
+    variances = (count..<2 * count).map { Array(values[4 * $0..<4 * $0 + 4]) }
+  }
+
+  /// Boxes by a description, `GRID: SIZES; GRID: SIZES; …`, in the order of the network's outputs.
+  ///
+  /// GRID is `40x30`, columns and rows, with the middles at (i + ½)/columns and (j + ½)/rows, or
+  /// `40x30/8`, with them every 8 pixels of the model's picture. SIZES are widths and heights in
+  /// pixels, `10x10, 16x16`. Boxes come row by row, those of a place together. As in the networks
+  /// that are described so, none is larger than the picture.
+  ///
+  /// - Parameters: `width` and `height` of the model's picture.
+  public init(description: String, width: Int, height: Int) throws {
+    boxes = []
+    variances = [Self.usualVariances]
+    let (wide, high) = (Double(width), Double(height))
+    for grid in description.split(separator: ";") {
+      let parts = grid.split(separator: ":", omittingEmptySubsequences: false)
+      guard parts.count == 2 else { throw Self.fault(String(grid)) }
+      let head = parts[0].split(separator: "/", omittingEmptySubsequences: false)
+      let places = try Self.pair(head[0])
+      let (columns, rows) = (Int(places.0), Int(places.1))
+      var step: (Double, Double) = (wide / places.0, high / places.1)
+      if head.count > 1 {
+        guard head.count == 2, let both = Double(head[1].trimmed), both > 0, both.isFinite else {
+          throw Self.fault(String(grid))
+        }
+        step = (both, both)
+      }
+      let sizes = try parts[1].split(separator: ",").map { try Self.pair($0) }
+      let count = try checkedProduct([columns, rows, sizes.count], limit: Self.most)
+      guard count > 0, boxes.count + count <= Self.most else {
+        throw Self.fault(String(grid))
+      }
+      for row in 0..<rows {
+        for column in 0..<columns {
+          for size in sizes {
+            boxes.append(
+              Box(
+                centerX: min(1, (Double(column) + 0.5) * step.0 / wide),
+                centerY: min(1, (Double(row) + 0.5) * step.1 / high),
+                width: min(1, size.0 / wide), height: min(1, size.1 / high)))
+          }
+        }
+      }
+    }
+    guard !boxes.isEmpty else { throw Self.fault(description) }
+  }
+
+  private static let most = 1 << 20
+
+  private static func pair(_ text: Substring) throws -> (Double, Double) {
+    let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+      .map { Double($0.trimmed) }
+    guard sides.count == 2, let first = sides[0], let second = sides[1], first > 0, second > 0,
+      first <= 1e6, second <= 1e6
+    else { throw fault(String(text)) }
+    return (first, second)
+  }
+
+  private static func fault(_ text: String) -> ModelError {
+    ModelError(
+      .mismatch, "prior boxes: '\(text)'",
+      hint: "columns x rows, a colon, widths x heights: 40x30/8: 10x10, 16x16; 20x15/16: 32x32")
+  }
+
+  /// A box of offsets (tx, ty, tw, th), v the variances and p the prior box, by Caffe's CENTER_SIZE:
+  ///
+  ///     x = px + v₁·tx·pw    w = pw·exp(v₃·tw)
+  ///     y = py + v₂·ty·ph    h = ph·exp(v₄·th)
+  ///
+  /// x and y are the middles.
+  func box(_ index: Int, offsets: (Double, Double, Double, Double)) -> Box {
+    let prior = boxes[index]
+    let factors = variances.count == 1 ? variances[0] : variances[index]
+    return Box(
+      centerX: (prior.left + prior.right) / 2 + factors[0] * offsets.0 * prior.width,
+      centerY: (prior.top + prior.bottom) / 2 + factors[1] * offsets.1 * prior.height,
+      width: prior.width * exponential(factors[2] * offsets.2),
+      height: prior.height * exponential(factors[3] * offsets.3))
+  }
+}
+
+extension Substring {
+  var trimmed: Substring {
+    var text = self
+    while text.first == " " { text.removeFirst() }
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,120 @@
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+func exponential(_ x: Double) -> Double { exp(x) }
+
+/// What becomes of the scores that a network gives.
+public enum ScoreFunction: String, Sendable, CaseIterable {
+  /// They are probabilities.
+  case none
+  case softmax, sigmoid
+}
+
+/// SSD's outputs: for each prior box four offsets and a score a class.
+public struct SSDDecoder: Sendable, Equatable {
+  public var priors: PriorBoxes
+  public var function = ScoreFunction.none
+  /// The class that is nothing; nil where all are something.
+  public var background: Int? = 0
+
+  public init(priors: PriorBoxes) { self.priors = priors }
+
+  /// Every box and class but the background with a score above `threshold`, in parts of the picture.
+  ///
+  /// - Parameters:
+  ///   - locations: `4 · boxes` offsets, those of a box together.
+  ///   - scores: `classes · boxes` numbers, those of a box together.
+  public func objects(
+    locations: Tensor, scores: Tensor, threshold: Double
+  ) throws -> [DetectedObject] {
+    let count = priors.boxes.count
+    guard count > 0, locations.count == 4 * count, scores.count > 0, scores.count % count == 0
+    else {
+      throw ModelError(
+        .mismatch,
+        "\(locations.count) offsets and \(scores.count) scores do not fit \(count) prior boxes",
+        hint: "a box has four offsets, and a score a class")
+    }
+    let classes = scores.count / count
+    guard (background ?? -1) < classes else {
+      throw ModelError(
+        .mismatch, "class \(background ?? 0) is the background, of \(classes) classes")
+    }
+    var objects: [DetectedObject] = []
+    var isProbability = true
+    locations.withUnsafeElements { offsets in
+      scores.withUnsafeElements { elements in
+        for index in 0..<count {
+          let values = probabilities(elements[index * classes..<(index + 1) * classes])
+          for (number, score) in values.enumerated() where number != background {
+            if score < -1e-3 || score > 1.001 { isProbability = false }
+            guard score > threshold else { continue }
+            let at = 4 * index
+            let box = priors.box(
+              index,
+              offsets: (
+                Double(offsets[at]), Double(offsets[at + 1]), Double(offsets[at + 2]),
+                Double(offsets[at + 3])
+              ))
+            guard box.isFinite else { continue }
+            let label = background.map { number > $0 ? number - 1 : number } ?? number
+            objects.append(DetectedObject(box: box, classIndex: label, score: score))
+          }
+        }
+      }
+    }
+    guard isProbability else {
+      throw ModelError(
+        .mismatch, "the scores are not between 0 and 1",
+        hint: "--detector scores=softmax or scores=sigmoid says what is still to be done with them")
+    }
+    return objects
+  }
+
+  private func probabilities(_ row: Slice<UnsafeBufferPointer<Float>>) -> [Double] {
+    let values = row.map(Double.init)
+    switch function {
+    case .none: return values
+    case .sigmoid: return values.map(logistic)
+    case .softmax:
+      let greatest = values.max() ?? 0
+      let powers = values.map { exp($0 - greatest) }
+      let sum = powers.reduce(0, +)
+      return powers.map { $0 / sum }
+    }
+  }
+}
+
+/// The rows of Caffe's DetectionOutput, `[1, 1, N, 7]`: image, class, score, xmin, ymin, xmax, ymax in
+/// parts of the picture. Rows that are none have a class of −1. They have been suppressed already.
+public struct DetectionRows: Sendable, Equatable {
+  /// The class that is nothing; nil where all are something.
+  public var background: Int? = 0
+
+  public init() {}
+
+  public func objects(in rows: Tensor, threshold: Double) throws -> [DetectedObject] {
+    guard rows.shape.last == 7 else {
+      throw ModelError(.mismatch, "rows of shape \(rows.shape), seven numbers each are needed")
+    }
+    let values = rows.elements.map(Double.init)
+    return stride(from: 0, to: values.count, by: 7).compactMap { at in
+      let (label, score) = (values[at + 1], values[at + 2])
+      guard label >= 0, label < 1e6, score > threshold, Int(label) != background else { return nil }
+      let box = Box(
+        left: values[at + 3], top: values[at + 4], right: values[at + 5], bottom: values[at + 6])
+      let number = Int(label)
+      return box.isFinite
+        ? DetectedObject(
+          box: box, classIndex: background.map { number > $0 ? number - 1 : number } ?? number,
+          score: score) : nil
+    }
+  }
+}

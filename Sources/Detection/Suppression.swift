@@ -1,0 +1,38 @@
+/// Greedy non-maximum suppression, class by class.
+public enum Suppression {
+  /// Of each class no more than this many are looked at, the best ones, so that a threshold of 0 on a
+  /// large grid does not take minutes.
+  public static let candidatesOfClass = 4096
+
+  /// The objects that remain, the best first.
+  ///
+  /// Of each class the object with the highest score stays; those whose intersection over union with
+  /// it is more than `overlap` go; so on with the best of the rest. Of equal scores the earlier object
+  /// comes first.
+  public static func best(_ objects: [DetectedObject], overlap: Double) -> [DetectedObject] {
+    let ranked = objects.enumerated().sorted {
+      ($0.element.score, $1.offset) > ($1.element.score, $0.offset)
+    }.map(\.element)
+    var classes: [Int: [DetectedObject]] = [:]
+    for object in ranked {
+      classes[object.classIndex, default: []].append(object)
+    }
+    return ranked.isEmpty
+      ? []
+      : classes.keys.sorted().flatMap { key in
+        survivors(of: classes[key, default: []].prefix(candidatesOfClass), overlap: overlap)
+      }.sorted {
+        ($0.score, $1.classIndex) > ($1.score, $0.classIndex)
+      }
+  }
+
+  private static func survivors(
+    of ranked: ArraySlice<DetectedObject>, overlap: Double
+  ) -> [DetectedObject] {
+    var kept: [DetectedObject] = []
+    for object in ranked where !kept.contains(where: { $0.box.overlap(object.box) > overlap }) {
+      kept.append(object)
+    }
+    return kept
+  }
+}

@@ -1,0 +1,62 @@
+import CustomLayers
+import Synchronization
+import TensorCore
+
+/// The objects behind the custom layers of one model. Networks that are compiled with the same
+/// `CustomLayerInstances`, for inputs of other shapes, go on with the objects and with what these
+/// keep between runs.
+public final class CustomLayerInstances: Sendable {
+  private let instances = Mutex<[Int: (className: String, instance: CustomLayerInstance)]>([:])
+
+  public init() {}
+
+  /// The object of a layer, made where there is none.
+  func instance(
+    ofLayer index: Int, className: String, make: () throws -> any CustomLayerImplementation
+  ) throws -> CustomLayerInstance {
+    if let known = instances.withLock({ $0[index] }), known.className == className {
+      return known.instance
+    }
+    let instance = CustomLayerInstance(try make())
+    instances.withLock { $0[index] = (className, instance) }
+    return instance
+  }
+}
+
+/// An object that computes a custom layer, called by one thread at a time.
+final class CustomLayerInstance: @unchecked Sendable {
+  // `@unchecked`: the lock guards the object and the shapes.
+  private let layer: any CustomLayerImplementation
+  /// The input shapes for which the object has been asked last.
+  private var inputShapes: [[Int]] = []
+  private let lock = Mutex(())
+
+  init(_ layer: any CustomLayerImplementation) { self.layer = layer }
+
+  var equivalent: CustomLayerEquivalent? { lock.withLock { _ in layer.equivalent } }
+
+  func outputShapes(forInputShapes shapes: [[Int]]) throws -> [[Int]] {
+    try lock.withLock { _ in
+      inputShapes = shapes
+      return try layer.outputShapes(forInputShapes: shapes)
+    }
+  }
+
+  /// Evaluates; another network may have asked for other shapes in between.
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    try lock.withLock { _ in
+      let shapes = inputs.map(\.shape)
+      if shapes != inputShapes {
+        inputShapes = shapes
+        let answer = try layer.outputShapes(forInputShapes: shapes)
+        guard answer == outputs.map(\.shape) else {
+          throw ModelError(
+            .malformed,
+            "for inputs of the shapes \(shapes) it gives the output shapes \(answer), before it "
+              + "gave \(outputs.map(\.shape))")
+        }
+      }
+      try layer.evaluate(inputs: inputs, outputs: outputs)
+    }
+  }
+}

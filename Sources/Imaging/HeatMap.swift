@@ -1,0 +1,65 @@
+import TensorCore
+
+/// An array of one to three channels as a picture.
+///
+/// Each number v becomes (v − least) / (greatest − least), over all channels; numbers that are
+/// infinite or none do not count. One channel is shown in `ColorMap.viridis`, two in red and green,
+/// three in red, green and blue. Where all numbers are equal they are shown as 0.
+public struct HeatMap: Sendable {
+  public let image: Image
+  /// Least and greatest number; nil where none is finite.
+  public let range: ClosedRange<Float>?
+
+  /// - Parameters:
+  ///   - tensor: `[H, W]`, `[C, H, W]` or `[H, W, C]`, with axes of length 1 in front.
+  ///   - axis: where the channels are; nil where the shape has to tell, first where both could be.
+  /// - Throws: `.mismatch` for other shapes, `.limitExceeded` for pictures that are too large.
+  public init(_ tensor: Tensor, channels axis: ChannelAxis? = nil) throws {
+    guard let planes = Self.planes(tensor, axis) else {
+      throw ModelError(
+        .mismatch, "an array of shape \(tensor.shape) is no picture of one to three channels",
+        hint: "write .npy or .npz")
+    }
+    let (channels, height, width) = (planes.shape[0], planes.shape[1], planes.shape[2])
+    let buffer = try SampleBuffer(width: width, height: height, channelCount: 3)
+    let target = buffer.bytes
+    var found: ClosedRange<Float>?
+    planes.withUnsafeElements { source in
+      for value in source where value.isFinite {
+        found = found.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
+      }
+      let least = Double(found?.lowerBound ?? 0)
+      let extent = Double(found?.upperBound ?? 0) - least
+      func part(_ value: Float) -> Double {
+        value.isNaN ? .nan : extent > 0 ? (Double(value) - least) / extent : 0
+      }
+      let plane = width * height
+      for pixel in 0..<plane {
+        if channels == 1 {
+          let color = ColorMap.viridis(part(source[pixel]))
+          target[3 &* pixel] = color.red
+          target[3 &* pixel &+ 1] = color.green
+          target[3 &* pixel &+ 2] = color.blue
+        } else {
+          for channel in 0..<3 {
+            let value = channel < channels ? part(source[channel &* plane &+ pixel]) : 0
+            target[3 &* pixel &+ channel] = UInt8(rounding: Float(value * 255))
+          }
+        }
+      }
+    }
+    range = found
+    image = Image(width: width, height: height, channelCount: 3, samples: buffer.finished)
+  }
+
+  /// `[C, H, W]`
+  private static func planes(_ tensor: Tensor, _ axis: ChannelAxis?) -> Tensor? {
+    var shape = tensor.shape
+    while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
+    if shape.count == 2 { shape.insert(1, at: 0) }
+    guard shape.count == 3, shape.allSatisfy({ $0 > 0 }) else { return nil }
+    let tensor = tensor.reshaped(shape)
+    if shape[0] <= 3, axis != .last { return tensor }
+    return shape[2] <= 3 && axis != .first ? tensor.transposed([2, 0, 1]) : nil
+  }
+}

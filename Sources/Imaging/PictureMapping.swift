@@ -1,0 +1,83 @@
+import TensorCore
+
+/// Which point of a picture's file each point of the model's picture was taken from.
+///
+/// Points are in pixels, (0, 0) the left upper corner of the first one. A rectangle of the turned
+/// picture was resized into a rectangle of the model's; then, for the horizontal axis,
+///
+///     x = source.left + (u − target.left) · source.width / target.width
+///
+/// and the turning is undone.
+public struct PictureMapping: Sendable, Equatable {
+  /// What was taken of the picture, after it was turned.
+  public var source: ImageRegion
+  /// Where it went in the model's picture.
+  public var target: ImageRegion
+  /// The size of the picture after it was turned.
+  public var width: Int
+  public var height: Int
+  /// How it was turned.
+  public var orientation: Orientation
+
+  public init(
+    source: ImageRegion, target: ImageRegion, width: Int, height: Int,
+    orientation: Orientation = .upright
+  ) {
+    self.source = source
+    self.target = target
+    self.width = width
+    self.height = height
+    self.orientation = orientation
+  }
+
+  /// - Parameters:
+  ///   - size: the picture's, turned.
+  ///   - width, height: the model's.
+  /// - Throws: `.mismatch` where the sizes differ and may not, or where the model gets several parts.
+  public init(
+    of size: (width: Int, height: Int), width: Int, height: Int, _ options: PictureOptions,
+    orientation: Orientation = .upright
+  ) throws {
+    guard options.firstSide == nil || options.crops == .center else {
+      throw ModelError(
+        .mismatch, "of ten parts of a picture there are ten answers",
+        hint: "take another --recipe")
+    }
+    let side = options.firstSide
+    let placement = try Placement(
+      of: size, width: side ?? width, height: side ?? height, options.fitting)
+    let left = Double(placement.left - (side.map { ($0 - width) / 2 } ?? 0))
+    let top = Double(placement.top - (side.map { ($0 - height) / 2 } ?? 0))
+    self.init(
+      source: placement.source,
+      target: ImageRegion(
+        left: left, top: top, right: left + Double(placement.width),
+        bottom: top + Double(placement.height)),
+      width: size.width, height: size.height, orientation: orientation)
+  }
+
+  /// The point of the turned picture.
+  public func turnedPoint(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
+    let across = (source.right - source.left) / (target.right - target.left)
+    let down = (source.bottom - source.top) / (target.bottom - target.top)
+    return (
+      source.left + (u - target.left) * across, source.top + (v - target.top) * down
+    )
+  }
+
+  /// The point of the file's picture that the point (`x`, `y`) of the turned one was, by the table of
+  /// Exif's tag 0x0112.
+  public func storedPoint(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+    let (right, bottom) = (Double(width), Double(height))
+    switch orientation {
+    case .upright: return (x, y)
+    case .mirrored: return (right - x, y)
+    case .upsideDown: return (right - x, bottom - y)
+    case .mirroredUpsideDown: return (x, bottom - y)
+    case .transposed: return (y, x)
+    case .turnedLeft: return (y, right - x)
+    case .transversed: return (bottom - y, right - x)
+    case .turnedRight: return (bottom - y, x)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import TensorCore
+
+extension Image {
+  /// What a model of `width` × `height` samples gets of the picture: `[part, channel, height,
+  /// width]`, 0…255, one part or, with ten crops, ten.
+  ///
+  /// The picture is brought into the model's colours first, then into its size.
+  ///
+  /// - Throws: `.mismatch` where the options cannot bring it there.
+  public func prepared(
+    width: Int, height: Int, _ order: ChannelOrder, _ options: PictureOptions = PictureOptions()
+  ) throws -> Tensor {
+    let picture = order == .grayscale ? try grayscale() : try rgb()
+    guard let side = options.firstSide else {
+      if options.interpolation != .tensorFlowBilinear {
+        let tensor = try picture.fitted(
+          width: width, height: height, options.fitting, options.interpolation
+        ).tensor(order)
+        return tensor.reshaped([1] + tensor.shape)
+      }
+      return try picture.values(width: width, height: height, options).planes(order)
+    }
+    guard width <= side, height <= side else {
+      throw ModelError(
+        .mismatch, "the model takes \(width)×\(height), which is no part of \(side)×\(side)",
+        hint: "choose another way with --resize")
+    }
+    let square = try picture.values(width: side, height: side, options)
+    return try square.parts(width: width, height: height, options.crops).planes(order)
+  }
+
+  /// The samples, fitted.
+  private func values(width: Int, height: Int, _ options: PictureOptions) throws -> PixelValues {
+    guard options.interpolation == .tensorFlowBilinear, (width, height) != (self.width, self.height)
+    else {
+      return try PixelValues(
+        fitted(width: width, height: height, options.fitting, options.interpolation))
+    }
+    let placement = try Placement(
+      of: (self.width, self.height), width: width, height: height, options.fitting)
+    return try PixelValues(width: width, height: height, channelCount: channelCount) { target in
+      resizeWithoutFilter(placement, width: width, into: target)
+    }
+  }
+}
+
+/// Pictures of one size with samples that are no integers, rows from top to bottom, channels
+/// together.
+private struct PixelValues {
+  let count: Int
+  let width: Int
+  let height: Int
+  let channelCount: Int
+  /// `[count, height, width, channelCount]`
+  let samples: Tensor
+
+  /// One picture, zero where `body` writes nothing.
+  init(
+    count: Int = 1, width: Int, height: Int, channelCount: Int,
+    _ body: (UnsafeMutableBufferPointer<Float>) -> Void
+  ) throws {
+    try SampleBuffer.checkSize(width: width, height: height)
+    (self.count, self.width, self.height) = (count, width, height)
+    self.channelCount = channelCount
+    samples = try Tensor(checkedShape: [count, height, width, channelCount]) { target in
+      target.update(repeating: 0)
+      body(target)
+    }
+  }
+
+  init(_ image: Image) throws {
+    try self.init(
+      width: image.width, height: image.height, channelCount: image.channelCount
+    ) { target in
+      image.samples.withUnsafeBytes { source in
+        for index in source.indices { target[index] = Float(source[index]) }
+      }
+    }
+  }
+
+  /// `[count, channel, height, width]` in the order of `order`.
+  func planes(_ order: ChannelOrder) throws -> Tensor {
+    let plane = width * height
+    return try Tensor(checkedShape: [count, channelCount, height, width]) { target in
+      samples.withUnsafeElements { source in
+        for picture in 0..<count {
+          let start = picture * channelCount * plane
+          for channel in 0..<channelCount {
+            let from = start + (order == .bgr ? channelCount - 1 - channel : channel)
+            let to = start + channel * plane
+            for pixel in 0..<plane {
+              target[to &+ pixel] = source[from &+ pixel &* channelCount]
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Parts of a picture; `width` × `height` must fit into it.
+  func parts(width: Int, height: Int, _ crops: PictureOptions.Crops) throws -> PixelValues {
+    let (right, bottom) = (self.width - width, self.height - height)
+    var places: [(left: Int, top: Int, isMirrored: Bool)] = [(right / 2, bottom / 2, false)]
+    if crops == .ten {
+      places = [(0, 0), (right, 0), (0, bottom), (right, bottom)].map { ($0, $1, false) } + places
+      places += places.map { ($0.left, $0.top, true) }
+    }
+    let row = width * channelCount
+    return try PixelValues(
+      count: places.count, width: width, height: height, channelCount: channelCount
+    ) { target in
+      samples.withUnsafeElements { source in
+        var to = 0
+        for (left, top, isMirrored) in places {
+          for y in 0..<height {
+            let from = ((top + y) * self.width + left) * channelCount
+            if isMirrored {
+              for x in 0..<width {
+                for channel in 0..<channelCount {
+                  target[to + x * channelCount + channel] =
+                    source[from + (width - 1 - x) * channelCount + channel]
+                }
+              }
+            } else {
+              for x in 0..<row { target[to + x] = source[from + x] }
+            }
+            to += row
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import TensorCore
+
+/// Bilinear interpolation that takes the four samples around a place and no more, however much the
+/// picture shrinks. The middle of a new sample lies at `(i + ½) · scale − ½` of the old ones; beyond
+/// the outermost samples the picture goes on as they are.
+extension Image {
+  /// Equal to TensorFlow's `tf.image.resize`: computed and left in single precision.
+  ///
+  /// - Parameters:
+  ///   - width: of a row of `target`.
+  ///   - target: `[height, width, channelCount]`; what lies outside of the placement is not written.
+  func resizeWithoutFilter(
+    _ placement: Placement, width: Int, into target: UnsafeMutableBufferPointer<Float>
+  ) {
+    let columns = Self.neighbors(
+      placement.source.left, placement.source.right, to: placement.width, of: self.width)
+    let rows = Self.neighbors(
+      placement.source.top, placement.source.bottom, to: placement.height, of: self.height)
+    samples.withUnsafeBytes { source in
+      for (y, row) in rows.enumerated() {
+        let first = row.first &* self.width
+        let second = row.second &* self.width
+        var to = ((placement.top + y) * width + placement.left) * channelCount
+        for column in columns {
+          for channel in 0..<channelCount {
+            func sample(_ start: Int, _ column: Int) -> Float {
+              Float(source[(start &+ column) &* channelCount &+ channel])
+            }
+            let (topLeft, topRight) = (sample(first, column.first), sample(first, column.second))
+            let bottomLeft = sample(second, column.first)
+            let bottomRight = sample(second, column.second)
+            let top = topLeft + (topRight - topLeft) * column.share
+            let bottom = bottomLeft + (bottomRight - bottomLeft) * column.share
+            target[to] = top + (bottom - top) * row.share
+            to &+= 1
+          }
+        }
+      }
+    }
+  }
+
+  /// The same, rounded to 8 bits.
+  func resizedAsTensorFlow(width: Int, height: Int, of region: ImageRegion) throws -> Image {
+    let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
+    let target = buffer.bytes
+    var values = [Float](repeating: 0, count: target.count)
+    let placement = Placement(
+      source: region, left: 0, top: 0, width: width, height: height)
+    values.withUnsafeMutableBufferPointer {
+      resizeWithoutFilter(placement, width: width, into: $0)
+    }
+    for index in target.indices { target[index] = UInt8(rounding: values[index]) }
+    return Image(
+      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+  }
+
+  /// The two samples around a place, and how much of the second one counts.
+  private struct Neighbors {
+    let first: Int
+    let second: Int
+    let share: Float
+  }
+
+  private static func neighbors(
+    _ start: Double, _ end: Double, to size: Int, of count: Int
+  ) -> [Neighbors] {
+    let scale = Float(end - start) / Float(size)
+    let start = Float(start)
+    return (0..<size).map { index in
+      let place = start + ((Float(index) + 0.5) * scale - 0.5)
+      let lower = place.rounded(.down)
+      return Neighbors(
+        first: min(max(Int(lower), 0), count - 1),
+        second: min(max(Int(place.rounded(.up)), 0), count - 1), share: place - lower)
+    }
+  }
+
+  /// Equal to OpenCV's `cv2.resize` of 8-bit samples with `INTER_LINEAR`, bit for bit: shares of 11
+  /// fractional bits, and sums that lose 4 bits before the rows and 16 after them.
+  func resizedAsOpenCV(width: Int, height: Int, of region: ImageRegion) throws -> Image {
+    let columns = Self.fixedNeighbors(
+      region.left, region.right, to: width, of: self.width, clampsShares: true)
+    let rows = Self.fixedNeighbors(
+      region.top, region.bottom, to: height, of: self.height, clampsShares: false)
+    let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
+    let target = buffer.bytes
+    samples.withUnsafeBytes { source in
+      var to = 0
+      for row in rows {
+        for column in columns {
+          for channel in 0..<channelCount {
+            func sum(_ row: Int) -> Int32 {
+              let start = row &* self.width
+              return Int32(source[(start &+ column.first) &* channelCount &+ channel])
+                &* column.firstShare
+                &+ Int32(source[(start &+ column.second) &* channelCount &+ channel])
+                &* column.secondShare
+            }
+            let first = (row.firstShare &* (sum(row.first) >> 4)) >> 16
+            let second = (row.secondShare &* (sum(row.second) >> 4)) >> 16
+            target[to] = UInt8(clamping: (first &+ second &+ 2) >> 2)
+            to &+= 1
+          }
+        }
+      }
+    }
+    return Image(
+      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+  }
+
+  private struct FixedNeighbors {
+    let first: Int
+    let second: Int
+    /// With 11 fractional bits.
+    let firstShare: Int32
+    let secondShare: Int32
+  }
+
+  /// - Parameter clampsShares: whether a place beyond the outermost samples takes all of one; if not,
+  ///   it takes shares of twice the same, which are rounded apart.
+  private static func fixedNeighbors(
+    _ start: Double, _ end: Double, to size: Int, of count: Int, clampsShares: Bool
+  ) -> [FixedNeighbors] {
+    let scale = 1 / (Double(size) / (end - start))
+    return (0..<size).map { index in
+      let place = Float(start + ((Double(index) + 0.5) * scale - 0.5))
+      var lower = Int(place.rounded(.down))
+      var share = place - Float(lower)
+      if clampsShares, lower < 0 || lower >= count - 1 {
+        lower = min(max(lower, 0), count - 1)
+        share = 0
+      }
+      return FixedNeighbors(
+        first: min(max(lower, 0), count - 1), second: min(max(lower + 1, 0), count - 1),
+        firstShare: Int32(((1 - share) * 2048).rounded(.toNearestOrEven)),
+        secondShare: Int32((share * 2048).rounded(.toNearestOrEven)))
+    }
+  }
+}

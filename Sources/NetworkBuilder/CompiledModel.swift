@@ -1,0 +1,89 @@
+import Engine
+import TensorCore
+
+/// A network that is ready to run.
+///
+/// It may be used from several threads. RunnerResults run one after the other, each on all of the
+/// model's threads; the numbers do not depend on how many there are.
+public final class CompiledModel: Sendable {
+  private let network: CompiledNetwork
+  private let inputs: [BoundInput]
+  /// The blobs of outputs and kept tensors, by the tensors' numbers.
+  private let names: [Int: String]
+
+  init(network: CompiledNetwork, inputs: [BoundInput], names: [Int: String]) {
+    self.network = network
+    self.inputs = inputs
+    self.names = names
+  }
+
+  /// The inputs' names.
+  public var inputNames: [String] {
+    var seen: Set<String> = []
+    return inputs.map(\.name).filter { seen.insert($0).inserted }
+  }
+
+  /// The outputs' names, which are those of the layers that make them.
+  public var outputNames: [String] { network.outputs.map(\.name) }
+
+  /// Bytes of weights in the order in which they are computed with, and of working memory.
+  public var memoryBytes: Int { network.packedWeightBytes + network.arenaBytes }
+
+  /// Runs a network with one input on a picture.
+  public func predict(_ picture: Image) throws -> NetworkPrediction {
+    try predict(.picture(picture))
+  }
+
+  /// Runs a network with one input on numbers `[height, width, channels]`.
+  public func predict(_ floats: [Float]) throws -> NetworkPrediction {
+    try predict(.floats(floats))
+  }
+
+  /// Runs a network with one input.
+  public func predict(_ value: InputValue) throws -> NetworkPrediction { try run(prepared(value)) }
+
+  /// Runs the network.
+  ///
+  /// - Parameter values: one for each input, by its name.
+  /// - Throws: `ModelError` that names the input, or the layer that failed.
+  public func predict(_ values: [String: InputValue]) throws -> NetworkPrediction {
+    try run(prepared(values))
+  }
+
+  /// Values, and the parts of pictures that are wanted of them.
+  struct PreparedInputs: Sendable {
+    var values: [(input: BoundInput, value: InputValue, crop: Resize.Crop?)]
+  }
+
+  func prepared(_ value: InputValue) throws -> PreparedInputs {
+    guard let name = inputNames.first, inputNames.count == 1 else {
+      throw ModelError(
+        .mismatch, "one value for \(inputNames.count) inputs",
+        hint: "give a dictionary with a value for \(inputNames.joined(separator: ", "))")
+    }
+    return try prepared([name: value])
+  }
+
+  func prepared(_ values: [String: InputValue]) throws -> PreparedInputs {
+    for name in values.keys.sorted() where !inputNames.contains(name) {
+      throw ModelError(
+        .mismatch, "the network has no input '\(name)'",
+        hint: "its inputs are \(inputNames.joined(separator: ", "))")
+    }
+    return PreparedInputs(
+      values: try inputs.map { input in
+        guard let value = values[input.name] else {
+          throw ModelError(.mismatch, "no value for the input '\(input.name)'")
+        }
+        return (input, value, input.crop)
+      })
+  }
+
+  func run(_ prepared: PreparedInputs) throws -> NetworkPrediction {
+    var blobs: [String: Tensor] = [:]
+    for (input, value, crop) in prepared.values {
+      blobs[input.feature] = try input.blob(value, crop: crop)
+    }
+    return NetworkPrediction(try network.predict(blobs), outputs: outputNames, names: names)
+  }
+}

@@ -1,0 +1,60 @@
+import CoreMLModel
+import TensorCore
+
+/// Writes a network's tensors, one after the other, as the layers of a document.
+final class DocumentWriter {
+  var layers: [NeuralNetworkLayer] = []
+  /// Names of layers and blobs that are taken.
+  private var layerNames: Set<String>
+  private var blobNames: Set<String>
+  private let source: WeightSource
+  private var given: [String: FloatValues] = [:]
+
+  /// - Parameter names: of layers and inputs, which no generated name may be.
+  init(_ source: WeightSource, names: Set<String>) {
+    self.source = source
+    layerNames = names
+    blobNames = names
+  }
+
+  /// `name`, or with underscores where it is taken.
+  func unique(_ name: String, isBlob: Bool = false) -> String {
+    var name = name
+    while !(isBlob ? blobNames.insert(name).inserted : layerNames.insert(name).inserted) {
+      name += "_"
+    }
+    return name
+  }
+
+  /// A name for both a layer and its blob.
+  func uniqueApplication(_ name: String, _ number: Int) -> String {
+    var name = "\(name)_\(number)"
+    while layerNames.contains(name) || blobNames.contains(name) { name += "_" }
+    layerNames.insert(name)
+    blobNames.insert(name)
+    return name
+  }
+
+  func weights(
+    _ name: String, _ kind: WeightKind, _ shape: [Int], fanIn: Int
+  ) throws -> FloatValues {
+    let key = name + kind.suffix
+    if let values = given[key] {
+      guard values.shape == shape else {
+        throw ModelError(
+          .mismatch,
+          "its weights are \(Self.text(values.shape)) for one input and \(Self.text(shape)) for "
+            + "another", field: kind.rawValue,
+          hint: "a layer that serves several tensors has the same weights for all")
+      }
+      return values
+    }
+    let values = try source.values(name, kind, shape, fanIn: fanIn)
+    given[key] = values
+    return values
+  }
+
+  private static func text(_ shape: [Int]) -> String {
+    shape.map(String.init).joined(separator: " × ")
+  }
+}

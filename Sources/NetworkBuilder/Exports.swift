@@ -1,0 +1,8 @@
+// What a program needs beside the builder's own types.
+@_exported import CustomLayers
+
+@_exported import struct CoreMLModel.Model
+@_exported import struct Imaging.Image
+@_exported import enum Imaging.Interpolation
+@_exported import struct TensorCore.Bytes
+@_exported import struct TensorCore.ModelError

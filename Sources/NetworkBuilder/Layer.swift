@@ -1,0 +1,121 @@
+import CoreMLModel
+import TensorCore
+
+/// A step of a network: ``Convolution``, ``Pooling``, ``AveragePooling``, ``Dense``, ``Softmax``,
+/// ``ActivationLayer``, ``Resize`` or ``Custom``.
+///
+/// A layer has an identity: applied to several tensors it has one set of weights, which is asked for
+/// once.
+public class Layer {
+  /// By which weights are asked for and errors speak of the layer. A layer without a name gets one
+  /// of its type and number: `convolution_1`.
+  public let name: String?
+  let definition: any LayerDefinition
+
+  init(_ name: String?, _ definition: any LayerDefinition) {
+    self.name = name
+    self.definition = definition
+  }
+}
+
+/// What a layer becomes in the document.
+protocol LayerDefinition {
+  static var typeName: String { get }
+  /// The layer's type for the user, where several share a definition.
+  var typeName: String { get }
+
+  /// Adds the document's layers, and returns the result.
+  ///
+  /// - Throws: `ModelError` without the layer's name, which the caller adds.
+  func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor
+}
+
+extension LayerDefinition {
+  var typeName: String { Self.typeName }
+}
+
+/// A tensor in the document.
+struct WrittenTensor {
+  var blob: String
+  var shape: TensorShape
+
+  /// `[Seq, Batch, C, H, W]`.
+  ///
+  /// - Throws: where a size is not known.
+  func knownShape() throws -> [Int] {
+    guard let blob = shape.blob else {
+      throw ModelError(
+        .mismatch, "needs the size of its input, which is not known: \(shape)",
+        hint: "give Input(width:height:channels:) its sizes, or put a Resize behind it")
+    }
+    return blob
+  }
+}
+
+/// What a layer sees while it is written: its name, its weights and the document's layers.
+struct LayerScope {
+  /// The name of this application of the layer, and of its result's blob.
+  let name: String
+  /// The layer's own name, by which its weights are asked for.
+  let weightName: String
+  let customLayers: CustomLayerRegistry
+  let document: DocumentWriter
+
+  /// The only input.
+  func single(_ inputs: [WrittenTensor]) throws -> WrittenTensor {
+    guard let input = inputs.first, inputs.count == 1 else {
+      throw ModelError(.mismatch, "takes one input, not \(inputs.count)")
+    }
+    return input
+  }
+
+  /// Adds a layer of the document behind inputs of known sizes.
+  ///
+  /// - Parameter suffix: of the layer's name and of its blob, where it is not the last one.
+  func add(
+    _ parameters: some LayerParameters, _ inputs: [WrittenTensor], suffix: String? = nil,
+    isLast: Bool = true
+  ) throws -> WrittenTensor {
+    let shapes = try inputs.map { try $0.knownShape() }
+    let output: [Int]
+    do {
+      output = try parameters.blobShapes(shapes).first ?? []
+    } catch var error as ModelError {
+      error.message += "; the input is \(inputs.map(\.shape.description).joined(separator: ", "))"
+      throw error
+    }
+    return append(
+      parameters, inputs, shape: try TensorShape(blob: output), suffix: suffix, isLast: isLast)
+  }
+
+  /// Adds a layer of the document whose result has the shape `shape`.
+  func append(
+    _ parameters: some LayerParameters, _ inputs: [WrittenTensor], shape: TensorShape,
+    suffix: String? = nil, isLast: Bool = true
+  ) -> WrittenTensor {
+    let own = suffix.map { document.unique("\(name)_\($0)") } ?? name
+    let blob = isLast ? name : document.unique("\(name)_\(suffix ?? "linear")", isBlob: true)
+    document.layers.append(
+      NeuralNetworkLayer(own, parameters, input: inputs.map(\.blob), output: [blob]))
+    return WrittenTensor(blob: blob, shape: shape)
+  }
+
+  /// The layer's weights, the same at each application.
+  ///
+  /// - Parameters:
+  ///   - shape: the axes in the order in which the values are given.
+  ///   - fanIn: inputs of one output.
+  func weights(
+    _ kind: WeightKind, _ shape: [Int], fanIn: Int
+  ) throws -> FloatValues {
+    try document.weights(weightName, kind, shape, fanIn: fanIn)
+  }
+
+  /// Adds the activation, where there is one.
+  func activate(
+    _ activation: Activation, _ input: WrittenTensor
+  ) throws -> WrittenTensor {
+    guard let (parameters, suffix) = activation.parameters else { return input }
+    return append(parameters, [input], shape: input.shape, suffix: suffix)
+  }
+}

@@ -1,0 +1,69 @@
+import CoreMLModel
+import TensorCore
+
+/// The channels of several tensors of one height and width, one after the other.
+///
+///     let module = Concatenate([
+///       x --> Convolution(kernel: (1, 1), channels: 64),
+///       x --> Convolution(kernel: (1, 1), channels: 48) --> Convolution(kernel: (5, 5), channels: 64),
+///     ])
+public final class Concatenate: NetworkTensor {
+  public init(_ tensors: [NetworkTensor], name: String? = nil) {
+    super.init(.layer(Layer(name, ConcatenateDefinition()), tensors))
+  }
+}
+
+/// The sum of several tensors of one shape, element by element.
+public final class Add: NetworkTensor {
+  /// - Parameter activation: applied to the sum.
+  public init(
+    _ tensors: [NetworkTensor], activation: Activation = .linear, name: String? = nil
+  ) {
+    super.init(.layer(Layer(name, AddDefinition(activation: activation)), tensors))
+  }
+}
+
+struct ConcatenateDefinition: LayerDefinition {
+  static let typeName = "Concatenate"
+
+  func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
+    guard let first = inputs.first else {
+      throw ModelError(.mismatch, "no tensors, where one or more are needed")
+    }
+    let shape = try first.knownShape()
+    for input in inputs.dropFirst() {
+      let other = try input.knownShape()
+      guard other[3] == shape[3], other[4] == shape[4] else {
+        throw ModelError(
+          .mismatch,
+          "'\(first.blob)' is \(first.shape) and '\(input.blob)' is \(input.shape): height and "
+            + "width must be the same")
+      }
+    }
+    return try scope.add(Concat(), inputs)
+  }
+}
+
+struct AddDefinition: LayerDefinition {
+  static let typeName = "Add"
+
+  var activation: Activation
+
+  func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
+    guard let first = inputs.first, inputs.count > 1 else {
+      throw ModelError(.mismatch, "\(inputs.count) tensors, where two or more are needed")
+    }
+    _ = try first.knownShape()
+    for input in inputs.dropFirst() {
+      _ = try input.knownShape()
+      guard input.shape == first.shape else {
+        throw ModelError(
+          .mismatch,
+          "'\(first.blob)' is \(first.shape) and '\(input.blob)' is \(input.shape): they must be "
+            + "the same")
+      }
+    }
+    let sum = try scope.add(CoreMLModel.Add(), inputs, isLast: activation == .linear)
+    return try scope.activate(activation, sum)
+  }
+}

@@ -1,0 +1,61 @@
+import CoreMLModel
+import CustomLayers
+import Engine
+import TensorCore
+
+/// A layer that a class of your own computes, by Core ML's contract of custom layers.
+///
+/// The class gets its inputs, and makes its outputs, as `[1, 1, channels, height, width]`. It is found
+/// by its name among those that ``Network/compile(weights:customLayers:threads:)`` is given and those
+/// that are built in.
+public final class Custom: Layer {
+  /// - Parameters:
+  ///   - className: the class that computes the layer, here and in an app.
+  ///   - parameters: what the class's initializer gets.
+  ///   - weights: what the class gets as weights, one after the other.
+  ///   - outputShape: the shape of the result for those of the inputs; without it the class is asked.
+  public init(
+    _ className: String, parameters: [String: CustomLayerParameter] = [:],
+    weights: [[Float]] = [], outputShape: (([TensorShape]) throws -> TensorShape)? = nil,
+    name: String? = nil
+  ) {
+    super.init(
+      name,
+      CustomDefinition(
+        className: className, parameters: parameters, weights: weights, outputShape: outputShape))
+  }
+}
+
+struct CustomDefinition: LayerDefinition {
+  static let typeName = "Custom"
+
+  var className: String
+  var parameters: [String: CustomLayerParameter]
+  var weights: [[Float]]
+  var outputShape: (([TensorShape]) throws -> TensorShape)?
+
+  func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
+    var custom = CoreMLModel.Custom(className, parameters)
+    custom.blobs = weights.map { Weights($0) }
+    let shape = try outputShape?(inputs.map(\.shape)) ?? shape(custom, inputs, scope)
+    return scope.append(custom, inputs, shape: shape)
+  }
+
+  /// What the class says.
+  private func shape(
+    _ custom: CoreMLModel.Custom, _ inputs: [WrittenTensor], _ scope: LayerScope
+  ) throws -> TensorShape {
+    let shapes = try inputs.map { try $0.knownShape() }
+    guard let type = scope.customLayers[className] else {
+      var error = scope.customLayers.notFound([className: [scope.name]])
+      error.hint =
+        "give it to compile(customLayers:), or the layer its outputShape to write a model without it"
+      throw error
+    }
+    let outputs = try custom.instantiate(type).outputShapes(forInputShapes: shapes)
+    guard let first = outputs.first, outputs.count == 1 else {
+      throw ModelError(.unsupported, "gives \(outputs.count) results, where one is needed")
+    }
+    return try TensorShape(blob: first)
+  }
+}

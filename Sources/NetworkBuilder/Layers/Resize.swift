@@ -1,0 +1,127 @@
+import Imaging
+import Synchronization
+import TensorCore
+
+/// Brings a picture of any size into the network's: the whole of it, or a part.
+///
+/// It stands behind an ``Input``. The model that is written takes pictures of the resized size; here
+/// they may have any. A picture's samples are 0 to 255 and reach the network as
+/// `scale · sample + bias`.
+public final class Resize: Layer {
+  /// Which part of a picture the network sees.
+  public enum Crop: Sendable, Equatable {
+    /// All of it, each axis resized by itself.
+    case whole
+    /// The largest part in the middle that has the network's proportions.
+    case center
+    /// A rectangle in pixels from the upper left corner; its edges may lie between pixels.
+    case rectangle(x: Double, y: Double, width: Double, height: Double)
+  }
+
+  /// The order of a picture's colours in the network.
+  public enum Colors: Sendable, CaseIterable {
+    case rgb, bgr, grayscale
+
+    /// 1 or 3.
+    public var channelCount: Int { self == .grayscale ? 1 : 3 }
+  }
+
+  /// Which part the network sees of the pictures that are given from now on, of compiled networks,
+  /// too. A picture's part is chosen when it is given, and may be changed while it waits.
+  public var crop: Crop {
+    get { holder.value }
+    set { holder.value = newValue }
+  }
+
+  private let holder: CropHolder
+
+  /// - Parameters:
+  ///   - width: of the picture in the network.
+  ///   - height: likewise.
+  ///   - scale: by which samples are multiplied.
+  ///   - bias: what is added afterwards: one number, or one for red, green and blue.
+  ///   - interpolation: how pictures are resized; each equals Pillow's filter of that name.
+  public init(
+    width: Int, height: Int, colors: Colors = .rgb, crop: Crop = .whole, scale: Float = 1,
+    bias: [Float] = [0], interpolation: Interpolation = .bilinear, name: String? = nil
+  ) {
+    let holder = CropHolder(crop)
+    self.holder = holder
+    super.init(
+      name,
+      ResizeDefinition(
+        width: width, height: height, colors: colors, crop: holder, scale: scale, bias: bias,
+        interpolation: interpolation))
+  }
+}
+
+/// A crop that may be set while pictures are being resized.
+final class CropHolder: Sendable {
+  private let crop: Mutex<Resize.Crop>
+
+  init(_ crop: Resize.Crop) { self.crop = Mutex(crop) }
+
+  var value: Resize.Crop {
+    get { crop.withLock { $0 } }
+    set { crop.withLock { $0 = newValue } }
+  }
+}
+
+struct ResizeDefinition: LayerDefinition, Sendable {
+  static let typeName = "Resize"
+
+  var width: Int
+  var height: Int
+  var colors: Resize.Colors
+  var crop: CropHolder
+  var scale: Float
+  var bias: [Float]
+  var interpolation: Interpolation
+
+  var shape: TensorShape {
+    TensorShape(height: height, width: width, channels: colors.channelCount)
+  }
+
+  /// Only a network's inputs are resized, and those are no layers of the document.
+  func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
+    throw ModelError(
+      .unsupported,
+      "stands behind '\(inputs.first?.blob ?? "")', where it has no picture to resize",
+      hint: "a Resize stands right behind an Input")
+  }
+
+  func check() throws {
+    for (side, field) in [(width, "width"), (height, "height")] {
+      guard (1...Limits.imageSide).contains(side) else {
+        throw ModelError(
+          .mismatch, "\(side), where 1 to \(Limits.imageSide) are possible", field: field)
+      }
+    }
+    guard bias.count == 1 || bias.count == colors.channelCount else {
+      throw ModelError(
+        .mismatch, "\(bias.count) numbers, where 1 or \(colors.channelCount) are needed",
+        field: "bias")
+    }
+  }
+
+  /// The picture in the network's size.
+  func resized(_ picture: Image, _ crop: Resize.Crop) throws -> Image {
+    switch crop {
+    case .whole: return try picture.fitted(width: width, height: height, .squash, interpolation)
+    case .center:
+      return try picture.fitted(width: width, height: height, .centerCrop, interpolation)
+    case .rectangle(let x, let y, let across, let down):
+      guard x >= 0, y >= 0, across > 0, down > 0, x + across <= Double(picture.width),
+        y + down <= Double(picture.height)
+      else {
+        throw ModelError(
+          .mismatch,
+          "the rectangle of \(across) × \(down) at (\(x), \(y)) lies outside of the picture of "
+            + "\(picture.width) × \(picture.height)", field: "crop")
+      }
+      return try picture.resized(
+        width: width, height: height, interpolation,
+        of: ImageRegion(left: x, top: y, right: x + across, bottom: y + down))
+    }
+  }
+}

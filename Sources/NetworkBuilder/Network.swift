@@ -1,0 +1,147 @@
+import CoreMLModel
+import CustomLayers
+import Engine
+import TensorCore
+
+/// A network described in code, from its inputs to its outputs.
+///
+///     let input = Input()
+///     let output = input
+///       --> Resize(width: 28, height: 28, colors: .grayscale, scale: 1 / 255)
+///       --> Convolution(kernel: (5, 5), channels: 20, activation: .relu, name: "conv1")
+///       --> Pooling(kernel: (2, 2))
+///       --> Dense(neurons: 10, activation: .softmax, name: "fc1")
+///     let network = Network(input: input, output: output)
+///     print(try network.summary())
+///     let model = try network.compile(weights: .folder("weights"))
+///     print(try model.predict(picture).output.top(5))
+///
+/// It becomes a Core ML document, which is run here or written as an `.mlmodel` file.
+public struct Network {
+  /// The implementation of a custom layer.
+  public typealias CustomLayerType = any (CustomLayer & SendableMetatype).Type
+
+  public let inputs: [Input]
+  public let outputs: [NetworkTensor]
+  private var kept: [NetworkTensor] = []
+
+  public init(input: Input, output: NetworkTensor) {
+    self.init(inputs: [input], outputs: [output])
+  }
+
+  /// - Parameter outputs: each has the name of the layer that makes it.
+  public init(inputs: [Input], outputs: [NetworkTensor]) {
+    self.inputs = inputs
+    self.outputs = outputs
+  }
+
+  /// Lets a prediction answer the tensor's value, too: ``NetworkPrediction/value(of:)``. For networks that
+  /// are compiled afterwards.
+  public mutating func keep(_ tensor: NetworkTensor) { kept.append(tensor) }
+
+  /// A table of all layers with their shapes and numbers of parameters, and the sum of these.
+  ///
+  /// - Throws: `ModelError` with the first layer that does not fit its input.
+  public func summary(customLayers: [CustomLayerType] = []) throws -> String {
+    try written(.outline, Self.registry(customLayers)).summary
+  }
+
+  /// How many numbers the weights hold, those of a shared layer once.
+  public func parameterCount(customLayers: [CustomLayerType] = []) throws -> Int {
+    try written(.outline, Self.registry(customLayers)).parameterCount
+  }
+
+  /// The Core ML document.
+  ///
+  /// - Parameter customLayers: implementations that say which shape a ``Custom`` layer has.
+  /// - Throws: `ModelError` with the layer: a size that is not known, shapes that do not fit, weights
+  ///   of a wrong length.
+  public func model(
+    weights: WeightSource, customLayers: [CustomLayerType] = []
+  ) throws -> Model {
+    try written(weights, Self.registry(customLayers)).model
+  }
+
+  /// Writes the network as an `.mlmodel` file: atomically, and with the same bytes for the same
+  /// network and weights.
+  public func write(
+    to path: String, weights: WeightSource, customLayers: [CustomLayerType] = []
+  ) throws {
+    try model(weights: weights, customLayers: customLayers).write(to: path)
+  }
+
+  /// Makes the network ready to run.
+  ///
+  /// - Parameters:
+  ///   - weights: asked once for each layer's weights and once for its bias.
+  ///   - customLayers: implementations beside the built-in ones.
+  ///   - threads: of a prediction; nil means one a core.
+  /// - Throws: `ModelError` with the layer: a size that is not known, shapes that do not fit, weights
+  ///   of a wrong length, a custom layer that nobody implements.
+  public func compile(
+    weights: WeightSource, customLayers: [CustomLayerType] = [], threads: Int? = nil
+  ) throws -> CompiledModel {
+    let registry = Self.registry(customLayers)
+    let written = try written(weights, registry)
+    var options = CompileOptions()
+    options.customLayers = registry
+    options.threads = threads
+    var names: [Int: String] = [:]
+    for tensor in outputs + kept { names[tensor.id] = try Self.find(tensor, in: written).blob }
+    options.keep = .named(Set(names.values))
+    return CompiledModel(
+      network: try CompiledNetwork(model: written.model, options: options), inputs: written.inputs,
+      names: names)
+  }
+
+  /// Makes the network ready to run with the weights that `values` gives for a layer's name, a number
+  /// of values and a kind.
+  public func compile(
+    customLayers: [CustomLayerType] = [], threads: Int? = nil,
+    weights values: @escaping (_ name: String, _ count: Int, _ kind: WeightKind) throws -> [Float]
+  ) throws -> CompiledModel {
+    try compile(weights: WeightSource(values), customLayers: customLayers, threads: threads)
+  }
+
+  fileprivate func shape(
+    of tensor: NetworkTensor, _ customLayers: [CustomLayerType]
+  ) throws -> TensorShape {
+    try Self.find(tensor, in: written(.outline, Self.registry(customLayers))).shape
+  }
+
+  private func written(
+    _ weights: WeightSource, _ customLayers: CustomLayerRegistry
+  ) throws -> WrittenNetwork {
+    try WrittenNetwork(
+      NetworkGraph(inputs: inputs, outputs: outputs), outputs: outputs, weights: weights,
+      customLayers: customLayers)
+  }
+
+  private static func registry(_ types: [CustomLayerType]) -> CustomLayerRegistry {
+    var registry = CustomLayerRegistry()
+    for type in types { registry.register(type) }
+    return registry
+  }
+
+  private static func find(
+    _ tensor: NetworkTensor, in written: WrittenNetwork
+  ) throws -> WrittenTensor {
+    guard let found = written.tensors[tensor.id] else {
+      throw ModelError(
+        .mismatch, "a tensor that is asked for is no part of the network",
+        hint: "only what an output is made of is computed")
+    }
+    return found
+  }
+}
+
+extension NetworkTensor {
+  /// The shape, as far as it is known.
+  ///
+  /// - Throws: `ModelError` with the first layer that does not fit its input.
+  public func shape(customLayers: [Network.CustomLayerType] = []) throws -> TensorShape {
+    if case .input(_, let shape) = source { return shape }
+    let inputs = NetworkGraph.ordered([self]).compactMap { $0 as? Input }
+    return try Network(inputs: inputs, outputs: [self]).shape(of: self, customLayers)
+  }
+}

@@ -1,0 +1,114 @@
+import TensorCore
+
+/// The tensors of a network in an order in which each comes after those that it is made of, and the
+/// names of its layers and inputs.
+struct NetworkGraph {
+  let tensors: [NetworkTensor]
+  /// By the tensor's number.
+  let inputNames: [Int: String]
+  /// By the layer's identity.
+  let layerNames: [ObjectIdentifier: String]
+
+  init(inputs: [Input], outputs: [NetworkTensor]) throws {
+    guard !outputs.isEmpty else {
+      throw ModelError(.mismatch, "the network has no output")
+    }
+    tensors = Self.ordered(outputs)
+    let used = Set(tensors.map(\.id))
+    let listed = Set(inputs.map(\.id))
+    var names: Set<String> = []
+    var inputNames: [Int: String] = [:]
+    for (index, input) in inputs.enumerated() {
+      let name = input.ownName ?? (inputs.count == 1 ? "input" : "input\(index + 1)")
+      guard used.contains(input.id) else {
+        throw ModelError(.mismatch, "the input '\(name)' leads to no output")
+      }
+      guard inputNames[input.id] == nil, names.insert(name).inserted else {
+        throw ModelError(.mismatch, "two inputs are named '\(name)'")
+      }
+      inputNames[input.id] = name
+    }
+    for tensor in tensors {
+      if case .input(let name, _) = tensor.source, !listed.contains(tensor.id) {
+        throw ModelError(
+          .mismatch,
+          "the output is made of an input"
+            + (name.map { ", '\($0)'," } ?? "") + " that is not among the network's inputs")
+      }
+    }
+    self.inputNames = inputNames
+    layerNames = try Self.layerNames(tensors, &names)
+  }
+
+  var names: Set<String> { Set(inputNames.values).union(layerNames.values) }
+
+  static func ordered(_ outputs: [NetworkTensor]) -> [NetworkTensor] {
+    var ordered: [NetworkTensor] = []
+    var visited: Set<Int> = []
+    var open: [(tensor: NetworkTensor, next: Int)] = []
+    for output in outputs where visited.insert(output.id).inserted {
+      open.append((output, 0))
+      while let (tensor, next) = open.last {
+        let parents = tensor.parents
+        guard next < parents.count else {
+          ordered.append(tensor)
+          open.removeLast()
+          continue
+        }
+        open[open.count - 1].next += 1
+        if visited.insert(parents[next].id).inserted { open.append((parents[next], 0)) }
+      }
+    }
+    return ordered
+  }
+
+  /// The layers' own names, then numbered ones for those that have none.
+  private static func layerNames(
+    _ tensors: [NetworkTensor], _ names: inout Set<String>
+  ) throws -> [ObjectIdentifier: String] {
+    var layerNames: [ObjectIdentifier: String] = [:]
+    for case .layer(let layer, _) in tensors.map(\.source) {
+      guard let name = layer.name, !name.isEmpty, layerNames[ObjectIdentifier(layer)] == nil
+      else { continue }
+      guard names.insert(name).inserted else {
+        throw ModelError(
+          .mismatch, "another layer or input has the same name", layer: name,
+          layerClass: layer.definition.typeName,
+          hint: "to share weights, apply one layer object to several tensors")
+      }
+      layerNames[ObjectIdentifier(layer)] = name
+    }
+    var counts: [String: Int] = [:]
+    for case .layer(let layer, _) in tensors.map(\.source) {
+      guard layerNames[ObjectIdentifier(layer)] == nil else { continue }
+      let type = layer.definition.typeName.lowercased()
+      var name: String
+      repeat {
+        counts[type, default: 0] += 1
+        name = "\(type)_\(counts[type] ?? 0)"
+      } while !names.insert(name).inserted
+      layerNames[ObjectIdentifier(layer)] = name
+    }
+    return layerNames
+  }
+}
+
+extension NetworkTensor {
+  var parents: [NetworkTensor] {
+    if case .layer(_, let tensors) = source { tensors } else { [] }
+  }
+
+  /// The name that an input was given.
+  fileprivate var ownName: String? {
+    if case .input(let name?, _) = source, !name.isEmpty { name } else { nil }
+  }
+
+  var isInput: Bool { if case .input = source { true } else { false } }
+
+  /// The resize of an input that the tensor is, if it is one.
+  var resize: ResizeDefinition? {
+    guard case .layer(let layer, let tensors) = source, tensors.count == 1, tensors[0].isInput
+    else { return nil }
+    return layer.definition as? ResizeDefinition
+  }
+}

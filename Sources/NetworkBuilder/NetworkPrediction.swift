@@ -1,0 +1,68 @@
+import TensorCore
+
+/// What a network answers.
+public struct NetworkPrediction: Sendable {
+  /// In the order in which the network has them.
+  public let outputs: [NetworkValue]
+  private let values: [String: NetworkValue]
+  private let names: [Int: String]
+
+  init(_ blobs: [String: Tensor], outputs: [String], names: [Int: String]) {
+    values = Dictionary(
+      uniqueKeysWithValues: blobs.map { ($0.key, NetworkValue(name: $0.key, blob: $0.value)) })
+    self.outputs = outputs.compactMap { [values] in values[$0] }
+    self.names = names
+  }
+
+  /// The first output, which is the only one of most networks.
+  public var output: NetworkValue { outputs[0] }
+
+  /// The value of an output, or of a tensor that has been kept.
+  ///
+  /// - Throws: `.mismatch` for any other.
+  public func value(of tensor: NetworkTensor) throws -> NetworkValue {
+    guard let value = names[tensor.id].flatMap({ values[$0] }) else {
+      throw ModelError(
+        .mismatch, "a tensor is asked for that has not been kept",
+        hint: "keep(tensor) before the network is compiled")
+    }
+    return value
+  }
+}
+
+/// The value of a tensor.
+public struct NetworkValue: Sendable {
+  /// The name of the layer that made it.
+  public let name: String
+  private let blob: Tensor
+
+  init(name: String, blob: Tensor) {
+    self.name = name
+    self.blob = blob
+  }
+
+  public var shape: TensorShape { (try? TensorShape(blob: blob.shape)) ?? TensorShape() }
+
+  /// The elements `[height, width, channels]`, made anew each time.
+  public var floats: [Float] {
+    blob.shape.count == 5 ? blob.transposed([0, 1, 3, 4, 2]).elements : blob.elements
+  }
+
+  /// An element and its place.
+  public struct Score: Sendable, Equatable {
+    public let index: Int
+    public let value: Float
+  }
+
+  /// The `count` greatest elements, the lower index first among equals, what is not a number last.
+  public func top(_ count: Int) -> [Score] {
+    let scores = floats.enumerated().map { Score(index: $0.offset, value: $0.element) }
+    let sorted = scores.sorted { a, b in
+      if a.value.isNaN || b.value.isNaN {
+        return a.value.isNaN == b.value.isNaN ? a.index < b.index : b.value.isNaN
+      }
+      return a.value != b.value ? a.value > b.value : a.index < b.index
+    }
+    return Array(sorted.prefix(max(0, count)))
+  }
+}

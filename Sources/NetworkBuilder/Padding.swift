@@ -1,0 +1,29 @@
+import CoreMLModel
+
+/// What stands around a tensor while a window moves over it.
+public enum Padding: Sendable, Equatable {
+  /// As much as the result needs to have ⌈in / stride⌉ rows and columns; an odd row or column is at
+  /// the bottom and at the right, as in Keras and TensorFlow.
+  case same
+  /// Nothing: ⌊(in − kernel) / stride⌋ + 1 rows and columns.
+  case valid
+  /// These rows and columns.
+  case explicit(top: Int, bottom: Int, left: Int, right: Int)
+
+  /// The same rows above and below, the same columns left and right.
+  public static func explicit(vertical: Int, horizontal: Int) -> Padding {
+    .explicit(top: vertical, bottom: vertical, left: horizontal, right: horizontal)
+  }
+
+  /// The document's amounts; nil for `same`.
+  var valid: ValidPadding? {
+    var valid = ValidPadding()
+    switch self {
+    case .same: return nil
+    case .valid: break
+    case .explicit(let top, let bottom, let left, let right):
+      valid.paddingAmounts = BorderAmounts(top: top, bottom: bottom, left: left, right: right)
+    }
+    return valid
+  }
+}

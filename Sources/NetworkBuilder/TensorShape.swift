@@ -1,0 +1,46 @@
+import TensorCore
+
+/// Height, width and channels of a tensor; nil where a size is not known.
+///
+/// Vectors, such as those that a ``Dense`` layer makes, have a height and a width of 1. The order of
+/// the sizes is the order of the elements, too: a tensor's values lie channels last,
+/// `[height, width, channels]`, wherever this library takes or gives them.
+public struct TensorShape: Sendable, Hashable {
+  public var height: Int?
+  public var width: Int?
+  public var channels: Int?
+
+  public init(height: Int? = nil, width: Int? = nil, channels: Int? = nil) {
+    self.height = height
+    self.width = width
+    self.channels = channels
+  }
+
+  /// height · width · channels; nil where one is not known.
+  public var count: Int? { sizes.flatMap { try? checkedProduct($0) } }
+
+  /// `[height, width, channels]`; nil where one is not known.
+  var sizes: [Int]? {
+    guard let height, let width, let channels else { return nil }
+    return [height, width, channels]
+  }
+
+  /// `[Seq, Batch, C, H, W]`; nil where a size is not known.
+  var blob: [Int]? { sizes.map { [1, 1, $0[2], $0[0], $0[1]] } }
+
+  /// The shape of a blob `[Seq, Batch, C, H, W]`.
+  init(blob: [Int]) throws {
+    guard blob.count == 5, blob[0] == 1, blob[1] == 1 else {
+      throw ModelError(
+        .unsupported, "the shape \(blob) is no [1, 1, channels, height, width]")
+    }
+    self.init(height: blob[3], width: blob[4], channels: blob[2])
+  }
+}
+
+extension TensorShape: CustomStringConvertible {
+  /// `224 × 224 × 3`; a size that is not known is a question mark.
+  public var description: String {
+    [height, width, channels].map { $0.map(String.init) ?? "?" }.joined(separator: " × ")
+  }
+}

@@ -1,0 +1,190 @@
+import CoreMLModel
+import CustomLayers
+import TensorCore
+
+/// A network as a document, and what is needed to run it.
+struct WrittenNetwork {
+  /// A line of the summary.
+  struct Row {
+    var name: String
+    var type: String
+    var shape: TensorShape
+    /// Nil where a layer's weights have been counted at an earlier application.
+    var parameterCount: Int?
+  }
+
+  let model: Model
+  let inputs: [BoundInput]
+  /// By the tensor's number.
+  let tensors: [Int: WrittenTensor]
+  let rows: [Row]
+
+  init(
+    _ graph: NetworkGraph, outputs: [NetworkTensor], weights: WeightSource,
+    customLayers: CustomLayerRegistry
+  ) throws {
+    let document = DocumentWriter(weights, names: graph.names)
+    var tensors: [Int: WrittenTensor] = [:]
+    var rows: [Row] = []
+    var inputs: [BoundInput] = []
+    var applications: [ObjectIdentifier: Int] = [:]
+    let features = Self.featureCounts(graph)
+    for tensor in graph.tensors {
+      let written: WrittenTensor
+      switch tensor.source {
+      case .input(_, let shape):
+        let name = graph.inputNames[tensor.id] ?? ""
+        written = WrittenTensor(blob: name, shape: shape)
+        rows.append(Row(name: name, type: "Input", shape: shape, parameterCount: 0))
+        if features[tensor.id]?.isDirect == true {
+          inputs.append(BoundInput(name: name, feature: name, kind: .array(shape)))
+        }
+      case .layer(let layer, let parents):
+        let own = graph.layerNames[ObjectIdentifier(layer)] ?? ""
+        let number = applications[ObjectIdentifier(layer), default: 0] + 1
+        applications[ObjectIdentifier(layer)] = number
+        let name = number == 1 ? own : document.uniqueApplication(own, number)
+        let type = layer.definition.typeName
+        let first = document.layers.count
+        do {
+          if let resize = tensor.resize, let input = parents.first {
+            try resize.check()
+            let count = features[input.id]
+            let isOnly = count.map { !$0.isDirect && $0.resizes == 1 } ?? false
+            let inputName = graph.inputNames[input.id] ?? ""
+            let feature = isOnly ? inputName : name
+            let declared = tensors[input.id]?.shape ?? TensorShape()
+            inputs.append(
+              BoundInput(name: inputName, feature: feature, kind: .picture(resize, declared, name)))
+            written = WrittenTensor(blob: feature, shape: resize.shape)
+          } else {
+            let scope = LayerScope(
+              name: name, weightName: own, customLayers: customLayers, document: document)
+            written = try layer.definition.write(parents.compactMap { tensors[$0.id] }, scope)
+          }
+        } catch let error as ModelError {
+          throw error.inLayer(name, class: type)
+        }
+        let count = document.layers[first...].reduce(0) {
+          $0 + ($1.parameters?.parameterCount ?? 0)
+        }
+        rows.append(
+          Row(
+            name: name, type: type, shape: written.shape, parameterCount: number == 1 ? count : nil)
+        )
+      }
+      tensors[tensor.id] = written
+    }
+    self.tensors = tensors
+    self.rows = rows
+    self.inputs = inputs
+    model = try Self.model(
+      document.layers, inputs,
+      outputs: outputs.map { output in
+        guard !output.isInput, output.resize == nil, let written = tensors[output.id] else {
+          throw ModelError(.mismatch, "an input is no output: a layer must stand between them")
+        }
+        return written
+      })
+  }
+
+  /// How each input is used: by resizes, and by other layers.
+  private static func featureCounts(
+    _ graph: NetworkGraph
+  ) -> [Int: (isDirect: Bool, resizes: Int)] {
+    var counts: [Int: (isDirect: Bool, resizes: Int)] = [:]
+    for tensor in graph.tensors {
+      for parent in tensor.parents where parent.isInput {
+        var count = counts[parent.id] ?? (false, 0)
+        if tensor.resize != nil { count.resizes += 1 } else { count.isDirect = true }
+        counts[parent.id] = count
+      }
+    }
+    return counts
+  }
+
+  private static func model(
+    _ layers: [NeuralNetworkLayer], _ inputs: [BoundInput], outputs: [WrittenTensor]
+  ) throws -> Model {
+    var network = NeuralNetwork()
+    network.layers = layers
+    var description = ModelDescription()
+    var metadata = Metadata()
+    metadata.userDefined["assay.source"] = "NetworkBuilder"
+    func array(_ name: String, _ shape: TensorShape, _ what: String) throws -> FeatureDescription {
+      guard let sizes = shape.sizes else {
+        throw ModelError(
+          .mismatch, "the size of the \(what) '\(name)' is not known: \(shape)",
+          hint: "give Input(width:height:channels:) its sizes, or put a Resize behind it")
+      }
+      for (size, field) in zip(sizes, ["height", "width", "channels"]) {
+        do { try requirePositive(size, field) } catch let error as ModelError {
+          throw error.inLayer(name, class: "Input")
+        }
+      }
+      let isVector = sizes[0] == 1 && sizes[1] == 1
+      metadata.userDefined["assay.layout.\(name)"] = isVector ? "NC" : "NHWC"
+      return FeatureDescription(
+        name: name,
+        kind: .multiArray(
+          ArrayFeatureType(
+            shape: isVector ? [sizes[2]] : [sizes[2], sizes[0], sizes[1]], dataType: .float32)))
+    }
+    for input in inputs {
+      switch input.kind {
+      case .array(let shape):
+        description.input.append(try array(input.feature, shape, "input"))
+      case .picture(let resize, _, _):
+        description.input.append(
+          FeatureDescription(
+            name: input.feature,
+            kind: .image(
+              ImageFeatureType(
+                width: resize.width, height: resize.height, colorSpace: resize.colorSpace))))
+        if let preprocessing = resize.preprocessing(input.feature) {
+          network.preprocessing.append(preprocessing)
+        }
+      }
+    }
+    for output in outputs {
+      guard !description.output.contains(where: { $0.name == output.blob }) else {
+        throw ModelError(.mismatch, "'\(output.blob)' is an output twice")
+      }
+      description.output.append(try array(output.blob, output.shape, "output"))
+    }
+    description.metadata = metadata
+    var model = Model()
+    model.type = .neuralNetwork(network)
+    model.description = description
+    model.specificationVersion = model.minimumSpecificationVersion
+    return model
+  }
+}
+
+extension ResizeDefinition {
+  var colorSpace: ImageFeatureType.ColorSpace {
+    switch colors {
+    case .rgb: .rgb
+    case .bgr: .bgr
+    case .grayscale: .grayscale
+    }
+  }
+
+  /// Scale and biases; nil where samples reach the network as they are.
+  fileprivate func preprocessing(_ feature: String) -> NeuralNetworkPreprocessing? {
+    guard scale != 1 || bias.contains(where: { $0 != 0 }) else { return nil }
+    var scaler = NeuralNetworkImageScaler()
+    scaler.channelScale = scale
+    if colors == .grayscale {
+      scaler.grayBias = bias[0]
+    } else {
+      scaler.redBias = bias[0]
+      scaler.greenBias = bias[bias.count == 1 ? 0 : 1]
+      scaler.blueBias = bias[bias.count == 1 ? 0 : 2]
+    }
+    var preprocessing = NeuralNetworkPreprocessing()
+    preprocessing.featureName = feature
+    preprocessing.preprocessor = .scaler(scaler)
+    return preprocessing
+  }
+}

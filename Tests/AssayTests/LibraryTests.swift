@@ -1,0 +1,70 @@
+import Assay
+import Foundation
+import Testing
+
+/// The code of `docs/library.md`, with no import beside `Assay`, and that the page holds no other.
+@Suite struct LibraryTests {
+  @Test func convertLoadPredictCompare() throws {
+    try Command.withFolder { folder in
+      let fixtures = Command.packageRoot + "/Fixtures/networks/keras3-sequential"
+      for (from, to) in [
+        (".h5", "network.h5"), (".inputs.npz", "inputs.npz"), (".expected.npz", "expected.npz"),
+      ] {
+        try FileManager.default.copyItem(atPath: fixtures + from, toPath: "\(folder)/\(to)")
+      }
+      let source = try ModelSource(contentsOf: "\(folder)/network.h5")
+      let model = try source.convert(ConversionOptions()).model
+      try model.write(to: "\(folder)/network.mlmodel")
+      let comparison = try Comparison.compare(
+        model, inputs: ["\(folder)/inputs.npz"], expected: "\(folder)/expected.npz",
+        options: Comparison.Options())
+      print(comparison.matches)
+      #expect(comparison.matches)
+
+      let loaded = try Model(contentsOf: "\(folder)/network.mlmodel")
+      let predictor = try Predictor(model: loaded)
+      let input = Tensor(shape: [1, 4], [0.5, -1, 2, 0])
+      for output in try predictor.predict(["input1": .array(input)]).outputs {
+        print(output.name, output.value.shape, output.value.elements)
+      }
+      #expect(loaded == model)
+    }
+  }
+
+  @Test func options() throws {
+    var options = ConversionOptions()
+    options.imageInputs = ["input1"]
+    options.preprocessing.scale = PerFeature(1 / 127.5)
+    options.preprocessing.redBias = PerFeature(-1)
+    options.preprocessing.greenBias = PerFeature(-1)
+    options.preprocessing.blueBias = PerFeature(-1)
+    let source = try ModelSource(
+      contentsOf: Command.packageRoot + "/Fixtures/builder/inception.h5")
+    // Sixteen channels are no picture.
+    #expect(throws: ModelError.self) { try source.convert(options) }
+
+    var settings = Predictor.Options()
+    settings.engine.customLayers.register(Swish.self)
+    settings.engine.threads = 2
+    let picture = try Image.read(Command.packageRoot + "/Fixtures/demo/picture.png")
+    #expect(picture.channelCount == 3)
+  }
+
+  @Test func thePageHoldsCompiledCode() throws {
+    func lines(_ text: String) -> [String] {
+      text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    let page = try String(
+      contentsOfFile: Command.packageRoot + "/docs/library.md", encoding: .utf8)
+    let source = lines(try String(contentsOfFile: #filePath, encoding: .utf8))
+    let blocks = page.components(separatedBy: "```swift\n").dropFirst()
+      .compactMap { $0.components(separatedBy: "```").first }
+    #expect(blocks.count == 4)
+    for block in blocks {
+      let wanted = lines(block.trimmingCharacters(in: .newlines))
+      #expect(
+        source.indices.contains { source[$0...].starts(with: wanted) },
+        "not in this file:\n\(block)")
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import TensorCore
+
+@testable import CustomLayers
+
+/// An array of a case.
+struct CaseTensor: Decodable, Sendable {
+  var shape: [Int]
+  var values: [Float]
+}
+
+/// A layer with inputs and the outputs that its source framework gave, written by
+/// `Fixtures/custom-layers/make.py`.
+struct FrameworkCase: Decodable, Sendable, CustomStringConvertible {
+  enum Parameter: Decodable, Sendable {
+    case bool(Bool)
+    case int(Int32)
+    case double(Double)
+    case string(String)
+
+    private enum Key: String, CodingKey { case bool, int, double, string }
+
+    init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: Key.self)
+      if let value = try values.decodeIfPresent(Bool.self, forKey: .bool) {
+        self = .bool(value)
+      } else if let value = try values.decodeIfPresent(Int32.self, forKey: .int) {
+        self = .int(value)
+      } else if let value = try values.decodeIfPresent(Double.self, forKey: .double) {
+        self = .double(value)
+      } else {
+        self = .string(try values.decode(String.self, forKey: .string))
+      }
+    }
+
+    var value: CustomLayerParameter {
+      switch self {
+      case .bool(let value): .bool(value)
+      case .int(let value): .int(value)
+      case .double(let value): .double(value)
+      case .string(let value): .string(value)
+      }
+    }
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case name, parameters, weights, inputs, outputs
+    case className = "class"
+  }
+
+  var name: String
+  var className: String
+  var parameters: [String: Parameter]
+  var weights: [[Float]]
+  var inputs: [CaseTensor]
+  var outputs: [CaseTensor]
+
+  var description: String { "\(className), \(name)" }
+
+  static func all(_ framework: String) -> [FrameworkCase] {
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    let path = root.joined(separator: "/") + "/Fixtures/custom-layers/\(framework).json"
+    guard let data = FileManager.default.contents(atPath: path) else { return [] }
+    return (try? JSONDecoder().decode([FrameworkCase].self, from: data)) ?? []
+  }
+
+  var typedParameters: [String: CustomLayerParameter] { parameters.mapValues(\.value) }
+}
+
+/// Makes, asks and runs built-in layers.
+enum LayerRun {
+  static func type(_ name: String) throws -> any (BuiltInCustomLayer & SendableMetatype).Type {
+    guard
+      let type = builtInCustomLayers.first(where: {
+        $0.className == name || $0.otherNames.contains(name)
+      })
+    else { throw ModelError(.unsupported, "no built-in class \(name)") }
+    return type
+  }
+
+  static func make(
+    _ name: String, _ parameters: [String: CustomLayerParameter] = [:],
+    _ weights: [CustomLayerWeight] = []
+  ) throws -> any CustomLayer {
+    var parameters = parameters
+    parameters["engineName"] = .string(name)
+    let layer = try type(name).init(parameters: parameters)
+    try layer.setWeights(weights)
+    return layer
+  }
+
+  static func run(_ layer: any CustomLayer, _ inputs: [CaseTensor]) throws -> [CaseTensor] {
+    var outputs = try layer.outputShapes(forInputShapes: inputs.map(\.shape)).map {
+      CaseTensor(shape: $0, values: [Float](repeating: .nan, count: $0.reduce(1, *)))
+    }
+    let buffers = inputs.map { input in
+      let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: input.values.count)
+      _ = buffer.initialize(from: input.values)
+      return buffer
+    }
+    let targets = outputs.map { output in
+      let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: output.values.count)
+      buffer.initialize(repeating: .nan)
+      return buffer
+    }
+    defer { for buffer in buffers + targets { buffer.deallocate() } }
+    try layer.evaluate(
+      inputs: zip(inputs, buffers).map {
+        CustomLayerInput(shape: $0.shape, elements: UnsafeBufferPointer($1))
+      },
+      outputs: zip(outputs, targets).map { CustomLayerOutput(shape: $0.shape, elements: $1) })
+    for (index, target) in targets.enumerated() { outputs[index].values = Array(target) }
+    return outputs
+  }
+}
+
+/// The same values in −2 ..< 2 for the same seed.
+struct TestValues {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+  mutating func tensor(_ shape: [Int]) -> CaseTensor {
+    let values = (0..<shape.reduce(1, *)).map { _ in
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return Float(state >> 40) / Float(1 << 22) - 2
+    }
+    return CaseTensor(shape: shape, values: values)
+  }
+}

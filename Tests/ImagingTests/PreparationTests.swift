@@ -1,0 +1,60 @@
+import TensorCore
+import Testing
+
+@testable import Imaging
+
+struct PreparationTests {
+  private let picture = randomPicture(width: 31, height: 17, channels: 3)
+
+  private func prepared(_ order: ChannelOrder, _ options: PictureOptions) throws -> [Float] {
+    try picture.prepared(width: 12, height: 12, order, options).elements
+  }
+
+  /// A picture becomes grey before its size changes, as `convert("L")` comes before `resize`.
+  @Test func greyComesFirst() throws {
+    var options = PictureOptions()
+    options.fitting = .squash
+    let grey = try picture.grayscale().resized(width: 12, height: 12)
+    #expect(try prepared(.grayscale, options) == grey.bytes.map(Float.init))
+  }
+
+  @Test func ordersOfColours() throws {
+    for interpolation in [Interpolation.bicubic, .tensorFlowBilinear] {
+      var options = PictureOptions()
+      options.fitting = .fit
+      options.interpolation = interpolation
+      let rgb = try prepared(.rgb, options)
+      let bgr = try prepared(.bgr, options)
+      #expect(rgb.count == 3 * 144)
+      #expect(Array(rgb[..<144]) == Array(bgr[288...]))
+      #expect(Array(rgb[144..<288]) == Array(bgr[144..<288]))
+    }
+  }
+
+  /// Without integers in between the picture has the same place as with them.
+  @Test(arguments: [Fitting.squash, .centerCrop, .fit])
+  func placesAreTheSame(_ fitting: Fitting) throws {
+    var options = PictureOptions()
+    options.fitting = fitting
+    options.interpolation = .tensorFlowBilinear
+    let values = try prepared(.rgb, options)
+    let rounded = try picture.fitted(width: 12, height: 12, fitting, .tensorFlowBilinear)
+    #expect(
+      values.map { UInt8(rounding: $0) } == (try rounded.tensor(.rgb).elements.map { UInt8($0) }))
+    options.interpolation = .openCVBilinear
+    let fixed = try prepared(.rgb, options)
+    #expect(zip(values, fixed).allSatisfy { abs($0 - $1) <= 1 })
+  }
+
+  /// Keras' recipe takes the nearest sample; `load_img` does the same with Pillow.
+  @Test func recipes() {
+    #expect(PictureRecipe.kerasLoadImage.options.interpolation == .nearest)
+    #expect(
+      PictureRecipe.caffeClassifyTen.options.description
+        == "resize squash to 256×256, of that ten parts, whose answers are averaged; "
+        + "interpolation tf-bilinear; exif ignore")
+    var options = PictureRecipe.caffeClassifyTen.options
+    options.bring(into: .fit)
+    #expect(options.firstSide == nil && options.crops == .center)
+  }
+}

@@ -1,0 +1,1 @@
+../../../docs/examples/NetworksInSwift/Sources/NetworksInSwift/DigitNetwork.swift

@@ -1,0 +1,118 @@
+import Foundation
+import NetworkBuilder
+import TensorCore
+import Testing
+
+/// The code of `docs/networks-in-swift.md`, and that the page holds no other.
+struct TutorialTests {
+  private let picture: Image
+
+  init() throws { picture = try Fixture.picture("lenet.npz", "picture") }
+
+  private func copyWeights(to folder: String) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: Fixture.path("lenet")) {
+      try FileManager.default.copyItem(
+        atPath: Fixture.path("lenet/\(name)"), toPath: "\(folder)/\(name)")
+    }
+  }
+
+  @Test func aFirstNetwork() throws {
+    let input = Input()
+    let output =
+      input
+      --> Resize(width: 28, height: 28, colors: .grayscale, scale: 1 / 255)
+      --> Convolution(kernel: (5, 5), channels: 4, activation: .relu, name: "conv1")
+      --> Pooling(kernel: (2, 2))
+      --> Convolution(kernel: (5, 5), channels: 8, activation: .relu, name: "conv2")
+      --> Pooling(kernel: (2, 2))
+      --> Dense(neurons: 16, activation: .relu, name: "fc1")
+      --> Dense(neurons: 10, name: "fc2")
+      --> Softmax()
+    let network = Network(input: input, output: output)
+    #expect(try Self.page().contains(Self.indented(network.summary())))
+
+    try withFolder { folder in
+      try copyWeights(to: folder)
+      let model = try network.compile(weights: .folder(folder))
+      let zeros = try network.compile { name, count, kind in
+        [Float](repeating: 0, count: count)
+      }
+      #expect(try zeros.predict(picture).output.floats == [Float](repeating: 0.1, count: 10))
+
+      let prediction = try model.predict(picture)
+      for score in prediction.output.top(3) {
+        print("digit \(score.index): \(score.value)")
+      }
+      let expected = try Fixture.floats("lenet.npz", "softmax")
+      #expect(difference(prediction.output.floats, from: expected) <= 1)
+
+      try network.write(to: "\(folder)/digits.mlmodel", weights: .folder(folder))
+      #expect(try Model(contentsOf: "\(folder)/digits.mlmodel").validate().isEmpty)
+
+      let pictures = [picture, picture]
+      let runner = Runner(model, framesInFlight: 3)
+      for result in runner.predictions(of: pictures.map { .picture($0) }) {
+        let best = try result.get().output.top(1)[0]
+        print("digit \(best.index): \(best.value)")
+      }
+    }
+  }
+
+  @Test func insideAndInPart() throws {
+    let digits = DigitNetwork()
+    let (network, features, resize) = (digits.network, digits.features, digits.resize)
+    let folder = Fixture.path("lenet")
+    let model = try network.compile(weights: .folder(folder))
+    var inspected = network
+    inspected.keep(features)
+    let inside = try inspected.compile(weights: .folder(folder)).predict(picture)
+    print(try inside.value(of: features).floats)
+
+    resize.crop = .rectangle(x: 4, y: 4, width: 20, height: 20)
+    let part = try model.predict(picture)
+    #expect(part.output.floats != inside.output.floats)
+  }
+
+  @Test func errorOnThePage() throws {
+    let error = modelError {
+      _ = try DigitNetwork().network.model(
+        weights: .dictionary(["conv1_W": [Float](repeating: 0, count: 90)]))
+    }
+    #expect(try Self.page().contains(Self.indented(try #require(error?.description))))
+  }
+
+  private static func page() throws -> String {
+    try String(
+      contentsOfFile: Fixture.packageRoot + "/docs/networks-in-swift.md", encoding: .utf8)
+  }
+
+  private static func indented(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { "    \($0)" }
+      .joined(separator: "\n")
+  }
+
+  /// Each block of Swift on the page stands, line for line, in code that tests compile.
+  @Test func thePageHoldsCompiledCode() throws {
+    let example = Fixture.packageRoot + "/docs/examples/NetworksInSwift"
+    let sources = try [
+      #filePath, "\(example)/Package.swift",
+      "\(example)/Sources/NetworksInSwift/DigitNetwork.swift",
+      "\(example)/Sources/NetworksInSwift/InceptionModule.swift",
+      "\(example)/Sources/NetworksInSwift/VGG16.swift",
+    ].map { Self.trimmedLines(try String(contentsOfFile: $0, encoding: .utf8)) }
+    let blocks = try Self.page().components(separatedBy: "```swift\n").dropFirst()
+      .compactMap { $0.components(separatedBy: "```").first }
+    #expect(blocks.count > 10)
+    for block in blocks {
+      let lines = Self.trimmedLines(block.trimmingCharacters(in: .newlines))
+      let isFound = sources.contains { source in
+        source.indices.contains { source[$0...].starts(with: lines) }
+      }
+      #expect(isFound, "not in the example or in this file:\n\(block)")
+    }
+  }
+
+  private static func trimmedLines(_ text: String) -> [String] {
+    text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+}
