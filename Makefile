@@ -6,7 +6,7 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers baseline benchmark static install proto docs example
+.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs example
 
 # Installs what is missing, and asks for nothing where nothing is.
 setup:
@@ -42,6 +42,10 @@ format:
 # Checks that every `import` looks downward.
 layers:
 	@sh Tests/Tools/layers.sh
+
+# A plug-in for each model with custom layers under ../shared.
+plugins: build
+	@sh Tests/Tools/plugins.sh $(BUILD)/assay
 
 # Writes docs/layers.md from the lists of layers.
 docs: setup

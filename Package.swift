@@ -89,9 +89,13 @@ let package = Package(
       ], exclude: ["Source"]),
     library("Formulas", ["Kernels", "TensorCore"]),
     library("CoreMLModel", ["TensorCore", "ByteFormats", "CSpec", "CProtobufC"]),
-    library("CustomLayers", ["Formulas", "TensorCore", "Kernels"]),
+    .systemLibrary(name: "CAssayPlugin"),
+    library("CustomLayers", ["Formulas", "TensorCore", "Kernels", "CAssayPlugin", "CPosix"]),
     library("ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"]),
+    .target(name: "CPluginTemplate", exclude: ["Support"]),
+    library(
+      "LayerTemplates", ["CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "TensorCore"]),
     library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "TensorCore"]),
     library(
       "KerasImport",
@@ -113,7 +117,8 @@ let package = Package(
       "Assay",
       [
         "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport",
-        "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "CoreMLModel", "HDF5Reader",
+        "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
+        "CoreMLModel", "HDF5Reader",
         "ByteFormats", "TensorCore",
       ]),
     .executableTarget(
@@ -136,6 +141,7 @@ let package = Package(
     tests("Formulas"),
     tests("CoreMLModel"),
     tests("CustomLayers"),
+    tests("LayerTemplates", ["CoreMLModel"]),
     tests("ModelTransforms"),
     tests("ImportSupport", ["CoreMLModel", "TensorCore"]),
     tests(

@@ -21,8 +21,10 @@ public struct Inspection: Sendable {
     public let description: String
     public let parameters: [(name: String, value: String)]
     public let weightCounts: [Int]
-    /// Whether this program brings an implementation.
+    /// Whether there is an implementation.
     public let isProvided: Bool
+    /// The file of the plug-in that has it; nil for a built-in one.
+    public let plugin: String?
   }
 
   public let layers: [Layer]
@@ -72,7 +74,8 @@ public struct Inspection: Sendable {
       parameters: custom.parameters.sorted { $0.key < $1.key }
         .map { ($0.key, $0.value.map(Self.text) ?? "unset") },
       weightCounts: custom.weights.map { $0.shape.reduce(1, *) },
-      isProvided: customLayers[custom.className] != nil)
+      isProvided: customLayers[custom.className] != nil,
+      plugin: customLayers.plugins[custom.className])
   }
 
   private static func text(_ value: Custom.Value) -> String {
@@ -139,7 +142,7 @@ extension LayerParameters {
 
 extension CustomLayerRegistry {
   /// An implementation of `layer` with its parameters and weights, to ask it for shapes.
-  func implementation(of layer: Custom) throws -> (any CustomLayer)? {
+  func implementation(of layer: Custom) throws -> (any CustomLayerImplementation)? {
     try self[layer.className].map { try layer.instantiate($0) }
   }
 }

@@ -94,7 +94,7 @@ struct BenchCommand: ParsableCommand {
       customLayers: customLayers.map { try CustomLayerRules(argument: $0) } ?? CustomLayerRules())
     var options = Predictor.Options()
     options.layout = layout
-    options.engine = engine.compileOptions
+    options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
     let steps = StepLog()
     if layers { options.engine.hooks.onStep = { steps.append($0) } }

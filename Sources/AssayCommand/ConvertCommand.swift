@@ -80,6 +80,8 @@ struct ConvertCommand: ParsableCommand {
     completion: .file())
   var expected: String?
 
+  @OptionGroup var plugins: PluginArguments
+
   @Flag(help: "Print the plan only: every layer, and what it becomes.")
   var dryRun = false
 
@@ -118,6 +120,7 @@ struct ConvertCommand: ParsableCommand {
     if let expected {
       var options = Comparison.Options()
       options.forgetBias = forgetBias
+      options.engine.customLayers = try plugins.customLayers()
       let report = try Comparison.compare(
         result.model, inputs: checkInputs, expected: expected, options: options)
       guard report.matches else {

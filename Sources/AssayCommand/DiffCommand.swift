@@ -156,7 +156,7 @@ struct DiffCommand: ParsableCommand {
     options.layout = layout
     options.layers = layers
     options.reference = reference
-    options.engine = engine.compileOptions
+    options.engine = try engine.compileOptions()
     options.pictures = try document.map { try pictures.options(for: $0) }
     options.forgetBias = engine.forgetBias
     return options

@@ -27,6 +27,15 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup(title: "Files of weights") var weightFiles: WeightArguments
 
+  @Option(
+    help: ArgumentHelp(
+      "Write the Swift class of each custom layer, and the Metal kernel of an element-wise one, for "
+        + "an app.", valueName: "DIR"),
+    completion: .directory)
+  var swiftStubs: String?
+
+  @OptionGroup var plugins: PluginArguments
+
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
@@ -35,11 +44,22 @@ struct InspectCommand: ParsableCommand {
     let document = try inFile(model) {
       try ModelSource(contentsOf: model, weights: weights).inspectedModel()
     }
+    if let swiftStubs {
+      let stubs = AppStubs(document.customLayerClasses(try plugins.customLayers()))
+      guard !stubs.files.isEmpty else {
+        throw ModelError(.unsupported, "the model has no custom layers", file: model)
+      }
+      try stubs.write(to: swiftStubs)
+      if !global.quiet {
+        for file in stubs.files { Console.note("wrote \(swiftStubs)/\(file.path)") }
+      }
+      return
+    }
     if spec {
       Console.write(try document.descriptionText)
       return
     }
-    let inspection = Inspection(document)
+    let inspection = Inspection(document, customLayers: try plugins.customLayers())
     if json {
       Console.print(InspectionText(document, inspection).json().text)
     } else {

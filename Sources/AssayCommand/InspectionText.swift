@@ -169,7 +169,7 @@ struct InspectionText {
   private func customRows() -> [(String, String)] {
     inspection.customClasses.map { custom in
       var text = custom.className.isEmpty ? "no class name" : "class \(custom.className)"
-      text += custom.isProvided ? " (built in)" : " (to be provided)"
+      text += " (\(provider(custom)))"
       if !custom.description.isEmpty { text += ", \"\(custom.description)\"" }
       for parameter in custom.parameters { text += ", \(parameter.name) = \(parameter.value)" }
       if !custom.weightCounts.isEmpty {
@@ -177,6 +177,11 @@ struct InspectionText {
       }
       return (custom.layer, text)
     }
+  }
+
+  private func provider(_ custom: Inspection.CustomClass) -> String {
+    if let plugin = custom.plugin { return "from \(plugin)" }
+    return custom.isProvided ? "built in" : "to be provided"
   }
 
   private func totalRows() -> [(String, String)] {

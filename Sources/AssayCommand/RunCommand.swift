@@ -164,7 +164,7 @@ struct RunCommand: ParsableCommand {
     var options = Predictor.Options()
     options.layout = layout
     options.pictures = try pictures.options(for: document)
-    options.engine = engine.compileOptions
+    options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
     options.keep =
       allOutputs ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))

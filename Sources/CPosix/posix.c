@@ -4,14 +4,15 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef __linux__
-#include <signal.h>
 #include <sys/prctl.h>
 #endif
 
@@ -80,4 +81,48 @@ void assay_limit_resources(unsigned long seconds, unsigned long address_space) {
   limit(RLIMIT_CORE, 0, 0);
   limit(RLIMIT_NPROC, 0, 0);
   if (address_space > 0) limit(RLIMIT_AS, address_space, address_space);
+}
+
+int assay_deep_binding(void) {
+#ifdef RTLD_DEEPBIND
+  return RTLD_DEEPBIND;
+#else
+  return 0;
+#endif
+}
+
+int assay_rehearse_loading(const char *path, int mode, const char *entry, unsigned version,
+                           const void *table, unsigned seconds, char *text, size_t size) {
+  // Not 0, with which a library may end its process itself.
+  const int survived = 42;
+  int ends[2];
+  text[0] = 0;
+  if (assay_pipe(ends) != 0) return -1;
+  pid_t child = fork();
+  if (child == 0) {
+    static const int deadly[] = {SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE};
+    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) signal(deadly[i], SIG_DFL);
+    limit(RLIMIT_CORE, 0, 0);
+    dup2(ends[1], 1);
+    dup2(ends[1], 2);
+    alarm(seconds);
+    void *library = dlopen(path, mode);
+    const void *(*function)(unsigned, const void *) =
+        library ? (const void *(*)(unsigned, const void *))dlsym(library, entry) : NULL;
+    if (function) function(version, table);
+    _exit(survived);
+  }
+  close(ends[1]);
+  int status = -1;
+  if (child > 0) {
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    // What it left behind may hold the other end open.
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    ssize_t count = read(ends[0], text, size - 1);
+    text[count > 0 ? count : 0] = 0;
+  }
+  close(ends[0]);
+  if (status == 0) return -1;
+  return status == survived << 8 ? 0 : status;
 }

@@ -44,20 +44,14 @@ public struct CustomLayerOutput {
   }
 }
 
-/// Core ML's contract of a custom layer.
+/// A custom layer that has been made: what the engine calls.
 ///
-/// The engine calls `init(parameters:)` once a model, then `setWeights(_:)` once, then
-/// `outputShapes(forInputShapes:)` at every compilation, then `evaluate` for each prediction. One
-/// object serves all predictions of a model, one after the other, and may keep a state between them;
-/// inputs of other shapes compile the network again and ask the same object for its output shapes.
-/// Whatever it throws becomes one error that names the layer and the class.
-public protocol CustomLayer: AnyObject {
-  /// The class name in the model.
-  static var className: String { get }
-  /// Further names under which models call the class.
-  static var otherNames: [String] { get }
-  /// `parameters` holds what the model stores, and `engineName`.
-  init(parameters: [String: CustomLayerParameter]) throws
+/// `setWeights(_:)` once, then `outputShapes(forInputShapes:)` at every compilation, then `evaluate`
+/// for each prediction. One object serves all predictions of a model, one after the other, and may
+/// keep a state between them; inputs of other shapes compile the network again and ask the same
+/// object for its output shapes. Whatever it throws becomes one error that names the layer and the
+/// class.
+public protocol CustomLayerImplementation: AnyObject {
   /// The layer's weights in file order: little-endian 32-bit floats, or 16-bit where the model
   /// stores half precision.
   func setWeightData(_ weights: [Bytes]) throws
@@ -70,8 +64,7 @@ public protocol CustomLayer: AnyObject {
   var equivalent: CustomLayerEquivalent? { get }
 }
 
-extension CustomLayer {
-  public static var otherNames: [String] { [] }
+extension CustomLayerImplementation {
   public var equivalent: CustomLayerEquivalent? { nil }
 
   public func setWeights(_ weights: [CustomLayerWeight]) throws {
@@ -83,6 +76,20 @@ extension CustomLayer {
     throw ModelError(
       .malformed, "\(weights.count) weights, where the class takes none", field: "weights")
   }
+}
+
+/// Core ML's contract of a custom layer, as a Swift class.
+public protocol CustomLayer: CustomLayerImplementation {
+  /// The class name in the model.
+  static var className: String { get }
+  /// Further names under which models call the class.
+  static var otherNames: [String] { get }
+  /// `parameters` holds what the model stores, and `engineName`.
+  init(parameters: [String: CustomLayerParameter]) throws
+}
+
+extension CustomLayer {
+  public static var otherNames: [String] { [] }
 }
 
 /// A custom layer in the engine's own terms.

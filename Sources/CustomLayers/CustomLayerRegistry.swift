@@ -4,9 +4,11 @@ import TensorCore
 public struct CustomLayerRegistry: Sendable {
   /// Makes a layer from its parameters, as `CustomLayer.init(parameters:)` does.
   public typealias Factory =
-    @Sendable (_ parameters: [String: CustomLayerParameter]) throws -> any CustomLayer
+    @Sendable (_ parameters: [String: CustomLayerParameter]) throws -> any CustomLayerImplementation
 
   private var factories: [String: Factory] = [:]
+  /// The files of the plug-ins that classes come from, by class name.
+  public private(set) var plugins: [String: String] = [:]
 
   /// The built-in layers.
   public init() {
@@ -21,8 +23,13 @@ public struct CustomLayerRegistry: Sendable {
   }
 
   /// Adds a class whose layers `factory` makes, in place of one of the same name.
-  public mutating func register(_ className: String, _ factory: @escaping Factory) {
+  ///
+  /// - Parameter plugin: the file of the plug-in that has the class.
+  public mutating func register(
+    _ className: String, plugin: String? = nil, _ factory: @escaping Factory
+  ) {
     factories[className] = factory
+    plugins[className] = plugin
   }
 
   /// The implementation of the class, if somebody provides it.
@@ -41,8 +48,9 @@ public struct CustomLayerRegistry: Sendable {
     }
     return ModelError(
       .unsupported, message.joined(separator: "; "),
-      hint: "register a type that conforms to CustomLayer under that class name; built in are "
-        + classNames.joined(separator: ", "))
+      hint:
+        "--plugin FILE loads a library that has them, `assay plugin new NAME --for MODEL` begins "
+        + "one; there are now " + classNames.joined(separator: ", "))
   }
 }
 

@@ -19,16 +19,19 @@ struct EngineArguments: ParsableArguments {
     ))
   var forgetBias = ForgetBias.ignore
 
+  @OptionGroup var plugins: PluginArguments
+
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {
       throw ValidationError("--threads takes a number from 1 to 1024")
     }
   }
 
-  var compileOptions: CompileOptions {
+  func compileOptions() throws -> CompileOptions {
     var options = CompileOptions()
     options.threads = threads
     options.maxMemory = maxMemory?.bytes
+    options.customLayers = try plugins.customLayers()
     return options
   }
 }

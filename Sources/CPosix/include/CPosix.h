@@ -4,6 +4,7 @@
 #define ASSAY_CPOSIX_H
 
 #include <spawn.h>
+#include <stddef.h>
 
 /// Anonymous shared memory that may be sealed; the size is 0 and the descriptor is not inherited.
 /// Returns -1 and sets errno where there is none.
@@ -36,5 +37,16 @@ int assay_confine_to_file(int file);
 /// processes, sockets, opening for writing, renaming, removing. Linux on x86-64 and arm64 only.
 /// Returns whether the filter is in place.
 int assay_filter_system_calls(void);
+
+/// The flag of dlopen with which a library looks for symbols in itself first, or 0.
+int assay_deep_binding(void);
+
+/// Loads the library at `path` in a child process, with `mode` as of dlopen, and calls its function
+/// `entry`, if it has one, with `version` and `table`. The child ends after that, at the latest after
+/// `seconds`; what it writes to its output comes into `text`, a C string of at most `size` bytes.
+/// Returns 0 where it got to its end, else its wait status, -1 for one of 0 or where there was no
+/// child.
+int assay_rehearse_loading(const char *path, int mode, const char *entry, unsigned version,
+                           const void *table, unsigned seconds, char *text, size_t size);
 
 #endif

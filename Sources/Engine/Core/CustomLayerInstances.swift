@@ -12,7 +12,7 @@ public final class CustomLayerInstances: Sendable {
 
   /// The object of a layer, made where there is none.
   func instance(
-    ofLayer index: Int, className: String, make: () throws -> any CustomLayer
+    ofLayer index: Int, className: String, make: () throws -> any CustomLayerImplementation
   ) throws -> CustomLayerInstance {
     if let known = instances.withLock({ $0[index] }), known.className == className {
       return known.instance
@@ -26,12 +26,12 @@ public final class CustomLayerInstances: Sendable {
 /// An object that computes a custom layer, called by one thread at a time.
 final class CustomLayerInstance: @unchecked Sendable {
   // `@unchecked`: the lock guards the object and the shapes.
-  private let layer: any CustomLayer
+  private let layer: any CustomLayerImplementation
   /// The input shapes for which the object has been asked last.
   private var inputShapes: [[Int]] = []
   private let lock = Mutex(())
 
-  init(_ layer: any CustomLayer) { self.layer = layer }
+  init(_ layer: any CustomLayerImplementation) { self.layer = layer }
 
   var equivalent: CustomLayerEquivalent? { lock.withLock { _ in layer.equivalent } }
 

@@ -60,7 +60,7 @@ extension Custom: EngineLayer {
   /// Makes the implementation and hands it its parameters and weights.
   public func instantiate(
     _ make: CustomLayerRegistry.Factory, layer: String = "", hooks: EngineHooks = EngineHooks()
-  ) throws -> any CustomLayer {
+  ) throws -> any CustomLayerImplementation {
     var values: [String: CustomLayerParameter] = [:]
     for (name, value) in parameters {
       switch value {
@@ -147,7 +147,7 @@ extension CustomLayerEquivalent {
 
 extension Weights {
   /// What a custom layer gets: the stored bytes.
-  fileprivate func customLayerWeight() throws -> CustomLayerWeight {
+  public func customLayerWeight() throws -> CustomLayerWeight {
     if floatValue.count > 0 {
       return CustomLayerWeight(
         floatValue.contiguousBytes ?? Bytes(floatValue.array()), .float32)

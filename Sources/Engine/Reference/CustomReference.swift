@@ -14,28 +14,40 @@ extension Custom: ReferenceLayer {
     {
       try instantiate(make)
     }
-    let tensors = inputs.map(\.tensor)
-    let shapes = try layer.outputShapes(forInputShapes: inputs.map(\.shape))
+    return try layer.answers(to: inputs.map(\.tensor)).map(ReferenceTensor.init)
+  }
+
+  /// What a layer answers outside of a network.
+  public func answers(
+    to inputs: [Tensor], _ make: CustomLayerRegistry.Factory
+  ) throws -> [Tensor] {
+    try CustomLayerInstance(instantiate(make)).answers(to: inputs)
+  }
+}
+
+extension CustomLayerInstance {
+  fileprivate func answers(to inputs: [Tensor]) throws -> [Tensor] {
+    let shapes = try outputShapes(forInputShapes: inputs.map(\.shape))
     for shape in shapes {
       guard (1...Limits.rank).contains(shape.count), shape.allSatisfy({ $0 > 0 }) else {
-        throw ModelError(.unsupported, "'\(className)' gives an output of shape \(shape)")
+        throw ModelError(.unsupported, "the layer gives an output of shape \(shape)")
       }
       _ = try checkedProduct(shape, limit: Limits.tensorElements)
     }
     var outputs = shapes.map { Tensor(shape: $0) }
-    try evaluate(layer, tensors[...], [], &outputs, 0, [])
-    return outputs.map(ReferenceTensor.init)
+    try evaluate(inputs[...], [], &outputs, 0, [])
+    return outputs
   }
 
   /// Opens the inputs, then the outputs, one inside of the other, and calls the layer.
   private func evaluate(
-    _ layer: CustomLayerInstance, _ inputs: ArraySlice<Tensor>, _ opened: [CustomLayerInput],
+    _ inputs: ArraySlice<Tensor>, _ opened: [CustomLayerInput],
     _ outputs: inout [Tensor], _ index: Int, _ openedOutputs: [CustomLayerOutput]
   ) throws {
     if let input = inputs.first {
       try input.withUnsafeElements { elements in
         try evaluate(
-          layer, inputs.dropFirst(),
+          inputs.dropFirst(),
           opened + [CustomLayerInput(shape: input.shape, elements: elements)], &outputs, index,
           openedOutputs)
       }
@@ -43,12 +55,12 @@ extension Custom: ReferenceLayer {
       var output = outputs[index]
       try output.withUnsafeMutableElements { elements in
         try evaluate(
-          layer, inputs, opened, &outputs, index + 1,
+          inputs, opened, &outputs, index + 1,
           openedOutputs + [CustomLayerOutput(shape: outputs[index].shape, elements: elements)])
       }
       outputs[index] = output
     } else {
-      try layer.evaluate(inputs: opened, outputs: openedOutputs)
+      try evaluate(inputs: opened, outputs: openedOutputs)
     }
   }
 }

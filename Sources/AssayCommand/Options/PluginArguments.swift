@@ -1,0 +1,20 @@
+import ArgumentParser
+import CustomLayers
+
+/// Libraries with the custom layers that a model needs.
+struct PluginArguments: ParsableArguments {
+  @Option(
+    name: .customLong("plugin"),
+    help: ArgumentHelp(
+      "Load custom layers from a library that `assay plugin new` began; repeatable. Its classes "
+        + "replace built-in ones of the same name.", valueName: "FILE"),
+    completion: .file(extensions: ["so", "dylib"]))
+  var files: [String] = []
+
+  /// The built-in layers and those of the libraries.
+  func customLayers() throws -> CustomLayerRegistry {
+    var registry = CustomLayerRegistry()
+    for file in files { try PluginLibrary(path: file).register(in: &registry) }
+    return registry
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Assay
+import CoreMLModel
+import TensorCore
+
+struct PluginCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plugin", abstract: "Begins a library with custom layers.",
+    subcommands: [New.self])
+
+  struct New: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "new", abstract: "Writes a Swift package with the custom layers of a model.",
+      discussion: """
+        One class for each custom layer, with its parameters, weights and shapes, and a test. The \
+        package builds at once with `swift build -c release`, without a network; run, diff, bench \
+        and inspect load the library with --plugin. docs/plugins.md tells the whole way.
+        """)
+
+    @Argument(help: "The package's name, that of a Swift module.")
+    var name: String
+
+    @Option(
+      name: .customLong("for"), help: ArgumentHelp("The model.", valueName: "MODEL"),
+      completion: .file())
+    var model: String
+
+    @Option(
+      name: .customShort("o"),
+      help: ArgumentHelp("The folder to write; by default the name.", valueName: "DIR"),
+      completion: .directory)
+    var destination: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+      global.apply()
+      let package = try inFile(model) {
+        try PluginPackage(
+          name: name,
+          classes: ModelSource(contentsOf: model, weights: nil).inspectedModel()
+            .customLayerClasses())
+      }
+      let folder = destination ?? name
+      try package.write(to: folder)
+      guard !global.quiet else { return }
+      for file in package.files where file.path.hasPrefix("Sources/") {
+        Console.note("wrote \(folder)/\(file.path)")
+      }
+      Console.note("build it: swift build -c release --package-path \(Console.escaped(folder))")
+    }
+  }
+}

@@ -1,0 +1,133 @@
+/// A plug-in of Assay: a library with custom layers that `--plugin FILE` loads.
+///
+/// The library exports one function, `assay_plugin_entry`. Only C values cross the boundary, so it
+/// may be written in any language and built by any compiler. Layers follow Core ML's contract:
+/// created with their parameters, then given their weights once, then asked for the shapes of their
+/// outputs at every compilation, then evaluated for each prediction, at last destroyed. Calls of
+/// one layer come one after the other, of several layers perhaps from several threads.
+///
+/// A function that fails returns a value other than 0 (`create`: NULL) after it has written why to
+/// `error`, `ASSAY_ERROR_SIZE` bytes, as a C string in UTF-8.
+#ifndef ASSAY_PLUGIN_H
+#define ASSAY_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// "ASSAYPLG" in the order of the bytes on a little-endian machine.
+#define ASSAY_PLUGIN_MAGIC UINT64_C(0x474c505941535341)
+/// Changes whenever a plug-in of the version before could not be used.
+#define ASSAY_PLUGIN_VERSION 1
+#define ASSAY_MAX_RANK 8
+#define ASSAY_ERROR_SIZE 4096
+
+/// Which member of a parameter holds its value, as the model declares it.
+enum {
+  ASSAY_DOUBLE = 1,
+  ASSAY_STRING = 2,
+  /// 32 bits.
+  ASSAY_INT = 3,
+  /// 64 bits.
+  ASSAY_LONG = 4,
+  ASSAY_BOOL = 5,
+};
+
+/// A parameter of a layer. `engineName`, a string, is always among them.
+typedef struct {
+  const char *name;
+  int32_t type;
+  /// Of a double.
+  double number;
+  /// Of an int, a long, or a bool, which is 0 or 1.
+  int64_t integer;
+  /// Of a string, with `byte_count` bytes before its terminating zero.
+  const char *string;
+  size_t byte_count;
+} assay_parameter;
+
+/// One of a layer's weights as the model stores it: little-endian floats, 32 or 16 bits each.
+/// The bytes are valid during the call.
+typedef struct {
+  const void *bytes;
+  size_t byte_count;
+} assay_weight;
+
+/// `rank` sizes, outermost first: `[Seq, Batch, C, H, W]`, or the exact ones of a model of
+/// specification 4 and later.
+typedef struct {
+  size_t rank;
+  int64_t sizes[ASSAY_MAX_RANK];
+} assay_shape;
+
+/// Core ML's numbers of element types.
+enum {
+  ASSAY_FLOAT16 = 0x10000 | 16,
+  ASSAY_FLOAT32 = 0x10000 | 32,
+  ASSAY_DOUBLE64 = 0x10000 | 64,
+  ASSAY_INT32 = 0x20000 | 32,
+};
+
+/// An array, valid during the call. This version of Assay hands over dense ones of 32-bit floats.
+typedef struct {
+  int32_t element_type;
+  assay_shape shape;
+  /// Elements between neighbours along each axis.
+  int64_t strides[ASSAY_MAX_RANK];
+  void *elements;
+} assay_array;
+
+/// Functions of the program, vectorised for the processor that it runs on: the ones that its own
+/// layers use. Each takes `count` floats one after the other; input and output may be the same.
+/// The program keeps the table for as long as it runs.
+typedef struct {
+  /// Bytes of this structure: functions may be added at its end.
+  size_t size;
+  void (*exponential)(const float *x, float *y, size_t count);
+  /// Natural.
+  void (*logarithm)(const float *x, float *y, size_t count);
+  void (*tangent_hyperbolic)(const float *x, float *y, size_t count);
+  /// 1 / (1 + exp(-x))
+  void (*sigmoid)(const float *x, float *y, size_t count);
+  void (*square_root)(const float *x, float *y, size_t count);
+  void (*add)(const float *a, const float *b, float *y, size_t count);
+  /// a - b
+  void (*subtract)(const float *a, const float *b, float *y, size_t count);
+  void (*multiply)(const float *a, const float *b, float *y, size_t count);
+  /// a / b
+  void (*divide)(const float *a, const float *b, float *y, size_t count);
+} assay_host;
+
+typedef struct {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t class_count;
+  /// The class names that models refer to.
+  const char *const *class_names;
+  /// A new layer of class `class_names[class_index]`, or NULL.
+  void *(*create)(uint32_t class_index, const assay_parameter *parameters, size_t count,
+                  char *error);
+  /// Called once, with no weights where the layer has none. NULL where no class takes any.
+  int (*set_weights)(void *layer, const assay_weight *weights, size_t count, char *error);
+  /// Sets `*output_count`, which comes in as the length of `outputs`, to the number of outputs, and
+  /// writes as many shapes as fit.
+  int (*output_shapes)(void *layer, const assay_shape *inputs, size_t input_count,
+                       assay_shape *outputs, size_t *output_count, char *error);
+  /// Writes every element of the outputs; the inputs are not to be changed.
+  int (*evaluate)(void *layer, const assay_array *inputs, size_t input_count,
+                  const assay_array *outputs, size_t output_count, char *error);
+  void (*destroy)(void *layer);
+} assay_plugin;
+
+/// The plug-in's table, valid for as long as the library is loaded; NULL where it cannot work with
+/// a program of this version.
+const assay_plugin *assay_plugin_entry(uint32_t host_version, const assay_host *host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

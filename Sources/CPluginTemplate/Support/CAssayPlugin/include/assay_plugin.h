@@ -1,0 +1,1 @@
+../../../../CAssayPlugin/assay_plugin.h

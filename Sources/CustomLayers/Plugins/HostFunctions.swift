@@ -1,0 +1,50 @@
+import CAssayPlugin
+import Kernels
+
+/// The table of vectorised functions that plug-ins get: the kernels of the built-in layers, so that
+/// both give the same bits.
+enum HostFunctions {
+  // `unsafe`: written once, before it is first handed out.
+  nonisolated(unsafe) static let table: UnsafePointer<assay_host> = {
+    let table = UnsafeMutablePointer<assay_host>.allocate(capacity: 1)
+    table.initialize(
+      to: assay_host(
+        size: MemoryLayout<assay_host>.size,
+        exponential: { HostFunctions.unary(.exp, $0, $1, $2) },
+        logarithm: { HostFunctions.unary(.log, $0, $1, $2) },
+        tangent_hyperbolic: { HostFunctions.unary(.tanh, $0, $1, $2) },
+        sigmoid: { HostFunctions.unary(.sigmoid, $0, $1, $2) },
+        square_root: { HostFunctions.unary(.sqrt, $0, $1, $2) },
+        add: { HostFunctions.combine(.add, $0, $1, $2, $3) },
+        subtract: { HostFunctions.combine(.subtract, $0, $1, $2, $3) },
+        multiply: { HostFunctions.combine(.multiply, $0, $1, $2, $3) },
+        divide: { HostFunctions.combine(.divide, $0, $1, $2, $3) }))
+    return UnsafePointer(table)
+  }()
+
+  private static let kernels = ((try? InstructionSet.selected()) ?? .widest).kernels
+
+  private static func unary(
+    _ function: UnaryFunction, _ x: UnsafePointer<Float>?, _ y: UnsafeMutablePointer<Float>?,
+    _ count: Int
+  ) {
+    guard let x, let y, count > 0 else { return }
+    kernels.unary(UnaryArguments(function: function, input: x, output: y, count: count))
+  }
+
+  private static func combine(
+    _ function: CombiningFunction, _ a: UnsafePointer<Float>?, _ b: UnsafePointer<Float>?,
+    _ y: UnsafeMutablePointer<Float>?, _ count: Int
+  ) {
+    guard let a, let b, let y, count > 0 else { return }
+    withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: 2) { operands in
+      guard let base = operands.baseAddress else { return }
+      base.initialize(to: CombiningOperand(a))
+      (base + 1).initialize(to: CombiningOperand(b))
+      kernels.combine(
+        CombiningArguments(
+          function: function, operands: UnsafePointer(base), operandCount: 2, output: y,
+          count: count))
+    }
+  }
+}

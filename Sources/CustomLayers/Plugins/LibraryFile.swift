@@ -1,0 +1,80 @@
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What the first bytes of a file say of the system that a library is for. The dynamic loader's own
+/// messages do not.
+enum LibraryFile {
+  static func check(_ path: String) throws {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw ModelError(
+        .missingFile, "cannot be read: \(String(cString: strerror(errno)))",
+        hint:
+          "--plugin takes the .so or .dylib that `swift build -c release` leaves in .build/release"
+      )
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw ModelError(.unsupported, "the plug-in is not a file but a folder or a device")
+    }
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      throw ModelError(.missingFile, "cannot be read: \(String(cString: strerror(errno)))")
+    }
+    defer { close(file) }
+    var head = [UInt8](repeating: 0, count: 20)
+    let count = read(file, &head, head.count)
+    guard let found = system(of: head.prefix(max(0, count))) else {
+      throw ModelError(
+        .unsupported, "the file is not a library",
+        hint:
+          "--plugin takes the .so or .dylib that `swift build -c release` leaves in .build/release"
+      )
+    }
+    guard found == own else {
+      throw ModelError(
+        .unsupported, "the plug-in is built for \(found), this program for \(own)",
+        hint: "build it on this system, with `swift build -c release` in its package")
+    }
+  }
+
+  /// The system, where it is an ELF or Mach-O file.
+  static func system(of head: ArraySlice<UInt8>) -> String? {
+    let head = Array(head)
+    guard head.count == 20 else { return nil }
+    if Array(head[0..<4]) == [0x7f, 0x45, 0x4c, 0x46] {
+      // EI_CLASS, EI_DATA, e_machine.
+      guard head[4] == 2, head[5] == 1 else { return "a 32-bit or big-endian processor" }
+      return switch UInt16(head[18]) | UInt16(head[19]) << 8 {
+      case 62: "x86-64 (ELF)"
+      case 183: "arm64 (ELF)"
+      case let machine: "another processor (ELF machine \(machine))"
+      }
+    }
+    let word =
+      UInt32(head[0]) | UInt32(head[1]) << 8 | UInt32(head[2]) << 16 | UInt32(head[3]) << 24
+    switch word {
+    case 0xfeed_facf: return head[4] == 7 ? "x86-64 (Mach-O)" : "arm64 (Mach-O)"
+    // A universal file: the loader takes the part that fits.
+    case 0xbeba_feca: return own.contains("Mach-O") ? own : "macOS"
+    default: return nil
+    }
+  }
+
+  static var own: String {
+    #if os(Linux)
+      let format = "ELF"
+    #else
+      let format = "Mach-O"
+    #endif
+    #if arch(x86_64)
+      return "x86-64 (\(format))"
+    #else
+      return "arm64 (\(format))"
+    #endif
+  }
+}

@@ -1,0 +1,156 @@
+import CAssayPlugin
+import CPosix
+import Kernels
+import TensorCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A library with custom layers, loaded for as long as the process runs: see `assay_plugin.h`.
+public struct PluginLibrary: Sendable {
+  public let path: String
+  public let classNames: [String]
+  // `unsafe`: the library never changes its table, and is never unloaded.
+  nonisolated(unsafe) private let plugin: UnsafePointer<assay_plugin>
+
+  /// Loads the library, on Linux after a rehearsal in a child process, so that one that crashes
+  /// takes nothing with it.
+  ///
+  /// - Throws: `.missingFile`, and `.unsupported` for what is no plug-in for this program.
+  public init(path: String) throws {
+    _ = try InstructionSet.selected()
+    do {
+      try LibraryFile.check(path)
+      #if os(Linux)
+        try Self.rehearse(path)
+      #endif
+      let plugin = try Self.load(path)
+      classNames = try Self.classNames(of: plugin.pointee)
+      self.plugin = plugin
+      self.path = path
+    } catch let error as ModelError {
+      throw error.inFile(path)
+    }
+  }
+
+  /// Adds the library's classes in place of those of the same names.
+  public func register(in registry: inout CustomLayerRegistry) {
+    for (index, name) in classNames.enumerated() {
+      registry.register(name, plugin: path) { parameters in
+        try PluginLayer(plugin, classIndex: index, parameters: parameters)
+      }
+    }
+  }
+}
+
+// MARK: - Loading
+
+extension PluginLibrary {
+  /// Seconds that loading may take.
+  private static let patience: UInt32 = 30
+
+  private static let entryName = "assay_plugin_entry"
+
+  /// A plug-in with a Swift runtime of its own keeps to that.
+  private static var mode: Int32 { RTLD_NOW | RTLD_LOCAL | assay_deep_binding() }
+
+  /// Without a slash the loader would look for the file elsewhere.
+  private static func place(_ path: String) -> String {
+    path.contains("/") ? path : "./" + path
+  }
+
+  private static func load(_ path: String) throws -> UnsafePointer<assay_plugin> {
+    guard let handle = dlopen(place(path), mode) else {
+      let reason = dlerror().map { String(cString: $0) } ?? "for no given reason"
+      throw ModelError(
+        .unsupported, "the plug-in cannot be loaded: \(reason)",
+        hint: "build it on this system, with `swift build -c release` in its package")
+    }
+    guard let symbol = dlsym(handle, entryName) else {
+      throw ModelError(
+        .unsupported, "the library is no plug-in: it has no function \(entryName)",
+        hint: "`assay plugin new` writes a package that has one")
+    }
+    typealias Entry =
+      @convention(c) (UInt32, UnsafePointer<assay_host>?) -> UnsafePointer<assay_plugin>?
+    let entry = unsafeBitCast(symbol, to: Entry.self)
+    let version = UInt32(ASSAY_PLUGIN_VERSION)
+    guard let plugin = entry(version, HostFunctions.table) else {
+      throw ModelError(
+        .unsupported, "the plug-in does not work with version \(version) of the interface",
+        hint: "write its package anew with this program's `assay plugin new`")
+    }
+    guard plugin.pointee.magic == 0x474c_5059_4153_5341 else {
+      throw ModelError(
+        .unsupported, "the library is no plug-in: its table does not begin as one",
+        hint: "magic must be ASSAY_PLUGIN_MAGIC")
+    }
+    guard plugin.pointee.version == version else {
+      throw ModelError(
+        .unsupported,
+        "the plug-in is for version \(plugin.pointee.version) of the interface, this program has "
+          + "version \(version)",
+        hint: "write its package anew with this program's `assay plugin new`")
+    }
+    return plugin
+  }
+
+  private static func classNames(of plugin: assay_plugin) throws -> [String] {
+    guard plugin.create != nil, plugin.output_shapes != nil, plugin.evaluate != nil,
+      let names = plugin.class_names, plugin.class_count > 0
+    else {
+      throw ModelError(.unsupported, "the plug-in has no classes, or lacks a function")
+    }
+    guard plugin.class_count <= Limits.layers else {
+      throw ModelError(.unsupported, "the plug-in declares \(plugin.class_count) classes")
+    }
+    return try (0..<Int(plugin.class_count)).map { index in
+      guard let name = names[index], strnlen(name, Limits.nameBytes) > 0 else {
+        throw ModelError(.unsupported, "the plug-in's class \(index) has no name")
+      }
+      return String(cString: name)
+    }
+  }
+
+  /// Loads the library in a child process first. What it cannot do there it says itself later.
+  private static func rehearse(_ path: String) throws {
+    var output = [CChar](repeating: 0, count: 4096)
+    let status = assay_rehearse_loading(
+      place(path), mode, entryName, UInt32(ASSAY_PLUGIN_VERSION), HostFunctions.table, patience,
+      &output, output.count)
+    guard status != 0 else { return }
+    let signal = status & 0x7f
+    let said =
+      String(
+        decoding: output.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self
+      ).split(separator: "\n").first.map { ": \($0)" } ?? ""
+    if status == -1 || signal == 0 {
+      throw ModelError(
+        .unsupported, "the plug-in ended the process while it was loaded" + said)
+    }
+    if signal == SIGALRM {
+      throw ModelError(
+        .unsupported, "the plug-in was not loaded after \(patience) seconds" + said)
+    }
+    throw ModelError(
+      .unsupported,
+      "the plug-in crashed while it was loaded (\(Self.name(of: signal)))" + said,
+      hint: "look at what it does when it is loaded: global variables, constructors and "
+        + "assay_plugin_entry")
+  }
+
+  private static func name(of signal: Int32) -> String {
+    switch signal {
+    case SIGSEGV: "SIGSEGV"
+    case SIGBUS: "SIGBUS"
+    case SIGILL: "SIGILL"
+    case SIGTRAP: "SIGTRAP"
+    case SIGABRT: "SIGABRT"
+    case SIGFPE: "SIGFPE"
+    default: "signal \(signal)"
+    }
+  }
+}

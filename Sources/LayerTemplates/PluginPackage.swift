@@ -1,0 +1,150 @@
+import CPluginTemplate
+import CoreMLModel
+import Engine
+import TensorCore
+
+/// A Swift package with the classes that a model needs, which builds a plug-in without anything but
+/// a Swift compiler: the modules that stand for Apple's frameworks on Linux are in it.
+public struct PluginPackage: Sendable {
+  public struct File: Sendable {
+    /// In the package.
+    public let path: String
+    public let bytes: [UInt8]
+  }
+
+  public let name: String
+  public let classes: [LayerClass]
+
+  /// - Throws: `.usage` where `name` cannot be that of a Swift module.
+  public init(name: String, classes: [LayerClass]) throws {
+    guard SwiftNames.isIdentifier(name), !SwiftNames.types.contains(name), name.count <= 100 else {
+      throw ModelError(
+        .usage, "'\(name)' cannot be the name of a Swift module",
+        hint: "a name is of letters, digits and _, such as MyLayers")
+    }
+    guard !classes.isEmpty else {
+      throw ModelError(
+        .unsupported, "the model has no custom layers",
+        hint: "`assay inspect` lists a model's custom layers")
+    }
+    self.name = name
+    self.classes = classes
+  }
+
+  public var files: [File] {
+    var files = Self.support
+    func add(_ path: String, _ text: String) {
+      files.append(File(path: path, bytes: Array(text.utf8)))
+    }
+    add("Package.swift", manifest)
+    add(".gitignore", ".build/\n")
+    add("README.md", readme)
+    add("Sources/\(name)/Entry.swift", entry)
+    for layerClass in classes {
+      add("Sources/\(name)/\(layerClass.typeName).swift", ClassText(layerClass).text)
+    }
+    add("Tests/\(name)Tests/LayerTests.swift", TestText(self).text)
+    for (file, text) in ExpectedValues.files(for: classes) {
+      add("Tests/\(name)Tests/Expected/\(file)", text)
+    }
+    return files
+  }
+
+  /// The files that every package has, as they stand in this program.
+  static var support: [File] {
+    guard let files = plugin_template_files() else { return [] }
+    return (0..<plugin_template_count()).map { index in
+      let file = files[index]
+      return File(
+        path: String(cString: file.path),
+        bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.byte_count)))
+    }
+  }
+}
+
+extension PluginPackage {
+  private var manifest: String {
+    """
+    // swift-tools-version: 6.0
+    import PackageDescription
+
+    // Where Apple's frameworks are not, modules of their names offer what custom layers use of them.
+    #if os(Linux)
+      let frameworks: [Target] = [
+        .target(name: "CoreML", path: "Support/CoreML"),
+        .target(name: "Accelerate", dependencies: ["CAssayPlugin"], path: "Support/Accelerate"),
+      ]
+      let frameworkModules: [Target.Dependency] = ["CoreML", "Accelerate"]
+    #else
+      let frameworks: [Target] = []
+      let frameworkModules: [Target.Dependency] = []
+    #endif
+
+    let package = Package(
+      name: "\(name)",
+      products: [.library(name: "\(name)", type: .dynamic, targets: ["\(name)"])],
+      targets: [
+        .target(name: "CAssayPlugin", path: "Support/CAssayPlugin"),
+        .target(
+          name: "AssayPlugin", dependencies: ["CAssayPlugin"] + frameworkModules,
+          path: "Support/AssayPlugin"),
+        .target(name: "\(name)", dependencies: ["AssayPlugin", "CAssayPlugin"] + frameworkModules),
+        .testTarget(
+          name: "\(name)Tests", dependencies: ["\(name)"] + frameworkModules,
+          exclude: ["Expected"]),
+      ] + frameworks,
+      swiftLanguageModes: [.v5]
+    )
+
+    """
+  }
+
+  private var entry: String {
+    let classes = classes.map {
+      "  (\(SwiftNames.literal($0.name)), \($0.typeName).self),"
+    }
+    return """
+      import AssayPlugin
+      import CAssayPlugin
+
+      /// The classes under the names by which models call them.
+      let classes: [Plugin.Class] = [
+      \(classes.joined(separator: "\n"))
+      ]
+
+      @_cdecl("assay_plugin_entry")
+      public func entry(
+        _ version: UInt32, _ host: UnsafePointer<assay_host>?
+      ) -> UnsafePointer<assay_plugin>? {
+        Plugin.table(version, host, classes)
+      }
+
+      """
+  }
+
+  private var readme: String {
+    let open = classes.filter { if case .none = Formula($0) { true } else { false } }
+    let task =
+      open.isEmpty
+      ? "Every class computes what its name says; change it where your layer differs."
+      : "To write: "
+        + open.map { "`Sources/\(name)/\($0.typeName).swift`" }.joined(separator: ", ") + "."
+    return """
+      # \(name)
+
+      Custom layers for a Core ML model, as a plug-in of Assay and for an app.
+
+          swift build -c release
+          assay run MODEL.mlmodel INPUT --plugin .build/release/lib\(name).so
+
+      On macOS the library ends in `.dylib`. \(task)
+
+      `swift test` compares the classes with the arrays in `Tests/\(name)Tests/Expected`, a JSON file
+      a layer: the class, its parameters and weights, inputs and outputs.
+
+      The files in `Sources/\(name)`, without `Entry.swift`, are the ones for the app: on Apple's systems
+      they use the real frameworks, elsewhere the modules under `Support`.
+
+      """
+  }
+}

@@ -1,0 +1,93 @@
+/// Names of a model as identifiers, literals and comments of Swift. Whatever a name holds, the text
+/// stays what it is meant as.
+struct SwiftNames {
+  private var taken: Set<String>
+
+  init(taken: Set<String>) { self.taken = taken }
+
+  /// `name` with every character that an identifier cannot have as `_`, and a number behind it where
+  /// the result is a word of the language or has been given before.
+  mutating func unique(_ name: String, else empty: String) -> String {
+    var text = String(
+      name.unicodeScalars.prefix(60).map { Self.isPart($0) ? Character($0) : "_" })
+    if text.allSatisfy({ $0 == "_" }) { text = empty }
+    if let first = text.unicodeScalars.first, ("0"..."9").contains(first) {
+      text = empty + "_" + text
+    }
+    var candidate = text
+    var number = 2
+    while taken.contains(candidate) || Self.keywords.contains(candidate) {
+      candidate = "\(text)_\(number)"
+      number += 1
+    }
+    taken.insert(candidate)
+    return candidate
+  }
+
+  /// Whether `name` is an identifier as it stands.
+  static func isIdentifier(_ name: String) -> Bool {
+    guard let first = name.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
+    return name.unicodeScalars.allSatisfy(isPart) && !keywords.contains(name) && name != "_"
+  }
+
+  private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_": true
+    default: false
+    }
+  }
+
+  /// A string literal.
+  static func literal(_ text: String) -> String {
+    "\"" + escaped(text) { $0 == "\"" || $0 == "\\" } + "\""
+  }
+
+  /// A text for a comment of one line.
+  static func comment(_ text: String) -> String { escaped(text) { _ in false } }
+
+  /// Characters outside of printable ASCII, and `special` ones, by their numbers.
+  private static func escaped(
+    _ text: String, _ special: (Unicode.Scalar) -> Bool
+  ) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars.prefix(2000) {
+      if special(scalar) || scalar.value < 0x20 || scalar.value > 0x7e {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// What the package's files use, and a class or a property of that name would hide.
+  static let types: Set<String> = [
+    "Accelerate", "Any", "AnyObject", "Array", "AssayPlugin", "Bool", "Bundle", "CAssayPlugin",
+    "Character", "CoreML", "Data", "Dictionary", "Double", "Error", "Expected", "Fault", "Float",
+    "Float16", "Foundation", "Int", "Int32", "LayerTests", "Metal", "MLCustomLayer",
+    "MLMultiArray", "MLMultiArrayDataType", "MTLCommandBuffer", "MTLComputePipelineState",
+    "MTLDevice", "MTLSize", "MTLTexture", "NSNumber", "NSObject", "NSString", "Never",
+    "OpaquePointer", "Optional", "Plugin", "Result", "Self", "Set", "String", "Substring", "Swift",
+    "Testing", "Type", "UInt", "UInt16", "UInt32", "UInt8", "URL", "UnsafeMutablePointer",
+    "UnsafePointer", "Void", "all", "classes", "entry", "exp", "max", "min", "vDSP_Length",
+    "vDSP_mmov", "vDSP_vdiv", "vDSP_vsadd", "vDSP_vsmul", "vvexpf", "zip",
+  ]
+
+  /// Members that every class of the package has.
+  static let members: Set<String> = [
+    "Fault", "check", "classForCoder", "className", "copy", "debugDescription", "description",
+    "encode", "evaluate", "floats", "halves", "hash", "hashValue", "isEqual", "isProxy",
+    "mutableCopy", "outputShapes", "parameters", "perform", "pipelines", "responds",
+    "setWeightData", "superclass", "weights",
+  ]
+
+  private static let keywords: Set<String> = [
+    "Any", "Protocol", "Self", "Type", "_", "actor", "as", "associatedtype", "async", "await",
+    "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else",
+    "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if",
+    "import", "in", "init", "inout", "internal", "is", "let", "macro", "nil", "nonisolated",
+    "open", "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows",
+    "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true",
+    "try", "typealias", "var", "where", "while",
+  ]
+}

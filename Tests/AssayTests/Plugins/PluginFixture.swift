@@ -1,0 +1,63 @@
+import CustomLayers
+import Foundation
+
+@testable import Engine
+
+/// The plug-ins of `Fixtures/plugins`, built when a test first asks for them.
+enum PluginFixture {
+  static let folder = Command.packageRoot + "/Fixtures/plugins"
+  static let scratch = Command.packageRoot + "/.build/plugins/Layers"
+
+  struct BuildFailure: Error {
+    let output: String
+  }
+
+  private static let layers = Result<Void, any Error> {
+    try run(
+      "swift",
+      ["build", "-c", "release", "--package-path", folder + "/Layers", "--scratch-path", scratch])
+  }
+
+  /// `AccelerateLayers` or `LoopLayers`.
+  static func library(_ name: String) throws -> String {
+    try layers.get()
+    #if os(Linux)
+      return "\(scratch)/release/lib\(name).so"
+    #else
+      return "\(scratch)/release/lib\(name).dylib"
+    #endif
+  }
+
+  static func registry(_ path: String) throws -> CustomLayerRegistry {
+    var registry = CustomLayerRegistry()
+    try PluginLibrary(path: path).register(in: &registry)
+    return registry
+  }
+
+  /// The plug-in in C, with a mistake or without.
+  static func compiled(in folder: String, mistake: String? = nil) throws -> String {
+    let path = "\(folder)/\(mistake ?? "sums").so"
+    try run(
+      "clang",
+      ["-shared", "-fPIC", "-I\(Command.packageRoot)/Sources/CAssayPlugin"]
+        + (mistake.map { ["-DMISTAKE=\($0)"] } ?? [])
+        + ["-o", path, Self.folder + "/c/sums.c", "-lm"])
+    return path
+  }
+
+  /// Runs a program from `PATH`.
+  static func run(_ program: String, _ arguments: [String]) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw BuildFailure(output: String(decoding: output, as: UTF8.self))
+    }
+  }
+}

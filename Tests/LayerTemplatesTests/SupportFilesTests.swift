@@ -1,0 +1,21 @@
+import Foundation
+import Testing
+
+@testable import LayerTemplates
+
+/// The files inside of the program are those in the sources, all of them.
+@Suite struct SupportFilesTests {
+  @Test func everyFileIsInTheProgram() throws {
+    let root =
+      URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().path + "/Sources/CPluginTemplate/"
+    let found = try FileManager.default.subpathsOfDirectory(atPath: root + "Support")
+      .filter { $0.contains(".") }.map { "Support/" + $0 }
+    let embedded = PluginPackage.support
+    #expect(Set(embedded.map(\.path)) == Set(found))
+    for file in embedded {
+      #expect(
+        FileManager.default.contents(atPath: root + file.path) == Data(file.bytes), "\(file.path)")
+    }
+  }
+}
