@@ -20,15 +20,21 @@ extension Model {
   /// the latter only where nothing is padded. Weights are computed in double precision and rounded
   /// once; each fold is tried on random inputs and left out where the results differ by more than
   /// rounding. A blob between the two is gone afterwards, outputs of the model stay.
-  public func withFoldedBatchnorm() throws -> (model: Model, folds: [Fold]) {
+  ///
+  /// - Parameter keepsScales: whether what has been folded into the layer before leaves a scale behind
+  ///   there, such that all output channels of the weights have the same root mean square: one table
+  ///   for the whole weight then fits them all.
+  public func withFoldedBatchnorm(
+    keepsScales: Bool = false
+  ) throws -> (model: Model, folds: [Fold]) {
     var model = self
     var folds: [Fold] = []
     if !isUpdatable, var network = neuralNetwork, network.updateParams == nil {
-      folds = try network.foldBatchnorm(keeping: visibleBlobs)
+      folds = try network.foldBatchnorm(keeping: visibleBlobs, keepsScales: keepsScales)
       model.neuralNetwork = network
     }
     model.type = try model.type?.mapPipeline {
-      let (folded, more) = try $0.withFoldedBatchnorm()
+      let (folded, more) = try $0.withFoldedBatchnorm(keepsScales: keepsScales)
       folds += more
       return folded
     }
@@ -47,13 +53,17 @@ extension Model {
 }
 
 extension NeuralNetwork {
-  fileprivate mutating func foldBatchnorm(keeping visible: Set<String>) throws -> [Fold] {
+  fileprivate mutating func foldBatchnorm(
+    keeping visible: Set<String>, keepsScales: Bool
+  ) throws -> [Fold] {
     // Layers whose inside cannot be looked into may read any blob.
     if layers.contains(where: { $0.parameters is OpaqueLayer || $0.parameters == nil }) {
       return []
     }
     var folds: [Fold] = []
     var refused: Set<String> = []
+    /// Of layers into which one behind was folded: that layer's name, and the blob between.
+    var behind: [String: (layer: String, blob: String)] = [:]
     var index = 0
     while index < layers.count {
       let layer = layers[index]
@@ -73,6 +83,8 @@ extension NeuralNetwork {
               layers[neighbour].input = layer.input
               layers[neighbour].inputTensor = layer.inputTensor
             } else {
+              let name = layers[neighbour].name
+              behind[name] = behind[name] ?? (layer.name, layer.input[0])
               layers[neighbour].output = layer.output
               layers[neighbour].outputTensor = layer.outputTensor
             }
@@ -86,7 +98,31 @@ extension NeuralNetwork {
       }
       index += 1
     }
+    if keepsScales { try separateScales(behind) }
     return folds
+  }
+
+  /// Puts a scale layer behind each of the layers that `places` names, with that name and that blob
+  /// as its input.
+  private mutating func separateScales(
+    _ places: [String: (layer: String, blob: String)]
+  ) throws {
+    var index = 0
+    while index < layers.count {
+      if let place = places[layers[index].name],
+        let (parameters, scale) = try layers[index].parameters?.withSeparateScale()
+      {
+        let output = layers[index].output
+        layers[index].parameters = parameters
+        layers[index].output = [place.blob]
+        layers[index].outputTensor = []
+        layers.insert(
+          NeuralNetworkLayer(place.layer, scale, input: [place.blob], output: output),
+          at: index + 1)
+        index += 1
+      }
+      index += 1
+    }
   }
 
   /// The layer that gives the input of the layer at `index`, if nobody else reads that blob, or the
@@ -211,6 +247,38 @@ struct ChannelAffine {
       return (dense, error)
     default: return nil
     }
+  }
+}
+
+extension LayerParameters {
+  /// W x + c = s (W / s) x + c with s the root mean square of each output channel's weights; nil for
+  /// what is no ordinary convolution.
+  fileprivate func withSeparateScale() throws -> (any LayerParameters, Scale)? {
+    guard var convolution = self as? Convolution, !convolution.isDeconvolution,
+      let kernel = convolution.kernel, let bias = convolution.bias
+    else { return nil }
+    var values = try kernel.values(shape: convolution.kernelShape).array()
+    let outputs = convolution.outputChannels
+    let run = values.count / max(1, outputs)
+    var factors = [Float](repeating: 1, count: outputs)
+    for output in 0..<outputs {
+      let range = output * run..<(output + 1) * run
+      let squares = values[range].reduce(0) { $0 + Double($1) * Double($1) }
+      let size = Float((squares / Double(max(1, run))).squareRoot())
+      guard size.isNormal else { continue }
+      factors[output] = size
+      for index in range { values[index] /= size }
+    }
+    convolution.kernel = Weights(values)
+    convolution.hasBias = false
+    convolution.bias = nil
+    var scale = Scale()
+    scale.shapeScale = [outputs, 1, 1]
+    scale.scale = Weights(factors)
+    scale.hasBias = true
+    scale.shapeBias = [outputs, 1, 1]
+    scale.bias = bias
+    return (convolution, scale)
   }
 }
 

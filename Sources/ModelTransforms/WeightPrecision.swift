@@ -38,6 +38,14 @@ public enum CodeMode: Sendable, Hashable {
   /// A given table of 2ᵇⁱᵗˢ values.
   case table([Float])
 
+  /// Whether a table is made for all output channels together.
+  public var isTable: Bool {
+    switch self {
+    case .linearTable, .kMeansTable: true
+    case .linear, .linearSymmetric, .table: false
+    }
+  }
+
   /// The reference's name.
   public var name: String {
     switch self {

@@ -131,6 +131,37 @@ struct FoldBatchnormTests {
     #expect(after.bias?.floatValue.array() == [7, 7])
   }
 
+  /// What one table is for has channels of the same size; a scale behind gives them back their own.
+  @Test func scalesStayBehind() throws {
+    let kernel = convolution(inputs: 2, outputs: 2)
+    let (folded, folds) = try model(
+      [
+        NeuralNetworkLayer("c", kernel, input: ["x"], output: ["y"]),
+        NeuralNetworkLayer("n", batchnorm(2), input: ["y"], output: ["z"]),
+      ], output: "z"
+    ).withFoldedBatchnorm(keepsScales: true)
+    #expect(folds.map(\.layer) == ["n"])
+    let layers = try #require(folded.neuralNetwork?.layers)
+    #expect(layers.map(\.name) == ["c", "n"])
+    #expect(layers[0].output == ["y"] && layers[1].input == ["y"] && layers[1].output == ["z"])
+    let after = try #require(layers[0].parameters as? Convolution)
+    let scale = try #require(layers[1].parameters as? Scale)
+    let new = after.kernel?.floatValue.array() ?? []
+    let old = kernel.kernel?.floatValue.array() ?? []
+    let factors = scale.scale?.floatValue.array() ?? []
+    for channel in 0..<2 {
+      let own = new[channel * 4..<channel * 4 + 4]
+      let squares: Float = own.reduce(0) { $0 + $1 * $1 }
+      #expect(abs(squares - 4) < 1e-4)
+      for (a, b) in zip(own, old[channel * 4..<channel * 4 + 4]) {
+        let difference: Float = a * factors[channel] - b * Float(channel + 1)
+        #expect(abs(difference) < 1e-5)
+      }
+    }
+    #expect(!after.hasBias && scale.hasBias)
+    #expect(scale.bias?.floatValue.array() == [-0.5, 0])
+  }
+
   /// Who else reads a blob, or sees it, wants it as it was.
   @Test func staysWhereSomebodyElseLooks() throws {
     let layers = [
