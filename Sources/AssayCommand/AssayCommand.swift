@@ -22,7 +22,7 @@ struct AssayCommand: ParsableCommand {
     version: "assay \(assayVersion)",
     subcommands: [
       ConvertCommand.self, RunCommand.self, DiffCommand.self, InspectCommand.self,
-      BenchCommand.self, EditCommand.self, PluginCommand.self,
+      CompressCommand.self, EditCommand.self, BenchCommand.self, PluginCommand.self,
     ])
 }
 

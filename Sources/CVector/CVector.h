@@ -15,6 +15,7 @@
 typedef float vector_float __attribute__((ext_vector_type(VECTOR_LANES)));
 typedef int vector_int __attribute__((ext_vector_type(VECTOR_LANES)));
 typedef unsigned short vector_half __attribute__((ext_vector_type(VECTOR_LANES)));
+typedef unsigned char vector_bytes __attribute__((ext_vector_type(VECTOR_LANES)));
 
 #define VECTOR_OPERATION static inline __attribute__((always_inline, const, unused))
 
@@ -94,6 +95,43 @@ VECTOR_OPERATION vector_int vector_shift_right(vector_int x, int count) { return
 
 VECTOR_OPERATION vector_float vector_from_int(vector_int x) {
   return __builtin_convertvector(x, vector_float);
+}
+
+/// `scale * x + bias` of bytes, rounded once.
+VECTOR_OPERATION vector_float vector_scale_bytes(vector_bytes x, float scale, float bias) {
+#if defined(__FMA__) || defined(__aarch64__)
+  vector_float codes =
+      __builtin_convertvector(__builtin_convertvector(x, vector_int), vector_float);
+  return __builtin_elementwise_fma(codes, (vector_float)scale, (vector_float)bias);
+#else
+  typedef double wide __attribute__((ext_vector_type(VECTOR_LANES)));
+  wide codes = __builtin_convertvector(__builtin_convertvector(x, vector_int), wide);
+  return __builtin_convertvector(codes * (double)scale + (double)bias, vector_float);
+#endif
+}
+
+/// `target[i] = scale * code[i] + bias` of the eight codes of `bits` bits that `bytes` begin with, the
+/// first of them in the highest bits; rounded once.
+static inline __attribute__((always_inline, unused)) void vector_expand_codes(
+    const void *bytes, int bits, float scale, float bias, void *target) {
+  typedef unsigned long long words __attribute__((ext_vector_type(8)));
+  typedef int integers __attribute__((ext_vector_type(8)));
+  typedef float floats __attribute__((ext_vector_type(8)));
+  typedef floats unaligned __attribute__((aligned(4)));
+  unsigned long long word = 0;
+  for (int i = 0; i < bits; i++) word = word << 8 | ((const unsigned char *)bytes)[i];
+  words shifts = {7, 6, 5, 4, 3, 2, 1, 0};
+  shifts *= (unsigned long long)bits;
+  words codes = (word >> shifts) & ((1ull << bits) - 1);
+  integers small = __builtin_convertvector(codes, integers);
+#if defined(__FMA__) || defined(__aarch64__)
+  *(unaligned *)target = __builtin_elementwise_fma(
+      __builtin_convertvector(small, floats), (floats)scale, (floats)bias);
+#else
+  typedef double wide __attribute__((ext_vector_type(8)));
+  wide exact = __builtin_convertvector(small, wide) * (double)scale + (double)bias;
+  *(unaligned *)target = __builtin_convertvector(exact, floats);
+#endif
 }
 
 /// IEEE 754 binary16 values, exactly.

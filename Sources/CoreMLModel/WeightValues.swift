@@ -1,6 +1,17 @@
 import ByteFormats
 import TensorCore
 
+/// A storage whose sizes have been checked.
+public enum WeightStorage: Sendable, Equatable {
+  case single
+  case half
+  /// Codes and what each of them stands for.
+  case table(bits: Int, [Float])
+  /// Scales and biases, one of each or one a channel, and a channel's run of elements. Signed codes
+  /// stand in `int8RawValue`, others in `rawValue`.
+  case linear(bits: Int, isSigned: Bool, scale: [Float], bias: [Float], run: Int)
+}
+
 extension Weights {
   /// How many values the storage holds at most; 0 where there is none.
   ///
@@ -46,17 +57,10 @@ extension Weights {
     _ = try storage(shape, channelAxis: channelAxis)
   }
 
-  /// A storage whose sizes have been checked.
-  private enum Storage {
-    case single
-    case half
-    /// Codes and what each of them stands for.
-    case table(bits: Int, [Float])
-    /// Scales and biases, one of each or one a channel; a channel's run of elements.
-    case linear(bits: Int, isSigned: Bool, scale: [Float], bias: [Float], run: Int)
-  }
-
-  private func storage(_ shape: [Int], channelAxis: Int) throws -> Storage {
+  /// Which of the storages holds the values, as many as `shape` has elements.
+  ///
+  /// - Throws: what `values` would throw.
+  public func storage(_ shape: [Int], channelAxis: Int = 0) throws -> WeightStorage {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let storages = [
       ("floatValue", floatValue.count > 0), ("float16Value", float16Value.count > 0),
@@ -86,7 +90,7 @@ extension Weights {
     }
   }
 
-  private func codes(_ shape: [Int], _ count: Int, _ channelAxis: Int) throws -> Storage {
+  private func codes(_ shape: [Int], _ count: Int, _ channelAxis: Int) throws -> WeightStorage {
     guard let quantization, (1...8).contains(quantization.numberOfBits) else {
       throw ModelError(
         .malformed, "raw bytes without a number of bits from 1 to 8", field: "quantization")
@@ -106,7 +110,7 @@ extension Weights {
 
   private func linear(
     _ shape: [Int], _ count: Int, _ channelAxis: Int, bits: Int, isSigned: Bool
-  ) throws -> Storage {
+  ) throws -> WeightStorage {
     guard case .linear(let scale, let bias)? = quantization?.kind else {
       throw ModelError(.malformed, "integers without a scale", field: "quantization")
     }
@@ -123,7 +127,7 @@ extension Weights {
       bits: bits, isSigned: isSigned, scale: scale, bias: bias.isEmpty ? [0] : bias, run: run)
   }
 
-  private func decoded(_ storage: Storage, count: Int) throws -> FloatValues {
+  private func decoded(_ storage: WeightStorage, count: Int) throws -> FloatValues {
     if case .single = storage { return floatValue }
     let buffer = try AlignedBuffer(checkedByteCount: count * 4)
     let target = UnsafeMutableBufferPointer(
@@ -137,29 +141,29 @@ extension Weights {
       }
     case .linear(_, true, let scale, let bias, let run):
       int8RawValue.withUnsafeBytes { bytes in
-        Self.scale(target, scale, bias, run) { Float(Int8(bitPattern: bytes[$0])) }
+        Self.scale(target, scale, bias, run) { Double(Int8(bitPattern: bytes[$0])) }
       }
     case .linear(let bits, false, let scale, let bias, let run):
       rawValue.withUnsafeBytes { bytes in
-        Self.scale(target, scale, bias, run) { Float(Self.code(bytes, $0, bits)) }
+        Self.scale(target, scale, bias, run) { Double(Self.code(bytes, $0, bits)) }
       }
     }
     return FloatValues(
       bytes: Bytes(base: UnsafeRawPointer(buffer.pointer), count: count * 4, owner: buffer))
   }
 
-  /// target[i] = scale · code(i) + bias, the channel changing after every `run` elements.
+  /// target[i] = scale · code(i) + bias, rounded once, the channel changing after every `run` elements.
   private static func scale(
     _ target: UnsafeMutableBufferPointer<Float>, _ scale: [Float], _ bias: [Float], _ run: Int,
-    _ code: (Int) -> Float
+    _ code: (Int) -> Double
   ) {
     let channels = max(scale.count, bias.count)
     var channel = 0
     for begin in stride(from: 0, to: target.count, by: max(1, channels == 1 ? target.count : run)) {
-      let factor = scale[scale.count == 1 ? 0 : channel]
-      let offset = bias[bias.count == 1 ? 0 : channel]
+      let factor = Double(scale[scale.count == 1 ? 0 : channel])
+      let offset = Double(bias[bias.count == 1 ? 0 : channel])
       let end = channels == 1 ? target.count : min(target.count, begin + run)
-      for index in begin..<end { target[index] = factor * code(index) + offset }
+      for index in begin..<end { target[index] = Float(factor * code(index) + offset) }
       channel = channel + 1 == channels ? 0 : channel + 1
     }
   }

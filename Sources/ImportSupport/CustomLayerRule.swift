@@ -151,33 +151,9 @@ public struct CustomLayerRule: Sendable {
       guard let name, name.hasSuffix("__activation__") else { return false }
     }
     if let layerClass, layerClass != subject.layerClass { return false }
-    if let name, !Self.glob(Array(name.unicodeScalars), Array(subject.layer.unicodeScalars)) {
-      return false
-    }
+    if let name, !NamePattern(name).matches(subject.layer) { return false }
     if let function, function != subject.function { return false }
     return true
-  }
-
-  /// Whether `text` fits `pattern`, in time that is at most their product.
-  private static func glob(_ pattern: [UnicodeScalar], _ text: [UnicodeScalar]) -> Bool {
-    var (p, t) = (0, 0)
-    var star: (pattern: Int, text: Int)?
-    while t < text.count {
-      if p < pattern.count, pattern[p] == "*" {
-        star = (p, t)
-        p += 1
-      } else if p < pattern.count, pattern[p] == text[t] {
-        p += 1
-        t += 1
-      } else if let last = star {
-        star = (last.pattern, last.text + 1)
-        p = last.pattern + 1
-        t = last.text + 1
-      } else {
-        return false
-      }
-    }
-    return pattern[p...].allSatisfy { $0 == "*" }
   }
 }
 

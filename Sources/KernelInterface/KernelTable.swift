@@ -29,6 +29,7 @@ public struct KernelTable: Sendable {
   public let winogradOutput: @Sendable (WinogradOutputArguments) -> Void
   public let packWinogradWeights: @Sendable (WinogradPackingArguments) -> Void
   public let dense: @Sendable (DenseArguments) -> Void
+  public let expandWeights: @Sendable (ExpansionArguments) -> Void
   public let matrixProduct: @Sendable (MatrixProductArguments) -> Void
   public let unary: @Sendable (UnaryArguments) -> Void
   public let combine: @Sendable (CombiningArguments) -> Void
@@ -57,6 +58,7 @@ public struct KernelTable: Sendable {
     winogradOutput: @escaping @Sendable (WinogradOutputArguments) -> Void,
     packWinogradWeights: @escaping @Sendable (WinogradPackingArguments) -> Void,
     dense: @escaping @Sendable (DenseArguments) -> Void,
+    expandWeights: @escaping @Sendable (ExpansionArguments) -> Void,
     matrixProduct: @escaping @Sendable (MatrixProductArguments) -> Void,
     unary: @escaping @Sendable (UnaryArguments) -> Void,
     combine: @escaping @Sendable (CombiningArguments) -> Void,
@@ -87,6 +89,7 @@ public struct KernelTable: Sendable {
     self.winogradOutput = winogradOutput
     self.packWinogradWeights = packWinogradWeights
     self.dense = dense
+    self.expandWeights = expandWeights
     self.matrixProduct = matrixProduct
     self.unary = unary
     self.combine = combine

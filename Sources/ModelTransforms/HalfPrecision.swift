@@ -9,21 +9,7 @@ extension Model {
   ///
   /// - Throws: `.unsupported` for a weight of 65504 and more, with the layer and the value.
   public func withHalfPrecisionWeights() throws -> Model {
-    var model = self
-    if var network = neuralNetwork {
-      for index in network.layers.indices where !(network.layers[index].parameters is Custom) {
-        try network.layers[index].editWeights { field, weights in
-          try weights.roundToHalf(field)
-        }
-      }
-      model.neuralNetwork = network
-      model.specificationVersion = max(2, specificationVersion)
-    }
-    model.type = try model.type?.mapPipeline { try $0.withHalfPrecisionWeights() }
-    if case .pipeline? = model.type {
-      model.specificationVersion = max(2, specificationVersion)
-    }
-    return model
+    try compressed(CompressionRules(.float16)).model
   }
 }
 
@@ -31,7 +17,8 @@ extension Weights {
   /// The largest half; coremltools refuses it, too.
   private static let bound: Float = 65504
 
-  mutating func roundToHalf(_ field: String) throws {
+  /// Rounds single-precision values.
+  mutating func roundToHalf() throws {
     let count = floatValue.count
     if count == 0 { return }
     let result = try AlignedBuffer(checkedByteCount: count * 2)
@@ -46,7 +33,7 @@ extension Weights {
         let piece = UnsafeBufferPointer(start: values, count: range.count)
         if let wrong = piece.first(where: { abs($0) >= Self.bound }) {
           throw ModelError(
-            .unsupported, "the weight \(wrong) has no half-precision value", field: field,
+            .unsupported, "the weight \(wrong) has no half-precision value",
             hint: "the largest is below 65504; keep single precision")
         }
         Half.convert(

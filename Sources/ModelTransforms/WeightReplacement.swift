@@ -55,7 +55,12 @@ extension NamedWeights {
     var weights = Weights(given)
     weights.isUpdatable = values.isUpdatable
     weights.unknownFields = values.unknownFields
-    if values.float16Value.count > 0 { try weights.roundToHalf(name) }
+    if values.float16Value.count > 0 {
+      do { try weights.roundToHalf() } catch var error as ModelError {
+        error.field = name
+        throw error
+      }
+    }
     return weights
   }
 }

@@ -56,3 +56,22 @@ extension Batchnorm: CheckedParameters {
       isGiven || computeMeanVar, "mean", "no mean and variance, nor computeMeanVar")
   }
 }
+
+extension Batchnorm {
+  /// y = factor · x + offset for each channel, with given mean and variance:
+  /// factor = gamma / √(variance + epsilon), offset = beta − mean · factor.
+  public func channelAffine() throws -> (factors: [Double], offsets: [Double]) {
+    func values(_ weights: Weights?, _ field: String) throws -> [Float] {
+      guard let weights else {
+        throw ModelError(.malformed, "no values, where \(channels) are needed", field: field)
+      }
+      return try NamedWeights(field, [channels], weights).decoded().array()
+    }
+    let (gamma, beta) = (try values(gamma, "gamma"), try values(beta, "beta"))
+    let (mean, variance) = (try values(mean, "mean"), try values(variance, "variance"))
+    let factors = gamma.indices.map {
+      Double(gamma[$0]) / (Double(variance[$0]) + Double(effectiveEpsilon)).squareRoot()
+    }
+    return (factors, gamma.indices.map { Double(beta[$0]) - Double(mean[$0]) * factors[$0] })
+  }
+}

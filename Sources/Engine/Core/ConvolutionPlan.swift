@@ -29,6 +29,7 @@ enum ConvolutionPath: Sendable, Equatable {
 struct ConvolutionPlan: Sendable {
   let path: ConvolutionPath
   let groups: Int
+  /// The sizes; the weights themselves are packed.
   let view: WeightView
   let stride: [Int]
   let dilation: [Int]
@@ -92,7 +93,7 @@ struct ConvolutionPlan: Sendable {
   ) throws {
     self.path = path
     self.groups = groups
-    self.view = view
+    self.view = view.withoutBytes
     self.stride = stride
     self.dilation = dilation
     block = context.channelBlock

@@ -26,6 +26,13 @@ struct WeightView: Sendable {
     return view
   }
 
+  /// The sizes alone.
+  var withoutBytes: WeightView {
+    var view = self
+    view.bytes = Bytes()
+    return view
+  }
+
   /// `[outputChannel][inputChannel][row][column]` for `generalConvolution`.
   func rowMajor() -> [Float] {
     bytes.withUnsafeBytes { source in
@@ -57,5 +64,16 @@ struct WeightView: Sendable {
       inputChannels: inputChannels, kernelHeight: kernelHeight, kernelWidth: kernelWidth,
       blockChannels: blockChannels, panelBlocks: panelBlocks, firstPanel: panels.lowerBound,
       panelCount: panels.count, packed: packed)
+  }
+
+  func winogradArguments(
+    _ base: UnsafeRawPointer, size: Int, scale: Constant?, panel: Int,
+    packed: UnsafeMutablePointer<Float>
+  ) -> WinogradPackingArguments {
+    WinogradPackingArguments(
+      size: size, source: base + offset * 4, outputStride: outputStride, inputStride: inputStride,
+      rowStride: rowStride, columnStride: columnStride, outputChannels: outputChannels,
+      inputChannels: inputChannels, scale: scale?.pointer, firstPanel: panel, panelCount: 1,
+      packed: packed)
   }
 }

@@ -11,14 +11,20 @@ struct WinogradPlan: Sendable {
   private let residual: TensorLayout?
   /// Floats from the input's start to tap (0, 0) of output pixel (0, 0).
   private let start: Int
-  private let packed: Constant
+  private let weights: Weights
   private let bias: Constant?
   private let slopes: Constant?
   private let epilogue: Epilogue
   private let poolsMaximum: Bool
 
+  /// The transformed weights, or what is transformed panel by panel.
+  private enum Weights: Sendable {
+    case packed(Constant)
+    case compressed(CompressedWeights, WeightView, scale: Constant?)
+  }
+
   init(
-    _ weights: ConvolutionWeights, view: WeightView, window: WindowGeometry, size: Int,
+    _ weights: ConvolutionWeights, window: WindowGeometry, schedule: WinogradSchedule,
     geometry: WinogradGeometry, poolsMaximum: Bool, residual: TensorLayout?, context: StepContext
   ) throws {
     self.geometry = geometry
@@ -27,33 +33,35 @@ struct WinogradPlan: Sendable {
     to = context.outputs[0].layout
     self.residual = residual
     kernels = context.kernels
-    schedule = WinogradSchedule(
-      geometry, size: size, kernels: kernels, threads: context.threadCount)
+    self.schedule = schedule
     start = window.origin(in: from)
-    packed = try Self.pack(
-      view, scale: weights.scale, size: size, panels: schedule.panels,
-      floats: WinogradSchedule.weightFloats(geometry, size: size), context: context)
+    let scale = try weights.scale.map { try Constant($0) }
+    if schedule.expandsWeights, let compressed = weights.values.compressed {
+      self.weights = .compressed(compressed, weights.view(window, Bytes()), scale: scale)
+    } else {
+      let view = try weights.view(window, kernels)
+      let packed = try Self.pack(
+        view, scale: scale, schedule,
+        floats: WinogradSchedule.weightFloats(geometry, size: schedule.size), context)
+      self.weights = .packed(packed)
+    }
     let padded = to.channelBlocks * to.block
     bias = try weights.bias.map { try Constant($0, paddedTo: padded) }
     (epilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
   }
 
   private static func pack(
-    _ view: WeightView, scale: [Float]?, size: Int, panels: Int, floats: Int, context: StepContext
+    _ view: WeightView, scale: Constant?, _ schedule: WinogradSchedule, floats: Int,
+    _ context: StepContext
   ) throws -> Constant {
     let buffer = try context.weightBuffer(floats: floats)
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
-    let scale = try scale.map { try Constant($0) }
     view.bytes.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
-      context.pool.forEach(panels) { panel in
+      context.pool.forEach(schedule.panels) { panel in
         context.kernels.packWinogradWeights(
-          WinogradPackingArguments(
-            size: size, source: base + view.offset * 4, outputStride: view.outputStride,
-            inputStride: view.inputStride, rowStride: view.rowStride,
-            columnStride: view.columnStride, outputChannels: view.outputChannels,
-            inputChannels: view.inputChannels, scale: scale?.pointer, firstPanel: panel,
-            panelCount: 1, packed: target.pointer))
+          view.winogradArguments(
+            base, size: schedule.size, scale: scale, panel: panel, packed: target.pointer))
       }
     }
     view.bytes.dropPages()
@@ -79,8 +87,7 @@ struct WinogradPlan: Sendable {
           let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
           transformInput(tiles, blocks: 0..<from.channelBlocks, buffers, transformed)
           computeOutput(
-            tiles, panels: 0..<schedule.panels, buffers, transformed,
-            products + thread * schedule.productFloats)
+            tiles, panels: 0..<schedule.panels, thread, buffers, transformed, products)
         }
       }
       return
@@ -105,8 +112,8 @@ struct WinogradPlan: Sendable {
         for group in units {
           let first = group * schedule.panelsAtOnce
           computeOutput(
-            tiles, panels: first..<min(schedule.panels, first + schedule.panelsAtOnce), buffers,
-            buffers.scratch, products + thread * schedule.productFloats)
+            tiles, panels: first..<min(schedule.panels, first + schedule.panelsAtOnce), thread,
+            buffers, buffers.scratch, products)
         }
       }
     }
@@ -130,8 +137,37 @@ struct WinogradPlan: Sendable {
         tileStride: schedule.tileStride, pointStride: schedule.pointStride))
   }
 
+  /// - Parameter products: the threads' working memory: products of each, then expanded weights.
   private func computeOutput(
-    _ range: Range<Int>, panels: Range<Int>, _ buffers: Buffers,
+    _ range: Range<Int>, panels: Range<Int>, _ thread: Int, _ buffers: Buffers,
+    _ transformed: UnsafePointer<Float>, _ products: UnsafeMutablePointer<Float>
+  ) {
+    let own = products + thread * schedule.productFloats
+    switch weights {
+    case .packed(let packed):
+      computeOutput(range, panels: panels, packed.pointer, buffers, transformed, own)
+    case .compressed(let compressed, let view, let scale):
+      let floats = schedule.expandedFloats + schedule.panelWeightFloats
+      for panel in panels {
+        // Where there are more threads than panels, a panel's memory is its own.
+        let slot = schedule.threads > schedule.panels ? panel : thread
+        let expanded = products + schedule.threads * schedule.productFloats + slot * floats
+        let packed = expanded + schedule.expandedFloats - panel * schedule.panelWeightFloats
+        let first = panel * schedule.panelChannels
+        let last = min(first + schedule.panelChannels, view.outputChannels)
+        compressed.expand(
+          first * view.outputStride..<last * view.outputStride, to: expanded, kernels)
+        kernels.packWinogradWeights(
+          view.winogradArguments(
+            UnsafeRawPointer(expanded - first * view.outputStride), size: schedule.size,
+            scale: scale, panel: panel, packed: packed))
+        computeOutput(range, panels: panel..<panel + 1, packed, buffers, transformed, own)
+      }
+    }
+  }
+
+  private func computeOutput(
+    _ range: Range<Int>, panels: Range<Int>, _ weights: UnsafePointer<Float>, _ buffers: Buffers,
     _ transformed: UnsafePointer<Float>, _ products: UnsafeMutablePointer<Float>
   ) {
     var epilogue = epilogue
@@ -144,7 +180,7 @@ struct WinogradPlan: Sendable {
     kernels.winogradOutput(
       WinogradOutputArguments(
         tiles: tiles(range), transformed: transformed, tileStride: schedule.tileStride,
-        pointStride: schedule.pointStride, channels: schedule.channels, weights: packed.pointer,
+        pointStride: schedule.pointStride, channels: schedule.channels, weights: weights,
         firstPanel: panels.lowerBound, panelCount: panels.count,
         panelsAtOnce: schedule.panelsAtOnce, products: products,
         productStride: schedule.productStride, output: buffers.output + to.origin,

@@ -133,20 +133,14 @@ extension Batchnorm: EngineLayer {
     let shape = try layer.outputShape()
     try layer.require(
       channels == shape.channels, "channels", "\(channels) where the input has \(shape.channels)")
-    let factors = try layer.values(gamma, [channels], "gamma").array()
-    let offsets = try layer.values(beta, [channels], "beta").array()
-    let stabiliser = effectiveEpsilon
     if computeMeanVar {
       let operation = InstanceNormOperation(
-        gamma: factors, beta: offsets, epsilon: stabiliser, isPerItem: instanceNormalization)
+        gamma: try layer.values(gamma, [channels], "gamma").array(),
+        beta: try layer.values(beta, [channels], "beta").array(), epsilon: effectiveEpsilon,
+        isPerItem: instanceNormalization)
       return [layer.add(operation, layer.inputs, shape)]
     }
-    let means = try layer.values(mean, [channels], "mean").array()
-    let variances = try layer.values(variance, [channels], "variance").array()
-    let scale = (0..<channels).map {
-      Double(factors[$0]) / (Double(variances[$0]) + Double(stabiliser)).squareRoot()
-    }
-    let bias = (0..<channels).map { Double(offsets[$0]) - Double(means[$0]) * scale[$0] }
+    let (scale, bias) = try channelAffine()
     let function = ElementFunction.affine(
       scale: scale.map { Float($0) }, bias: bias.map { Float($0) })
     return [layer.add(ElementwiseOperation(function: function), layer.inputs, shape)]

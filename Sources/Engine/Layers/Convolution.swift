@@ -5,7 +5,7 @@ import TensorCore
 /// What ordinary and transposed convolutions share, and what the passes fuse into both.
 struct ConvolutionWeights: Sendable {
   /// As the document orders them.
-  var values: FloatValues
+  var values: StoredWeights
   var groups: Int
   /// Input and output channels of one group.
   var groupInputs: Int
@@ -23,7 +23,9 @@ struct ConvolutionWeights: Sendable {
   }
 
   /// The first group's, of an ordinary convolution, where they stand or in a copy.
-  func view(_ window: WindowGeometry) -> WeightView { view(window, values.contiguous()) }
+  func view(_ window: WindowGeometry, _ kernels: KernelTable) throws -> WeightView {
+    view(window, try values.contiguous(kernels))
+  }
 
   func view(_ window: WindowGeometry, _ bytes: Bytes) -> WeightView {
     let area = window.kernel[0] * window.kernel[1]
@@ -92,9 +94,11 @@ struct ConvolutionOperation: Operation {
 
   func describe(_ context: StepContext) -> StepNote {
     if let (size, geometry) = winograd(context) {
+      let expands = schedule(geometry, size: size, context).expandsWeights
+      let stored = expands ? weights.values.compressed.map { ", \($0.label)" } : nil
       return StepNote(
-        kernel: "Winograd \(size)×\(size), 3×3" + fusedLabel,
-        weightBytes: WinogradSchedule.weightFloats(geometry, size: size) * 4)
+        kernel: "Winograd \(size)×\(size), 3×3" + (stored ?? "") + fusedLabel,
+        weightBytes: expands ? 0 : WinogradSchedule.weightFloats(geometry, size: size) * 4)
     }
     return directNote(inputBlock: context.inputs[0].layout.block, context)
   }
@@ -125,7 +129,7 @@ struct ConvolutionOperation: Operation {
   /// The convolution by its definition, with packed weights.
   func makePlan(inputBlock: Int, _ context: StepContext) throws -> ConvolutionPlan {
     try ConvolutionPlan(
-      weights.view(window), groups: weights.groups,
+      weights.view(window, context.kernels), groups: weights.groups,
       groupStride: weights.groupOutputs * weights.groupInputs * window.kernel[0]
         * window.kernel[1],
       path: weights.path(block: context.channelBlock), stride: window.stride,
@@ -135,9 +139,15 @@ struct ConvolutionOperation: Operation {
 
   func scratchFloats(_ context: StepContext) throws -> Int {
     guard let (size, geometry) = winograd(context) else { return 0 }
-    return WinogradSchedule(
-      geometry, size: size, kernels: context.kernels, threads: context.threadCount
-    ).scratchFloats
+    return schedule(geometry, size: size, context).scratchFloats
+  }
+
+  private func schedule(
+    _ geometry: WinogradGeometry, size: Int, _ context: StepContext
+  ) -> WinogradSchedule {
+    WinogradSchedule(
+      geometry, size: size, weights: weights.values, kernels: context.kernels,
+      threads: context.threadCount)
   }
 
   /// Floats from the residual's first pixel to the one that is added to the output's first.
@@ -156,7 +166,7 @@ struct ConvolutionOperation: Operation {
     let residualOffset = residualOffset(context)
     let scratch = context.scratch
     let plan = try WinogradPlan(
-      weights, view: weights.view(window), window: window, size: size,
+      weights, window: window, schedule: schedule(geometry, size: size, context),
       geometry: geometry, poolsMaximum: poolsMaximum, residual: residual?.layout,
       context: context)
     return { run in
@@ -318,11 +328,6 @@ struct ConvolutionUnits: Sendable {
   }
 }
 
-extension FloatValues {
-  /// The bytes of the values in reading order: where they stand, or a copy.
-  func contiguous() -> Bytes { contiguousBytes ?? Bytes(array()) }
-}
-
 extension Convolution: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     guard layer.inputs.count == 1 else {
@@ -340,7 +345,8 @@ extension Convolution: EngineLayer {
       "\(kernelChannels) with \(groups) groups for \(input.channels) input channels")
     let window = try WindowGeometry(self, input: input)
     let weights = ConvolutionWeights(
-      values: try layer.values(kernel, kernelShape, "weights"), groups: groups,
+      values: try layer.stored(
+        kernel, kernelShape, channelAxis: isDeconvolution ? 1 : 0, "weights"), groups: groups,
       groupInputs: inputs / groups, groupOutputs: outputChannels / groups,
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
     if isDeconvolution {

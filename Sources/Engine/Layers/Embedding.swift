@@ -5,7 +5,7 @@ import TensorCore
 /// out[o] = weights[o, in] + bias[o], the input being a whole number.
 struct EmbeddingOperation: Operation {
   /// `[outputChannels, inputDim]`
-  var table: FloatValues
+  var table: StoredWeights
   var inputCount: Int
   var bias: [Float]?
 
@@ -17,7 +17,8 @@ struct EmbeddingOperation: Operation {
     let input = context.inputs[0]
     let output = context.outputs[0]
     let channels = output.layout.shape.channels
-    let bytes = table.contiguous()
+    if let compressed = table.compressed { return makeExpandingStep(compressed, context) }
+    let bytes = try table.contiguous(context.kernels)
     let inputCount = inputCount
     let bias = bias
     return { run in
@@ -26,16 +27,44 @@ struct EmbeddingOperation: Operation {
       try bytes.withUnsafeBytes { matrix in
         guard let base = matrix.baseAddress else { return }
         for image in 0..<input.layout.shape.images {
-          let value = source[image]
-          guard value > -1, value < Float(inputCount), Int(value) < inputCount else {
-            throw ModelError(
-              .mismatch, "the index \(value) lies outside of 0 to \(inputCount - 1)")
-          }
+          let column = try Self.index(source[image], inputCount)
           for channel in 0..<channels {
             let weight = base.loadUnaligned(
-              fromByteOffset: (channel * inputCount + Int(value)) * 4, as: Float.self)
+              fromByteOffset: (channel * inputCount + column) * 4, as: Float.self)
             target[image * channels + channel] = weight + (bias?[channel] ?? 0)
           }
+        }
+      }
+    }
+  }
+
+  private static func index(_ value: Float, _ count: Int) throws -> Int {
+    guard value > -1, value < Float(count), Int(value) < count else {
+      throw ModelError(.mismatch, "the index \(value) lies outside of 0 to \(count - 1)")
+    }
+    return Int(value)
+  }
+
+  /// Only the weights that are looked up are expanded.
+  private func makeExpandingStep(
+    _ weights: CompressedWeights, _ context: StepContext
+  ) -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let channels = output.layout.shape.channels
+    let inputCount = inputCount
+    let bias = bias
+    let kernels = context.kernels
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      for image in 0..<input.layout.shape.images {
+        let column = try Self.index(source[image], inputCount)
+        for channel in 0..<channels {
+          let element = channel * inputCount + column
+          let place = target + image * channels + channel
+          weights.expand(element..<element + 1, to: place, kernels)
+          place.pointee += bias?[channel] ?? 0
         }
       }
     }
@@ -50,7 +79,7 @@ extension Embedding: EngineLayer {
       input.itemCount == 1 && output.itemCount == outputChannels && input.images == output.images,
       "input", "shape \(input.dimensions), one index an item is needed")
     let operation = EmbeddingOperation(
-      table: try layer.values(matrix, [outputChannels, inputDim], "weights"),
+      table: try layer.stored(matrix, [outputChannels, inputDim], "weights"),
       inputCount: inputDim,
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
     return [layer.add(operation, layer.inputs, output)]

@@ -4,9 +4,11 @@ import TensorCore
 
 /// out[o] = activation(bias[o] + Σ weights[o, i] · in[i]), on the row-major items.
 struct DenseOperation: Operation {
-  /// `[outputChannels, inputChannels]`, read where it stands, in single or half precision.
-  var weights: Bytes
-  var format = WeightFormat.float32
+  /// `[outputChannels, inputChannels]`, read where they stand; compressed ones are expanded a few
+  /// rows at a time, halves in registers.
+  var weights: StoredWeights
+  /// One factor an output, from a layer behind; only of compressed weights.
+  var scale: [Float]?
   var bias: [Float]?
   var activation = FusedFunction.none
 
@@ -14,24 +16,23 @@ struct DenseOperation: Operation {
 
   /// Weights above this are not copied for a factor's sake: 64 MB.
   private static let scalableCount = 16 << 20
+  /// Rows that are expanded at once: as many as the kernel takes together.
+  private static let expandedRows = 4
 
   /// y ← factor · y + offset, a pair for each output; false where the weights are too large for it.
   mutating func apply(scale factors: [Double], bias offsets: [Double]) -> Bool {
     if !factors.allSatisfy({ $0 == 1 }) {
-      let size = format == .float32 ? 4 : 2
-      guard weights.count / size <= Self.scalableCount else { return false }
-      var scaled = [Float](repeating: 0, count: weights.count / size)
-      if format == .float32 {
-        scaled = weights.array(of: Float.self)
-      } else {
-        weights.withUnsafeBytes { source in
-          scaled.withUnsafeMutableBufferPointer { Half.convert(source, to: $0) }
-        }
+      switch weights {
+      case .floats(let values):
+        guard values.count <= Self.scalableCount else { return false }
+        var scaled = values.array()
+        let columns = scaled.count / factors.count
+        for index in scaled.indices { scaled[index] *= Float(factors[index / columns]) }
+        weights = .floats(FloatValues(scaled))
+      case .compressed:
+        let before = scale
+        scale = factors.indices.map { Float(Double(before?[$0] ?? 1) * factors[$0]) }
       }
-      let columns = scaled.count / factors.count
-      for index in scaled.indices { scaled[index] *= Float(factors[index / columns]) }
-      weights = Bytes(scaled)
-      format = .float32
     }
     let old = bias
     bias = factors.indices.map { Float(Double(old?[$0] ?? 0) * factors[$0] + offsets[$0]) }
@@ -44,12 +45,26 @@ struct DenseOperation: Operation {
     shapes.outputs[0].count * shapes.inputs[0].itemCount
   }
 
-  func describe(_ context: StepContext) -> StepNote { StepNote(kernel: "row dot products") }
+  func describe(_ context: StepContext) -> StepNote {
+    StepNote(kernel: "row dot products" + (weights.compressed.map { ", \($0.label)" } ?? ""))
+  }
+
+  /// Weights that have to be expanded before the kernel can read them.
+  private var expanded: CompressedWeights? {
+    weights.compressed.flatMap { $0.halves == nil || scale != nil ? $0 : nil }
+  }
+
+  func scratchFloats(_ context: StepContext) throws -> Int {
+    expanded == nil
+      ? 0 : context.threadCount * Self.expandedRows * context.inputs[0].layout.shape.itemCount
+  }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    let bytes = weights
-    let format = format
-    let size = format == .float32 ? 4 : 2
+    if let expanded { return try makeExpandingStep(expanded, context) }
+    let halves = weights.compressed?.halves
+    let bytes = try halves ?? weights.contiguous(context.kernels)
+    let format: WeightFormat = halves == nil ? .float32 : .float16
+    let size = halves == nil ? 4 : 2
     let input = context.inputs[0]
     let output = context.outputs[0]
     let columns = input.layout.shape.itemCount
@@ -57,8 +72,7 @@ struct DenseOperation: Operation {
     let images = output.layout.shape.images
     let bias = try bias.map { try Constant($0) }
     let dense = context.kernels.dense
-    // Rows of a unit: few enough to share out evenly, enough to outweigh the call.
-    let unit = max(8, min(64, rows / (context.threadCount * 4) / 8 * 8))
+    let unit = Self.unitRows(rows, context)
     let (epilogue, slopes) = try activation.epilogue(paddedChannels: rows)
     return { run in
       let source = run.pointer(input)
@@ -73,6 +87,54 @@ struct DenseOperation: Operation {
             DenseArguments(
               weights: base + first * columns * size, format: format, rowStride: columns,
               rows: min(unit, rows - first), columns: columns, input: source,
+              inputStride: columns, batch: images, bias: bias.map { $0.pointer + first },
+              output: target + first, outputStride: rows, epilogue: applied))
+        }
+      }
+    }
+  }
+
+  /// Rows of a unit: few enough to share out evenly, enough to outweigh the call.
+  private static func unitRows(_ rows: Int, _ context: StepContext) -> Int {
+    max(8, min(64, rows / (context.threadCount * 4) / 8 * 8))
+  }
+
+  /// Each thread expands a few rows into working memory that stays near, and multiplies with those.
+  private func makeExpandingStep(
+    _ weights: CompressedWeights, _ context: StepContext
+  ) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let scratch = context.scratch
+    let columns = input.layout.shape.itemCount
+    let rows = output.layout.shape.channels
+    let images = output.layout.shape.images
+    let bias = try bias.map { try Constant($0) }
+    let scale = scale
+    let kernels = context.kernels
+    let (epilogue, slopes) = try activation.epilogue(paddedChannels: rows)
+    let units = (rows + Self.expandedRows - 1) / Self.expandedRows
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      let memory = run.pointer(scratch)
+      run.pool.onEveryThread { thread, threads in
+        let near = memory + thread * Self.expandedRows * columns
+        for unit in ThreadPool.share(of: units, thread, threads) {
+          let first = unit * Self.expandedRows
+          let count = min(Self.expandedRows, rows - first)
+          weights.expand(first * columns..<(first + count) * columns, to: near, kernels)
+          if let scale {
+            for row in 0..<count {
+              let factor = scale[first + row]
+              for index in row * columns..<(row + 1) * columns { near[index] *= factor }
+            }
+          }
+          var applied = epilogue
+          applied.slopes = slopes.map { $0.pointer + first }
+          kernels.dense(
+            DenseArguments(
+              weights: near, rowStride: columns, rows: count, columns: columns, input: source,
               inputStride: columns, batch: images, bias: bias.map { $0.pointer + first },
               output: target + first, outputStride: rows, epilogue: applied))
         }
@@ -99,22 +161,11 @@ extension InnerProduct: EngineLayer {
       throw ModelError(
         .unsupported, "dynamic quantisation cannot be run", field: "int8DynamicQuantize")
     }
-    let (bytes, format) = try denseWeights(layer)
     let operation = DenseOperation(
-      weights: bytes, format: format,
+      weights: try layer.stored(matrix, [outputChannels, inputChannels], "weights"),
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
     guard isExact else { return [layer.add(operation, layer.inputs, shape)] }
     let rows = layer.add(ViewOperation(), layer.inputs, input)
     return [layer.add(ViewOperation(), [layer.add(operation, [rows], shape)], exact)]
-  }
-
-  /// Halves stay as they are: they are expanded in registers, and half as much is read.
-  private func denseWeights(_ layer: LayerLowering) throws -> (Bytes, WeightFormat) {
-    let values = try checkedProduct([outputChannels, inputChannels], limit: Limits.tensorElements)
-    if let matrix, matrix.float16Value.count == values * 2, matrix.storedCount == values {
-      return (matrix.float16Value, .float16)
-    }
-    let shape = [outputChannels, inputChannels]
-    return (try layer.values(matrix, shape, "weights").contiguous(), .float32)
   }
 }

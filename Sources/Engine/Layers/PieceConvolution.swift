@@ -50,8 +50,8 @@ struct PieceConvolutionOperation: Operation {
     let kernels = context.kernels
     let schedule = schedule(context)
     let grid = schedule.grid
-    let (view, pointStride) = PieceWeights.transformed(
-      weights.view(window), scale: weights.scale, grid: grid)
+    let (view, pointStride) = try PieceWeights.transformed(
+      weights.view(window, kernels), scale: weights.scale, grid: grid)
     let channels = schedule.channels
     let packed = try PieceWeights.packed(
       view, pointStride: pointStride, blockChannels: channels, context: context)

@@ -33,7 +33,7 @@ struct PlanarConvolutionOperation: Operation {
     StepNote(
       kernel: "planar \(window.kernel[0])×\(window.kernel[1])" + RowFunctions.label(functions)
         + (isAveraged ? " + average" : ""),
-      weightBytes: packedWeights(context.kernels).count * 4)
+      weightBytes: packedFloats(context.kernels) * 4)
   }
 
   /// Rows that are summed before their sum is added to others': the same for any number of threads.
@@ -54,10 +54,16 @@ struct PlanarConvolutionOperation: Operation {
       + (isAveraged ? images * bands * rowFloats : 0)
   }
 
-  /// `[output / g][input][row][column][output % g]`, as the kernel wants them.
-  private func packedWeights(_ kernels: KernelTable) -> [Float] {
+  private func packedFloats(_ kernels: KernelTable) -> Int {
     let group = kernels.planarGroup(weights.outputs)
-    let values = weights.view(window).rowMajor()
+    return (weights.outputs + group - 1) / group * group * weights.inputs * window.kernel[0]
+      * window.kernel[1]
+  }
+
+  /// `[output / g][input][row][column][output % g]`, as the kernel wants them.
+  private func packedWeights(_ kernels: KernelTable) throws -> [Float] {
+    let group = kernels.planarGroup(weights.outputs)
+    let values = try weights.view(window, kernels).rowMajor()
     let taps = weights.inputs * window.kernel[0] * window.kernel[1]
     var packed: [Float] = []
     for first in stride(from: 0, to: weights.outputs, by: group) {
@@ -80,7 +86,7 @@ struct PlanarConvolutionOperation: Operation {
     let scratch = context.scratch
     let kernels = context.kernels
     let outputs = weights.outputs
-    let packed = try Constant(packedWeights(kernels))
+    let packed = try Constant(try packedWeights(kernels))
     let bias = try Constant(weights.bias ?? [Float](repeating: 0, count: outputs))
     let functions = RowFunctions(functions, kernels)
     let (rows, width, bands) = (rows, width, bands)

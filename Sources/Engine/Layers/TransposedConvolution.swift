@@ -117,7 +117,7 @@ struct TransposedConvolutionOperation: Operation {
     let scratch = context.scratch
     let scratchLayout = try scratchLayout(to)
     let path = weights.path(block: context.channelBlock)
-    let bytes = weights.values.contiguous()
+    let bytes = try weights.values.contiguous(context.kernels)
     let area = window.kernel[0] * window.kernel[1]
     let groupStride = weights.groupInputs * weights.groupOutputs * area
     let (rows, columns) = phases(to.shape)

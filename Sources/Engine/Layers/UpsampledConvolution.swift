@@ -34,8 +34,10 @@ struct UpsampledConvolutionOperation: Operation {
 
   /// `G g Gᵀ` of all phases as `[point][phase][output][input]`, outputs padded to whole blocks, in
   /// double precision and rounded once.
-  private func transformed(_ schedule: UpsampledSchedule) -> [Float] {
-    let view = weights.view(window)
+  private func transformed(
+    _ schedule: UpsampledSchedule, _ kernels: KernelTable
+  ) throws -> [Float] {
+    let view = try weights.view(window, kernels)
     let (inputs, outputs) = (view.inputChannels, view.outputChannels)
     let phaseStride = schedule.phaseOutputs * inputs
     let pointStride = UpsampledTiles.phases * phaseStride
@@ -84,7 +86,7 @@ struct UpsampledConvolutionOperation: Operation {
   }
 
   private func packed(_ schedule: UpsampledSchedule, _ context: StepContext) throws -> Constant {
-    let values = Bytes(transformed(schedule))
+    let values = Bytes(try transformed(schedule, context.kernels))
     let buffer = try AlignedBuffer(
       checkedByteCount: checkedProduct([UpsampledTiles.points, schedule.pointWeights, 4]))
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))

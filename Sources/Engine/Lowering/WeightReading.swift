@@ -18,6 +18,24 @@ extension LayerLowering {
     }
   }
 
+  /// The values of a weight as they are stored.
+  ///
+  /// - Throws: what `values` throws.
+  func stored(
+    _ weights: Weights?, _ shape: [Int], channelAxis: Int = 0, _ field: String
+  ) throws -> StoredWeights {
+    guard let weights else { return .floats(try values(weights, shape, field)) }
+    do {
+      if let compressed = try CompressedWeights(weights, shape, channelAxis: channelAxis) {
+        return .compressed(compressed)
+      }
+      return .floats(try weights.values(shape: shape, channelAxis: channelAxis))
+    } catch var error as ModelError {
+      error.field = error.field ?? field
+      throw error
+    }
+  }
+
   /// One value a channel, or a single one for all.
   func perChannel(_ weights: Weights?, _ channels: Int, _ field: String) throws -> [Float] {
     if let weights, weights.holds(1), channels != 1 {

@@ -15,6 +15,7 @@ public func makeKernelTable() -> KernelTable {
     packConvolutionWeights: { packConvolutionWeights($0) },
     winogradInput: { winogradInput($0) }, winogradOutput: { winogradOutput($0) },
     packWinogradWeights: { packWinogradWeights($0) }, dense: { dense($0) },
+    expandWeights: { expandWeights($0) },
     matrixProduct: { matrixProduct($0) }, unary: { unary($0) }, combine: { combine($0) },
     pool: { pool($0) }, reduce: { reduce($0) }, reducePlane: { reducePlane($0) },
     softmax: { softmax($0) }, blockedSoftmax: { blockedSoftmax($0) }, block: { block($0) },

@@ -18,17 +18,17 @@ extension BatchedMatMul: EngineLayer {
     _ layer: inout LayerLowering, _ shape: Shape
   ) throws -> Graph.ValueID {
     let (depth, columns) = (weightMatrixFirstDimension, weightMatrixSecondDimension)
-    let values = try layer.values(matrix, [columns, depth], "weights")
     let offsets = hasBias ? try layer.values(bias, [columns], "bias").array() : nil
     let rows = shape.count / columns
     let input = try layer.view(layer.inputs[0], try Shape([rows, depth]))
     let result = try Shape([rows, columns])
     // A few rows are products of vectors with the weights as they stand.
     if rows < 4 {
-      let operation = DenseOperation(weights: values.contiguous(), bias: offsets)
+      let operation = DenseOperation(
+        weights: try layer.stored(matrix, [columns, depth], "weights"), bias: offsets)
       return try layer.view(layer.add(operation, [input], result), shape)
     }
-    let stored = values.array()
+    let stored = try layer.values(matrix, [columns, depth], "weights").array()
     var rowMajor = [Float](repeating: 0, count: stored.count)
     for column in 0..<columns {
       for row in 0..<depth { rowMajor[row * columns + column] = stored[column * depth + row] }

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Assay
+import ByteFormats
+import CoreMLModel
+import ModelTransforms
+import TensorCore
+import Verification
+
+struct CompressCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compress", abstract: "Stores a model's weights in fewer bits.",
+    discussion: """
+      Either names the precision: half precision, or codes of 1 to 8 bits with scales (linear, \
+      linear_symmetric: for each output channel) or a table (linear_lut, kmeans_lut: for the whole \
+      weight; --table: a given one). Or names the result: with --inputs the precision of every layer \
+      is searched that keeps the largest error of the outputs, the agreement of the best class, or the \
+      size of the weights within a limit.
+
+      Codes are for matrices and kernels; biases stay as they are. Batch normalisation, scale and bias \
+      layers are folded into their neighbours first. What is stored in fewer bits already keeps its \
+      storage, so that one file can be compressed in several steps; --precision float32 expands all.
+      """)
+
+  @Argument(help: "The model.", completion: .file(extensions: ["mlmodel"]))
+  var model: String
+
+  @Option(
+    name: .customShort("o"), help: ArgumentHelp("The .mlmodel to write.", valueName: "OUT.mlmodel"),
+    completion: .file(extensions: ["mlmodel"]))
+  var destination: String
+
+  @OptionGroup(title: "Precision") var target: PrecisionArguments
+  @OptionGroup(title: "Selection") var selection: SelectionArguments
+  @OptionGroup(title: "By result") var search: SearchArguments
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Fold batch normalisation, scale and bias layers into their neighbours first.")
+  var fold = true
+
+  @OptionGroup var pictures: PictureArguments
+  @OptionGroup var engine: EngineArguments
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var global: GlobalOptions
+
+  func validate() throws {
+    if (target.isGiven ? 1 : 0) + search.goals.count != 1 {
+      throw ValidationError(
+        "give one of --precision, --bits, --table, --max-error, --min-agreement and --max-size")
+    }
+    if !search.goals.isEmpty, search.inputs.isEmpty {
+      throw ValidationError("--max-error, --min-agreement and --max-size need --inputs")
+    }
+    if search.goals.isEmpty, !search.inputs.isEmpty || search.report != nil {
+      throw ValidationError(
+        "--inputs and --report belong to --max-error, --min-agreement or --max-size")
+    }
+  }
+
+  func run() throws {
+    global.apply()
+    let document = try inFile(model) { try Model(contentsOf: model) }
+    let text: CompressionText
+    if let goal = search.goals.first {
+      text = try inFile(model) { try self.searched(document, goal) }
+    } else {
+      var rules = selection.rules
+      rules.precision = try target.weightPrecision()
+      text = try inFile(model) {
+        var keepsScales = false
+        // Channels of different sizes have no use for the same few values.
+        if case .codes(let bits, let mode) = rules.precision {
+          keepsScales = bits <= 2 && mode.isTable
+        }
+        let (folded, folds) =
+          fold ? try document.withFoldedBatchnorm(keepsScales: keepsScales) : (document, [])
+        let (compressed, layers) = try folded.compressed(rules)
+        return CompressionText(compressed, from: document, folds: folds, layers: layers)
+      }
+    }
+    if let fault = text.model.validate().first { throw fault.inFile(model) }
+    try inFile(destination) { try text.model.write(to: destination) }
+    if json {
+      Console.print(text.json.text)
+    } else if !global.quiet {
+      Console.write(text.text)
+    }
+  }
+
+  private func searched(
+    _ document: Model, _ goal: CompressionSearch.Goal
+  ) throws -> CompressionText {
+    var options = CompressionSearch.Options(goal)
+    options.rules = selection.rules
+    options.mode = target.mode?.mode ?? .linear
+    options.foldsBatchnorm = fold
+    options.layout = search.layout
+    options.pictures = pictures.options
+    options.engine = engine.compileOptions
+    options.forgetBias = engine.forgetBias
+    let progress = Progress("assay compress", enabled: !global.quiet && !json)
+    defer { progress.finish() }
+    let result = try CompressionSearch(document, inputs: search.inputs, options: options) {
+      progress.update($0, $1)
+    }.run()
+    var text = CompressionText(
+      result.model, from: document, folds: result.folds, layers: result.layers)
+    text.points = result.points
+    text.chosen = result.chosen
+    if let report = search.report {
+      var html = text.report(title: model, destination: destination).html
+      try html.withUTF8 { bytes in
+        try AtomicFile.write(to: report) { try $0.write(UnsafeRawBufferPointer(bytes)) }
+      }
+    }
+    return text
+  }
+}

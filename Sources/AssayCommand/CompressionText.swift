@@ -1,0 +1,144 @@
+import Assay
+import CoreMLModel
+import ModelTransforms
+import Verification
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What `compress` prints.
+struct CompressionText {
+  let model: Model
+  let folds: [Fold]
+  let layers: [CompressedLayer]
+  private let bytesBefore: Int
+  private let bytesAfter: Int
+  /// What a search has measured, and what it chose.
+  var points: [CompressionPoint] = []
+  var chosen: CompressionPoint?
+
+  init(_ model: Model, from original: Model, folds: [Fold], layers: [CompressedLayer]) {
+    self.model = model
+    self.folds = folds
+    self.layers = layers
+    bytesBefore = original.weightByteCount
+    bytesAfter = model.weightByteCount
+  }
+
+  var text: String {
+    var text = folds.map(foldText).joined()
+    var table = TextTable([
+      ("layer", .left), ("type", .left), ("weights", .right), ("stored as", .left),
+      ("bytes", .right), ("SNR", .right), ("largest error", .right),
+    ])
+    for layer in layers {
+      let isChanged = layer.bytesAfter != layer.bytesBefore
+      table.add([
+        Console.escaped(layer.name), layer.type, groupedText(layer.count),
+        layer.storage + (layer.note.map { " (kept: \(Console.escaped($0)))" } ?? ""),
+        groupedText(layer.bytesAfter), isChanged ? decibels(layer.error.signalToNoise) : "",
+        isChanged ? numberText(layer.error.largest, digits: 4) : "",
+      ])
+    }
+    text += table.text
+    if !points.isEmpty { text += "\n" + pointText }
+    let share = bytesBefore == 0 ? 0 : 100 * Double(bytesAfter) / Double(bytesBefore)
+    return text
+      + "weights  \(groupedText(bytesBefore)) bytes → \(groupedText(bytesAfter)) bytes, "
+      + "\(fixedText(share, decimals: 1)) %\n"
+  }
+
+  private func foldText(_ fold: Fold) -> String {
+    let error = numberText(fold.error, digits: 2)
+    return fold.isDone
+      ? "folded '\(Console.escaped(fold.layer))' into '\(Console.escaped(fold.neighbour))', "
+        + "relative error \(error)\n"
+      : "'\(Console.escaped(fold.layer))' stays beside '\(Console.escaped(fold.neighbour))': "
+        + "folded, the results would differ by \(error)\n"
+  }
+
+  private var pointText: String {
+    var table = TextTable([
+      ("", .left), ("bytes", .right), ("largest error", .right), ("relative error", .right),
+      ("same best class", .right), ("layers", .left),
+    ])
+    for point in points {
+      table.add([
+        point == chosen ? "→" : "", groupedText(point.byteCount),
+        numberText(point.largestError, digits: 4), numberText(point.relativeError, digits: 4),
+        point.agreement.map { fixedText(100 * $0, decimals: 2) + " %" } ?? "", point.label,
+      ])
+    }
+    return table.text
+  }
+
+  private func decibels(_ ratio: Double) -> String {
+    ratio == .infinity ? "exact" : fixedText(10 * log10(ratio), decimals: 1) + " dB"
+  }
+
+  var json: JSONText {
+    .object([
+      ("bytesBefore", .int(bytesBefore)), ("bytesAfter", .int(bytesAfter)),
+      (
+        "folds",
+        .array(
+          folds.map {
+            .object([
+              ("layer", .string($0.layer)), ("neighbour", .string($0.neighbour)),
+              ("error", .number($0.error)), ("done", .bool($0.isDone)),
+            ])
+          })
+      ),
+      (
+        "layers",
+        .array(
+          layers.map { layer in
+            .object([
+              ("name", .string(layer.name)), ("type", .string(layer.type)),
+              ("storage", .string(layer.storage)), ("count", .int(layer.count)),
+              ("bytesBefore", .int(layer.bytesBefore)), ("bytesAfter", .int(layer.bytesAfter)),
+              ("squaredError", .number(layer.error.squaredError)),
+              ("squaredValues", .number(layer.error.squaredValues)),
+              ("largestError", .number(layer.error.largest)),
+              ("note", layer.note.map { .string($0) } ?? .null),
+            ])
+          })
+      ),
+      ("points", .array(points.map(pointJSON))),
+      ("chosen", chosen.map(pointJSON) ?? .null),
+    ])
+  }
+
+  private func pointJSON(_ point: CompressionPoint) -> JSONText {
+    .object([
+      ("bytes", .int(point.byteCount)), ("largestError", .number(point.largestError)),
+      ("relativeError", .number(point.relativeError)),
+      ("agreement", point.agreement.map { .number($0) } ?? .null),
+      ("layers", .string(point.label)),
+    ])
+  }
+
+  func report(title: String, destination: String) -> CompressionReport {
+    CompressionReport(
+      title: title,
+      facts: [
+        ("compressed", destination),
+        ("weights", "\(groupedText(bytesBefore)) bytes → \(groupedText(bytesAfter)) bytes"),
+        ("program", "assay \(assayVersion)"),
+      ], points: points,
+      chosen: chosen ?? CompressionPoint(byteCount: bytesAfter),
+      layers: (
+        ["Layer", "Type", "Weights", "Stored as", "Bytes", "SNR"],
+        layers.map { layer in
+          [
+            layer.name, layer.type, groupedText(layer.count), layer.storage,
+            groupedText(layer.bytesAfter),
+            layer.bytesAfter == layer.bytesBefore ? "" : decibels(layer.error.signalToNoise),
+          ]
+        }
+      ))
+  }
+}

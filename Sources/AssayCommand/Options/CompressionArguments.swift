@@ -1,0 +1,194 @@
+import ArgumentParser
+import Assay
+import ByteFormats
+import ModelTransforms
+import TensorCore
+
+/// How weights are to be stored.
+struct PrecisionArguments: ParsableArguments {
+  @Option(help: "Precision of all weights that are stored in more bits.")
+  var precision: Floats?
+
+  @Option(help: ArgumentHelp("Codes of 1 to 8 bits.", valueName: "N"))
+  var bits: Int?
+
+  @Option(
+    help: """
+      What codes stand for: linear, linear_symmetric, linear_lut, kmeans_lut or kmeans; linear by \
+      default.
+      """)
+  var mode: Mode?
+
+  @Option(
+    help: ArgumentHelp(
+      "A table of 2, 4, 8 … 256 values: .npy, .json or .csv.", valueName: "FILE"),
+    completion: .file())
+  var table: String?
+
+  enum Floats: String, ExpressibleByArgument, CaseIterable {
+    case float32, float16
+  }
+
+  enum Mode: String, ExpressibleByArgument, CaseIterable {
+    case linear
+    case linearSymmetric = "linear_symmetric"
+    case linearTable = "linear_lut"
+    case kMeansTable = "kmeans_lut"
+    case kmeans
+
+    var mode: CodeMode {
+      switch self {
+      case .linear: .linear
+      case .linearSymmetric: .linearSymmetric
+      case .linearTable: .linearTable
+      case .kMeansTable, .kmeans: .kMeansTable
+      }
+    }
+  }
+
+  var isGiven: Bool { precision != nil || bits != nil || table != nil }
+
+  func validate() throws {
+    if let bits, !(1...8).contains(bits) {
+      throw ValidationError("--bits takes a number from 1 to 8")
+    }
+    if precision != nil, bits != nil || table != nil || mode != nil {
+      throw ValidationError("--precision excludes --bits, --mode and --table")
+    }
+    if table != nil, mode != nil { throw ValidationError("--table is a mode of its own") }
+  }
+
+  func weightPrecision() throws -> WeightPrecision {
+    if let table {
+      let values = try inFile(table) { try Self.values(table) }
+      let bits = values.count.trailingZeroBitCount
+      if let own = self.bits, own != bits {
+        throw ModelError(
+          .mismatch, "\(values.count) values, where \(1 << own) are needed for \(own) bits",
+          file: table)
+      }
+      return .codes(bits: bits, .table(values))
+    }
+    if let bits { return .codes(bits: bits, (mode ?? .linear).mode) }
+    return precision == .float32 ? .float32 : .float16
+  }
+
+  private static func values(_ path: String) throws -> [Float] {
+    let arrays = try ArraySet.parse(
+      MappedFile.read(path), prefersJSON: path.hasSuffix(".json")
+    ).arrays
+    let values = arrays.first.map { Array($0.tensor.elements) } ?? []
+    guard arrays.count == 1, (2...256).contains(values.count),
+      values.count.nonzeroBitCount == 1
+    else {
+      throw ModelError(
+        .mismatch,
+        "\(arrays.count) arrays of together \(arrays.reduce(0) { $0 + $1.tensor.count }) "
+          + "values, where one of 2, 4, 8, 16, 32, 64, 128 or 256 is needed")
+    }
+    guard values.allSatisfy(\.isFinite) else {
+      throw ModelError(.mismatch, "a value of the table is not finite")
+    }
+    return values
+  }
+}
+
+/// Which weights are stored in another precision.
+struct SelectionArguments: ParsableArguments {
+  @Option(
+    name: .customLong("layer"),
+    help: ArgumentHelp(
+      "Only layers of this name, * for any characters; repeatable.", valueName: "NAME"))
+  var names: [String] = []
+
+  @Option(
+    name: .customLong("skip-layer"),
+    help: ArgumentHelp("Not the layers of this name; repeatable.", valueName: "NAME"))
+  var skippedNames: [String] = []
+
+  @Option(
+    name: .customLong("type"),
+    help: ArgumentHelp(
+      "Only layers of this type of the specification, such as innerProduct; repeatable.",
+      valueName: "TYPE"))
+  var types: [String] = []
+
+  @Option(
+    name: .customLong("skip-type"),
+    help: ArgumentHelp("Not the layers of this type; repeatable.", valueName: "TYPE"))
+  var skippedTypes: [String] = []
+
+  @Option(help: ArgumentHelp("Only weights of at least so many values.", valueName: "N"))
+  var minCount = 0
+
+  @Option(
+    help: """
+      How scales of linear codes are chosen: from the range of the values, as the reference does, or \
+      for the least squared error.
+      """)
+  var scales = ScaleChoice.leastSquares
+
+  @Flag(help: "Layers with a value that half precision cannot represent keep their precision.")
+  var keepOverflow = false
+
+  var rules: CompressionRules {
+    var rules = CompressionRules(.float16)
+    rules.names = names.map { NamePattern($0) }
+    rules.skippedNames = skippedNames.map { NamePattern($0) }
+    rules.types = Set(types)
+    rules.skippedTypes = Set(skippedTypes)
+    rules.minimumCount = minCount
+    rules.scales = scales
+    rules.keepsOverflow = keepOverflow
+    return rules
+  }
+}
+
+/// What the compressed model must still do.
+struct SearchArguments: ParsableArguments {
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Inputs to try: files or folders.", valueName: "FILE|DIR"),
+    completion: .file())
+  var inputs: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "No element of an output may differ by more from the model as it is.", valueName: "X"))
+  var maxError: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "At least this part of the inputs keeps its best class, such as 0.99.", valueName: "P"))
+  var minAgreement: Double?
+
+  @Option(
+    help: ArgumentHelp("The weights take at most this, such as 500K or 2M.", valueName: "SIZE"))
+  var maxSize: ByteCount?
+
+  @Option(
+    help: ArgumentHelp("Draw the curve of size against error.", valueName: "FILE.html"),
+    completion: .file(extensions: ["html"]))
+  var report: String?
+
+  @Option(help: "Layout of array inputs.")
+  var layout = ArrayLayout.source
+
+  var goals: [CompressionSearch.Goal] {
+    [
+      maxError.map { .error($0) }, minAgreement.map { .agreement($0) },
+      maxSize.map { .size($0.bytes) },
+    ].compactMap { $0 }
+  }
+
+  func validate() throws {
+    if let maxError, !(maxError >= 0) {
+      throw ValidationError("--max-error takes a number from 0")
+    }
+    if let minAgreement, !(0...1).contains(minAgreement) {
+      throw ValidationError("--min-agreement takes a number from 0 to 1")
+    }
+  }
+}
+
+extension ScaleChoice: ExpressibleByArgument {}

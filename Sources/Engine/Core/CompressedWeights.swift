@@ -1,0 +1,111 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// Weights in half precision, or codes with scales or a table, as they stand in the file. They are
+/// expanded piece by piece, to the very floats that `Weights.values` gives.
+struct CompressedWeights: Sendable {
+  private enum Kind: Sendable {
+    case half
+    case table(bits: Int, Constant)
+    /// A scale and a bias for each channel, or one for all, and the elements of a channel's run.
+    case linear(bits: Int, scale: [Float], bias: [Float], channels: Int, run: Int)
+  }
+
+  let count: Int
+  private let source: Bytes
+  private let kind: Kind
+
+  /// Nil for what is not compressed, and for signed integers.
+  init?(_ weights: Weights, _ shape: [Int], channelAxis: Int) throws {
+    count = try checkedProduct(shape, limit: Limits.tensorElements)
+    switch try weights.storage(shape, channelAxis: channelAxis) {
+    case .single, .linear(_, true, _, _, _): return nil
+    case .half:
+      source = weights.float16Value
+      kind = .half
+    case .table(let bits, let values):
+      source = weights.rawValue
+      kind = .table(bits: bits, try Constant(CodeTable.floats(values, bits: bits)))
+    case .linear(let bits, false, let scale, let bias, let run):
+      source = weights.rawValue
+      let channels = max(scale.count, bias.count)
+      kind = .linear(
+        bits: bits, scale: scale, bias: bias, channels: channels, run: channels == 1 ? count : run)
+    }
+  }
+
+  /// The values in half precision, where that is their storage.
+  var halves: Bytes? { if case .half = kind { source } else { nil } }
+
+  var label: String {
+    switch kind {
+    case .half: "half"
+    case .table(let bits, _): "\(bits)-bit table"
+    case .linear(let bits, _, _, _, _): "\(bits)-bit"
+    }
+  }
+
+  /// Writes the elements of `range`, which lie inside.
+  func expand(
+    _ range: Range<Int>, to target: UnsafeMutablePointer<Float>, _ kernels: KernelTable
+  ) {
+    if range.isEmpty { return }
+    source.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      func expand(_ format: CompressedFormat, _ first: Int, _ count: Int) {
+        kernels.expandWeights(
+          ExpansionArguments(
+            source: base, format: format, first: first, count: count,
+            output: target + (first - range.lowerBound)))
+      }
+      switch kind {
+      case .half: expand(.half, range.lowerBound, range.count)
+      case .table(let bits, let table):
+        expand(.table(bits: bits, table.pointer), range.lowerBound, range.count)
+      case .linear(let bits, let scale, let bias, let channels, let run):
+        var first = range.lowerBound
+        while first < range.upperBound {
+          let channel = first / run % channels
+          let end = min(range.upperBound, (first / run + 1) * run)
+          expand(
+            .linear(
+              bits: bits, scale: scale[scale.count == 1 ? 0 : channel],
+              bias: bias[bias.count == 1 ? 0 : channel]), first, end - first)
+          first = end
+        }
+      }
+    }
+  }
+
+  /// All elements.
+  func expanded(_ kernels: KernelTable) throws -> Bytes {
+    let buffer = try AlignedBuffer(checkedByteCount: checkedProduct([count, 4]))
+    expand(0..<count, to: buffer.pointer.assumingMemoryBound(to: Float.self), kernels)
+    source.dropPages()
+    return Bytes(base: UnsafeRawPointer(buffer.pointer), count: count * 4, owner: buffer)
+  }
+}
+
+extension FloatValues {
+  /// The bytes of the values in reading order: where they stand, or a copy.
+  func contiguous() -> Bytes { contiguousBytes ?? Bytes(array()) }
+}
+
+/// Weights as a layer reads them: floats where they stand, or compressed ones.
+enum StoredWeights: Sendable {
+  case floats(FloatValues)
+  case compressed(CompressedWeights)
+
+  var compressed: CompressedWeights? {
+    if case .compressed(let weights) = self { weights } else { nil }
+  }
+
+  /// The bytes of the floats in reading order: where they stand, or a copy.
+  func contiguous(_ kernels: KernelTable) throws -> Bytes {
+    switch self {
+    case .floats(let values): values.contiguous()
+    case .compressed(let weights): try weights.expanded(kernels)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/// How the compressed values of a weight are stored.
+public enum CompressedFormat: @unchecked Sendable {
+  // `@unchecked`: a table is never written.
+  /// IEEE 754 binary16.
+  case half
+  /// `scale · code + bias`, rounded once.
+  case linear(bits: Int, scale: Float, bias: Float)
+  /// `table[code]`, from a `CodeTable` for as many bits.
+  case table(bits: Int, UnsafePointer<Float>)
+}
+
+/// `output[i] = value of element first + i`, for `count` elements.
+///
+/// Codes of 1 to 8 bits follow one another without gaps, the first of a byte in its highest bits.
+public struct ExpansionArguments: @unchecked Sendable {
+  /// Of element 0; possibly unaligned. Nothing is read but the bytes in which the elements lie.
+  public var source: UnsafeRawPointer
+  public var format: CompressedFormat
+  public var first: Int
+  public var count: Int
+  public var output: UnsafeMutablePointer<Float>
+
+  public init(
+    source: UnsafeRawPointer, format: CompressedFormat, first: Int, count: Int,
+    output: UnsafeMutablePointer<Float>
+  ) {
+    self.source = source
+    self.format = format
+    self.first = first
+    self.count = count
+    self.output = output
+  }
+}
+
+/// A table of values by their code, as `expandWeights` reads it: where codes fill bytes evenly, the
+/// values of all codes of each of the 256 bytes, otherwise the values themselves.
+public enum CodeTable {
+  /// - Parameter values: 2^bits of them.
+  public static func floats(_ values: [Float], bits: Int) -> [Float] {
+    guard bits < 8, 8 % bits == 0 else { return values }
+    var floats: [Float] = []
+    floats.reserveCapacity(256 * 8 / bits)
+    for byte in 0..<256 {
+      var shift = 8 - bits
+      while shift >= 0 {
+        floats.append(values[byte >> shift & ((1 << bits) - 1)])
+        shift -= bits
+      }
+    }
+    return floats
+  }
+}

@@ -1,0 +1,218 @@
+import CoreMLModel
+import TensorCore
+
+/// Which weights get which precision.
+///
+/// Half precision is for every weight but those of custom layers and the slopes of activations, codes
+/// for matrices and kernels: biases and other vectors are few and weigh much. What is stored in fewer
+/// bits already keeps its storage, except where all is asked back to single precision.
+public struct CompressionRules: Sendable {
+  public var precision: WeightPrecision
+  /// The precision of single layers, by name, instead of `precision`.
+  public var layers: [String: WeightPrecision] = [:]
+  /// Only layers that one of these fits; empty for all.
+  public var names: [NamePattern] = []
+  /// Not the layers that one of these fits.
+  public var skippedNames: [NamePattern] = []
+  /// Only layers of these types; empty for all, where codes leave constants alone.
+  public var types: Set<String> = []
+  public var skippedTypes: Set<String> = []
+  /// Only weights of as many values.
+  public var minimumCount = 0
+  public var scales = ScaleChoice.leastSquares
+  /// Whether a layer with a value that half precision cannot represent keeps its precision, instead
+  /// of being an error.
+  public var keepsOverflow = false
+
+  public init(_ precision: WeightPrecision) { self.precision = precision }
+
+  /// Types whose values are no factors of anything.
+  private static let constants: Set<String> = ["loadConstant", "loadConstantND", "scale", "bias"]
+
+  /// The precision for a layer; nil where it stays as it is.
+  func precision(of layer: NeuralNetworkLayer) -> WeightPrecision? {
+    guard let type = layer.parameters?.typeName, !(layer.parameters is Custom) else { return nil }
+    if let own = layers[layer.name] { return own }
+    if !names.isEmpty, !names.contains(where: { $0.matches(layer.name) }) { return nil }
+    if skippedNames.contains(where: { $0.matches(layer.name) }) { return nil }
+    if skippedTypes.contains(type) { return nil }
+    if !types.isEmpty { return types.contains(type) ? precision : nil }
+    if case .codes = precision, Self.constants.contains(type) { return nil }
+    return precision
+  }
+}
+
+/// What became of a layer's weights.
+public struct CompressedLayer: Sendable {
+  public let name: String
+  public let type: String
+  /// Storages of the weights, such as `float32` or `8 bits, linear`, the largest weight's first.
+  public internal(set) var storage: String
+  public let count: Int
+  public let bytesBefore: Int
+  public internal(set) var bytesAfter: Int
+  public internal(set) var error: CompressionError
+  /// Why the weights keep their precision, where that was not asked for.
+  public internal(set) var note: String?
+}
+
+extension Model {
+  /// The model with its weights in the precision that `rules` give, and what became of each layer
+  /// that has weights. The version becomes the least that has the storages in use, where it was less.
+  ///
+  /// - Throws: `.unsupported` with layer, field and value for a value that cannot be represented.
+  public func compressed(
+    _ rules: CompressionRules
+  ) throws -> (model: Model, layers: [CompressedLayer]) {
+    var model = self
+    var entries: [CompressedLayer] = []
+    if var network = neuralNetwork {
+      for index in network.layers.indices {
+        let (layer, entry) = try network.layers[index].compressed(rules)
+        network.layers[index] = layer
+        if let entry { entries.append(entry) }
+      }
+      model.neuralNetwork = network
+    }
+    model.type = try model.type?.mapPipeline {
+      let (compressed, more) = try $0.compressed(rules)
+      entries += more
+      return compressed
+    }
+    model.specificationVersion = max(specificationVersion, model.minimumSpecificationVersion)
+    return (model, entries)
+  }
+}
+
+extension Model {
+  /// Bytes of all weights, with scales and tables.
+  public var weightByteCount: Int {
+    var count = (neuralNetwork?.layers ?? []).reduce(0) { sum, layer in
+      (layer.parameters?.weights ?? []).reduce(sum) { $0 + $1.values.byteCount }
+    }
+    switch type {
+    case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
+      .pipelineRegressor(let pipeline):
+      for model in pipeline.models { count += model.weightByteCount }
+    default: break
+    }
+    return count
+  }
+}
+
+extension NeuralNetworkLayer {
+  /// The layer with its weights in another precision; no entry for a layer without weights.
+  public func compressed(
+    _ rules: CompressionRules
+  ) throws -> (layer: NeuralNetworkLayer, entry: CompressedLayer?) {
+    guard let parameters, !parameters.weights.isEmpty else { return (self, nil) }
+    let before = parameters.weights
+    let bytes = before.reduce(0) { $0 + $1.values.byteCount }
+    var entry = CompressedLayer(
+      name: name, type: parameters.typeName, storage: before.storage,
+      count: try checkedSum(before.map { try checkedProduct($0.shape) }), bytesBefore: bytes,
+      bytesAfter: bytes, error: CompressionError(), note: nil)
+    guard let precision = rules.precision(of: self) else { return (self, entry) }
+    if isUpdatable || before.contains(where: { $0.values.isUpdatable }) {
+      entry.note = "updatable"
+      return (self, entry)
+    }
+    let targets = before.targets(precision, minimumCount: rules.minimumCount)
+    guard !targets.isEmpty else { return (self, entry) }
+    var layer = self
+    do {
+      try layer.editWeights { field, weights in
+        guard let target = targets[field] else { return }
+        do {
+          let (shape, axis) = (target.weights.shape, target.weights.channelAxis)
+          let old = try weights.values(shape: shape, channelAxis: axis)
+          weights = try weights.compressed(
+            to: target.precision, shape: shape, channelAxis: axis, scales: rules.scales)
+          let new = try weights.values(shape: shape, channelAxis: axis)
+          entry.error.add(try CompressionError(old, new))
+        } catch var error as ModelError {
+          error.field = error.field ?? field
+          throw error
+        }
+      }
+    } catch let error as ModelError where error.code == .unsupported && rules.keepsOverflow {
+      entry.note = error.message
+      entry.error = CompressionError()
+      return (self, entry)
+    }
+    let after = layer.parameters?.weights ?? []
+    entry.storage = after.storage
+    entry.bytesAfter = after.reduce(0) { $0 + $1.values.byteCount }
+    return (layer, entry)
+  }
+}
+
+extension [NamedWeights] {
+  /// Which weights of a layer get another precision. A layer is in half precision as a whole or not
+  /// at all.
+  fileprivate func targets(
+    _ precision: WeightPrecision, minimumCount: Int
+  ) -> [String: (weights: NamedWeights, precision: WeightPrecision)] {
+    let stored = filter { $0.values.storedCount > 0 }
+    func count(_ weights: NamedWeights) -> Int { weights.shape.reduce(1, *) }
+    // Dynamically quantised layers compute with the integers.
+    if stored.contains(where: { $0.values.int8RawValue.count > 0 }) { return [:] }
+    func chosen(_ wanted: [NamedWeights], _ precision: WeightPrecision)
+      -> [String: (weights: NamedWeights, precision: WeightPrecision)]
+    {
+      Dictionary(
+        wanted.map { ($0.name, ($0, precision)) }, uniquingKeysWith: { first, _ in first })
+    }
+    switch precision {
+    case .float32: return chosen(stored.filter { $0.values.floatValue.count == 0 }, .float32)
+    case .float16:
+      let isLarge = stored.contains { count($0) >= minimumCount }
+      if !isLarge || stored.contains(where: { $0.values.rawValue.count > 0 }) { return [:] }
+      return chosen(stored.filter { $0.values.floatValue.count > 0 }, .float16)
+    case .codes(let bits, _):
+      let wanted = stored.filter {
+        $0.shape.count > 1 && count($0) >= minimumCount && $0.values.bitsPerValue > bits
+      }
+      if wanted.isEmpty { return [:] }
+      let rest = stored.filter { weights in
+        weights.values.float16Value.count > 0 && !wanted.contains { $0.name == weights.name }
+      }
+      return chosen(wanted, precision).merging(chosen(rest, .float32)) { first, _ in first }
+    }
+  }
+
+  /// The storages in use, that of the most values first.
+  fileprivate var storage: String {
+    var counts: [(name: String, count: Int)] = []
+    for weights in self {
+      guard let name = weights.values.storage else { continue }
+      let count = weights.shape.reduce(1, *)
+      if let index = counts.firstIndex(where: { $0.name == name }) {
+        counts[index].count += count
+      } else {
+        counts.append((name, count))
+      }
+    }
+    return counts.sorted { ($0.count, $1.name) > ($1.count, $0.name) }.map(\.name)
+      .joined(separator: " + ")
+  }
+}
+
+extension Weights {
+  /// Bits of a stored value.
+  fileprivate var bitsPerValue: Int {
+    if floatValue.count > 0 { return 32 }
+    return float16Value.count > 0 ? 16 : quantization?.numberOfBits ?? 8
+  }
+
+  /// Such as `float32` or `4 bits, table`.
+  fileprivate var storage: String? {
+    if floatValue.count > 0 { return "float32" }
+    if float16Value.count > 0 { return "float16" }
+    if int8RawValue.count > 0 { return "int8" }
+    guard rawValue.count > 0, let quantization else { return nil }
+    let kind = if case .lookupTable = quantization.kind { "table" } else { "linear" }
+    return
+      "\(quantization.numberOfBits) \(quantization.numberOfBits == 1 ? "bit" : "bits"), \(kind)"
+  }
+}

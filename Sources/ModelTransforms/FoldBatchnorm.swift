@@ -1,0 +1,364 @@
+import CoreMLModel
+import TensorCore
+
+/// A batch normalisation, scale or bias that became part of a neighbour, or that did not and why.
+public struct Fold: Sendable, Equatable {
+  public let layer: String
+  public let neighbour: String
+  /// The largest difference of the results for random inputs, as a part of the sum of magnitudes.
+  public let error: Double
+  /// Whether the error was small enough for it.
+  public let isDone: Bool
+}
+
+extension Model {
+  /// The model with batch normalisations, scales and biases of one factor and offset a channel folded
+  /// into the convolution or inner product before, or into the convolution behind:
+  ///
+  ///     a (W x + c) + b = (a W) x + (a c + b)        W (a x + b) + c = (W a) x + (W b + c)
+  ///
+  /// the latter only where nothing is padded. Weights are computed in double precision and rounded
+  /// once; each fold is tried on random inputs and left out where the results differ by more than
+  /// rounding. A blob between the two is gone afterwards, outputs of the model stay.
+  ///
+  /// - Parameter keepsScales: whether what has been folded into the layer before leaves a scale behind
+  ///   there, such that all output channels of the weights have the same root mean square: one table
+  ///   for the whole weight then fits them all.
+  public func withFoldedBatchnorm(
+    keepsScales: Bool = false
+  ) throws -> (model: Model, folds: [Fold]) {
+    var model = self
+    var folds: [Fold] = []
+    if !isUpdatable, var network = neuralNetwork, network.updateParams == nil {
+      folds = try network.foldBatchnorm(keeping: visibleBlobs, keepsScales: keepsScales)
+      model.neuralNetwork = network
+    }
+    model.type = try model.type?.mapPipeline {
+      let (folded, more) = try $0.withFoldedBatchnorm(keepsScales: keepsScales)
+      folds += more
+      return folded
+    }
+    return (model, folds)
+  }
+
+  /// Blobs that somebody outside of the network sees.
+  private var visibleBlobs: Set<String> {
+    var names = Set((description?.output ?? []).map(\.name))
+    if case .neuralNetworkClassifier(let classifier) = type {
+      names.insert(classifier.labelProbabilityLayerName)
+      names.formUnion(classifier.network.layers.last?.output ?? [])
+    }
+    return names
+  }
+}
+
+extension NeuralNetwork {
+  fileprivate mutating func foldBatchnorm(
+    keeping visible: Set<String>, keepsScales: Bool
+  ) throws -> [Fold] {
+    // Layers whose inside cannot be looked into may read any blob.
+    if layers.contains(where: { $0.parameters is OpaqueLayer || $0.parameters == nil }) {
+      return []
+    }
+    var folds: [Fold] = []
+    var refused: Set<String> = []
+    /// Of layers into which one behind was folded: that layer's name, and the blob between.
+    var behind: [String: (layer: String, blob: String)] = [:]
+    var index = 0
+    while index < layers.count {
+      let layer = layers[index]
+      if layer.input.count == 1, layer.output.count == 1, !layer.isUpdatable,
+        !refused.contains(layer.name),
+        let affine = try ChannelAffine(layer),
+        let (neighbour, isBehind) = neighbour(of: index, visible)
+      {
+        if let (folded, error) = try affine.folded(into: layers[neighbour], isBehind: isBehind) {
+          let isDone = error <= 4e-6
+          folds.append(
+            Fold(
+              layer: layer.name, neighbour: layers[neighbour].name, error: error, isDone: isDone))
+          if isDone {
+            layers[neighbour].parameters = folded
+            if isBehind {
+              layers[neighbour].input = layer.input
+              layers[neighbour].inputTensor = layer.inputTensor
+            } else {
+              let name = layers[neighbour].name
+              behind[name] = behind[name] ?? (layer.name, layer.input[0])
+              layers[neighbour].output = layer.output
+              layers[neighbour].outputTensor = layer.outputTensor
+            }
+            layers.remove(at: index)
+            // What has been refused or passed by may fit the new neighbour.
+            index = max(0, min(index, neighbour))
+            continue
+          }
+          refused.insert(layer.name)
+        }
+      }
+      index += 1
+    }
+    if keepsScales { try separateScales(behind) }
+    return folds
+  }
+
+  /// Puts a scale layer behind each of the layers that `places` names, with that name and that blob
+  /// as its input.
+  private mutating func separateScales(
+    _ places: [String: (layer: String, blob: String)]
+  ) throws {
+    var index = 0
+    while index < layers.count {
+      if let place = places[layers[index].name],
+        let (parameters, scale) = try layers[index].parameters?.withSeparateScale()
+      {
+        let output = layers[index].output
+        layers[index].parameters = parameters
+        layers[index].output = [place.blob]
+        layers[index].outputTensor = []
+        layers.insert(
+          NeuralNetworkLayer(place.layer, scale, input: [place.blob], output: output),
+          at: index + 1)
+        index += 1
+      }
+      index += 1
+    }
+  }
+
+  /// The layer that gives the input of the layer at `index`, if nobody else reads that blob, or the
+  /// only one that reads its output.
+  private func neighbour(of index: Int, _ visible: Set<String>) -> (Int, isBehind: Bool)? {
+    let layer = layers[index]
+    func readers(_ blob: String) -> [Int] {
+      layers.indices.filter { layers[$0].input.contains(blob) }
+    }
+    let before = layer.input[0]
+    if !visible.contains(before), readers(before) == [index],
+      let producer = layers.firstIndex(where: { $0.output == [before] }),
+      layers[producer].parameters is Convolution
+        || layers[producer].parameters is InnerProduct && arrayInputShapeMapping == .rank5,
+      layers[producer].isFoldable
+    {
+      return (producer, false)
+    }
+    let behind = layer.output[0]
+    let found = readers(behind)
+    if !visible.contains(behind), found.count == 1, layers[found[0]].input == [behind],
+      layers[found[0]].parameters is Convolution, layers[found[0]].isFoldable
+    {
+      return (found[0], true)
+    }
+    return nil
+  }
+}
+
+extension NeuralNetworkLayer {
+  fileprivate var isFoldable: Bool {
+    !isUpdatable && input.count == 1
+      && (parameters?.weights.allSatisfy {
+        $0.values.rawValue.count + $0.values.int8RawValue.count == 0 && !$0.values.isUpdatable
+      } ?? false)
+  }
+}
+
+/// y = factor · x + offset, a pair for each channel, or one pair for all.
+struct ChannelAffine {
+  var factors: [Double]
+  var offsets: [Double]
+
+  /// Nil for layers that are something else, or more than that.
+  init?(_ layer: NeuralNetworkLayer) throws {
+    do {
+      switch layer.parameters {
+      case let batchnorm as Batchnorm:
+        guard !batchnorm.computeMeanVar, !batchnorm.instanceNormalization else { return nil }
+        (factors, offsets) = try batchnorm.channelAffine()
+      case let scale as Scale:
+        guard scale.shapeScale.isPerChannel, !scale.hasBias || scale.shapeBias.isPerChannel,
+          let factors = try Self.values(scale.scale, scale.shapeScale),
+          let offsets = scale.hasBias ? try Self.values(scale.bias, scale.shapeBias) : [0]
+        else { return nil }
+        self.factors = factors
+        self.offsets = offsets
+      case let bias as Bias:
+        guard bias.shape.isPerChannel, let offsets = try Self.values(bias.bias, bias.shape) else {
+          return nil
+        }
+        factors = [1]
+        self.offsets = offsets
+      default: return nil
+      }
+    } catch let error as ModelError {
+      throw error.inLayer(layer.name, class: layer.parameters?.typeName)
+    }
+    guard factors.allSatisfy(\.isFinite), offsets.allSatisfy(\.isFinite) else { return nil }
+  }
+
+  private static func values(_ weights: Weights?, _ shape: [Int]) throws -> [Double]? {
+    try weights?.values(shape: shape).array().map(Double.init)
+  }
+
+  private func factor(_ channel: Int) -> Double { factors[factors.count == 1 ? 0 : channel] }
+  private func offset(_ channel: Int) -> Double { offsets[offsets.count == 1 ? 0 : channel] }
+
+  private func fits(_ channels: Int) -> Bool {
+    [1, channels].contains(factors.count) && [1, channels].contains(offsets.count)
+  }
+
+  /// The parameters of `layer` with this folded into them, and by how much the results differ; nil
+  /// where it is not possible.
+  func folded(
+    into layer: NeuralNetworkLayer, isBehind: Bool
+  ) throws -> (any LayerParameters, Double)? {
+    switch layer.parameters {
+    case var convolution as Convolution:
+      guard let kernel = convolution.kernel else { return nil }
+      let shape = convolution.kernelShape
+      let channels = isBehind ? try convolution.inputChannels : convolution.outputChannels
+      guard fits(channels), channels > 0, !isBehind || convolution.padsNothing else { return nil }
+      let values = try kernel.values(shape: shape, channelAxis: convolution.isDeconvolution ? 1 : 0)
+      let bias =
+        convolution.hasBias
+        ? try convolution.bias?.values(shape: [convolution.outputChannels]).array() : nil
+      let folding = Folding(
+        kernel: values.array(), bias: bias, outputs: convolution.outputChannels,
+        inputs: try convolution.inputChannels, groups: convolution.effectiveGroups,
+        taps: shape[2] * shape[3], isTransposed: convolution.isDeconvolution)
+      let (newKernel, newBias, error) = folding.folded(
+        factor: factor, offset: offset, isBehind: isBehind)
+      convolution.kernel = Weights(newKernel)
+      convolution.bias = Weights(newBias)
+      convolution.hasBias = true
+      return (convolution, error)
+    case var dense as InnerProduct:
+      guard let matrix = dense.matrix, !isBehind, fits(dense.outputChannels),
+        !dense.int8DynamicQuantize
+      else { return nil }
+      let folding = Folding(
+        kernel: try matrix.values(shape: [dense.outputChannels, dense.inputChannels]).array(),
+        bias: dense.hasBias ? try dense.bias?.values(shape: [dense.outputChannels]).array() : nil,
+        outputs: dense.outputChannels, inputs: dense.inputChannels, groups: 1, taps: 1,
+        isTransposed: false)
+      let (newMatrix, newBias, error) = folding.folded(
+        factor: factor, offset: offset, isBehind: false)
+      dense.matrix = Weights(newMatrix)
+      dense.bias = Weights(newBias)
+      dense.hasBias = true
+      return (dense, error)
+    default: return nil
+    }
+  }
+}
+
+extension LayerParameters {
+  /// W x + c = s (W / s) x + c with s the root mean square of each output channel's weights; nil for
+  /// what is no ordinary convolution.
+  fileprivate func withSeparateScale() throws -> (any LayerParameters, Scale)? {
+    guard var convolution = self as? Convolution, !convolution.isDeconvolution,
+      let kernel = convolution.kernel, let bias = convolution.bias
+    else { return nil }
+    var values = try kernel.values(shape: convolution.kernelShape).array()
+    let outputs = convolution.outputChannels
+    let run = values.count / max(1, outputs)
+    var factors = [Float](repeating: 1, count: outputs)
+    for output in 0..<outputs {
+      let range = output * run..<(output + 1) * run
+      let squares = values[range].reduce(0) { $0 + Double($1) * Double($1) }
+      let size = Float((squares / Double(max(1, run))).squareRoot())
+      guard size.isNormal else { continue }
+      factors[output] = size
+      for index in range { values[index] /= size }
+    }
+    convolution.kernel = Weights(values)
+    convolution.hasBias = false
+    convolution.bias = nil
+    var scale = Scale()
+    scale.shapeScale = [outputs, 1, 1]
+    scale.scale = Weights(factors)
+    scale.hasBias = true
+    scale.shapeBias = [outputs, 1, 1]
+    scale.bias = bias
+    return (convolution, scale)
+  }
+}
+
+/// The weights of a convolution or inner product, and which channels each belongs to.
+private struct Folding {
+  let kernel: [Float]
+  let bias: [Float]?
+  let outputs: Int
+  let inputs: Int
+  let groups: Int
+  let taps: Int
+  let isTransposed: Bool
+
+  /// Input and output channel of the weights of tap 0 to taps − 1 that begin at pair `pair`.
+  private func channels(_ pair: Int) -> (input: Int, output: Int) {
+    let (groupInputs, groupOutputs) = (inputs / groups, outputs / groups)
+    if isTransposed {
+      let input = pair / groupOutputs
+      return (input, input / groupInputs * groupOutputs + pair % groupOutputs)
+    }
+    let output = pair / groupInputs
+    return (output / groupOutputs * groupInputs + pair % groupInputs, output)
+  }
+
+  func folded(
+    factor: (Int) -> Double, offset: (Int) -> Double, isBehind: Bool
+  ) -> (kernel: [Float], bias: [Float], error: Double) {
+    var newKernel = kernel
+    var newBias = (0..<outputs).map { Double(bias?[$0] ?? 0) }
+    // Both results for the same random inputs, which are the same at all taps of a channel.
+    var generator = SplitMix64(seed: 1)
+    let probe = (0..<inputs).map { _ in Double.random(in: -1...1, using: &generator) }
+    var before = newBias
+    var after = [Double](repeating: 0, count: outputs)
+    var size = after
+    if !isBehind {
+      for output in 0..<outputs {
+        newBias[output] = newBias[output] * factor(output) + offset(output)
+      }
+    }
+    for pair in 0..<kernel.count / max(1, taps) {
+      let (input, output) = channels(pair)
+      let own = factor(isBehind ? input : output)
+      let x = isBehind ? own * probe[input] + offset(input) : probe[input]
+      for index in pair * taps..<(pair + 1) * taps {
+        let weight = Double(kernel[index])
+        newKernel[index] = Float(weight * own)
+        if isBehind { newBias[output] += weight * offset(input) }
+        before[output] += weight * x
+        let product = Double(newKernel[index]) * probe[input]
+        after[output] += product
+        size[output] += abs(product)
+      }
+    }
+    let rounded = newBias.map { Float($0) }
+    var error = 0.0
+    for output in 0..<outputs {
+      let expected = isBehind ? before[output] : before[output] * factor(output) + offset(output)
+      let found = after[output] + Double(rounded[output])
+      let magnitude = size[output] + abs(Double(rounded[output]))
+      let difference = abs(found - expected)
+      if difference == 0 { continue }
+      error = max(error, magnitude == 0 ? .infinity : difference / magnitude)
+      if !difference.isFinite { error = .infinity }
+    }
+    return (newKernel, rounded, error)
+  }
+}
+
+extension Convolution {
+  /// Whether every tap of every output lies on the input.
+  fileprivate var padsNothing: Bool {
+    guard !isDeconvolution, case .valid(let valid)? = padding else { return false }
+    return (valid.paddingAmounts?.borderAmounts ?? []).allSatisfy {
+      $0.startEdgeSize == 0 && $0.endEdgeSize == 0
+    }
+  }
+}
+
+extension [Int] {
+  /// `[1]`, `[C]` or `[C, 1, 1]`.
+  fileprivate var isPerChannel: Bool { count == 1 || count == 3 && self[1] == 1 && self[2] == 1 }
+}

@@ -1,0 +1,237 @@
+import TensorCore
+
+/// One-dimensional k-means: the table of at most k values with the least sum of squared distances.
+///
+/// The values are sorted. Where few of them differ, dynamic programming over the different values
+/// finds the best division into runs. Of more, dynamic programming over runs of neighbouring values
+/// gives a start from which Lloyd's algorithm improves on the values themselves until nothing
+/// changes. The result depends on nothing but the values.
+struct KMeans {
+  /// In ascending order; as many as asked for, or as many as there are different values.
+  let centres: [Float]
+
+  /// Runs that dynamic programming divides, at most.
+  private static let mostRuns = 1 << 16
+  /// Runs × centres.
+  private static let mostSteps = 1 << 22
+
+  /// Precondition: the values are finite, and there is at least one.
+  init(_ values: UnsafeBufferPointer<Float>, count k: Int) {
+    let sorted = SortedValues(values)
+    let limit = max(4 * k, min(Self.mostRuns, Self.mostSteps / k))
+    let runs = sorted.runs(atMost: limit)
+    if runs.count - 1 <= k {
+      centres = zip(runs, runs.dropFirst()).map { Float(sorted.mean($0..<$1)) }
+      return
+    }
+    let borders = RunDivision(runs, sorted).borders(k).map { runs[$0] }
+    centres = sorted.improved(borders)
+  }
+}
+
+/// Values in ascending order, with sums.
+private struct SortedValues {
+  private let values: [Float]
+  /// Σ and Σ of squares of the values before each `step`-th, from the first value on to keep them
+  /// small.
+  private var sums: [Double] = [0]
+  private let origin: Double
+  private static let step = 64
+
+  init(_ unsorted: UnsafeBufferPointer<Float>) {
+    values = radixSorted(unsorted)
+    let middle = Double(values[values.count / 2])
+    origin = middle
+    sums.reserveCapacity(values.count / Self.step + 2)
+    var sum = 0.0
+    for begin in stride(from: 0, to: values.count, by: Self.step) {
+      for index in begin..<min(values.count, begin + Self.step) {
+        sum += Double(values[index]) - middle
+      }
+      sums.append(sum)
+    }
+  }
+
+  var count: Int { values.count }
+
+  /// Σ (value − origin) before `index`.
+  func sum(before index: Int) -> Double {
+    let part = index / Self.step
+    var sum = sums[part]
+    for position in part * Self.step..<index { sum += Double(values[position]) - origin }
+    return sum
+  }
+
+  func mean(_ range: Range<Int>) -> Double {
+    (sum(before: range.upperBound) - sum(before: range.lowerBound)) / Double(range.count) + origin
+  }
+
+  func value(_ index: Int) -> Double { Double(values[index]) - origin }
+
+  /// Where runs of neighbours begin, and the count at last: each different value a run of its own if
+  /// there are no more than `limit`, else runs that are narrow both in value and in number.
+  func runs(atMost limit: Int) -> [Int] {
+    var starts = [0]
+    for index in 1..<max(1, count) where values[index] != values[index - 1] {
+      starts.append(index)
+      if starts.count > limit { break }
+    }
+    if starts.count <= limit { return starts + [count] }
+    let half = limit / 2
+    let first = Double(values[0])
+    let scale = Double(half - 1) / (Double(values[count - 1]) - first)
+    starts = [0]
+    var (cell, part) = (0, 0)
+    for index in 1..<count where values[index] != values[index - 1] {
+      let newCell = Int((Double(values[index]) - first) * scale)
+      let newPart = index * half / count
+      if newCell != cell || newPart != part {
+        starts.append(index)
+        (cell, part) = (newCell, newPart)
+      }
+    }
+    return starts + [count]
+  }
+
+  /// Lloyd's algorithm: borders at the middle between means, means between borders, until no border
+  /// moves.
+  func improved(_ start: [Int]) -> [Float] {
+    var borders = start
+    var centres = means(borders)
+    for _ in 0..<1000 {
+      var next = [0]
+      for place in 1..<centres.count {
+        next.append(border((centres[place - 1] + centres[place]) / 2))
+      }
+      next.append(count)
+      if next == borders { break }
+      // A run without values would lose a centre.
+      if next.indices.dropFirst().contains(where: { next[$0 - 1] >= next[$0] }) { break }
+      borders = next
+      centres = means(borders)
+    }
+    return centres.map { Float($0) }
+  }
+
+  private func means(_ borders: [Int]) -> [Double] {
+    zip(borders, borders.dropFirst()).map { mean($0..<$1) }
+  }
+
+  /// The first index of a value above `threshold`.
+  private func border(_ threshold: Double) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Double(values[middle]) <= threshold { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+/// The division of runs into k stretches with the least squared error within the stretches.
+///
+///     best(m, j) = min over i of best(m − 1, i) + error(i ..< j)
+///
+/// The best i grows with j, so that half of the j's bound those of the other half.
+private struct RunDivision {
+  /// Before each run: how many values, their sum, and the sum of squares of the runs' means.
+  private let counts: [Double]
+  private let sums: [Double]
+  private let squares: [Double]
+
+  init(_ starts: [Int], _ values: SortedValues) {
+    counts = starts.map(Double.init)
+    sums = starts.map { values.sum(before: $0) }
+    var squares = [0.0]
+    for (from, to) in zip(starts.indices, starts.indices.dropFirst()) {
+      let sum = sums[to] - sums[from]
+      squares.append(squares[from] + sum * sum / (counts[to] - counts[from]))
+    }
+    self.squares = squares
+  }
+
+  /// Σ w (mean − mean of all)² over the runs of a stretch.
+  @inline(__always)
+  private func error(_ i: Int, _ j: Int) -> Double {
+    let sum = sums[j] - sums[i]
+    return max(0, squares[j] - squares[i] - sum * sum / (counts[j] - counts[i]))
+  }
+
+  /// The runs at which stretches begin, and the count of runs at last. Precondition: there are more
+  /// runs than stretches.
+  func borders(_ k: Int) -> [Int] {
+    let n = counts.count - 1
+    var best = [0.0]
+    for j in 1...n { best.append(error(0, j)) }
+    var choices: [[Int32]] = []
+    choices.reserveCapacity(k)
+    for m in 1..<max(k, 1) {
+      var next = [Double](repeating: .infinity, count: n + 1)
+      var choice = [Int32](repeating: 0, count: n + 1)
+      best.withUnsafeBufferPointer { best in
+        // Ranges of j with the bounds of their best i.
+        var pending = [(low: m + 1, high: n, first: m, last: n - 1)]
+        while let range = pending.popLast() {
+          if range.low > range.high { continue }
+          let j = (range.low + range.high) / 2
+          var least = Double.infinity
+          var position = range.first
+          for i in range.first...min(range.last, j - 1) {
+            let candidate = best[i] + error(i, j)
+            if candidate < least {
+              least = candidate
+              position = i
+            }
+          }
+          next[j] = least
+          choice[j] = Int32(position)
+          pending.append((range.low, j - 1, range.first, position))
+          pending.append((j + 1, range.high, position, range.last))
+        }
+      }
+      best = next
+      choices.append(choice)
+    }
+    var borders = [n]
+    for choice in choices.reversed() { borders.append(Int(choice[borders[borders.count - 1]])) }
+    borders.append(0)
+    return borders.reversed()
+  }
+}
+
+/// The values in ascending order, −0 before 0: by eleven bits of the pattern at a time.
+private func radixSorted(_ values: UnsafeBufferPointer<Float>) -> [Float] {
+  let count = values.count
+  let radix = 11
+  let mask = UInt32(1 << radix) - 1
+  // Patterns that are in the order of the values when they are compared as numbers without sign.
+  var keys = values.map { value -> UInt32 in
+    let bits = value.bitPattern
+    return bits ^ (bits >> 31 == 1 ? .max : 0x8000_0000)
+  }
+  var other = [UInt32](repeating: 0, count: count)
+  for shift in stride(from: UInt32(0), to: 32, by: radix) {
+    var places = [Int](repeating: 0, count: 1 << radix)
+    for key in keys { places[Int(key >> shift & mask)] += 1 }
+    if places.contains(count) { continue }
+    var total = 0
+    for digit in places.indices {
+      let own = places[digit]
+      places[digit] = total
+      total += own
+    }
+    other.withUnsafeMutableBufferPointer { target in
+      places.withUnsafeMutableBufferPointer { places in
+        for key in keys {
+          let digit = Int(key >> shift & mask)
+          target[places[digit]] = key
+          places[digit] += 1
+        }
+      }
+    }
+    swap(&keys, &other)
+  }
+  return keys.map { key in
+    Float(bitPattern: key >> 31 == 1 ? key ^ 0x8000_0000 : ~key)
+  }
+}

@@ -1,0 +1,65 @@
+/// Codes for a table of values: the nearest value's place, of two equally near ones the lower's.
+struct TableCodes {
+  /// 2ᵇⁱᵗˢ values.
+  let table: [Float]
+  /// The values in ascending order with their places.
+  private let places: [UInt8]
+  /// The middle between neighbours, and infinity as the last one.
+  private let thresholds: [Float]
+  private let bits: Int
+
+  /// Precondition: 2ᵇⁱᵗˢ values, none of them NaN.
+  init(_ table: [Float], bits: Int) {
+    self.table = table
+    self.bits = bits
+    let order = table.indices.sorted { (table[$0], $0) < (table[$1], $1) }
+    places = order.map { UInt8(truncatingIfNeeded: $0) }
+    thresholds =
+      zip(order, order.dropFirst()).map { lower, upper in
+        Self.lastNearer(table[lower], table[upper])
+      } + [.infinity]
+  }
+
+  /// The largest float that is as near to `lower` as to `upper`, or nearer.
+  private static func lastNearer(_ lower: Float, _ upper: Float) -> Float {
+    let middle = (Double(lower) + Double(upper)) / 2
+    let rounded = Float(middle)
+    return Double(rounded) > middle ? rounded.nextDown : rounded
+  }
+
+  /// A table of values at equal distances from the least to the largest of `values`.
+  static func evenTable(_ values: UnsafeBufferPointer<Float>, bits: Int) -> [Float] {
+    var (least, largest) = (Float.infinity, -Float.infinity)
+    for value in values {
+      least = min(least, value)
+      largest = max(largest, value)
+    }
+    let step = (Double(largest) - Double(least)) / Double((1 << bits) - 1)
+    return (0..<1 << bits).map { Float(Double(least) + Double($0) * step) }
+  }
+
+  /// The table with the least squared error; the last value is repeated where fewer suffice.
+  static func kMeansTable(_ values: UnsafeBufferPointer<Float>, bits: Int) -> [Float] {
+    let centres = KMeans(values, count: 1 << bits).centres
+    let last = centres.last ?? 0
+    return centres + [Float](repeating: last, count: (1 << bits) - centres.count)
+  }
+
+  func write(_ values: UnsafeBufferPointer<Float>, to codes: UnsafeMutablePointer<UInt8>) {
+    thresholds.withUnsafeBufferPointer { thresholds in
+      places.withUnsafeBufferPointer { places in
+        for index in values.indices {
+          let value = values[index]
+          // How many thresholds the value exceeds, by halving; the last one is infinite.
+          var place = 0
+          var step = 1 << (bits - 1)
+          while step > 0 {
+            place += thresholds[place + step - 1] < value ? step : 0
+            step >>= 1
+          }
+          codes[index] = places[place]
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import CoreMLModel
+import TensorCore
+
+/// What compressing a weight did to its values.
+public struct CompressionError: Sendable, Equatable {
+  /// Σ (w' − w)² and Σ w²
+  public var squaredError = 0.0
+  public var squaredValues = 0.0
+  /// max |w' − w|
+  public var largest = 0.0
+
+  public init() {}
+
+  /// 10 · log₁₀ of (Σ w² / Σ (w' − w)²) needs this ratio; infinite where nothing was lost.
+  public var signalToNoise: Double {
+    squaredError == 0 ? .infinity : squaredValues / squaredError
+  }
+
+  mutating func add(_ other: CompressionError) {
+    squaredError += other.squaredError
+    squaredValues += other.squaredValues
+    largest = max(largest, other.largest)
+  }
+
+  init(_ before: FloatValues, _ after: FloatValues) throws {
+    let part = 1 << 16
+    let memory = try [0, 1].map { _ in try AlignedBuffer(checkedByteCount: 4 * part) }
+    let (x, y) = (
+      memory[0].pointer.assumingMemoryBound(to: Float.self),
+      memory[1].pointer.assumingMemoryBound(to: Float.self)
+    )
+    withExtendedLifetime(memory) {
+      for begin in stride(from: 0, to: before.count, by: part) {
+        let range = begin..<min(before.count, begin + part)
+        before.copy(range, to: x)
+        after.copy(range, to: y)
+        for index in 0..<range.count {
+          let value = Double(x[index])
+          let difference = abs(Double(y[index]) - value)
+          squaredError += difference * difference
+          squaredValues += value * value
+          largest = max(largest, difference)
+        }
+      }
+    }
+  }
+}
+
+extension Weights {
+  /// Bytes of the values, with scales and tables.
+  public var byteCount: Int {
+    let tables =
+      switch quantization?.kind {
+      case .linear(let scale, let bias)?: 4 * (scale.count + bias.count)
+      case .lookupTable(let table)?: 4 * table.count
+      case nil: 0
+      }
+    return 4 * floatValue.count + float16Value.count + rawValue.count + int8RawValue.count + tables
+  }
+
+  /// The weight with its values in another precision.
+  ///
+  /// - Parameters:
+  ///   - shape: of the values; scales belong to the steps of `channelAxis`.
+  ///   - scales: how those of linear codes are chosen.
+  /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
+  public func compressed(
+    to precision: WeightPrecision, shape: [Int], channelAxis: Int = 0,
+    scales: ScaleChoice = .leastSquares
+  ) throws -> Weights {
+    let values = try self.values(shape: shape, channelAxis: channelAxis)
+    var result = Weights()
+    result.isUpdatable = isUpdatable
+    result.unknownFields = unknownFields
+    switch precision {
+    case .float32: result.floatValue = values
+    case .float16:
+      result.floatValue = values
+      try result.roundToHalf()
+    case .codes(let bits, let mode):
+      guard (1...8).contains(bits) else {
+        throw ModelError(.usage, "\(bits) bits, where 1 to 8 are possible")
+      }
+      if case .table(let table) = mode, table.count != 1 << bits {
+        throw ModelError(
+          .usage, "a table of \(table.count) values, where \(1 << bits) are needed")
+      }
+      let floats = values.isContiguous ? values : FloatValues(values.array())
+      (result.rawValue, result.quantization) = try (floats.contiguousBytes ?? Bytes())
+        .withUnsafeBytes { bytes in
+          let aligned = try alignedFloats(bytes, count: values.count)
+          return try withExtendedLifetime(aligned.owner) {
+            try Self.codes(
+              aligned.values, bits: bits, mode, shape: shape, channelAxis: channelAxis, scales)
+          }
+        }
+    }
+    return result
+  }
+
+  private static func codes(
+    _ values: UnsafeBufferPointer<Float>, bits: Int, _ mode: CodeMode, shape: [Int],
+    channelAxis: Int, _ scales: ScaleChoice
+  ) throws -> (Bytes, Quantization) {
+    if let wrong = values.first(where: { !$0.isFinite }) {
+      throw ModelError(.unsupported, "the weight \(wrong) has no code")
+    }
+    var codes = [UInt8](repeating: 0, count: values.count)
+    var quantization = Quantization()
+    quantization.numberOfBits = bits
+    codes.withUnsafeMutableBufferPointer { codes in
+      guard let codes = codes.baseAddress else { return }
+      func table(_ table: [Float]) {
+        TableCodes(table, bits: bits).write(values, to: codes)
+        quantization.kind = .lookupTable(table)
+      }
+      switch mode {
+      case .linear, .linearSymmetric:
+        quantization.kind = linearCodes(
+          values, bits: bits, isSymmetric: mode == .linearSymmetric, shape: shape,
+          channelAxis: channelAxis, scales, to: codes)
+      case .linearTable: table(TableCodes.evenTable(values, bits: bits))
+      case .kMeansTable: table(TableCodes.kMeansTable(values, bits: bits))
+      case .table(let given): table(given)
+      }
+    }
+    return (packedCodes(codes, bits: bits), quantization)
+  }
+
+  /// Of each step of the channel axis the values together, which stand in runs.
+  private static func linearCodes(
+    _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, shape: [Int],
+    channelAxis: Int, _ choice: ScaleChoice, to codes: UnsafeMutablePointer<UInt8>
+  ) -> Quantization.Kind {
+    // A vector has one scale: one a value would take more memory than the values.
+    let channels = shape.count > 1 ? shape[channelAxis] : 1
+    let run = shape.count > 1 ? shape.dropFirst(channelAxis + 1).reduce(1, *) : values.count
+    let runs = channels * run == 0 ? 0 : values.count / (channels * run)
+    var scale: [Float] = []
+    var bias: [Float] = []
+    var gathered = [Float](repeating: 0, count: runs > 1 ? runs * run : 0)
+    var gatheredCodes = [UInt8](repeating: 0, count: gathered.count)
+    for channel in 0..<channels {
+      func encode(
+        _ values: UnsafeBufferPointer<Float>, _ codes: UnsafeMutablePointer<UInt8>
+      ) {
+        let linear = LinearCodes(values, bits: bits, isSymmetric: isSymmetric, choice: choice)
+        linear.write(values, bits: bits, to: codes)
+        scale.append(linear.scale)
+        bias.append(linear.bias)
+      }
+      if runs <= 1 {
+        let range = channel * run..<(channel + 1) * run
+        encode(UnsafeBufferPointer(rebasing: values[range]), codes + range.lowerBound)
+        continue
+      }
+      for position in gathered.indices {
+        gathered[position] =
+          values[
+            (position / run * channels + channel) * run + position % run]
+      }
+      gathered.withUnsafeBufferPointer { values in
+        gatheredCodes.withUnsafeMutableBufferPointer { codes in
+          if let codes = codes.baseAddress { encode(values, codes) }
+        }
+      }
+      for position in gathered.indices {
+        codes[(position / run * channels + channel) * run + position % run] =
+          gatheredCodes[position]
+      }
+    }
+    return .linear(scale: scale, bias: bias)
+  }
+}
+
+/// Floats at any alignment as aligned ones: the same memory where that is aligned.
+private func alignedFloats(
+  _ bytes: UnsafeRawBufferPointer, count: Int
+) throws -> (values: UnsafeBufferPointer<Float>, owner: AlignedBuffer?) {
+  guard let base = bytes.baseAddress, count > 0 else {
+    return (UnsafeBufferPointer(start: nil, count: 0), nil)
+  }
+  if Int(bitPattern: base) % MemoryLayout<Float>.alignment == 0 {
+    return (
+      UnsafeBufferPointer(start: base.assumingMemoryBound(to: Float.self), count: count), nil
+    )
+  }
+  let copy = try AlignedBuffer(checkedByteCount: count * 4)
+  copy.pointer.copyMemory(from: base, byteCount: count * 4)
+  return (
+    UnsafeBufferPointer(start: copy.pointer.assumingMemoryBound(to: Float.self), count: count),
+    copy
+  )
+}

@@ -1,0 +1,152 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A compressed model's size and the error of its outputs.
+public struct CompressionPoint: Sendable, Equatable {
+  /// Of the weights.
+  public var byteCount: Int
+  /// The largest absolute error of an element of an output.
+  public var largestError = 0.0
+  /// √(Σ (a − b)² / Σ b²) over all outputs and inputs.
+  public var relativeError = 0.0
+  /// Part of the inputs that keep their best class; nil where the outputs are no scores.
+  public var agreement: Double?
+  /// How many layers have which precision.
+  public var label = ""
+
+  public init(byteCount: Int) { self.byteCount = byteCount }
+}
+
+/// The curve of size against error as one HTML page that needs nothing else.
+public struct CompressionReport: Sendable {
+  public var title: String
+  public var facts: [(label: String, text: String)]
+  public var points: [CompressionPoint]
+  public var chosen: CompressionPoint
+  /// The titles of the columns and the rows of the table of layers.
+  public var layers: (titles: [String], rows: [[String]])
+
+  public init(
+    title: String, facts: [(label: String, text: String)], points: [CompressionPoint],
+    chosen: CompressionPoint, layers: (titles: [String], rows: [[String]])
+  ) {
+    self.title = title
+    self.facts = facts
+    self.points = points
+    self.chosen = chosen
+    self.layers = layers
+  }
+
+  public var html: String {
+    """
+    <!DOCTYPE html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+    <title>\(escaped(title))</title>
+    <style>
+    body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 60em; }
+    table { border-collapse: collapse; margin: 1em 0; }
+    th, td { text-align: left; padding: 0.15em 1em 0.15em 0; vertical-align: top; }
+    th { font-weight: 600; } td { font-variant-numeric: tabular-nums; }
+    tr.chosen { font-weight: 600; }
+    svg text { font: 11px system-ui, sans-serif; }
+    </style>
+    </head>
+    <body>
+    <h1>\(escaped(title))</h1>
+    \(table([], facts.map { [$0.label, $0.text] }))
+    <h2>Size and error</h2>
+    \(chart)
+    \(pointTable)
+    <h2>Layers</h2>
+    \(table(layers.titles, layers.rows))
+    </body>
+    </html>
+
+    """
+  }
+
+  private func table(_ titles: [String], _ rows: [[String]]) -> String {
+    func line(_ cells: [String], _ tag: String) -> String {
+      "<tr>" + cells.map { "<\(tag)>\(escaped($0))</\(tag)>" }.joined() + "</tr>"
+    }
+    let head = titles.isEmpty ? [] : [line(titles, "th")]
+    return "<table>\n\((head + rows.map { line($0, "td") }).joined(separator: "\n"))\n</table>"
+  }
+
+  private var pointTable: String {
+    let rows = points.map { point in
+      let mark = point == chosen ? " class=\"chosen\"" : ""
+      let cells = [
+        "\(point.byteCount)", number(point.largestError), number(point.relativeError),
+        point.agreement.map { "\(number($0 * 100)) %" } ?? "", point.label,
+      ]
+      return "<tr\(mark)>" + cells.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
+    }
+    return """
+      <table>
+      <tr><th>Bytes of weights</th><th>Largest error</th><th>Relative error</th>\
+      <th>Same best class</th><th>Layers</th></tr>
+      \(rows.joined(separator: "\n"))
+      </table>
+      """
+  }
+
+  /// Size to the right, the logarithm of the relative error upwards; points without error at the foot.
+  private var chart: String {
+    let (width, height, left, top) = (640.0, 300.0, 60.0, 12.0)
+    let exponents = points.compactMap { point in
+      point.relativeError > 0 && point.relativeError.isFinite ? log10(point.relativeError) : nil
+    }
+    let low = (exponents.min() ?? -1).rounded(.down)
+    let high = max(low + 1, (exponents.max() ?? 0).rounded(.up))
+    let largest = Double(max(1, points.map(\.byteCount).max() ?? 1))
+    func place(_ point: CompressionPoint) -> (x: Double, y: Double) {
+      let error = point.relativeError
+      let exponent = error > 0 ? (error.isFinite ? log10(error) : high) : low
+      return (
+        left + Double(point.byteCount) / largest * width,
+        top + height - (exponent - low) / (high - low) * height
+      )
+    }
+    let lines = stride(from: low, through: high, by: 1).map { exponent in
+      let y = number(top + height - (exponent - low) / (high - low) * height)
+      return """
+        <line x1="\(left)" y1="\(y)" x2="\(left + width)" y2="\(y)" stroke="#ddd"/>\
+        <text x="4" y="\(y)">1e\(Int(exponent))</text>
+        """
+    }
+    let ticks = (0...4).map { part in
+      let bytes = largest * Double(part) / 4
+      return """
+        <text x="\(number(left + width * Double(part) / 4))" y="\(top + height + 18)" \
+        text-anchor="middle">\(number(bytes / 1e6)) MB</text>
+        """
+    }
+    let corners = points.map { point in
+      let (x, y) = place(point)
+      return "\(number(x, digits: 6)),\(number(y, digits: 6))"
+    }
+    let marks = points.map { point in
+      let (x, y) = place(point)
+      let isChosen = point == chosen
+      return """
+        <circle cx="\(number(x, digits: 6))" cy="\(number(y, digits: 6))" r="\(isChosen ? 7 : 3.5)" \
+        fill="\(isChosen ? "#a3161b" : "#4a78b5")"/>
+        """
+    }
+    return """
+      <svg width="\(left + width + 40)" height="\(top + height + 28)" role="img" \
+      aria-label="Relative error of the outputs against bytes of weights">
+      \((lines + ticks).joined(separator: "\n"))
+      <polyline points="\(corners.joined(separator: " "))" fill="none" stroke="#4a78b5"/>
+      \(marks.joined(separator: "\n"))
+      </svg>
+      """
+  }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+/// `assay compress` on the demonstration network: convolutions of 3·3·3·12 and 3·3·12·20 weights, the
+/// first with a batch normalisation behind, and a dense layer of 20·3.
+@Suite struct CompressTests {
+  private static let picture = DemonstrationTests.picture
+  /// Of the two kernels and the matrix; their output channels, which are as many biases.
+  private static let matrices = 324 + 2160 + 60
+  private static let channels = 12 + 20 + 3
+
+  private static func compress(
+    _ model: String, to path: String, _ options: [String]
+  ) throws -> [String: Any] {
+    let result = try Command.run(["compress", model, "-o", path, "--json"] + options)
+    #expect(result.code == 0, "\(options): \(result.errors)")
+    return try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any] ?? [:]
+  }
+
+  private static func answer(_ model: String) throws -> [Double] {
+    let result = try Command.run("run", model, picture, "--json")
+    #expect(result.code == 0, "\(result.errors)")
+    let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    let outputs = (object as? [String: Any])?["outputs"] as? [String: [Double]]
+    return try #require(outputs?["color"])
+  }
+
+  private static func difference(_ a: [Double], _ b: [Double]) -> Double {
+    zip(a, b).map { abs($0 - $1) }.max() ?? .infinity
+  }
+
+  @Test func sizesAndAnswers() throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let exact = try Self.answer(model)
+      let floats = Self.matrices + Self.channels
+      // Bytes that the format needs, and how far the probabilities may be off.
+      var cases: [([String], Int, Double)] = [
+        (["--precision", "float32"], 4 * floats, 1e-6),
+        (["--precision", "float16"], 2 * floats, 1e-3),
+        (["--precision", "float16", "--no-fold"], 2 * (floats + 4 * 12), 1e-3),
+      ]
+      for (bits, bound) in [(8, 0.01), (6, 0.04), (4, 0.2)] {
+        let codes = (324 * bits + 7) / 8 + 2160 * bits / 8 + (60 * bits + 7) / 8
+        for mode in ["linear", "linear_symmetric", "linear_lut", "kmeans_lut"] {
+          let isTable = mode.hasSuffix("lut")
+          let tables = isTable ? 3 * 4 << bits : 8 * Self.channels
+          cases.append(
+            (["--bits", "\(bits)", "--mode", mode], codes + tables + 4 * Self.channels, bound))
+        }
+      }
+      for (options, bytes, bound) in cases {
+        let path = folder + "/c.mlmodel"
+        let report = try Self.compress(model, to: path, options)
+        #expect(report["bytesBefore"] as? Int == 4 * (floats + 4 * 12))
+        #expect(report["bytesAfter"] as? Int == bytes, "\(options)")
+        let folds = report["folds"] as? [[String: Any]] ?? []
+        #expect(folds.count == (options.contains("--no-fold") ? 0 : 1))
+        #expect(Self.difference(try Self.answer(path), exact) <= bound, "\(options)")
+      }
+    }
+  }
+
+  @Test func oneNameForKMeans() throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let files = try ["kmeans", "kmeans_lut"].map { mode in
+        let path = "\(folder)/\(mode).mlmodel"
+        _ = try Self.compress(model, to: path, ["--bits", "3", "--mode", mode])
+        return FileManager.default.contents(atPath: path)
+      }
+      #expect(files[0] != nil && files[0] == files[1])
+    }
+  }
+
+  @Test func givenTable() throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let table = folder + "/table.json"
+      try "[-0.5, -0.1, 0.1, 0.5]".write(toFile: table, atomically: true, encoding: .utf8)
+      let report = try Self.compress(
+        model, to: folder + "/c.mlmodel", ["--table", table, "--layer", "*conv2*"])
+      let storages = (report["layers"] as? [[String: Any]] ?? []).compactMap {
+        $0["storage"] as? String
+      }
+      #expect(storages == ["float32", "2 bits, table + float32", "float32"])
+      try "[1, 2, 3]".write(toFile: table, atomically: true, encoding: .utf8)
+      let wrong = try Command.run("compress", model, "-o", folder + "/d.mlmodel", "--table", table)
+      #expect(wrong.code == 2 && wrong.errors.contains("table.json"))
+      #expect(!FileManager.default.fileExists(atPath: folder + "/d.mlmodel"))
+    }
+  }
+
+  @Test(arguments: [0.001, 0.02, 0.1]) func largestErrorThatIsAllowed(_ bound: Double) throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let path = folder + "/c.mlmodel"
+      let page = folder + "/curve.html"
+      let report = try Self.compress(
+        model, to: path,
+        ["--inputs", Self.picture, "--max-error", "\(bound)", "--report", page])
+      #expect(Self.difference(try Self.answer(path), try Self.answer(model)) <= bound)
+      let before = try #require(report["bytesBefore"] as? Int)
+      let after = try #require(report["bytesAfter"] as? Int)
+      #expect(after < before * 6 / 10)
+      // Half of what half precision takes is enough from a hundredth on.
+      if bound > 0.01 { #expect(after < before / 3) }
+      #expect((report["points"] as? [Any])?.count ?? 0 > 5)
+      let html = try String(contentsOfFile: page, encoding: .utf8)
+      #expect(html.contains("<svg") && html.contains("<circle"))
+      #expect(!html.contains("://"))
+    }
+  }
+
+  @Test func sizeAndAgreement() throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let path = folder + "/c.mlmodel"
+      let small = try Self.compress(
+        model, to: path, ["--inputs", Self.picture, "--max-size", "2000", "--mode", "kmeans"])
+      #expect(small["bytesAfter"] as? Int ?? .max <= 2000)
+      let agreeing = try Self.compress(
+        model, to: path, ["--inputs", Self.picture, "--min-agreement", "1"])
+      #expect((agreeing["chosen"] as? [String: Any])?["agreement"] as? Double == 1)
+      func best(_ values: [Double]) -> Int? { values.firstIndex(of: values.max() ?? 0) }
+      #expect(best(try Self.answer(path)) == best(try Self.answer(model)))
+      let impossible = try Command.run(
+        "compress", model, "-o", folder + "/d.mlmodel", "--inputs", Self.picture, "--max-size",
+        "100"
+      )
+      #expect(impossible.code == 2 && impossible.errors.contains("bytes"))
+    }
+  }
+
+  private static let wrongUsages: [[String]] = [
+    [], ["--bits", "9"], ["--bits", "4", "--precision", "float16"], ["--max-error", "1"],
+    ["--bits", "4", "--mode", "other"], ["--bits", "4", "--inputs", "x"],
+  ]
+
+  @Test(arguments: wrongUsages) func wrongUsage(_ options: [String]) throws {
+    let result = try Command.run(["compress", "m.mlmodel", "-o", "c.mlmodel"] + options)
+    #expect(result.code == 64, "\(options): \(result.errors)")
+  }
+}

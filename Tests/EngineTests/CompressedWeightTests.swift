@@ -1,0 +1,198 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+import Testing
+
+@testable import Engine
+
+/// Networks with compressed weights answer, bit for bit, what the same values in single precision do,
+/// and what the twin in double precision does within rounding; on every instruction set and with any
+/// number of threads.
+@Suite struct CompressedWeightTests {
+  private typealias Net = TestNetwork
+
+  /// How the test stores weights.
+  enum Storage: CaseIterable {
+    case half, linear, linearOfAll, table
+
+    func weights(
+      _ shape: [Int], channelAxis: Int = 0, bits: Int, seed: UInt64, factor: Float = 1
+    ) -> Weights {
+      var random = SeededValues(seed: seed)
+      let count = shape.reduce(1, *)
+      var weights = Weights()
+      if self == .half {
+        let bytes = random.values(count).flatMap { value in
+          withUnsafeBytes(of: Float16(value * factor)) { Array($0) }
+        }
+        weights.float16Value = Bytes(bytes)
+        return weights
+      }
+      var digits: [UInt8] = []
+      for _ in 0..<count {
+        let code = Int(random.next() >> 32) & ((1 << bits) - 1)
+        for bit in (0..<bits).reversed() { digits.append(UInt8(code >> bit & 1)) }
+      }
+      var bytes: [UInt8] = []
+      for start in stride(from: 0, to: digits.count, by: 8) {
+        bytes.append(
+          (start..<start + 8).reduce(0) { $0 << 1 | ($1 < digits.count ? digits[$1] : 0) })
+      }
+      weights.rawValue = Bytes(bytes)
+      var quantization = Quantization()
+      quantization.numberOfBits = bits
+      let steps = Float(1 << bits)
+      switch self {
+      case .table:
+        quantization.kind = .lookupTable(random.values(1 << bits).map { $0 * factor })
+      case .linear:
+        let scales = random.values(shape[channelAxis]).map { (1 + $0 / 2) * 2 * factor / steps }
+        quantization.kind = .linear(scale: scales, bias: scales.map { -$0 * steps / 2 })
+      default: quantization.kind = .linear(scale: [2 * factor / steps], bias: [-factor])
+      }
+      weights.quantization = quantization
+      return weights
+    }
+  }
+
+  /// The same values in single precision.
+  private func expanded(_ model: Model) throws -> Model {
+    var model = model
+    var network = try #require(model.neuralNetwork)
+    for index in network.layers.indices {
+      let named = network.layers[index].parameters?.weights ?? []
+      try network.layers[index].editWeights { field, weights in
+        guard let own = named.first(where: { $0.name == field }) else { return }
+        weights = Weights(try own.decoded())
+      }
+    }
+    model.neuralNetwork = network
+    return model
+  }
+
+  /// - Parameter isExact: whether the two answers are equal, or within rounding.
+  private func check(
+    _ model: Model, _ shape: [Int], kernel: String, isExact: Bool = true,
+    threadCounts: [Int] = [1, 2, 5, 40]
+  ) throws {
+    let input = Net.tensor(shape)
+    let floats = try expanded(model)
+    let exact = try #require(
+      try ReferenceNetwork(model: floats).predict(["in": ReferenceTensor(input)])["out"])
+    let largest = exact.elements.reduce(0) { max($0, abs($1)) }
+    for set in InstructionSet.allCases where set.isAvailable {
+      var first: Tensor?
+      for threads in threadCounts {
+        func network(_ model: Model) throws -> CompiledNetwork {
+          var options = CompileOptions()
+          options.instructionSet = set
+          options.threads = threads
+          options.convolution = .automatic
+          options.inputShapes["in"] = shape
+          return try CompiledNetwork(model: model, options: options)
+        }
+        let compressed = try network(model)
+        let kernels = compressed.steps.map(\.kernel)
+        #expect(kernels.contains { $0.contains(kernel) }, "\(kernels)")
+        let found = try #require(try compressed.predict(["in": input])["out"])
+        #expect(first == nil || first == found, "\(set) changes with \(threads) threads")
+        first = found
+        let plain = try network(floats).predict(["in": input])["out"]
+        if isExact {
+          #expect(plain == found, "\(set), \(threads) threads")
+        } else {
+          #expect(relativeError(found, plain) < 1e-5, "\(set), \(threads) threads")
+        }
+        if threads > 1 { continue }
+        for (value, expected) in zip(found.elements, exact.elements) {
+          #expect(abs(Double(value) - expected) <= 2e-5 * largest)
+        }
+      }
+    }
+  }
+
+  private func dense(_ inputs: Int, _ outputs: Int, _ matrix: Weights) -> InnerProduct {
+    var layer = InnerProduct()
+    layer.inputChannels = inputs
+    layer.outputChannels = outputs
+    layer.matrix = matrix
+    return layer
+  }
+
+  @Test(arguments: 1...8, Storage.allCases) func dense(_ bits: Int, _ storage: Storage) throws {
+    if storage == .half && bits > 1 { return }
+    let matrix = storage.weights([13, 37], bits: bits, seed: UInt64(bits))
+    let layer = Net.layer("dense", dense(37, 13, matrix), "in", "out")
+    for batch in [1, 3] {
+      try check(
+        Net.model([37, 1, 1], [layer]), [1, batch, 37, 1, 1], kernel: "row dot products, ")
+    }
+    // A factor behind is applied to each expanded row.
+    let scaled = [
+      Net.layer("dense", dense(37, 13, matrix), "in", "x"),
+      Net.layer("n", Net.batchnorm(13), "x", "out"),
+    ]
+    try check(Net.model([37, 1, 1], scaled), [1, 1, 37, 1, 1], kernel: "row dot products, ")
+  }
+
+  /// Kernels that are packed when the network is made: the usual, of groups, depthwise, pointwise,
+  /// few tiles, transposed.
+  @Test(arguments: [Storage.half, .linear, .table]) func packedConvolutions(
+    _ storage: Storage
+  ) throws {
+    for (inputs, outputs, kernel, groups, size) in [
+      (5, 7, [3, 3], 1, 12), (16, 32, [5, 5], 1, 9), (32, 32, [3, 3], 2, 8),
+      (12, 12, [3, 3], 12, 8),
+      (20, 40, [1, 1], 1, 7), (6, 6, [3, 3], 3, 6),
+    ] {
+      let shape = [outputs, inputs / groups] + kernel
+      let layer = Net.convolution(inputs, outputs, kernel: kernel, groups: groups) {
+        $0.kernel = storage.weights(shape, bits: 5, seed: 3)
+      }
+      try check(
+        Net.model([inputs, size, size], [Net.layer("c", layer, "in", "out")]),
+        [1, 1, inputs, size, size], kernel: "")
+    }
+    let transposed = Net.convolution(6, 10) {
+      $0.isDeconvolution = true
+      $0.kernelChannels = 6
+      $0.stride = [2, 2]
+      $0.kernel = storage.weights([6, 10, 3, 3], channelAxis: 1, bits: 5, seed: 4)
+    }
+    try check(
+      Net.model([6, 5, 5], [Net.layer("c", transposed, "in", "out")]), [1, 1, 6, 5, 5], kernel: "")
+  }
+
+  /// Many channels: weights stay compressed and are expanded panel by panel, also with a factor from
+  /// a layer behind.
+  @Test(arguments: [(Storage.half, 8), (.linear, 8), (.table, 4)])
+  func convolutionsByPanels(_ storage: Storage, _ bits: Int) throws {
+    let layer = Net.convolution(352, 352) {
+      $0.kernel = storage.weights([352, 352, 3, 3], bits: bits, seed: 3, factor: 0.1)
+    }
+    let layers = [
+      Net.layer("c", layer, "in", "x"), Net.layer("n", Net.batchnorm(352), "x", "out"),
+    ]
+    let model = Net.model([352, 20, 20], layers)
+    try check(
+      model, [1, 1, 352, 20, 20], kernel: "Winograd", isExact: false, threadCounts: [1, 5])
+    var options = CompileOptions()
+    options.threads = 2
+    options.convolution = .winograd4
+    #expect(try CompiledNetwork(model: model, options: options).packedWeightBytes == 0)
+  }
+
+  @Test(arguments: Storage.allCases) func embedding(_ storage: Storage) throws {
+    var layer = Embedding()
+    layer.inputDim = 11
+    layer.outputChannels = 5
+    layer.matrix = storage.weights([5, 11], bits: 3, seed: 2)
+    layer.hasBias = true
+    layer.bias = Weights([1, 2, 3, 4, 5])
+    let model = Net.model([1], [Net.layer("e", layer, "in", "out")])
+    let input = Tensor(shape: [1, 3, 1, 1, 1], [0, 10, 4])
+    let found = try Net.predict(model, input)["out"]
+    #expect(found != nil)
+    #expect(try Net.predict(expanded(model), input)["out"] == found)
+  }
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import Kernels
+
+/// Compressed weights of every width, format and place, against values computed one by one.
+@Suite struct WeightExpansionTests {
+  /// Random codes and their bytes, the highest bit of the first code first.
+  private struct Codes {
+    let bits: Int
+    let codes: [Int]
+    let bytes: [UInt8]
+
+    init(bits: Int, count: Int) {
+      var generator = Generator(state: UInt64(bits * 10_000 + count))
+      self.bits = bits
+      codes = (0..<count).map { _ in Int.random(in: 0..<1 << bits, using: &generator) }
+      let digits = codes.flatMap { code in (0..<bits).reversed().map { UInt8(code >> $0 & 1) } }
+      bytes = stride(from: 0, to: digits.count, by: 8).map { start in
+        (start..<start + 8).reduce(0) { $0 << 1 | ($1 < digits.count ? digits[$1] : 0) }
+      }
+    }
+  }
+
+  /// The elements of `range`, read from bytes with a page behind or before them that nobody may touch.
+  private func expand(
+    _ bytes: [UInt8], _ format: CompressedFormat, _ range: Range<Int>, _ kernels: KernelTable,
+    _ edge: GuardedBuffer.Edge
+  ) -> [Float] {
+    let padding = [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
+    let padded = edge == .end ? padding + bytes : bytes + padding
+    let source = GuardedBuffer(
+      padded.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }, at: edge)
+    let output = GuardedBuffer(count: range.count, at: edge)
+    kernels.expandWeights(
+      ExpansionArguments(
+        source: UnsafeRawPointer(source.pointer) + (edge == .end ? padding.count : 0),
+        format: format, first: range.lowerBound, count: range.count, output: output.pointer))
+    return output.values
+  }
+
+  @Test(arguments: availableSets) func linearCodes(_ set: InstructionSet) {
+    for bits in 1...8 {
+      for count in [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100] {
+        let codes = Codes(bits: bits, count: count)
+        let (scale, bias): (Float, Float) = (0.013671, -1.2345)
+        for first in 0..<min(count, 19) {
+          for edge in GuardedBuffer.Edge.allCases {
+            let found = expand(
+              codes.bytes, .linear(bits: bits, scale: scale, bias: bias), first..<count,
+              set.kernels, edge)
+            #expect(
+              found
+                == codes.codes[first...].map {
+                  Float(Double(scale) * Double($0) + Double(bias))
+                },
+              "\(set) \(bits) bits, \(first) to \(count)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: availableSets) func tables(_ set: InstructionSet) {
+    for bits in 1...8 {
+      var generator = Generator(state: UInt64(bits))
+      let values = generator.floats(1 << bits)
+      let table = CodeTable.floats(values, bits: bits)
+      for count in [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100] {
+        let codes = Codes(bits: bits, count: count)
+        for first in 0..<min(count, 19) {
+          for edge in GuardedBuffer.Edge.allCases {
+            let found = table.withUnsafeBufferPointer {
+              expand(
+                codes.bytes, .table(bits: bits, $0.baseAddress!), first..<count, set.kernels, edge)
+            }
+            #expect(
+              found == codes.codes[first...].map { values[$0] },
+              "\(set) \(bits) bits, \(first) to \(count)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: availableSets) func halves(_ set: InstructionSet) {
+    var generator = Generator(state: 1)
+    for count in 1...67 {
+      let values = generator.floats(count).map { Float16($0) }
+      let bytes = values.withUnsafeBytes { Array($0) }
+      for first in [0, 1, count / 2, count - 1] where first < count {
+        for edge in GuardedBuffer.Edge.allCases {
+          let found = expand(bytes, .half, first..<count, set.kernels, edge)
+          #expect(found == values[first...].map { Float($0) })
+        }
+      }
+    }
+  }
+}
