@@ -49,8 +49,9 @@ import Testing
       var floats = model
       for index in floats.neuralNetwork?.layers.indices ?? 0..<0 {
         var layer = try #require(floats.neuralNetwork?.layers[index])
+        let layerName = layer.name
         try layer.editWeights { field, weights in
-          weights = Weights(expected["\(name)/\(layer.name)/\(field)"] ?? [])
+          weights = Weights(expected["\(name)/\(layerName)/\(field)"] ?? [])
         }
         floats.neuralNetwork?.layers[index] = layer
       }
