@@ -54,7 +54,7 @@ public struct CompressionSearch {
   private let expected: [Prediction]
   private let onProgress: (Double, String) -> Void
 
-  /// - Parameter words: files or folders of inputs, as `InputSource.resolve` takes them.
+  /// - Parameter words: files or folders of inputs, as `InputList` takes them.
   public init(
     _ model: Model, inputs words: [String], options: Options,
     onProgress: @escaping (Double, String) -> Void = { _, _ in }
@@ -66,9 +66,13 @@ public struct CompressionSearch {
       throw ModelError(
         .unsupported, "a model of type \(model.typeName) cannot be run, and so not be searched")
     }
-    let sources = try InputSource.resolve(words, for: model) { [] }
-    guard !sources.isEmpty else { throw ModelError(.mismatch, "there are no inputs") }
-    values = try sources.map { try $0.read(for: model, pictures: options.pictures) }
+    var list = try InputList(words, for: model)
+    var values: [[String: FeatureValue]] = []
+    while let source = list.next() {
+      values.append(try source.read(for: model, pictures: options.pictures))
+    }
+    self.values = values
+    guard !values.isEmpty else { throw ModelError(.mismatch, "there are no inputs") }
     (base, folds) = options.foldsBatchnorm ? try model.withFoldedBatchnorm() : (model, [])
     expected = try Self.predict(model, values, options)
     if case .agreement = options.goal,

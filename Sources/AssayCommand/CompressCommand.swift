@@ -98,8 +98,8 @@ struct CompressCommand: ParsableCommand {
     options.mode = target.mode?.mode ?? .linear
     options.foldsBatchnorm = fold
     options.layout = search.layout
-    options.pictures = pictures.options
-    options.engine = engine.compileOptions
+    options.pictures = try pictures.options(for: document)
+    options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
     let progress = Progress("assay compress", enabled: !global.quiet && !json)
     defer { progress.finish() }

@@ -69,7 +69,7 @@ struct EditCommand: ParsableCommand {
     let (model, notes) = try edit.apply(to: document)
     for note in notes where !global.quiet { Console.warn(note) }
     var options = Predictor.Options()
-    options.engine = engine.compileOptions
+    options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
     var check = EditCheck(edit, options: options)
     if noRun {
