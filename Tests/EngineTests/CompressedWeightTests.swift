@@ -93,7 +93,7 @@ import Testing
         }
         let compressed = try network(model)
         let kernels = compressed.steps.map(\.kernel)
-        #expect(kernels.contains { $0.contains(kernel) }, "\(kernels)")
+        #expect(kernel.isEmpty || kernels.contains { $0.contains(kernel) }, "\(kernels)")
         let found = try #require(try compressed.predict(["in": input])["out"])
         #expect(first == nil || first == found, "\(set) changes with \(threads) threads")
         first = found
@@ -163,9 +163,9 @@ import Testing
       Net.model([6, 5, 5], [Net.layer("c", transposed, "in", "out")]), [1, 1, 6, 5, 5], kernel: "")
   }
 
-  /// Many channels: weights stay compressed and are expanded panel by panel, also with a factor from
+  /// Many channels: codes stay compressed and are expanded panel by panel, also with a factor from
   /// a layer behind.
-  @Test(arguments: [(Storage.half, 8), (.linear, 8), (.table, 4)])
+  @Test(arguments: [(Storage.linear, 8), (.table, 4)])
   func convolutionsByPanels(_ storage: Storage, _ bits: Int) throws {
     let layer = Net.convolution(352, 352) {
       $0.kernel = storage.weights([352, 352, 3, 3], bits: bits, seed: 3, factor: 0.1)

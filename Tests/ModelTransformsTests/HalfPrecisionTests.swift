@@ -22,6 +22,7 @@ struct HalfPrecisionTests {
     dense.matrix = Weights(
       FloatValues([1, -2.5, 0.1, 1 + 0x1p-11, 65503, 0]).shaped([3, 2]).transposed([1, 0]))
     var lstm = UniDirectionalLSTM()
+    lstm.outputVectorSize = 1
     lstm.weightParams = LSTMWeights()
     lstm.weightParams?.inputGateBiasVector = Weights([0.5])
     var custom = Custom()
@@ -49,6 +50,9 @@ struct HalfPrecisionTests {
 
   @Test func namesWhatIsTooLarge() {
     var dense = InnerProduct()
+    dense.inputChannels = 1
+    dense.outputChannels = 2
+    dense.matrix = Weights([0, 0])
     dense.bias = Weights([1, -65504])
     let found = model([NeuralNetworkLayer("d", dense, input: ["x"], output: ["y"])])
     let error = #expect(throws: ModelError.self) { try found.withHalfPrecisionWeights() }

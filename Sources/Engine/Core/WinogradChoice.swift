@@ -108,7 +108,9 @@ extension ConvolutionWeights {
       if isLarge && six < 0.95 * four { return 6 }
       let weightBytes = 4 * WinogradSchedule.weightFloats(geometry, size: 4)
       // Of compressed weights the smaller form, where it does not take much longer.
-      if values.compressed != nil, weightBytes > Self.expandedWeightBytes, two < 1.5 * four {
+      if let compressed = values.compressed, compressed.halves == nil,
+        weightBytes > Self.expandedWeightBytes, two < 1.5 * four
+      {
         return 2
       }
       return two < four || weightBytes > Self.manyWeightBytes ? 2 : 4

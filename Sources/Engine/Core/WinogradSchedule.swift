@@ -74,7 +74,10 @@ struct WinogradSchedule: Sendable {
         return max(1, (tiles + together - 1) / together)
       }
       batches = count(Self.sharedBytes)
-      if weights.compressed != nil, weightBytes > Self.keptBytes, count(Self.expandedBytes) <= 2 {
+      // Half precision is meant to save the file's space, and is not worth the time.
+      if let compressed = weights.compressed, compressed.halves == nil,
+        weightBytes > Self.keptBytes, count(Self.expandedBytes) <= 2
+      {
         expandsWeights = true
         batches = count(Self.expandedBytes)
       }

@@ -5,7 +5,7 @@ let package = Package(
   name: "NetworksInSwift",
   platforms: [.macOS("26.0")],
   dependencies: [
-    .package(url: "https://github.com/assay/assay", from: "0.1.0")
+    .package(url: "https://example.com/assay.git", from: "0.1.0")
   ],
   targets: [
     .executableTarget(
