@@ -229,7 +229,8 @@ def torch_cases():
         if name == "tall":
             a[1, :, 2] = 2 * a[1, :, 0]  # of rank 3
         b = array(*shape[:-1])
-        solution, _, rank, values = torch.linalg.lstsq(t(a), t(b)[..., None], driver="gelsd")
+        solution, _, rank, values = torch.linalg.lstsq(
+            t(a).double(), t(b).double()[..., None], driver="gelsd")
         batches = list(shape[:-2])
         padded = np.zeros(batches + [shape[-2]], np.float32)
         padded[..., :values.shape[-1]] = values
