@@ -47,7 +47,8 @@ struct PieceSumConvolutionOperation: Operation {
     let outputs = weights.outputs
     let channels = from.channelBlocks * from.block
     var (view, pointStride) = try PieceWeights.transformed(
-      weights.view(window, kernels), scale: weights.scale, grid: grid, padding: Pieces.sumChannels - outputs)
+      weights.view(window, kernels), scale: weights.scale, grid: grid,
+      padding: Pieces.sumChannels - outputs)
     // The output channels of all pieces, side by side.
     view.outputChannels = pointStride / view.inputChannels
     view.kernelHeight = 1

@@ -105,22 +105,24 @@ private func forEachGroup<let bits: Int>(
 private func expandLinear<let bits: Int>(
   _ b: Count<bits>, _ a: ExpansionArguments, _ scale: Float, _ bias: Float
 ) {
-  forEachGroup(b, a, one: { scaled($0, scale, bias) }) {
-    vector_expand_codes($0, Int32(truncatingIfNeeded: bits), scale, bias, $1)
-  }
+  forEachGroup(
+    b, a, one: { scaled($0, scale, bias) },
+    group: { vector_expand_codes($0, Int32(truncatingIfNeeded: bits), scale, bias, $1) })
 }
 
 @inline(__always)
 private func expandTable<let bits: Int>(
   _ b: Count<bits>, _ a: ExpansionArguments, _ table: UnsafePointer<Float>
 ) {
-  forEachGroup(b, a, one: { table[$0] }) { bytes, target in
-    var word = 0
-    for i in 0..<bits { word = word &<< 8 | Int(byte(bytes, i)) }
-    for i in 0..<8 {
-      target[i] = table[word &>> (bits &* (7 &- i)) & ((1 &<< bits) &- 1)]
-    }
-  }
+  forEachGroup(
+    b, a, one: { table[$0] },
+    group: { bytes, target in
+      var word = 0
+      for i in 0..<bits { word = word &<< 8 | Int(byte(bytes, i)) }
+      for i in 0..<8 {
+        target[i] = table[word &>> (bits &* (7 &- i)) & ((1 &<< bits) &- 1)]
+      }
+    })
 }
 
 /// Codes that fill bytes evenly: the values of a byte's codes stand side by side in the table.
