@@ -66,12 +66,9 @@ public struct CompressionSearch {
       throw ModelError(
         .unsupported, "a model of type \(model.typeName) cannot be run, and so not be searched")
     }
-    var list = try InputList(words, for: model)
-    var values: [[String: FeatureValue]] = []
-    while let source = list.next() {
-      values.append(try source.read(for: model, pictures: options.pictures))
+    values = try InputList(words, for: model).map {
+      try $0.read(for: model, pictures: options.pictures)
     }
-    self.values = values
     guard !values.isEmpty else { throw ModelError(.mismatch, "there are no inputs") }
     (base, folds) = options.foldsBatchnorm ? try model.withFoldedBatchnorm() : (model, [])
     expected = try Self.predict(model, values, options)

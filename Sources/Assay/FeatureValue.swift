@@ -146,15 +146,12 @@ struct Feature: Sendable {
 
 extension Feature {
   /// `[1, N, C, H, W]` in the feature's colour order of a picture, brought into its size; N is 1, or
-  /// 10 with ten crops. A picture of any size is welcome where the model says so and nothing else is
-  /// asked for.
+  /// 10 with ten crops.
   private func pixels(of picture: Image, as type: ImageFeatureType) throws -> Tensor {
-    let takesAnySize =
-      type.flexibility != nil && pictures.fitting == .exact && pictures.firstSide == nil
+    let (width, height) = type.size(of: picture, pictures)
     do {
       let blob = try picture.prepared(
-        width: takesAnySize ? picture.width : type.width,
-        height: takesAnySize ? picture.height : type.height, type.colorSpace.channelOrder, pictures)
+        width: width, height: height, type.colorSpace.channelOrder, pictures)
       return blob.reshaped([1] + blob.shape)
     } catch let error as ModelError { throw error.inside(name) }
   }
@@ -240,5 +237,14 @@ extension Tensor {
       }
     }
     return result
+  }
+}
+
+extension ImageFeatureType {
+  /// The size in which a network gets `picture`: the feature's, or the picture's own where the model
+  /// takes several sizes and nothing else is asked for.
+  func size(of picture: Image, _ options: PictureOptions) -> (width: Int, height: Int) {
+    flexibility != nil && options.fitting == .exact && options.firstSide == nil
+      ? (picture.width, picture.height) : (width, height)
   }
 }

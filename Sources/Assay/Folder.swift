@@ -11,8 +11,8 @@ import TensorCore
   import Musl
 #endif
 
-/// What stands in a folder.
-enum Folder {
+/// Folders of the file system.
+public enum Folder {
   static func exists(_ path: String) -> Bool { kind(path) != nil }
 
   static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
@@ -36,6 +36,22 @@ enum Folder {
       default: return []
       }
     }
+  }
+
+  /// Makes the folder, and those around it, where it is missing.
+  ///
+  /// - Parameter content: what needs it, for the message.
+  /// - Throws: `.cannotCreate` where something else is there, or the system refuses.
+  public static func make(_ path: String, for content: String) throws {
+    if exists(path) {
+      guard isFolder(path) else {
+        throw ModelError(.cannotCreate, "is a file; \(content) need a folder", file: path)
+      }
+      return
+    }
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: path) }
   }
 
   private static func kind(_ path: String, followsLinks: Bool = true) -> mode_t? {

@@ -7,7 +7,7 @@ import TensorCore
 /// inputs, if it has several. Otherwise each file is a prediction of its own; a folder stands for its
 /// files and those of its sub-folders in ascending order, `-` for the paths on the lines of a list,
 /// which are taken one by one as they are asked for.
-public struct InputList {
+public struct InputList: Sequence, IteratorProtocol {
   /// How many there are; nil where a list comes in.
   public let count: Int?
   /// Whether a prediction is asked for by itself, not one of a folder or a list.

@@ -110,12 +110,8 @@ public struct PictureDetection {
         guard case .image(let picture) = value else {
           return (input.name, type.width, type.height, nil)
         }
-        let takesAnySize =
-          type.flexibility != nil && predictor.pictures.fitting == .exact
-          && predictor.pictures.firstSide == nil
-        return takesAnySize
-          ? (input.name, picture.width, picture.height, picture)
-          : (input.name, type.width, type.height, picture)
+        let (width, height) = type.size(of: picture, predictor.pictures)
+        return (input.name, width, height, picture)
       }
     }
     for input in predictor.inputs {

@@ -70,13 +70,10 @@ struct CompressCommand: ParsableCommand {
       var rules = selection.rules
       rules.precision = try target.weightPrecision()
       text = try inFile(model) {
-        var keepsScales = false
-        // Channels of different sizes have no use for the same few values.
-        if case .codes(let bits, let mode) = rules.precision {
-          keepsScales = bits <= 2 && mode.isTable
-        }
         let (folded, folds) =
-          fold ? try document.withFoldedBatchnorm(keepsScales: keepsScales) : (document, [])
+          fold
+          ? try document.withFoldedBatchnorm(keepsScales: rules.precision.sharesFewValues)
+          : (document, [])
         let (compressed, layers) = try folded.compressed(rules)
         return CompressionText(compressed, from: document, folds: folds, layers: layers)
       }

@@ -3,12 +3,6 @@ import ByteFormats
 import Imaging
 import TensorCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Predictions as files.
 enum OutputFiles {
   /// Writes `outputs` in the format that the extension of `path` names.
@@ -58,18 +52,7 @@ enum OutputFiles {
   ) throws -> String {
     let path = folder + "/" + name + "." + suffix
     let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? folder
-    var isDirectory = false
-    if FileManager.default.fileExists(atPath: parent, isDirectory: &isDirectory) {
-      guard isDirectory else {
-        throw ModelError(
-          .cannotCreate, "is a file; several inputs need a folder", file: parent)
-      }
-    } else {
-      do {
-        try FileManager.default.createDirectory(
-          atPath: parent, withIntermediateDirectories: true)
-      } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: parent) }
-    }
+    try Folder.make(parent, for: "several inputs")
     return path
   }
 }

@@ -68,6 +68,11 @@ public struct ImageSize: SpecificationMessage {
   public var unknownFields = UnknownFields()
 
   public init() {}
+
+  public init(_ width: Int, _ height: Int) {
+    self.width = width
+    self.height = height
+  }
 }
 
 /// Bounds of a size; `upperBound` −1 means unbounded.
@@ -77,6 +82,11 @@ public struct SizeRange: SpecificationMessage {
   public var unknownFields = UnknownFields()
 
   public init() {}
+
+  public init(_ lowerBound: Int, _ upperBound: Int) {
+    self.lowerBound = lowerBound
+    self.upperBound = upperBound
+  }
 }
 
 /// A multi-dimensional array.

@@ -11,9 +11,13 @@ public struct CustomLayerRegistry: Sendable {
   public private(set) var plugins: [String: String] = [:]
 
   /// The built-in layers.
-  public init() {
-    for type in builtInCustomLayers { register(type) }
+  public init() { self = Self.builtIn }
+
+  private init(_ types: [any (CustomLayer & SendableMetatype).Type]) {
+    for type in types { register(type) }
   }
+
+  private static let builtIn = CustomLayerRegistry(builtInCustomLayers)
 
   /// Adds a class under all of its names, in place of those that had them.
   public mutating func register(_ type: any (CustomLayer & SendableMetatype).Type) {

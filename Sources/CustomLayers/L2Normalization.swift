@@ -29,13 +29,9 @@ final class L2Normalization: BuiltInCustomLayer {
     gamma = try weights.first?.floats() ?? []
   }
 
-  private func view(_ shape: [Int]) throws -> AxisShape {
-    try axis.map { try AxisShape(shape, axis: $0) } ?? AxisShape(channelsOf: shape)
-  }
-
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try onlyInput(inputShapes)
-    let length = try view(shape).length
+    let length = try AxisShape(shape, axis: axis).length
     guard gamma.count <= 1 || gamma.count == length else {
       throw ModelError(
         .malformed, "\(gamma.count) values of gamma for an axis of \(length)", field: "weights")
@@ -47,7 +43,7 @@ final class L2Normalization: BuiltInCustomLayer {
     guard let source = inputs[0].elements.baseAddress,
       let target = outputs[0].elements.baseAddress
     else { return }
-    let view = try view(inputs[0].shape)
+    let view = try AxisShape(inputs[0].shape, axis: axis)
     let (length, inner) = (view.length, view.inner)
     withUnsafeTemporaryAllocation(of: Double.self, capacity: inner) { buffer in
       guard let sums = buffer.baseAddress else { return }

@@ -42,8 +42,10 @@ struct AxisShape {
   let length: Int
   let inner: Int
 
-  /// - Parameter axis: counted from the last one where negative.
-  init(_ shape: [Int], axis: Int) throws {
+  /// - Parameter axis: counted from the last one where negative; nil for that of the channels, the one
+  ///   before rows and columns or the last of fewer than three.
+  init(_ shape: [Int], axis: Int?) throws {
+    let axis = axis ?? (shape.count < 3 ? -1 : -3)
     let index = axis < 0 ? axis + shape.count : axis
     guard shape.indices.contains(index) else {
       throw ModelError(
@@ -53,7 +55,4 @@ struct AxisShape {
     length = shape[index]
     inner = shape[(index + 1)...].reduce(1, *)
   }
-
-  /// The channels: the axis before rows and columns, or the last of fewer than three.
-  init(channelsOf shape: [Int]) throws { try self.init(shape, axis: shape.count < 3 ? -1 : -3) }
 }

@@ -16,13 +16,9 @@ final class Softmax: BuiltInCustomLayer {
     axis = try CustomLayerParameters(parameters).int("axis", in: -Limits.rank...Limits.rank - 1)
   }
 
-  private func view(_ shape: [Int]) throws -> AxisShape {
-    try axis.map { try AxisShape(shape, axis: $0) } ?? AxisShape(channelsOf: shape)
-  }
-
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try onlyInput(inputShapes)
-    _ = try view(shape)
+    _ = try AxisShape(shape, axis: axis)
     return [shape]
   }
 
@@ -30,7 +26,7 @@ final class Softmax: BuiltInCustomLayer {
     guard let source = inputs[0].elements.baseAddress,
       let target = outputs[0].elements.baseAddress
     else { return }
-    let view = try view(inputs[0].shape)
+    let view = try AxisShape(inputs[0].shape, axis: axis)
     let (length, inner) = (view.length, view.inner)
     if inner == 1 {
       for row in 0..<view.outer {

@@ -7,25 +7,51 @@ enum BlockOrder: String {
   /// c · b² + i · b + j, PyTorch's pixel shuffle.
   case depthFirst = "CRD"
 
-  static func parameter(_ parameters: CustomLayerParameters) throws -> BlockOrder {
-    try parameters.choice("mode", of: ["DCR", "CRD"]).flatMap(BlockOrder.init) ?? .depthLast
-  }
-
   func channel(_ c: Int, of channels: Int, _ i: Int, _ j: Int, block: Int) -> Int {
     switch self {
     case .depthLast: (i * block + j) * channels + c
     case .depthFirst: (c * block + i) * block + j
     }
   }
+}
 
-  static func size(_ parameters: CustomLayerParameters) throws -> Int {
-    try parameters.int("block_size", "blocksize", "scale", "size", in: 1...1024) ?? 2
+/// The parameters of both directions, and which rows belong together.
+private struct BlockSettings {
+  let size: Int
+  let order: BlockOrder
+
+  init(_ parameters: [String: CustomLayerParameter]) throws {
+    let values = CustomLayerParameters(parameters)
+    size = try values.int("block_size", "blocksize", "scale", "size", in: 1...1024) ?? 2
+    order = try values.choice("mode", of: ["DCR", "CRD"]).flatMap(BlockOrder.init) ?? .depthLast
   }
 
   static let parameterNotes = [
     "`block_size`, `scale` or `size` (2)",
     "`mode`: `DCR`, TensorFlow's order of the channels, or `CRD`, PyTorch's (`DCR`)",
   ]
+
+  /// Hands over where a row of the deep image begins, where its first place is in the wide one, and
+  /// its length.
+  func forEachRow(
+    of wide: PlaneShape, _ body: (_ deep: Int, _ wide: Int, _ count: Int) -> Void
+  ) {
+    let (rows, columns) = (wide.height / size, wide.width / size)
+    for image in 0..<wide.images {
+      for channel in 0..<wide.channels {
+        for i in 0..<size {
+          for j in 0..<size {
+            let depth = order.channel(channel, of: wide.channels, i, j, block: size)
+            for row in 0..<rows {
+              let deep = ((image * wide.channels * size * size + depth) * rows + row) * columns
+              let y = (image * wide.channels + channel) * wide.height + row * size + i
+              body(deep, y * wide.width + j, columns)
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 /// Blocks of b × b places side by side as channels.
@@ -34,19 +60,17 @@ final class SpaceToDepth: BuiltInCustomLayer {
   static let otherNames = ["PixelUnshuffle"]
   static let notes = CustomLayerNotes(
     "y[(i · b + j) · C + c, h, w] = x[c, h · b + i, w · b + j]; CRD: y[c · b² + i · b + j, h, w]",
-    parameters: BlockOrder.parameterNotes)
+    parameters: BlockSettings.parameterNotes)
 
-  private let block: Int
-  private let order: BlockOrder
+  private let blocks: BlockSettings
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
-    block = try BlockOrder.size(values)
-    order = try BlockOrder.parameter(values)
+    blocks = try BlockSettings(parameters)
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
+    let block = blocks.size
     guard shape.height % block == 0, shape.width % block == 0 else {
       throw ModelError(
         .malformed,
@@ -64,8 +88,8 @@ final class SpaceToDepth: BuiltInCustomLayer {
     guard let source = inputs[0].elements.baseAddress,
       let target = outputs[0].elements.baseAddress
     else { return }
-    let wide = PlaneShape(inputs[0].shape)
-    BlockCopy(wide: wide, block: block, order: order).forEachRow { deep, start, count in
+    let block = blocks.size
+    blocks.forEachRow(of: PlaneShape(inputs[0].shape)) { deep, start, count in
       for index in 0..<count { target[deep + index] = source[start + index * block] }
     }
   }
@@ -77,19 +101,17 @@ final class DepthToSpace: BuiltInCustomLayer {
   static let otherNames = ["PixelShuffle"]
   static let notes = CustomLayerNotes(
     "y[c, h · b + i, w · b + j] = x[(i · b + j) · C + c, h, w]; CRD: x[c · b² + i · b + j, h, w]",
-    parameters: BlockOrder.parameterNotes)
+    parameters: BlockSettings.parameterNotes)
 
-  private let block: Int
-  private let order: BlockOrder
+  private let blocks: BlockSettings
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
-    block = try BlockOrder.size(values)
-    order = try BlockOrder.parameter(values)
+    blocks = try BlockSettings(parameters)
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
+    let block = blocks.size
     guard shape.channels % (block * block) == 0 else {
       throw ModelError(
         .malformed, "\(shape.channels) channels do not divide into blocks of \(block) × \(block)",
@@ -107,36 +129,9 @@ final class DepthToSpace: BuiltInCustomLayer {
     guard let source = inputs[0].elements.baseAddress,
       let target = outputs[0].elements.baseAddress
     else { return }
-    let wide = PlaneShape(outputs[0].shape)
-    BlockCopy(wide: wide, block: block, order: order).forEachRow { deep, start, count in
+    let block = blocks.size
+    blocks.forEachRow(of: PlaneShape(outputs[0].shape)) { deep, start, count in
       for index in 0..<count { target[start + index * block] = source[deep + index] }
-    }
-  }
-}
-
-/// Where the rows of a deep image lie in the wide one.
-private struct BlockCopy {
-  let wide: PlaneShape
-  let block: Int
-  let order: BlockOrder
-
-  /// Hands over where a row of the deep image begins, where its first place is in the wide one, and
-  /// its length.
-  func forEachRow(_ body: (_ deep: Int, _ wide: Int, _ count: Int) -> Void) {
-    let (rows, columns) = (wide.height / block, wide.width / block)
-    for image in 0..<wide.images {
-      for channel in 0..<wide.channels {
-        for i in 0..<block {
-          for j in 0..<block {
-            let depth = order.channel(channel, of: wide.channels, i, j, block: block)
-            for row in 0..<rows {
-              let deep = ((image * wide.channels * block * block + depth) * rows + row) * columns
-              let y = (image * wide.channels + channel) * wide.height + row * block + i
-              body(deep, y * wide.width + j, columns)
-            }
-          }
-        }
-      }
     }
   }
 }

@@ -1,23 +1,10 @@
-/// A rectangle by its edges, in parts of a picture (0 is the left or upper edge, 1 the right or lower
-/// one) or in pixels.
-public struct Box: Sendable, Equatable {
-  public var left: Double
-  public var top: Double
-  public var right: Double
-  public var bottom: Double
+@_exported import struct Imaging.Box
 
-  public init(left: Double, top: Double, right: Double, bottom: Double) {
-    self.left = left
-    self.top = top
-    self.right = right
-    self.bottom = bottom
-  }
-
+extension Box {
   public init(centerX: Double, centerY: Double, width: Double, height: Double) {
-    left = centerX - width / 2
-    top = centerY - height / 2
-    right = centerX + width / 2
-    bottom = centerY + height / 2
+    self.init(
+      left: centerX - width / 2, top: centerY - height / 2, right: centerX + width / 2,
+      bottom: centerY + height / 2)
   }
 
   public var width: Double { right - left }

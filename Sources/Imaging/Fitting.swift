@@ -16,7 +16,7 @@ public enum Fitting: String, CaseIterable, Sendable {
 /// Which part of a picture comes to stand where in the model's.
 struct Placement: Equatable {
   /// In the picture's samples.
-  let source: ImageRegion
+  let source: Box
   /// In the model's samples; what lies around it is black.
   let left: Int
   let top: Int
@@ -31,7 +31,7 @@ struct Placement: Equatable {
     of size: (width: Int, height: Int), width: Int, height: Int, _ fitting: Fitting
   ) throws {
     let (across, down) = (Double(size.width), Double(size.height))
-    let whole = ImageRegion(left: 0, top: 0, right: across, bottom: down)
+    let whole = Box(left: 0, top: 0, right: across, bottom: down)
     switch fitting {
     case .exact where size != (width, height):
       throw ModelError(
@@ -47,7 +47,7 @@ struct Placement: Equatable {
       let left = (across - partAcross) / 2
       let top = (down - partDown) / 2
       self.init(
-        source: ImageRegion(
+        source: Box(
           left: left, top: top, right: left + partAcross, bottom: top + partDown),
         left: 0, top: 0, width: width, height: height)
     case .fit:
@@ -62,7 +62,7 @@ struct Placement: Equatable {
     }
   }
 
-  init(source: ImageRegion, left: Int, top: Int, width: Int, height: Int) {
+  init(source: Box, left: Int, top: Int, width: Int, height: Int) {
     self.source = source
     self.left = left
     self.top = top

@@ -131,10 +131,7 @@ enum CodecMessage {
     _ body: (UnsafeMutablePointer<CChar>) throws -> Result
   ) rethrows -> Result {
     var storage = [CChar](repeating: 0, count: Int(CODEC_MESSAGE_BYTES))
-    return try storage.withUnsafeMutableBufferPointer {
-      guard let message = $0.baseAddress else { preconditionFailure() }
-      return try body(message)
-    }
+    return try body(&storage)
   }
 
   static func check(

@@ -10,9 +10,9 @@ import TensorCore
 /// and the turning is undone.
 public struct PictureMapping: Sendable, Equatable {
   /// What was taken of the picture, after it was turned.
-  public var source: ImageRegion
+  public var source: Box
   /// Where it went in the model's picture.
-  public var target: ImageRegion
+  public var target: Box
   /// The size of the picture after it was turned.
   public var width: Int
   public var height: Int
@@ -20,7 +20,7 @@ public struct PictureMapping: Sendable, Equatable {
   public var orientation: Orientation
 
   public init(
-    source: ImageRegion, target: ImageRegion, width: Int, height: Int,
+    source: Box, target: Box, width: Int, height: Int,
     orientation: Orientation = .upright
   ) {
     self.source = source
@@ -50,7 +50,7 @@ public struct PictureMapping: Sendable, Equatable {
     let top = Double(placement.top - (side.map { ($0 - height) / 2 } ?? 0))
     self.init(
       source: placement.source,
-      target: ImageRegion(
+      target: Box(
         left: left, top: top, right: left + Double(placement.width),
         bottom: top + Double(placement.height)),
       width: size.width, height: size.height, orientation: orientation)

@@ -1,20 +1,5 @@
 import TensorCore
 
-/// A part of a picture, in samples; its edges may lie between them.
-public struct ImageRegion: Sendable, Equatable {
-  public var left: Double
-  public var top: Double
-  public var right: Double
-  public var bottom: Double
-
-  public init(left: Double, top: Double, right: Double, bottom: Double) {
-    self.left = left
-    self.top = top
-    self.right = right
-    self.bottom = bottom
-  }
-}
-
 extension Image {
   /// The picture in another size, equal to Pillow's `resize` bit for bit with Pillow's filters.
   ///
@@ -30,15 +15,15 @@ extension Image {
     try resized(width: width, height: height, interpolation, of: whole)
   }
 
-  var whole: ImageRegion {
-    ImageRegion(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height))
+  var whole: Box {
+    Box(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height))
   }
 
   /// The part of the picture in another size, as Pillow's `resize` with a `box`.
   ///
   /// Precondition: `region` lies inside of the picture and is not empty.
   public func resized(
-    width: Int, height: Int, _ interpolation: Interpolation, of region: ImageRegion
+    width: Int, height: Int, _ interpolation: Interpolation, of region: Box
   ) throws -> Image {
     try SampleBuffer.checkSize(width: width, height: height)
     if width == self.width, height == self.height, region == whole { return self }
@@ -101,7 +86,7 @@ extension Image {
   }
 
   /// The sample in which each new one's middle lies. The steps are added up as Pillow adds them.
-  private func nearest(width: Int, height: Int, of region: ImageRegion) throws -> Image {
+  private func nearest(width: Int, height: Int, of region: Box) throws -> Image {
     func places(_ start: Double, _ end: Double, of count: Int, limit: Int) -> [Int] {
       let step = (end - start) / Double(count)
       var place = start + step * 0.5

@@ -40,7 +40,7 @@ extension Image {
   }
 
   /// The same, rounded to 8 bits.
-  func resizedAsTensorFlow(width: Int, height: Int, of region: ImageRegion) throws -> Image {
+  func resizedAsTensorFlow(width: Int, height: Int, of region: Box) throws -> Image {
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
     let target = buffer.bytes
     var values = [Float](repeating: 0, count: target.count)
@@ -77,7 +77,7 @@ extension Image {
 
   /// Equal to OpenCV's `cv2.resize` of 8-bit samples with `INTER_LINEAR`, bit for bit: shares of 11
   /// fractional bits, and sums that lose 4 bits before the rows and 16 after them.
-  func resizedAsOpenCV(width: Int, height: Int, of region: ImageRegion) throws -> Image {
+  func resizedAsOpenCV(width: Int, height: Int, of region: Box) throws -> Image {
     let columns = Self.fixedNeighbors(
       region.left, region.right, to: width, of: self.width, clampsShares: true)
     let rows = Self.fixedNeighbors(

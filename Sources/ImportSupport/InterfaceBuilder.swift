@@ -109,13 +109,7 @@ public enum InterfaceBuilder {
     guard network.declaresBlobs, let shape = feature.blobShape else { return array }
     array.shape = shape.map { $0 ?? ImportedFeature.typicalSteps }
     if shape.contains(nil) {
-      array.flexibility = .range(
-        shape.map { size in
-          var range = SizeRange()
-          range.lowerBound = size ?? 1
-          range.upperBound = size ?? -1
-          return range
-        })
+      array.flexibility = .range(shape.map { SizeRange($0 ?? 1, $0 ?? -1) })
     }
     return array
   }

@@ -38,14 +38,6 @@ extension Model {
   }
 }
 
-extension SizeRange {
-  init(_ lowerBound: Int, _ upperBound: Int) {
-    self.init()
-    self.lowerBound = lowerBound
-    self.upperBound = upperBound
-  }
-}
-
 extension FeaturePlace {
   /// Takes away what the network does to the feature's pixels.
   fileprivate mutating func dropPreprocessing() {

@@ -67,14 +67,6 @@ extension Model {
   }
 }
 
-extension ImageSize {
-  init(_ width: Int, _ height: Int) {
-    self.init()
-    self.width = width
-    self.height = height
-  }
-}
-
 extension FeaturePlace {
   /// Chooses how the network sees images: with or without an axis for the sequence.
   fileprivate mutating func takeImages(ofRank rank: Int) throws {

@@ -23,6 +23,12 @@ public enum WeightPrecision: Sendable, Hashable {
     case .codes(let bits, _): bits
     }
   }
+
+  /// Whether output channels of different sizes suffer much from it, because they share a table of two
+  /// or four values.
+  public var sharesFewValues: Bool {
+    if case .codes(let bits, let mode) = self { bits <= 2 && mode.isTable } else { false }
+  }
 }
 
 /// What codes stand for.

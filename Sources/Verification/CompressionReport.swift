@@ -41,34 +41,13 @@ public struct CompressionReport: Sendable {
   }
 
   public var html: String {
-    """
-    <!DOCTYPE html>
-    <html lang="en">
-    <head>
-    <meta charset="utf-8">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-    <title>\(escaped(title))</title>
-    <style>
-    body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 60em; }
-    table { border-collapse: collapse; margin: 1em 0; }
-    th, td { text-align: left; padding: 0.15em 1em 0.15em 0; vertical-align: top; }
-    th { font-weight: 600; } td { font-variant-numeric: tabular-nums; }
-    tr.chosen { font-weight: 600; }
-    svg text { font: 11px system-ui, sans-serif; }
-    </style>
-    </head>
-    <body>
-    <h1>\(escaped(title))</h1>
-    \(table([], facts.map { [$0.label, $0.text] }))
-    <h2>Size and error</h2>
-    \(chart)
-    \(pointTable)
-    <h2>Layers</h2>
-    \(table(layers.titles, layers.rows))
-    </body>
-    </html>
-
-    """
+    HTMLPage(
+      title: title, style: "tr.chosen { font-weight: 600; }",
+      body: [
+        table([], facts.map { [$0.label, $0.text] }), "<h2>Size and error</h2>", chart, pointTable,
+        "<h2>Layers</h2>", table(layers.titles, layers.rows),
+      ]
+    ).text
   }
 
   private func table(_ titles: [String], _ rows: [[String]]) -> String {

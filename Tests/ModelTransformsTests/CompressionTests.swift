@@ -19,21 +19,12 @@ struct CompressionTests {
     return NeuralNetworkLayer(name, dense, input: [blobs.0], output: [blobs.1])
   }
 
-  private func model(_ layers: [NeuralNetworkLayer]) -> Model {
-    var network = NeuralNetwork()
-    network.layers = layers
-    var model = Model()
-    model.specificationVersion = 1
-    model.type = .neuralNetwork(network)
-    return model
-  }
-
   private func parameters<Layer>(_ model: Model, _ index: Int, _: Layer.Type) throws -> Layer {
     try #require(model.neuralNetwork?.layers[index].parameters as? Layer)
   }
 
   @Test func codesAreForMatrices() throws {
-    let before = model([dense("a", 8, 4, ("x", "y")), dense("b", 4, 2, ("y", "z"))])
+    let before = Sample.model([dense("a", 8, 4, ("x", "y")), dense("b", 4, 2, ("y", "z"))])
     let (after, layers) = try before.compressed(CompressionRules(.codes(bits: 4, .linear)))
     #expect(after.specificationVersion == 3)
     let first = try parameters(after, 0, InnerProduct.self)
@@ -47,7 +38,7 @@ struct CompressionTests {
   }
 
   @Test func selection() throws {
-    let before = model([
+    let before = Sample.model([
       dense("first", 8, 4, ("x", "y")), dense("second", 4, 4, ("y", "z")),
       dense("third", 4, 2, ("z", "w")),
     ])
@@ -73,7 +64,7 @@ struct CompressionTests {
   @Test func filesOfMixedPrecision() throws {
     var rules = CompressionRules(.codes(bits: 4, .linear))
     rules.names = [NamePattern("a")]
-    let before = model([dense("a", 8, 4, ("x", "y")), dense("b", 4, 2, ("y", "z"))])
+    let before = Sample.model([dense("a", 8, 4, ("x", "y")), dense("b", 4, 2, ("y", "z"))])
     let mixed = try before.compressed(rules).model
     let halves = try mixed.compressed(CompressionRules(.float16)).model
     #expect(halves.neuralNetwork?.layers[0] == mixed.neuralNetwork?.layers[0])
@@ -90,7 +81,7 @@ struct CompressionTests {
   }
 
   @Test func overflowIsAnErrorOrKeepsTheLayer() throws {
-    let before = model([
+    let before = Sample.model([
       dense("small", 8, 4, ("x", "y")), dense("large", 4, 2, ("y", "z"), scale: 1e6),
     ])
     let error = #expect(throws: ModelError.self) {
@@ -109,7 +100,7 @@ struct CompressionTests {
   @Test func updatableLayersStay() throws {
     var layer = dense("a", 8, 4, ("x", "y"))
     layer.isUpdatable = true
-    let before = model([layer])
+    let before = Sample.model([layer])
     let (after, layers) = try before.compressed(CompressionRules(.codes(bits: 4, .linear)))
     #expect(after.neuralNetwork == before.neuralNetwork)
     #expect(layers[0].note == "updatable")

@@ -5,15 +5,6 @@ import Testing
 @testable import ModelTransforms
 
 struct HalfPrecisionTests {
-  private func model(_ layers: [NeuralNetworkLayer]) -> Model {
-    var network = NeuralNetwork()
-    network.layers = layers
-    var model = Model()
-    model.specificationVersion = 1
-    model.type = .neuralNetwork(network)
-    return model
-  }
-
   @Test func weightsBecomeHalves() throws {
     var dense = InnerProduct()
     dense.inputChannels = 3
@@ -34,7 +25,7 @@ struct HalfPrecisionTests {
         "p", Activation(.prelu(alpha: Weights([0.5]))), input: ["x"], output: ["y"]),
       NeuralNetworkLayer("c", custom, input: ["x"], output: ["y"]),
     ]
-    let half = try model(layers).withHalfPrecisionWeights()
+    let half = try Sample.model(layers).withHalfPrecisionWeights()
     #expect(half.specificationVersion == 2)
     let result = half.neuralNetwork?.layers ?? []
     let matrix = (result[0].parameters as? InnerProduct)?.matrix
@@ -54,7 +45,7 @@ struct HalfPrecisionTests {
     dense.outputChannels = 2
     dense.matrix = Weights([0, 0])
     dense.bias = Weights([1, -65504])
-    let found = model([NeuralNetworkLayer("d", dense, input: ["x"], output: ["y"])])
+    let found = Sample.model([NeuralNetworkLayer("d", dense, input: ["x"], output: ["y"])])
     let error = #expect(throws: ModelError.self) { try found.withHalfPrecisionWeights() }
     #expect(error?.layer == "d")
     #expect(error?.field == "bias")

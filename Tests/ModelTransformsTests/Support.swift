@@ -39,13 +39,19 @@ enum Sample {
   static func model(
     _ layers: [NeuralNetworkLayer], _ input: FeatureType.Kind, _ output: FeatureType.Kind
   ) -> Model {
+    var model = model(layers)
+    model.description?.input = [FeatureDescription(name: "input", kind: input)]
+    model.description?.output = [FeatureDescription(name: "output", kind: output)]
+    return model
+  }
+
+  /// Layers without an interface.
+  static func model(_ layers: [NeuralNetworkLayer]) -> Model {
     var network = NeuralNetwork()
     network.layers = layers
     var model = Model()
     model.specificationVersion = 1
     model.type = .neuralNetwork(network)
-    model.description?.input = [FeatureDescription(name: "input", kind: input)]
-    model.description?.output = [FeatureDescription(name: "output", kind: output)]
     return model
   }
 

@@ -43,13 +43,10 @@ public struct ModelComparison: Sendable {
     }
     guard words.isEmpty else {
       let pair = try ModelPair(a, b, difference, options.comparison, isRandom: false)
-      var sources = try InputList(words, for: a)
-      var runs: [Run] = []
-      while let source = sources.next() {
+      runs = try InputList(words, for: a).map { source in
         let values = try source.read(for: a, pictures: options.comparison.pictures)
-        runs.append(Run(input: source.name, comparison: try pair.compare(values)))
+        return Run(input: source.name, comparison: try pair.compare(values))
       }
-      self.runs = runs
       notRun = nil
       return
     }

@@ -3,12 +3,6 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension WeightFiles {
   /// Writes all weights of a network into `folder`, decoded to single precision, and a manifest that
   /// says where each stands. The folder is made if need be.
@@ -19,7 +13,7 @@ extension WeightFiles {
       throw ModelError(.unsupported, "a model of type \(model.typeName) has no weights to export")
     }
     let places = try entries(of: model, WeightOrders(layout, of: model))
-    try Self.makeFolder(folder)
+    try Folder.make(folder, for: "weights")
     var begin = 0
     var files = 0
     while begin < places.count {
@@ -73,18 +67,5 @@ extension WeightFiles {
     }
     return "{\"format\": \"\(format.rawValue)\", \"layout\": \"\(layout.rawValue)\", "
       + "\"weights\": [\n" + lines.joined(separator: ",\n") + "\n]}\n"
-  }
-
-  private static func makeFolder(_ path: String) throws {
-    var isDirectory = false
-    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
-      guard isDirectory else {
-        throw ModelError(.cannotCreate, "is a file; weights need a folder", file: path)
-      }
-      return
-    }
-    do {
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: path) }
   }
 }

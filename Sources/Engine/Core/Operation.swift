@@ -148,12 +148,16 @@ struct RunContext {
 
   /// Runs `units` on all threads, each of which first clears its share of `output`'s halo.
   func parallel(_ units: Int, writing output: Operand, _ body: (Int) -> Void) {
-    let layout = output.layout
-    if layout.halo == .none { return pool.forEach(units, body) }
+    if output.layout.halo == .none { return pool.forEach(units, body) }
+    share(units, writing: output) { _, units in for unit in units { body(unit) } }
+  }
+
+  /// The same, with the thread's number and all its units at once.
+  func share(_ count: Int, writing output: Operand, _ body: (Int, SharedUnits) -> Void) {
     let buffer = pointer(output)
-    pool.share(units) { thread, units in
-      layout.clearHalos(ofThread: thread, pool.threadCount, in: buffer)
-      for unit in units { body(unit) }
+    pool.share(count) { thread, units in
+      output.layout.clearHalos(ofThread: thread, pool.threadCount, in: buffer)
+      body(thread, units)
     }
   }
 }

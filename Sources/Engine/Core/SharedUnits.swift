@@ -23,6 +23,7 @@ final class UnitShares: @unchecked Sendable {
     ends.deallocate()
   }
 
+  /// Before a round that shares `count` units.
   func deal(_ count: Int, to threads: Int) {
     for thread in 0..<threads {
       let share = ThreadPool.share(of: count, thread, threads)

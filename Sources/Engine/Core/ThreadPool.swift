@@ -39,7 +39,7 @@ final class ThreadPool: Sendable {
   /// to it.
   func share(_ count: Int, _ body: (Int, SharedUnits) -> Void) {
     if threadCount == 1 { return body(0, SharedUnits(0..<count)) }
-    shared.deal(count, to: threadCount)
+    shared.shares.deal(count, to: threadCount)
     onEveryThread { thread, threads in
       body(thread, SharedUnits(shared.shares, of: thread, threads))
     }
@@ -155,9 +155,6 @@ private final class SharedState: @unchecked Sendable {
     #endif
     return true
   }
-
-  /// Before a round that shares `count` units.
-  func deal(_ count: Int, to threads: Int) { shares.deal(count, to: threads) }
 
   func run(_ body: @escaping Job, threads: Int) {
     job = body

@@ -118,9 +118,9 @@ struct DenseOperation: Operation {
       let source = run.pointer(input)
       let target = run.pointer(output)
       let memory = run.pointer(scratch)
-      run.pool.onEveryThread { thread, threads in
+      run.pool.share(units) { thread, units in
         let near = memory + thread * Self.expandedRows * columns
-        for unit in ThreadPool.share(of: units, thread, threads) {
+        for unit in units {
           let first = unit * Self.expandedRows
           let count = min(Self.expandedRows, rows - first)
           weights.expand(first * columns..<(first + count) * columns, to: near, kernels)

@@ -68,8 +68,7 @@ struct PieceConvolutionOperation: Operation {
       let memory = run.pointer(scratch)
       var epilogue = plainEpilogue
       epilogue.slopes = slopes?.pointer
-      run.pool.share(schedule.units) { thread, units in
-        to.clearHalos(ofThread: thread, run.pool.threadCount, in: target)
+      run.share(schedule.units, writing: output) { thread, units in
         let transformed =
           memory + thread * (schedule.transformedFloats + schedule.productFloats)
         let products = transformed + schedule.transformedFloats

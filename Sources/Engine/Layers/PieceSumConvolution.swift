@@ -67,8 +67,7 @@ struct PieceSumConvolutionOperation: Operation {
       let source = UnsafePointer(run.pointer(input)) + start
       let target = run.pointer(output) + to.origin
       let memory = run.pointer(scratch)
-      if to.halo != .none { run.parallel(0, writing: output) { _ in } }
-      run.pool.share(schedule.units) { thread, units in
+      run.share(schedule.units, writing: output) { thread, units in
         let transformed = memory + thread * schedule.threadFloats
         let products = transformed + Pieces.points * schedule.pointStride
         let sums = products + schedule.productFloats

@@ -133,13 +133,11 @@ struct PlanarConvolutionOperation: Operation {
 
     return { run in
       let source = UnsafePointer(run.pointer(input))
-      let buffer = run.pointer(output)
-      let target = buffer + to.origin
+      let target = run.pointer(output) + to.origin
       let memory = run.pointer(scratch)
       let sums = memory + run.pool.threadCount * (copiedFloats + rowFloats)
       let images = from.shape.images
-      run.pool.share(images * bands) { thread, units in
-        to.clearHalos(ofThread: thread, run.pool.threadCount, in: buffer)
+      run.share(images * bands, writing: output) { thread, units in
         let copied = memory + thread * (copiedFloats + rowFloats)
         let line = copied + copiedFloats
         for unit in units {

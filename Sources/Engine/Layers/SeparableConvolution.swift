@@ -64,8 +64,7 @@ struct SeparableConvolutionOperation: Operation {
       let target = run.pointer(output)
       let added = residual.map { UnsafePointer(run.pointer($0)) }
       let bandsOfThreads = run.pointer(scratch)
-      run.pool.share(bands.count) { thread, units in
-        to.clearHalos(ofThread: thread, run.pool.threadCount, in: target)
+      run.share(bands.count, writing: output) { thread, units in
         let band = bandsOfThreads + thread * between.floatCount
         for unit in units {
           let (image, rows) = bands[unit]

@@ -124,8 +124,7 @@ struct UpsampledConvolutionOperation: Operation {
       let source = UnsafePointer(run.pointer(input)) + from.origin
       let target = run.pointer(output)
       let memory = run.pointer(scratch)
-      run.pool.share(to.shape.images * schedule.batches) { thread, units in
-        to.clearHalos(ofThread: thread, run.pool.threadCount, in: target)
+      run.share(to.shape.images * schedule.batches, writing: output) { thread, units in
         let transformed = memory + thread * schedule.threadFloats
         let products = transformed + UpsampledTiles.points * schedule.transformedStride
         for unit in units {

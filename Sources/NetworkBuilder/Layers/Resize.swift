@@ -127,7 +127,7 @@ struct ResizeDefinition: LayerDefinition {
       let colored = order == .grayscale ? try picture.grayscale() : try picture.rgb()
       tensor = try colored.resized(
         width: width, height: height, interpolation,
-        of: ImageRegion(left: x, top: y, right: x + across, bottom: y + down)
+        of: Box(left: x, top: y, right: x + across, bottom: y + down)
       ).tensor(order)
     }
     return tensor.reshaped([1, 1, colors.channelCount, height, width])
