@@ -20,6 +20,9 @@ public enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
   case winograd4
   /// Winograd's F(6×6, 3×3) for the same.
   case winograd6
+  /// One level of Strassen's algorithm for every 1 × 1 convolution of one group with an even number
+  /// of channel blocks.
+  case strassen
 
   /// Names the algorithm to use instead of the automatic choice.
   public static let environmentVariable = "ASSAY_CONVOLUTION"

@@ -28,6 +28,8 @@ public struct KernelTable: Sendable {
   public let winogradInput: @Sendable (WinogradInputArguments) -> Void
   public let winogradOutput: @Sendable (WinogradOutputArguments) -> Void
   public let packWinogradWeights: @Sendable (WinogradPackingArguments) -> Void
+  public let strassenInput: @Sendable (StrassenInputArguments) -> Void
+  public let strassenOutput: @Sendable (StrassenOutputArguments) -> Void
   public let dense: @Sendable (DenseArguments) -> Void
   public let expandWeights: @Sendable (ExpansionArguments) -> Void
   public let matrixProduct: @Sendable (MatrixProductArguments) -> Void
@@ -57,6 +59,8 @@ public struct KernelTable: Sendable {
     winogradInput: @escaping @Sendable (WinogradInputArguments) -> Void,
     winogradOutput: @escaping @Sendable (WinogradOutputArguments) -> Void,
     packWinogradWeights: @escaping @Sendable (WinogradPackingArguments) -> Void,
+    strassenInput: @escaping @Sendable (StrassenInputArguments) -> Void,
+    strassenOutput: @escaping @Sendable (StrassenOutputArguments) -> Void,
     dense: @escaping @Sendable (DenseArguments) -> Void,
     expandWeights: @escaping @Sendable (ExpansionArguments) -> Void,
     matrixProduct: @escaping @Sendable (MatrixProductArguments) -> Void,
@@ -88,6 +92,8 @@ public struct KernelTable: Sendable {
     self.winogradInput = winogradInput
     self.winogradOutput = winogradOutput
     self.packWinogradWeights = packWinogradWeights
+    self.strassenInput = strassenInput
+    self.strassenOutput = strassenOutput
     self.dense = dense
     self.expandWeights = expandWeights
     self.matrixProduct = matrixProduct

@@ -11,12 +11,12 @@ import Kernels
 /// must not depend on the number of threads, since results must not. Only the relation of them
 /// matters; the constants are those of a current processor of the instruction set.
 struct ConvolutionCost {
-  private let geometry: WinogradGeometry
-  private let lanes: Double
-  private let rate: Double
+  let geometry: WinogradGeometry
+  let lanes: Double
+  let rate: Double
 
-  private static let clock = 3e9
-  private static let bandwidth = 20e9
+  static let clock = 3e9
+  static let bandwidth = 20e9
   /// Cycles that a vector of channels of one point takes to transform.
   private static let inputCycles = 7.0
   private static let outputCycles = 6.0
@@ -30,9 +30,11 @@ struct ConvolutionCost {
 
   private var pairs: Double { Double(geometry.inputs) * Double(geometry.outputs) }
 
-  var direct: Double {
-    let pixels = Double(geometry.images * geometry.rows * geometry.width)
-    return max(pixels * 9 * pairs / rate, 36 * pairs / Self.bandwidth)
+  var pixels: Int { geometry.images * geometry.rows * geometry.width }
+
+  func direct(taps: Int) -> Double {
+    let products = Double(taps) * pairs
+    return max(Double(pixels) * products / rate, 4 * products / Self.bandwidth)
   }
 
   func winograd(size: Int) -> Double {
@@ -90,7 +92,7 @@ extension ConvolutionWeights {
     guard groups == 1, window.kernel == [3, 3], window.stride == [1, 1], window.dilation == [1, 1]
     else { return nil }
     switch algorithm {
-    case .direct: return nil
+    case .direct, .strassen: return nil
     case .winograd2: return 2
     case .winograd4: return 4
     case .winograd6: return 6
@@ -101,7 +103,7 @@ extension ConvolutionWeights {
       let two = cost.winograd(size: 2)
       let four = cost.winograd(size: 4)
       let six = cost.winograd(size: 6)
-      if min(two, four, six) >= cost.direct { return nil }
+      if min(two, four, six) >= cost.direct(taps: 9) { return nil }
       let isLarge =
         min(output.height, output.width) >= Self.largeMap
         && min(inputs, outputs) >= Self.manyChannels

@@ -92,7 +92,27 @@ struct ConvolutionOperation: Operation {
     return (size, geometry)
   }
 
+  /// What is computed by Strassen's algorithm, where it is used.
+  private func strassen(_ context: StepContext) -> WinogradGeometry? {
+    let from = context.inputs[0].layout
+    let to = context.outputs[0].layout
+    guard from.block == context.channelBlock, to.block == context.channelBlock,
+      weights.usesStrassen(window, output: to.shape, kernels: context.kernels, context.convolution)
+    else { return nil }
+    return WinogradGeometry(
+      to.shape, inputs: weights.inputs, outputs: weights.outputs, block: context.channelBlock)
+  }
+
+  private func schedule(_ geometry: WinogradGeometry, _ context: StepContext) -> StrassenSchedule {
+    StrassenSchedule(geometry, kernels: context.kernels, threads: context.threadCount)
+  }
+
   func describe(_ context: StepContext) -> StepNote {
+    if let geometry = strassen(context) {
+      return StepNote(
+        kernel: "Strassen 1×1" + fusedLabel,
+        weightBytes: schedule(geometry, context).weightFloats * 4)
+    }
     if let (size, geometry) = winograd(context) {
       let expands = schedule(geometry, size: size, context).expandsWeights
       let stored = expands ? weights.values.compressed.map { ", \($0.label)" } : nil
@@ -138,6 +158,7 @@ struct ConvolutionOperation: Operation {
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
+    if let geometry = strassen(context) { return schedule(geometry, context).scratchFloats }
     guard let (size, geometry) = winograd(context) else { return 0 }
     return schedule(geometry, size: size, context).scratchFloats
   }
@@ -178,7 +199,31 @@ struct ConvolutionOperation: Operation {
     }
   }
 
+  private func makeStrassenStep(
+    _ geometry: WinogradGeometry, _ context: StepContext
+  ) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let residual = hasResidual ? context.inputs[1] : nil
+    let residualOffset = residualOffset(context)
+    let scratch = context.scratch
+    let schedule = schedule(geometry, context)
+    let plan = try StrassenPlan(
+      weights, window: window, schedule: schedule, geometry: geometry, residual: residual?.layout,
+      context: context)
+    return { run in
+      let buffers = StrassenPlan.Buffers(
+        input: run.pointer(input), output: run.pointer(output),
+        residual: residual.map { UnsafePointer(run.pointer($0)) + residualOffset },
+        scratch: run.pointer(scratch))
+      run.share(schedule.units, writing: output) { thread, units in
+        plan.run(units, ofThread: thread, buffers)
+      }
+    }
+  }
+
   func makeStep(_ context: StepContext) throws -> StepBody {
+    if let geometry = strassen(context) { return try makeStrassenStep(geometry, context) }
     if let (size, geometry) = winograd(context) {
       return try makeWinogradStep(size: size, geometry, context)
     }

@@ -12,6 +12,11 @@ enum SeparableFusion: Pass {
         let depthwise = graph.nodes[producer].operation as? ConvolutionOperation,
         depthwise.weights.path(block: context.channelBlock) == .depthwise, !depthwise.hasResidual
       else { continue }
+      let output = graph.shape(node.outputs[0])
+      guard
+        !pointwise.weights.usesStrassen(
+          pointwise.window, output: output, kernels: context.kernels, context.convolution)
+      else { continue }
       let middle = graph.shape(node.inputs[0])
       let bands = SeparableBands(
         middle, block: context.channelBlock, threads: context.pool.threadCount)

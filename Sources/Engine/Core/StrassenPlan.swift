@@ -1,0 +1,123 @@
+import Kernels
+import TensorCore
+
+/// A 1 × 1 convolution by Strassen's algorithm, with packed weights.
+struct StrassenPlan: Sendable {
+  private let geometry: WinogradGeometry
+  private let schedule: StrassenSchedule
+  private let kernels: KernelTable
+  private let from: TensorLayout
+  private let to: TensorLayout
+  private let residual: TensorLayout?
+  /// Floats from the input's start to what output pixel (0, 0) reads.
+  private let start: Int
+  private let stride: [Int]
+  /// `[panel][product][c][column]`
+  private let weights: Constant
+  private let bias: Constant?
+  private let slopes: Constant?
+  private let epilogue: Epilogue
+
+  init(
+    _ weights: ConvolutionWeights, window: WindowGeometry, schedule: StrassenSchedule,
+    geometry: WinogradGeometry, residual: TensorLayout?, context: StepContext
+  ) throws {
+    self.geometry = geometry
+    self.schedule = schedule
+    self.residual = residual
+    from = context.inputs[0].layout
+    to = context.outputs[0].layout
+    kernels = context.kernels
+    start = window.origin(in: from)
+    stride = window.stride
+    self.weights = try StrassenWeights.pack(
+      weights.view(window, context.kernels), scale: weights.scale, schedule, context)
+    let padded = to.channelBlocks * to.block
+    bias = try weights.bias.map { try Constant($0, paddedTo: padded) }
+    (epilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
+  }
+
+  /// Where a run finds and leaves its data: the starts of the buffers.
+  struct Buffers {
+    var input: UnsafePointer<Float>
+    var output: UnsafeMutablePointer<Float>
+    var residual: UnsafePointer<Float>?
+    var scratch: UnsafeMutablePointer<Float>
+  }
+
+  /// Computes a thread's units.
+  func run(_ units: SharedUnits, ofThread thread: Int, _ buffers: Buffers) {
+    let sums = buffers.scratch + thread * schedule.floatsOfThread
+    let products = sums + StrassenPairs.products * schedule.sumStride
+    var present: Int?
+    for unit in units {
+      let band = unit / schedule.panels
+      let pairs = pairs(schedule.band(band))
+      if band != present { formSums(pairs, buffers.input, sums) }
+      present = band
+      let panel = unit % schedule.panels
+      multiply(pairs, panel: panel, sums, products)
+      combine(pairs, panel: panel, products, buffers)
+    }
+  }
+
+  private func pairs(_ range: Range<Int>) -> StrassenPairs {
+    StrassenPairs(
+      images: geometry.images, rows: geometry.rows, width: geometry.width,
+      first: range.lowerBound, count: range.count)
+  }
+
+  private func formSums(
+    _ pairs: StrassenPairs, _ input: UnsafePointer<Float>, _ sums: UnsafeMutablePointer<Float>
+  ) {
+    kernels.strassenInput(
+      StrassenInputArguments(
+        pairs: pairs, input: input + start, inputPixelStride: stride[1] * from.block,
+        inputRowStride: stride[0] * from.rowStride, inputBlockStride: from.planeStride,
+        inputImageStride: from.imageStride, blocks: schedule.inputBlocks, sums: sums,
+        productStride: schedule.sumStride))
+  }
+
+  private func multiply(
+    _ pairs: StrassenPairs, panel: Int, _ sums: UnsafePointer<Float>,
+    _ products: UnsafeMutablePointer<Float>
+  ) {
+    let block = schedule.block
+    let blocks = schedule.blocks(ofPanel: panel)
+    let floats = blocks * block * schedule.inputBlocks * block
+    let first =
+      weights.pointer + StrassenPairs.products * schedule.weightFloats(before: panel)
+    for product in 0..<StrassenPairs.products {
+      var arguments = ConvolutionArguments(
+        input: sums + product * schedule.sumStride, inputPixelStride: block, inputRowStride: 0,
+        inputBlockStride: pairs.count * block, inputBlocks: schedule.inputBlocks,
+        blockChannels: block, weights: first + product * floats,
+        packedBlocks: schedule.inputBlocks, output: products + product * schedule.productStride,
+        outputPixelStride: blocks * block, outputRowStride: 0, outputBlockStride: block,
+        outputRows: 1, outputWidth: pairs.count, outputBlocks: blocks)
+      arguments.isInputNear = true
+      kernels.convolution(arguments)
+    }
+  }
+
+  private func combine(
+    _ pairs: StrassenPairs, panel: Int, _ products: UnsafePointer<Float>, _ buffers: Buffers
+  ) {
+    var epilogue = epilogue
+    epilogue.slopes = slopes?.pointer
+    if let residual, let values = buffers.residual {
+      epilogue.residual = values + residual.origin
+      epilogue.residualRowStride = residual.rowStride
+      epilogue.residualBlockStride = residual.planeStride
+    }
+    kernels.strassenOutput(
+      StrassenOutputArguments(
+        pairs: pairs, products: products, productStride: schedule.productStride,
+        width: schedule.blocks(ofPanel: panel) * schedule.block,
+        channel: panel * schedule.panelBlocks * schedule.block,
+        halfChannels: schedule.outputBlocks * schedule.block, output: buffers.output + to.origin,
+        outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
+        outputImageStride: to.imageStride, bias: bias?.pointer, epilogue: epilogue,
+        residualImageStride: residual?.imageStride ?? 0))
+  }
+}
