@@ -10,7 +10,7 @@ import Verification
 /// Each layer is compressed alone, step by step down the ladder of precisions, and the outputs are
 /// compared with those of the model as it came. From that follows an order of steps, the ones that
 /// save most for the error they add first and those of the most sensitive layers last; errors of
-/// layers are taken to add up in squares. How far the model may go along that order is then measured
+/// layers are taken to add up in squares. Biases take up what codes do to the means. How far the model may go along that order is then measured
 /// with all layers together, by halving, and so is each step behind that might still be possible.
 public struct CompressionSearch {
   public enum Goal: Sendable {
@@ -26,6 +26,8 @@ public struct CompressionSearch {
     public var goal: Goal
     /// Selects layers, and says how scales are chosen; its precision is not used.
     public var rules = CompressionRules(.float16)
+    /// Whether biases take up what codes do to the mean of a layer's outputs.
+    public var correctsBiases = true
     public var mode = CodeMode.linear
     public var foldsBatchnorm = true
     public var layout = ArrayLayout.source
@@ -50,6 +52,7 @@ public struct CompressionSearch {
   private let base: Model
   private let folds: [Fold]
   private let options: Options
+  private let channelMeans: [String: [Double]]
   private let values: [[String: FeatureValue]]
   private let expected: [Prediction]
   private let onProgress: (Double, String) -> Void
@@ -66,11 +69,13 @@ public struct CompressionSearch {
       throw ModelError(
         .unsupported, "a model of type \(model.typeName) cannot be run, and so not be searched")
     }
-    values = try InputList(words, for: model).map {
-      try $0.read(for: model, pictures: options.pictures)
-    }
-    guard !values.isEmpty else { throw ModelError(.mismatch, "there are no inputs") }
-    (base, folds) = options.foldsBatchnorm ? try model.withFoldedBatchnorm() : (model, [])
+    values = try InputList.values(words, for: model, options.pictures)
+    let keepsScales = WeightPrecision.codes(bits: 8, options.mode).wantsChannelScales
+    (base, folds) =
+      options.foldsBatchnorm ? try model.withFoldedBatchnorm(keepsScales: keepsScales) : (model, [])
+    channelMeans =
+      options.correctsBiases
+      ? try ChannelMeans(base, values, options.predictor).means : [:]
     expected = try Self.predict(model, values, options)
     if case .agreement = options.goal,
       expected.contains(where: { prediction in
@@ -84,13 +89,19 @@ public struct CompressionSearch {
   private static func predict(
     _ model: Model, _ values: [[String: FeatureValue]], _ options: Options
   ) throws -> [Prediction] {
-    var predictorOptions = Predictor.Options()
-    predictorOptions.layout = options.layout
-    predictorOptions.pictures = options.pictures
-    predictorOptions.engine = options.engine
-    predictorOptions.forgetBias = options.forgetBias
-    let predictor = try Predictor(model: model, options: predictorOptions)
+    let predictor = try Predictor(model: model, options: options.predictor)
     return try values.map { try predictor.predict($0) }
+  }
+}
+
+extension CompressionSearch.Options {
+  fileprivate var predictor: Predictor.Options {
+    var result = Predictor.Options()
+    result.layout = layout
+    result.pictures = pictures
+    result.engine = engine
+    result.forgetBias = forgetBias
+    return result
   }
 }
 
@@ -192,6 +203,7 @@ extension CompressionSearch {
       var rules = options.rules
       rules.precision = .float32
       rules.keepsOverflow = true
+      rules.channelMeans = channelMeans
       guard let entry = try layer.compressed(rules).entry else { continue }
       var rungs = [CompressionSteps.Rung(layer: layer, entry: entry, squaredError: 0)]
       let precisions =

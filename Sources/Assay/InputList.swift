@@ -1,4 +1,5 @@
 import CoreMLModel
+import Imaging
 import TensorCore
 
 /// The predictions for the words of a command line, in their order.
@@ -179,5 +180,18 @@ struct UniqueNames {
       number += 1
     }
     return name
+  }
+}
+
+extension InputList {
+  /// The values of all predictions. Throws `.mismatch` where there is none.
+  static func values(
+    _ words: [String], for model: Model, _ pictures: PictureOptions
+  ) throws -> [[String: FeatureValue]] {
+    let values = try InputList(words, for: model).map {
+      try $0.read(for: model, pictures: pictures)
+    }
+    guard !values.isEmpty else { throw ModelError(.mismatch, "there are no inputs") }
+    return values
   }
 }

@@ -12,9 +12,12 @@ struct CompressCommand: ParsableCommand {
     discussion: """
       Either names the precision: half precision, or codes of 1 to 8 bits with scales (linear, \
       linear_symmetric: for each output channel) or a table (linear_lut, kmeans_lut: for the whole \
-      weight; --table: a given one). Or names the result: with --inputs the precision of every layer \
-      is searched that keeps the largest error of the outputs, the agreement of the best class, or the \
-      size of the weights within a limit.
+      weight; --table: a given one). Or names the result, --max-error, --min-agreement or --max-size: \
+      the precision of every layer is searched that keeps the largest error of the outputs, the \
+      agreement of the best class, or the size of the weights within a limit.
+
+      --inputs gives what the result is measured on. Biases then also take up what codes do to the \
+      mean of a layer's outputs, which with few bits is much of the error.
 
       Codes are for matrices and kernels; biases stay as they are. Batch normalisation, scale and bias \
       layers are folded into their neighbours first. What is stored in fewer bits already keeps its \
@@ -54,9 +57,13 @@ struct CompressCommand: ParsableCommand {
     if !search.goals.isEmpty, search.inputs.isEmpty {
       throw ValidationError("--max-error, --min-agreement and --max-size need --inputs")
     }
-    if search.goals.isEmpty, !search.inputs.isEmpty || search.report != nil {
+    if search.goals.isEmpty, search.report != nil {
+      throw ValidationError("--report belongs to --max-error, --min-agreement or --max-size")
+    }
+    if target.precision != nil, !search.inputs.isEmpty {
       throw ValidationError(
-        "--inputs and --report belong to --max-error, --min-agreement or --max-size")
+        "--inputs belongs to codes, of a given number of bits or by result; "
+          + "--precision measures nothing")
     }
   }
 
@@ -72,8 +79,11 @@ struct CompressCommand: ParsableCommand {
       text = try inFile(model) {
         let (folded, folds) =
           fold
-          ? try document.withFoldedBatchnorm(keepsScales: rules.precision.sharesFewValues)
+          ? try document.withFoldedBatchnorm(keepsScales: rules.precision.wantsChannelScales)
           : (document, [])
+        if !search.inputs.isEmpty {
+          rules.channelMeans = try self.channelMeans(folded)
+        }
         let (compressed, layers) = try folded.compressed(rules)
         return CompressionText(compressed, from: document, folds: folds, layers: layers)
       }
@@ -85,6 +95,15 @@ struct CompressCommand: ParsableCommand {
     } else if !global.quiet {
       Console.write(text.text)
     }
+  }
+
+  private func channelMeans(_ document: Model) throws -> [String: [Double]] {
+    var options = Predictor.Options()
+    options.layout = search.layout
+    options.pictures = try pictures.options(for: document)
+    options.engine = try engine.compileOptions()
+    options.forgetBias = engine.forgetBias
+    return try ChannelMeans(document, inputs: search.inputs, options: options).means
   }
 
   private func searched(

@@ -23,6 +23,9 @@ public struct CompressionRules: Sendable {
   /// Whether a layer with a value that half precision cannot represent keeps its precision, instead
   /// of being an error.
   public var keepsOverflow = false
+  /// The mean of each channel of what a convolution or inner product reads, by the layer's name: where
+  /// it is known, the layer's bias takes up what codes do to the mean of its outputs.
+  public var channelMeans: [String: [Double]] = [:]
 
   public init(_ precision: WeightPrecision) { self.precision = precision }
 
@@ -48,7 +51,7 @@ public struct CompressedLayer: Sendable {
   public let type: String
   /// Storages of the weights, such as `float32` or `8 bits, linear`, the largest weight's first.
   public internal(set) var storage: String
-  public let count: Int
+  public internal(set) var count: Int
   public let bytesBefore: Int
   public internal(set) var bytesAfter: Int
   public internal(set) var error: CompressionError
@@ -140,8 +143,12 @@ extension NeuralNetworkLayer {
       entry.error = CompressionError()
       return (self, entry)
     }
+    if case .codes = precision, let mean = rules.channelMeans[name] {
+      layer = try layer.correctingBias(self, mean: mean)
+    }
     let after = layer.parameters?.weights ?? []
     entry.storage = after.storage
+    entry.count = try checkedSum(after.map { try checkedProduct($0.shape) })
     entry.bytesAfter = after.reduce(0) { $0 + $1.values.byteCount }
     return (layer, entry)
   }

@@ -221,9 +221,7 @@ struct ChannelAffine {
         convolution.hasBias
         ? try convolution.bias?.values(shape: [convolution.outputChannels]).array() : nil
       let folding = Folding(
-        kernel: values.array(), bias: bias, outputs: convolution.outputChannels,
-        inputs: try convolution.inputChannels, groups: convolution.effectiveGroups,
-        taps: shape[2] * shape[3], isTransposed: convolution.isDeconvolution)
+        kernel: values.array(), bias: bias, pairs: try ChannelPairs(convolution))
       let (newKernel, newBias, error) = folding.folded(
         factor: factor, offset: offset, isBehind: isBehind)
       convolution.kernel = Weights(newKernel)
@@ -237,8 +235,7 @@ struct ChannelAffine {
       let folding = Folding(
         kernel: try matrix.values(shape: [dense.outputChannels, dense.inputChannels]).array(),
         bias: dense.hasBias ? try dense.bias?.values(shape: [dense.outputChannels]).array() : nil,
-        outputs: dense.outputChannels, inputs: dense.inputChannels, groups: 1, taps: 1,
-        isTransposed: false)
+        pairs: ChannelPairs(dense))
       let (newMatrix, newBias, error) = folding.folded(
         factor: factor, offset: offset, isBehind: false)
       dense.matrix = Weights(newMatrix)
@@ -251,33 +248,31 @@ struct ChannelAffine {
 }
 
 extension LayerParameters {
-  /// W x + c = s (W / s) x + c with s the root mean square of each output channel's weights; nil for
-  /// what is no ordinary convolution.
+  /// W x + c = s ((W / s) x + c / s) with s the root mean square of each output channel's weights; nil
+  /// for what is no ordinary convolution.
   fileprivate func withSeparateScale() throws -> (any LayerParameters, Scale)? {
     guard var convolution = self as? Convolution, !convolution.isDeconvolution,
       let kernel = convolution.kernel, let bias = convolution.bias
     else { return nil }
     var values = try kernel.values(shape: convolution.kernelShape).array()
     let outputs = convolution.outputChannels
+    var offsets = try bias.values(shape: [outputs]).array()
     let run = values.count / max(1, outputs)
     var factors = [Float](repeating: 1, count: outputs)
     for output in 0..<outputs {
       let range = output * run..<(output + 1) * run
       let squares = values[range].reduce(0) { $0 + Double($1) * Double($1) }
       let size = Float((squares / Double(max(1, run))).squareRoot())
-      guard size.isNormal else { continue }
+      guard size.isNormal, (offsets[output] / size).isFinite else { continue }
       factors[output] = size
       for index in range { values[index] /= size }
+      offsets[output] /= size
     }
     convolution.kernel = Weights(values)
-    convolution.hasBias = false
-    convolution.bias = nil
+    convolution.bias = Weights(offsets)
     var scale = Scale()
     scale.shapeScale = [outputs, 1, 1]
     scale.scale = Weights(factors)
-    scale.hasBias = true
-    scale.shapeBias = [outputs, 1, 1]
-    scale.bias = bias
     return (convolution, scale)
   }
 }
@@ -286,31 +281,17 @@ extension LayerParameters {
 private struct Folding {
   let kernel: [Float]
   let bias: [Float]?
-  let outputs: Int
-  let inputs: Int
-  let groups: Int
-  let taps: Int
-  let isTransposed: Bool
-
-  /// Input and output channel of the weights of tap 0 to taps − 1 that begin at pair `pair`.
-  private func channels(_ pair: Int) -> (input: Int, output: Int) {
-    let (groupInputs, groupOutputs) = (inputs / groups, outputs / groups)
-    if isTransposed {
-      let input = pair / groupOutputs
-      return (input, input / groupInputs * groupOutputs + pair % groupOutputs)
-    }
-    let output = pair / groupInputs
-    return (output / groupOutputs * groupInputs + pair % groupInputs, output)
-  }
+  let pairs: ChannelPairs
 
   func folded(
     factor: (Int) -> Double, offset: (Int) -> Double, isBehind: Bool
   ) -> (kernel: [Float], bias: [Float], error: Double) {
     var newKernel = kernel
+    let outputs = pairs.outputs
     var newBias = (0..<outputs).map { Double(bias?[$0] ?? 0) }
     // Both results for the same random inputs, which are the same at all taps of a channel.
     var generator = SplitMix64(seed: 1)
-    let probe = (0..<inputs).map { _ in Double.random(in: -1...1, using: &generator) }
+    let probe = (0..<pairs.inputs).map { _ in Double.random(in: -1...1, using: &generator) }
     var before = newBias
     var after = [Double](repeating: 0, count: outputs)
     var size = after
@@ -319,11 +300,11 @@ private struct Folding {
         newBias[output] = newBias[output] * factor(output) + offset(output)
       }
     }
-    for pair in 0..<kernel.count / max(1, taps) {
-      let (input, output) = channels(pair)
+    for pair in 0..<kernel.count / max(1, pairs.taps) {
+      let (input, output) = pairs[pair]
       let own = factor(isBehind ? input : output)
       let x = isBehind ? own * probe[input] + offset(input) : probe[input]
-      for index in pair * taps..<(pair + 1) * taps {
+      for index in pair * pairs.taps..<(pair + 1) * pairs.taps {
         let weight = Double(kernel[index])
         newKernel[index] = Float(weight * own)
         if isBehind { newBias[output] += weight * offset(input) }

@@ -5,8 +5,11 @@ struct LinearCodes {
 
   /// - Parameter isSymmetric: whether bias is −2ᵇⁱᵗˢ⁻¹ · scale, so that zero has a code; of one bit
   ///   −scale / 2, such that both codes have the same magnitude.
+  /// - Parameter shrinkages: parts of the values' range to begin with; nil for what suffices for the
+  ///   values of one channel.
   init(
-    _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, choice: ScaleChoice
+    _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, choice: ScaleChoice,
+    shrinkages: [Double]? = nil
   ) {
     let levels = Double((1 << bits) - 1)
     let middle = bits == 1 ? 0.5 : Double(1 << (bits - 1))
@@ -28,12 +31,12 @@ struct LinearCodes {
     let fixedMiddle = isSymmetric ? middle : nil
     var best = sums(values, bits: bits, middle: fixedMiddle).error
     // The range of few levels is better narrower than the values', more so the fewer they are.
-    let shrinkages: [Double] = bits >= 7 ? [1] : bits >= 5 ? [1, 0.85] : [1, 0.8, 0.6, 0.45]
-    for shrinkage in shrinkages where best > 0 {
+    let few: [Double] = bits >= 7 ? [1] : bits >= 5 ? [1, 0.85] : [1, 0.8, 0.6, 0.45]
+    for shrinkage in shrinkages ?? few where best > 0 {
       let first = start.scale * shrinkage
       let centre = start.bias + start.scale * levels / 2
       var next = (scale: first, bias: isSymmetric ? -middle * first : centre - first * levels / 2)
-      for _ in 0..<(bits >= 7 ? 3 : 12) {
+      for _ in 0..<(bits >= 7 && shrinkages == nil ? 3 : 12) {
         let candidate = LinearCodes(scale: Float(next.scale), bias: Float(next.bias))
         let sums = candidate.sums(values, bits: bits, middle: fixedMiddle)
         if sums.error < best {

@@ -27,15 +27,15 @@ struct TableCodes {
     return Double(rounded) > middle ? rounded.nextDown : rounded
   }
 
-  /// A table of values at equal distances from the least to the largest of `values`.
-  static func evenTable(_ values: UnsafeBufferPointer<Float>, bits: Int) -> [Float] {
-    var (least, largest) = (Float.infinity, -Float.infinity)
-    for value in values {
-      least = min(least, value)
-      largest = max(largest, value)
-    }
-    let step = (Double(largest) - Double(least)) / Double((1 << bits) - 1)
-    return (0..<1 << bits).map { Float(Double(least) + Double($0) * step) }
+  /// A table of values at equal distances: from the least to the largest of `values`, or with the
+  /// least squared error that is found.
+  static func evenTable(
+    _ values: UnsafeBufferPointer<Float>, bits: Int, choice: ScaleChoice
+  ) -> [Float] {
+    let codes = LinearCodes(
+      values, bits: bits, isSymmetric: false, choice: choice,
+      shrinkages: [1, 0.85, 0.7, 0.55, 0.4, 0.25, 0.15])
+    return (0..<1 << bits).map { Float(Double(codes.bias) + Double($0) * Double(codes.scale)) }
   }
 
   /// The table with the least squared error; the last value is repeated where fewer suffice.

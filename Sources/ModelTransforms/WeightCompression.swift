@@ -62,7 +62,7 @@ extension Weights {
   ///
   /// - Parameters:
   ///   - shape: of the values; scales belong to the steps of `channelAxis`.
-  ///   - scales: how those of linear codes are chosen.
+  ///   - scales: how those of linear codes, and tables of values at equal distances, are chosen.
   /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
   public func compressed(
     to precision: WeightPrecision, shape: [Int], channelAxis: Int = 0,
@@ -119,7 +119,8 @@ extension Weights {
         quantization.kind = linearCodes(
           values, bits: bits, isSymmetric: mode == .linearSymmetric, shape: shape,
           channelAxis: channelAxis, scales, to: codes)
-      case .linearTable: table(TableCodes.evenTable(values, bits: bits))
+      case .linearTable:
+        table(TableCodes.evenTable(values, bits: bits, choice: scales))
       case .kMeansTable: table(TableCodes.kMeansTable(values, bits: bits))
       case .table(let given): table(given)
       }

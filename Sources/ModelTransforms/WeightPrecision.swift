@@ -24,10 +24,14 @@ public enum WeightPrecision: Sendable, Hashable {
     }
   }
 
-  /// Whether output channels of different sizes suffer much from it, because they share a table of two
-  /// or four values.
-  public var sharesFewValues: Bool {
-    if case .codes(let bits, let mode) = self { bits <= 2 && mode.isTable } else { false }
+  /// Whether output channels of different sizes suffer much from sharing a table: all tables of values
+  /// at equal distances, and those of two or four values.
+  public var wantsChannelScales: Bool {
+    switch self {
+    case .codes(_, .linearTable): true
+    case .codes(let bits, .kMeansTable): bits <= 2
+    case .codes, .float16, .float32: false
+    }
   }
 }
 
@@ -43,14 +47,6 @@ public enum CodeMode: Sendable, Hashable {
   case kMeansTable
   /// A given table of 2ᵇⁱᵗˢ values.
   case table([Float])
-
-  /// Whether a table is made for all output channels together.
-  public var isTable: Bool {
-    switch self {
-    case .linearTable, .kMeansTable: true
-    case .linear, .linearSymmetric, .table: false
-    }
-  }
 
   /// The reference's name.
   public var name: String {

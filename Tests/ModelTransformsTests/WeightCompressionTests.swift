@@ -59,6 +59,21 @@ struct WeightCompressionTests {
     }
   }
 
+  /// One value far off would leave nearly all others to one entry.
+  @Test(arguments: 1...5) func evenTableOfLeastSquares(_ bits: Int) throws {
+    let values = Weights(random(999) + [40])
+    let before = try values.values(shape: [4, 250])
+    let errors = try ScaleChoice.allCases.map { scales in
+      let found = try values.compressed(
+        to: .codes(bits: bits, .linearTable), shape: [4, 250], scales: scales)
+      guard case .lookupTable(let table)? = found.quantization?.kind else { return Double.nan }
+      let steps = zip(table, table.dropFirst()).map { $1 - $0 }
+      #expect(steps.allSatisfy { abs($0 - steps[0]) < 1e-4 * abs(steps[0]) })
+      return try CompressionError(before, found.values(shape: [4, 250])).squaredError
+    }
+    #expect(errors[1] < errors[0] * 0.8, "\(errors)")
+  }
+
   /// Every value gets the nearest entry of the table, whatever the table's order.
   @Test(arguments: 1...8) func nearestEntries(_ bits: Int) throws {
     let values = random(1001, seed: 3)
@@ -81,7 +96,7 @@ struct WeightCompressionTests {
 
   @Test func evenTable() throws {
     let weights = try Weights([-1, 0.9, 2]).compressed(
-      to: .codes(bits: 2, .linearTable), shape: [1, 3])
+      to: .codes(bits: 2, .linearTable), shape: [1, 3], scales: .range)
     #expect(weights.quantization?.kind == .lookupTable([-1, 0, 1, 2]))
     #expect(try weights.values(shape: [1, 3]).array() == [-1, 1, 2])
   }

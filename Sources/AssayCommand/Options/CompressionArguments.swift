@@ -123,8 +123,8 @@ struct SelectionArguments: ParsableArguments {
 
   @Option(
     help: """
-      How scales of linear codes are chosen: from the range of the values, as the reference does, or \
-      for the least squared error.
+      How scales of linear and linear_lut codes are chosen: from the range of the values, as the \
+      reference does, or for the least squared error.
       """)
   var scales = ScaleChoice.leastSquares
 
@@ -148,7 +148,8 @@ struct SelectionArguments: ParsableArguments {
 struct SearchArguments: ParsableArguments {
   @Option(
     parsing: .upToNextOption,
-    help: ArgumentHelp("Inputs to try: files or folders.", valueName: "FILE|DIR"),
+    help: ArgumentHelp(
+      "Inputs to measure on, and to correct biases by: files or folders.", valueName: "FILE|DIR"),
     completion: .file())
   var inputs: [String] = []
 

@@ -1,0 +1,47 @@
+import CoreMLModel
+import TensorCore
+
+/// Which channels the weights of a convolution or inner product belong to. They stand in pairs of an
+/// input and an output channel, `taps` weights each.
+struct ChannelPairs {
+  let outputs: Int
+  let inputs: Int
+  let groups: Int
+  let taps: Int
+  let isTransposed: Bool
+
+  /// - Throws: `.malformed` where the channels are no multiples of the groups.
+  init(_ convolution: Convolution) throws {
+    let shape = convolution.kernelShape
+    outputs = convolution.outputChannels
+    inputs = try convolution.inputChannels
+    groups = convolution.effectiveGroups
+    taps = shape[2] * shape[3]
+    isTransposed = convolution.isDeconvolution
+    guard groups > 0, outputs >= groups, inputs >= groups, outputs % groups == 0,
+      inputs % groups == 0
+    else {
+      throw ModelError(
+        .malformed, "\(inputs) input and \(outputs) output channels in \(groups) groups",
+        field: "nGroups")
+    }
+  }
+
+  init(_ dense: InnerProduct) {
+    outputs = dense.outputChannels
+    inputs = dense.inputChannels
+    groups = 1
+    taps = 1
+    isTransposed = false
+  }
+
+  subscript(pair: Int) -> (input: Int, output: Int) {
+    let (groupInputs, groupOutputs) = (inputs / groups, outputs / groups)
+    if isTransposed {
+      let input = pair / groupOutputs
+      return (input, input / groupInputs * groupOutputs + pair % groupOutputs)
+    }
+    let output = pair / groupInputs
+    return (output / groupOutputs * groupInputs + pair % groupInputs, output)
+  }
+}
