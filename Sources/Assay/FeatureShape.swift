@@ -8,9 +8,10 @@ extension Model {
   /// `[Seq, Batch, C, H, W]` of an input that nothing else says more about: the declared shape, of a
   /// sequence with as many steps as the source framework takes. Nil for what is no image or array.
   public func typicalShape(of input: FeatureDescription) -> [Int]? {
-    guard let network = neuralNetwork, var shape = input.type?.networkShape(in: network) else {
-      return nil
+    guard let network = neuralNetwork else {
+      return pipelineModels.first { $0.takes(input.name) }?.typicalShape(of: input)
     }
+    guard var shape = input.type?.networkShape(in: network) else { return nil }
     if network.arrayInputShapeMapping == .rank5, shape[0] == 1,
       let layout = SourceLayout(of: input.name, in: self),
       layout.axes.contains(.sequence)
@@ -18,6 +19,15 @@ extension Model {
       shape[0] = layout.steps(of: input.name, in: self) ?? Self.typicalSteps
     }
     return shape
+  }
+
+  /// The network that takes the input, of a pipeline the first one; nil where there is none.
+  func network(taking input: String) -> NeuralNetwork? {
+    neuralNetwork ?? pipelineModels.first { $0.takes(input) }?.network(taking: input)
+  }
+
+  private func takes(_ input: String) -> Bool {
+    description?.input.contains { $0.name == input } == true
   }
 }
 

@@ -1,4 +1,6 @@
 import CoreMLModel
+import ModelTransforms
+import TensorCore
 
 extension Model {
   /// The blob that a user's name means: a blob, an input's after its preprocessing among them, or
@@ -11,5 +13,57 @@ extension Model {
       layers.last { $0.name == name + "__activation__" } ?? layers.last { $0.name == name }
     if let layer { return layer.output.first }
     return description?.input.contains { $0.name == name } == true ? name : nil
+  }
+}
+
+extension Model {
+  /// The place of the blob or feature that a user's name means. In a pipeline that is a feature of
+  /// one of its models, `MODEL/BLOB`, or a blob that only one of them has.
+  ///
+  /// - Throws: `.mismatch` where there is none, or more than one.
+  func place(of name: String) throws -> BlobPlace {
+    let places = places(of: name)
+    if places.count == 1, let place = places.first { return place }
+    guard places.isEmpty else {
+      let names = places.map { "'\(pathText($0.models))/\(name)'" }
+      throw ModelError(
+        .mismatch, "several models of the pipeline have a blob '\(name)'",
+        hint: "write " + names.joined(separator: " or "))
+    }
+    throw ModelError(
+      .mismatch, "the model has no layer or blob '\(name)'",
+      hint: "`assay inspect` lists them"
+        + (pipelineModels.isEmpty ? "" : "; one of a pipeline's model is MODEL/BLOB"))
+  }
+
+  private func places(of name: String) -> [BlobPlace] {
+    let models = pipelineModels
+    guard !models.isEmpty else {
+      if featureNames.contains(name) { return [BlobPlace(name)] }
+      return blob(named: name).map { [BlobPlace($0)] } ?? []
+    }
+    // What passes between the models is what the last one that gives it gave.
+    let output = models.lastIndex { $0.description?.output.contains { $0.name == name } == true }
+    let input = models.firstIndex { $0.description?.input.contains { $0.name == name } == true }
+    if let feature = output ?? input { return [BlobPlace(name, models: [feature])] }
+    func inside(_ index: Int, _ name: some StringProtocol) -> [BlobPlace] {
+      models[index].places(of: String(name)).map {
+        BlobPlace($0.blob, models: [index] + $0.models)
+      }
+    }
+    for index in models.indices {
+      let prefix = pipelineName(index) + "/"
+      guard name.hasPrefix(prefix) else { continue }
+      let places = inside(index, name.dropFirst(prefix.count))
+      if !places.isEmpty { return places }
+    }
+    return models.indices.flatMap { inside($0, name) }
+  }
+
+  /// `MODEL`, or `MODEL/MODEL` of a pipeline in a pipeline.
+  private func pathText(_ places: [Int]) -> String {
+    guard let first = places.first, pipelineModels.indices.contains(first) else { return "" }
+    let rest = pipelineModels[first].pathText(Array(places.dropFirst()))
+    return pipelineName(first) + (rest.isEmpty ? "" : "/" + rest)
   }
 }

@@ -145,8 +145,7 @@ public final class Predictor {
     for input in inputs where input.type?.isOptional != true {
       let isImage = if case .image = input.type?.kind { true } else { false }
       let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
-      let owner = members.first { $0.features[input.name] != nil }?.model ?? model
-      guard let shape = shapes[input.name] ?? owner.typicalShape(of: input) else {
+      guard let shape = shapes[input.name] ?? model.typicalShape(of: input) else {
         throw ModelError(
           .unsupported, "no random values for an input of this type", field: input.name)
       }

@@ -65,12 +65,13 @@ struct EditCommand: ParsableCommand {
   }
 
   private func edit(_ document: Model) throws -> (model: Model, check: EditCheck?) {
-    let edit = try self.edit(of: document)
-    let (model, notes) = try edit.apply(to: document)
-    for note in notes where !global.quiet { Console.warn(note) }
     var options = Predictor.Options()
     options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
+    var edit = try self.edit(of: document)
+    edit.customLayerClasses = options.engine.customLayers
+    let (model, notes) = try edit.apply(to: document)
+    for note in notes where !global.quiet { Console.warn(note) }
     var check = EditCheck(edit, options: options)
     if noRun {
       try EditCheck.validate(document, model)

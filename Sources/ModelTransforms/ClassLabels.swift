@@ -85,7 +85,7 @@ extension Model {
 }
 
 extension ModelDescription {
-  /// Gives the label and the probabilities the type of the labels.
+  /// Gives the label, as an output and where it is trained, and the probabilities the labels' type.
   fileprivate mutating func setLabelType(_ labels: NeuralNetworkClassifier.ClassLabels) {
     let isString = if case .string = labels { true } else { false }
     for index in output.indices {
@@ -94,6 +94,9 @@ extension ModelDescription {
       } else if output[index].name == predictedProbabilitiesName {
         output[index].setKind(.dictionary(isString ? .string : .int64))
       }
+    }
+    for index in trainingInput.indices where trainingInput[index].name == predictedFeatureName {
+      trainingInput[index].setKind(isString ? .string : .int64)
     }
   }
 }

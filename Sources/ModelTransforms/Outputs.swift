@@ -23,11 +23,14 @@ extension Model {
     return model
   }
 
-  /// The model without the output `name`. What computes it stays.
+  /// The model without the output `name`. What computes it stays, in a pipeline the model's own output,
+  /// too.
   ///
   /// - Throws: `.mismatch` where there is no such output, no other, or a classifier needs it.
   public func removingOutput(_ name: String) throws -> Model {
-    guard neuralNetwork != nil else { throw Self.noNetwork("loses outputs") }
+    guard neuralNetwork != nil || type?.pipeline != nil else {
+      throw Self.noNetwork("loses outputs")
+    }
     var model = self
     let outputs = description?.output ?? []
     guard outputs.contains(where: { $0.name == name }) else {
@@ -45,9 +48,7 @@ extension Model {
   }
 
   static func noNetwork(_ what: String) -> ModelError {
-    ModelError(
-      .unsupported, "only a neural network \(what)",
-      hint: "the models of a pipeline are edited one by one, before they are put together")
+    ModelError(.unsupported, "only a neural network \(what)")
   }
 }
 

@@ -17,11 +17,7 @@ extension Model {
     guard var network = neuralNetwork, var description else {
       throw Self.noNetwork("can be cut")
     }
-    guard !isUpdatable, network.updateParams == nil else {
-      throw ModelError(
-        .unsupported, "a model with training parameters cannot be cut",
-        hint: "--not-updatable takes them away")
-    }
+    guard !isUpdatable, network.updateParams == nil else { throw Self.updatableCut }
     let isClassifier = outputs.contains {
       $0 == description.predictedProbabilitiesName || $0 == description.predictedFeatureName
     }
@@ -31,10 +27,13 @@ extension Model {
       try network.requireBlob(name)
     }
     let kept = try network.layers(computing: Set(wanted), from: Set(inputs))
+    for name in inputs where !kept.read.contains(name) {
+      throw ModelError(.mismatch, "'\(name)' does not lead to what is cut out")
+    }
     network.layers = kept.layers
     var remaining = description.input.filter { kept.read.contains($0.name) }
     let dropped = features.subtracting(remaining.map(\.name))
-    for name in inputs where !features.contains(name) && kept.read.contains(name) {
+    for name in inputs where !features.contains(name) {
       guard let shape = shapes[name] else {
         throw ModelError(.mismatch, "the shape of the blob '\(name)' is not known")
       }

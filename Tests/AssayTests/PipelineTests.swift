@@ -114,4 +114,66 @@ import Testing
     #expect(error?.code == .unsupported)
     #expect(error?.message == "a pipeline with a model of type glmClassifier cannot be run")
   }
+
+  /// first: x → hidden → y; second: y → hidden → z; each y = [[1, 2], [3, 4]] x + [5, 6], then a
+  /// relu.
+  private static var two: Model {
+    func member(_ from: String, _ to: String) -> Model {
+      var model = Self.model(dense, from: (from, array([2])), to: (to, array([2])))
+      model.neuralNetwork?.layers[0].output = ["hidden"]
+      var relu = NeuralNetworkLayer()
+      relu.name = "relu of \(to)"
+      relu.parameters = Activation(.relu)
+      relu.input = ["hidden"]
+      relu.output = [to]
+      model.neuralNetwork?.layers.append(relu)
+      return model
+    }
+    var model = pipeline([member("x", "y"), member("y", "z")])
+    model.type?.pipeline?.names = ["first", "second"]
+    return model
+  }
+
+  @Test(arguments: [
+    ("y", "y", [0]), ("x", "x", [0]), ("first/hidden", "hidden", [0]),
+    ("second/hidden", "hidden", [1]), ("relu of z", "z", [1]),
+  ])
+  func blobsOfModelsByName(_ name: String, _ blob: String, _ models: [Int]) throws {
+    let place = try Self.two.place(of: name)
+    #expect(place.blob == blob && place.models == models)
+  }
+
+  @Test func blobsThatSeveralModelsHave() {
+    let error = #expect(throws: ModelError.self) { try Self.two.place(of: "hidden") }
+    #expect(error?.hint == "write 'first/hidden' or 'second/hidden'")
+    #expect(throws: ModelError.self) { try Self.two.place(of: "third/hidden") }
+  }
+
+  @Test func partsRunAndAreCompared() throws {
+    var edit = ModelEdit()
+    edit.cutInputs = ["first/hidden"]
+    let part = try edit.apply(to: Self.two).model
+    var check = EditCheck(edit)
+    try check.check(Self.two, part)
+    #expect(check.notes == ["answers the same before and after: y, z"])
+    // [1, −1] → relu [1, 0] → [1 + 5, 3 + 6]
+    let result = try Predictor(model: part)
+      .predict(["hidden": .array(Tensor(shape: [2], [1, -1]))])
+    #expect(result.outputs[0].value.elements == [6, 9])
+    var wrong = part
+    wrong.type?.pipeline?.models[0].neuralNetwork?.layers[0].parameters = Activation(
+      .linear(alpha: 2, beta: 0))
+    #expect(throws: ModelError.self) { try check.check(Self.two, wrong) }
+  }
+
+  @Test func aBlobInsideIsAnOutputOfAll() throws {
+    var edit = ModelEdit()
+    edit.addedOutputs = ["second/hidden", "y"]
+    let more = try edit.apply(to: Self.two).model
+    let result = try Predictor(model: more).predict(["x": .array(Tensor(shape: [2], [1, 1]))])
+    #expect(result.outputs.map(\.name) == ["z", "hidden", "y"])
+    // [1, 1] → [8, 13] → [8 + 26 + 5, 24 + 52 + 6]
+    #expect(result.outputs[1].value.elements == [39, 82])
+    #expect(result.outputs[2].value.elements == [8, 13])
+  }
 }

@@ -148,6 +148,10 @@ struct OutputShapeTests {
     try check(reshape, [[2, 3, 8, 2, 12]])
     reshape.targetShape = [16, 24, 1, 1]
     try check(reshape, [[16, 3, 24, 1, 1]])
+    reshape.targetShape = [-1, 24, 1, 1]
+    try check(reshape, [[16, 3, 24, 1, 1]])
+    reshape.targetShape = [8, -1, 12]
+    try check(reshape, [[2, 3, 8, 2, 12]])
     var permute = Permute()
     permute.axis = [3, 0, 2, 1]
     try check(permute, [[8, 3, 2, 6, 4]])

@@ -115,8 +115,10 @@ import Testing
     crop.cropAmounts = BorderAmounts(top: 5, bottom: 5, left: 0, right: 0)
     expect([Net.layer("x", crop, "in", "out")])
     var reshape = Reshape()
-    reshape.targetShape = [-1, 8, 8]
-    expect([Net.layer("x", reshape, "in", "out")])
+    for target in [[-1, 8, 7], [-2, 8, 8], [-1, -1, 8], [-1, 0, 8]] {
+      reshape.targetShape = target
+      expect([Net.layer("x", reshape, "in", "out")])
+    }
     var permute = Permute()
     permute.axis = [0, 1, 2, 9]
     expect([Net.layer("x", permute, "in", "out")])

@@ -122,6 +122,10 @@ struct InterfaceTests {
     let numbered = try model.settingClassLabels(.int64([7, 8]))
     #expect(kind(numbered, input: false) == .dictionary(.int64))
     #expect(numbered.description?.output[1].type?.kind == .int64)
+    var updatable = model
+    updatable.description?.trainingInput = model.description?.output ?? []
+    let trained = try updatable.settingClassLabels(.int64([7, 8])).description?.trainingInput
+    #expect(trained?.first { $0.name == "classLabel" }?.type?.kind == .int64)
     #expect(throws: ModelError.self) { try model.settingClassLabels(.int64([7])) }
     #expect(throws: ModelError.self) { try Sample.dense.settingClassLabels(.int64([1, 2, 3])) }
   }

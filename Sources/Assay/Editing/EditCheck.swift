@@ -34,8 +34,8 @@ public struct EditCheck {
       notes.append("not run: the engine has no models of type \(type)")
       return
     }
-    let reference: [String: Tensor]
-    do { reference = try blobs(before, after) } catch let error as ModelError {
+    let reference: (given: [String: Tensor], taken: [String: Tensor])
+    do { reference = try blobs(before) } catch let error as ModelError {
       notes.append("not run before the edit: \(error.description)")
       do { try run(after, [:]) } catch let error as ModelError {
         notes.append("not run after the edit: \(error.description)")
@@ -43,14 +43,14 @@ public struct EditCheck {
       }
       return try checkBounds(after)
     }
-    do { try run(after, reference) } catch let error as ModelError {
+    do { try run(after, reference.taken) } catch let error as ModelError {
       // A class that only the application has.
       guard error.code == .unsupported, edit.customLayers.contains(where: { $0.className != nil })
       else { throw error }
       notes.append("not run after the edit: \(error.description)")
       return
     }
-    try compare(reference)
+    try compare(reference.given)
     try checkBounds(after)
   }
 
@@ -74,16 +74,13 @@ public struct EditCheck {
     }
   }
 
-  /// The blobs of a run before the edit, inputs and outputs and all that become features, by their
-  /// new names.
-  private func blobs(_ before: Model, _ after: Model) throws -> [String: Tensor] {
-    let names = Set(after.featureNames)
-    var options = options
-    if let network = before.neuralNetwork {
-      let produced = Set(network.layers.flatMap(\.output))
-      options.keep = .named(names.intersection(produced))
-    }
-    let predictor = try Predictor(model: before, options: options)
+  /// What the model gave before the edit: inputs, outputs and all that becomes a feature, by their
+  /// new names. `taken` has what passes between the models of a pipeline as the next one takes it.
+  private func blobs(
+    _ before: Model
+  ) throws -> (given: [String: Tensor], taken: [String: Tensor]) {
+    let observed = edit.observing(before)
+    let predictor = try Predictor(model: observed, options: options)
     let inputs = try predictor.randomBlobs(seed: 0)
     var blobs = try predictor.outputBlobs(inputs)
     if let name = before.probabilitiesBlob, let value = blobs[name],
@@ -91,10 +88,19 @@ public struct EditCheck {
     {
       blobs[feature] = value
     }
+    func renamed(_ blobs: [String: Tensor]) -> [String: Tensor] {
+      Dictionary(
+        blobs.map { (edit.renames[$0.key] ?? $0.key, $0.value) },
+        uniquingKeysWith: { first, _ in first })
+    }
     blobs.merge(inputs) { first, _ in first }
-    return Dictionary(
-      blobs.map { (edit.renames[$0.key] ?? $0.key, $0.value) },
-      uniquingKeysWith: { first, _ in first })
+    var taken = blobs
+    for (name, value) in blobs {
+      let taker = predictor.members.lazy.compactMap { $0.features[name] }.first
+      let giver = predictor.members.lazy.reversed().compactMap { $0.output(name) }.first
+      if let taker, let giver { taken[name] = try taker.blob(passedOnBy: giver, value) }
+    }
+    return (renamed(blobs), renamed(taken))
   }
 
   private mutating func run(_ model: Model, _ known: [String: Tensor]) throws {
@@ -122,7 +128,8 @@ public struct EditCheck {
   private var compared: [String: Tensor] = [:]
 
   private mutating func compare(_ reference: [String: Tensor]) throws {
-    let shared = compared.filter { reference[$0.key] != nil }
+    let inputs = Set(self.inputs.keys)
+    let shared = compared.filter { reference[$0.key] != nil && !inputs.contains($0.key) }
     if edit.changesNumbers {
       notes.append("runs before and after")
       return
@@ -197,7 +204,7 @@ extension Model {
     guard let feature = description?.input.first(where: { $0.name == name }),
       let typical = typicalShape(of: feature)
     else { return false }
-    if neuralNetwork?.arrayInputShapeMapping == .exact { return typical == shape }
+    if network(taking: name)?.arrayInputShapeMapping == .exact { return typical == shape }
     return typical.count == shape.count && typical.dropFirst(2) == shape.dropFirst(2)
   }
 }
@@ -207,10 +214,7 @@ extension FeatureDescription {
   /// one, or all sizes at their least and all at their greatest, in place of which an unbounded one
   /// has twice its own.
   fileprivate func boundaryShapes(in model: Model) -> [[Int]] {
-    let owner = model.pipelineModels.first {
-      $0.description?.input.contains { $0.name == name } ?? false
-    }
-    guard let network = (owner ?? model).neuralNetwork else { return [] }
+    guard let network = model.network(taking: name) else { return [] }
     func shape(_ kind: FeatureType.Kind) -> [Int]? {
       var type = FeatureType()
       type.kind = kind

@@ -1,4 +1,5 @@
 import CoreMLModel
+import CustomLayers
 import ImportSupport
 import ModelTransforms
 import TensorCore
@@ -37,6 +38,8 @@ public struct ModelEdit: Sendable {
   public var weights: [WeightPlace: FloatValues] = [:]
   public var version: Int?
   public var removesTraining = false
+  /// The classes that are asked for the shapes of what custom layers give.
+  public var customLayerClasses = CustomLayerRegistry()
 
   public init() {}
 
@@ -55,14 +58,13 @@ public struct ModelEdit: Sendable {
     if !weights.isEmpty { model = try model.replacingWeights(weights) }
     let dataType = model.usualArrayType
     if !cutInputs.isEmpty || !cutOutputs.isEmpty {
+      let targets = cutOutputs.isEmpty ? (model.description?.output ?? []).map(\.name) : cutOutputs
       model = try model.cut(
-        from: try cutInputs.map(model.blobOrFeature), to: try cutTargets(model),
-        shapes: model.inferredBlobShapes(), dataType: dataType)
+        from: try cutInputs.map(model.place), to: try targets.map(model.place), shapes: shapes,
+        dataType: dataType)
     }
     for name in addedOutputs {
-      let blob = try model.blobOrFeature(name)
-      model = try model.addingOutput(
-        blob, shape: model.inferredBlobShapes()[blob], dataType: dataType)
+      model = try model.addingOutput(model.place(of: name), shapes: shapes, dataType: dataType)
     }
     for name in removedOutputs { model = try model.removingOutput(name) }
     if let classes {
@@ -76,9 +78,24 @@ public struct ModelEdit: Sendable {
     return (model, notes)
   }
 
-  private func cutTargets(_ model: Model) throws -> [String] {
-    if !cutOutputs.isEmpty { return try cutOutputs.map(model.blobOrFeature) }
-    return (model.description?.output ?? []).map(\.name)
+  private func shapes(_ network: Model) -> [String: [Int]] {
+    network.inferredBlobShapes(customLayerClasses)
+  }
+
+  /// The model before the edit with every blob as an output that the edit makes a feature, to compare
+  /// it with that of the edited model.
+  func observing(_ original: Model) -> Model {
+    let oldNames = Dictionary(renames.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    var model = original
+    for name in cutInputs + cutOutputs + addedOutputs {
+      let name = oldNames[name] ?? name
+      if let place = try? model.place(of: name),
+        let observed = try? model.addingOutput(place, shapes: shapes, dataType: .double)
+      {
+        model = observed
+      }
+    }
+    return model
   }
 
   private func editingInterface(_ model: Model, _ notes: inout [String]) throws -> Model {
@@ -92,7 +109,7 @@ public struct ModelEdit: Sendable {
     for name in imageInputs + imageOutputs {
       model = try model.settingImage(
         name, colorSpace: preprocessing.color.named[name],
-        shape: model.inferredBlobShapes()[name])
+        shape: shapes(model)[name])
     }
     model = try PreprocessingEdit(preprocessing, newImages: imageInputs).apply(to: model, &notes)
     for (name, type) in arrayTypes { model = try model.settingArrayType(type, of: name) }
@@ -110,14 +127,6 @@ extension Model {
       if case .multiArray(let array)? = $0.type?.kind { array.dataType } else { nil }
     }
     return types.first ?? .double
-  }
-
-  /// The feature or the blob that a name means.
-  fileprivate func blobOrFeature(_ name: String) throws -> String {
-    if featureNames.contains(name) { return name }
-    if let blob = blob(named: name) { return blob }
-    throw ModelError(
-      .mismatch, "the model has no layer or blob '\(name)'", hint: "`assay inspect` lists them")
   }
 
   fileprivate func preparesPixels(of name: String) -> Bool {

@@ -11,7 +11,7 @@ public struct Reshape: LayerParameters {
 
   public static let typeName = "reshape"
 
-  /// `[C, H, W]` or `[Seq, C, H, W]`
+  /// `[C, H, W]` or `[Seq, C, H, W]`; one size may be −1, which is what is left of the elements.
   public var targetShape: [Int] = []
   public var mode = Order.channelFirst
   public var unknownFields = UnknownFields()
@@ -70,8 +70,13 @@ extension Reshape {
       throw ModelError(
         .malformed, "\(targetShape), three or four sizes are needed", field: "targetShape")
     }
-    let sizes = (targetShape.count == 3 ? [shape.sequence] : []) + targetShape
+    var sizes = (targetShape.count == 3 ? [shape.sequence] : []) + targetShape
     let count = try checkedProduct([shape.sequence, shape.itemCount], limit: Limits.tensorElements)
+    if let open = sizes.firstIndex(of: -1) {
+      sizes[open] = 1
+      let others = try checkedProduct(sizes, limit: Limits.tensorElements)
+      if others > 0, count % others == 0 { sizes[open] = count / others }
+    }
     guard try checkedProduct(sizes, limit: Limits.tensorElements) == count else {
       throw ModelError(
         .malformed,

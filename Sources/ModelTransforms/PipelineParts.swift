@@ -1,0 +1,229 @@
+import CoreMLModel
+import TensorCore
+
+extension Model {
+  /// The model with the blob as another output; where it stands in a model of a pipeline, that model
+  /// and the pipeline both have it.
+  ///
+  /// - Throws: `.mismatch` where there is no such blob, or its name is a feature's already.
+  public func addingOutput(
+    _ place: BlobPlace, shapes: BlobShapes, dataType: ArrayFeatureType.DataType
+  ) throws -> Model {
+    guard let index = place.models.first else {
+      return try addingOutput(place.blob, shape: shapes(self)[place.blob], dataType: dataType)
+    }
+    guard var pipeline = type?.pipeline, pipeline.models.indices.contains(index) else {
+      throw ModelError(.mismatch, "there is no model \(index + 1) of the pipeline")
+    }
+    let name = place.blob
+    guard let description, !description.output.contains(where: { $0.name == name }) else {
+      throw ModelError(.mismatch, "'\(name)' is an output already")
+    }
+    if pipeline.models[index].output(name) == nil {
+      guard !featureNames.contains(name) else { throw Self.clash(name) }
+      pipeline.models[index] = try pipeline.models[index].addingOutput(
+        place.inside, shapes: shapes, dataType: dataType)
+    }
+    var model = self
+    model.type?.pipeline = pipeline
+    if let output = pipeline.models[index].output(name) { model.description?.output.append(output) }
+    return model
+  }
+
+  /// The part of the network, or of the pipeline, that computes the blobs `outputs` from the blobs
+  /// `inputs`. Of a pipeline the models stay that the part needs, each cut where the part begins or
+  /// ends in it; a single one that is left stands alone. A classifier or regressor remains one where
+  /// what it predicts is among the outputs.
+  ///
+  /// - Throws: as `cut(from:to:shapes:dataType:)` of a network does; `.mismatch` where two features
+  ///   of a pipeline would have one name.
+  public func cut(
+    from inputs: [BlobPlace], to outputs: [BlobPlace], shapes: BlobShapes,
+    dataType: ArrayFeatureType.DataType
+  ) throws -> Model {
+    guard let pipeline = type?.pipeline, let description else {
+      return try cut(
+        from: inputs.map(\.blob), to: outputs.map(\.blob), shapes: shapes(self), dataType: dataType)
+    }
+    guard !isUpdatable else { throw Self.updatableCut }
+    let inputs = inputs.map(placed)
+    let outputs = outputs.map(placed)
+    try checkNames(inputs + outputs)
+    let part = try PipelinePart(
+      pipeline, from: inputs, to: outputs, shapes: shapes, dataType: dataType)
+    var result = self
+    result.type?.pipeline = part.pipeline
+    result.description = try self.description(description, of: part, from: inputs, to: outputs)
+    let predicted = result.description?.predictedFeatureName ?? ""
+    if predicted.isEmpty { result.type = .pipeline(part.pipeline) }
+    return result.withoutPipelineOfOne
+  }
+
+  static let updatableCut = ModelError(
+    .unsupported, "a model with training parameters cannot be cut",
+    hint: "--not-updatable takes them away")
+
+  /// A feature of the pipeline where the last model that gives it, or the first that takes it, has it.
+  private func placed(_ place: BlobPlace) -> BlobPlace {
+    guard place.models.isEmpty else { return place }
+    let models = pipelineModels
+    let owner =
+      models.lastIndex { $0.output(place.blob) != nil }
+      ?? models.firstIndex { $0.takes(place.blob) }
+    return BlobPlace(place.blob, models: owner.map { [$0] } ?? [])
+  }
+
+  private static func clash(_ name: String, isFeature: Bool = true) -> ModelError {
+    ModelError(
+      .mismatch, "two features of the pipeline would be called '\(name)'",
+      hint: isFeature
+        ? "--rename gives the one that there is another name"
+        : "make one of them a feature first, and --rename it")
+  }
+
+  /// Blobs that become features may not have the name of another one.
+  private func checkNames(_ places: [BlobPlace]) throws {
+    let features = featureNames
+    var owners: [String: [Int]] = [:]
+    for place in places {
+      let isFeature =
+        place.models.first.map {
+          pipelineModels[$0].takes(place.blob) || pipelineModels[$0].output(place.blob) != nil
+        } ?? true
+      if !isFeature, features.contains(place.blob) { throw Self.clash(place.blob) }
+      let other = owners.updateValue(place.models, forKey: place.blob) ?? place.models
+      if other != place.models { throw Self.clash(place.blob, isFeature: false) }
+    }
+  }
+
+  private func description(
+    _ old: ModelDescription, of part: PipelinePart, from inputs: [BlobPlace],
+    to outputs: [BlobPlace]
+  ) throws -> ModelDescription {
+    var description = old
+    let needed = part.inputs
+    for place in inputs where !needed.contains(where: { $0.name == place.blob }) {
+      throw ModelError(.mismatch, "'\(place.blob)' does not lead to what is cut out")
+    }
+    let names = needed.map(\.name)
+    description.input = old.input.filter { names.contains($0.name) }
+    description.input += needed.filter { input in !old.input.contains { $0.name == input.name } }
+    var kept = outputs.map(\.blob)
+    let predicted = [old.predictedProbabilitiesName, old.predictedFeatureName]
+    if kept.contains(where: { !$0.isEmpty && predicted.contains($0) }) {
+      for name in predicted where !kept.contains(name) && !name.isEmpty { kept.append(name) }
+    } else {
+      description.predictedFeatureName = ""
+      description.predictedProbabilitiesName = ""
+    }
+    description.output = kept.compactMap { name in
+      old.output.first { $0.name == name }
+        ?? part.pipeline.models.lazy.reversed().compactMap { $0.output(name) }.first
+    }
+    let lost = Set((old.input + old.output).map(\.name))
+      .subtracting((description.input + description.output).map(\.name))
+    for name in lost { description.metadata?.forgetFeature(name) }
+    return description
+  }
+
+  /// The only model of a pipeline in its place, with what the pipeline said of it and its features.
+  private var withoutPipelineOfOne: Model {
+    guard pipelineModels.count == 1, var only = pipelineModels.first,
+      only.neuralNetwork != nil || only.type?.pipeline != nil
+    else { return self }
+    var metadata = description?.metadata ?? Metadata()
+    if let own = only.description?.metadata {
+      if metadata.shortDescription.isEmpty { metadata.shortDescription = own.shortDescription }
+      if metadata.versionString.isEmpty { metadata.versionString = own.versionString }
+      if metadata.author.isEmpty { metadata.author = own.author }
+      if metadata.license.isEmpty { metadata.license = own.license }
+      metadata.userDefined.merge(own.userDefined) { outer, _ in outer }
+      metadata.unknownFields = own.unknownFields
+    }
+    if only.description?.metadata != nil || description?.metadata != nil {
+      only.description?.metadata = metadata
+    }
+    for path in [\ModelDescription.input, \ModelDescription.output] {
+      for (index, feature) in (only.description?[keyPath: path] ?? []).enumerated() {
+        let outer = description?[keyPath: path].first { $0.name == feature.name }
+        guard feature.shortDescription.isEmpty, let outer else { continue }
+        only.description?[keyPath: path][index].shortDescription = outer.shortDescription
+      }
+    }
+    return only
+  }
+
+  fileprivate func output(_ name: String) -> FeatureDescription? {
+    description?.output.first { $0.name == name }
+  }
+
+  fileprivate func takes(_ input: String) -> Bool {
+    description?.input.contains { $0.name == input } == true
+  }
+}
+
+/// The models of a pipeline that compute some blobs from others.
+private struct PipelinePart {
+  private(set) var pipeline: Pipeline
+  /// What the models take from outside, in the order in which they take it.
+  private(set) var inputs: [FeatureDescription] = []
+
+  init(
+    _ whole: Pipeline, from inputs: [BlobPlace], to outputs: [BlobPlace], shapes: BlobShapes,
+    dataType: ArrayFeatureType.DataType
+  ) throws {
+    pipeline = whole
+    var needed: Set<String> = []
+    var kept: [(place: Int, model: Model)] = []
+    for (place, model) in whole.models.enumerated().reversed() {
+      let produced = (model.description?.output ?? []).map(\.name)
+      let starts = inputs.filter { $0.models.first == place }
+      let given = Set(starts.map(\.blob)).intersection(produced)
+      let inner = starts.filter { !given.contains($0.blob) && !model.takes($0.blob) }
+      var wanted = outputs.filter { $0.models.first == place }
+      wanted += produced.filter { name in
+        needed.contains(name) && !given.contains(name) && !wanted.contains { $0.blob == name }
+      }.map { BlobPlace($0, models: [place]) }
+      needed.subtract(produced)
+      if wanted.isEmpty { continue }
+      let part = try Self.part(
+        model, from: inner.map(\.inside), to: wanted.map(\.inside), shapes, dataType)
+      if let beside = given.first(where: { part.output($0) != nil }) {
+        throw ModelError(
+          .unsupported, "a model that the part needs computes its input '\(beside)', too")
+      }
+      kept.append((place, part))
+      needed.formUnion((part.description?.input ?? []).map(\.name))
+    }
+    kept.reverse()
+    guard !kept.isEmpty else { throw ModelError(.mismatch, "nothing lies between the blobs") }
+    pipeline.models = kept.map(\.model)
+    if whole.names.count == whole.models.count {
+      pipeline.names = kept.map { whole.names[$0.place] }
+    }
+    var available: Set<String> = []
+    for model in pipeline.models {
+      for input in model.description?.input ?? [] where available.insert(input.name).inserted {
+        self.inputs.append(input)
+      }
+      available.formUnion((model.description?.output ?? []).map(\.name))
+    }
+  }
+
+  /// The model, cut where the part ends or begins inside it, or does not need all of its outputs.
+  private static func part(
+    _ model: Model, from inputs: [BlobPlace], to outputs: [BlobPlace], _ shapes: BlobShapes,
+    _ dataType: ArrayFeatureType.DataType
+  ) throws -> Model {
+    let predicted = [
+      model.description?.predictedFeatureName, model.description?.predictedProbabilitiesName,
+    ].compactMap { $0 }
+    var wanted = Set(outputs.map(\.blob))
+    if !wanted.isDisjoint(with: predicted) { wanted.formUnion(predicted) }
+    let produced = Set((model.description?.output ?? []).map(\.name))
+    let isWhole = inputs.isEmpty && wanted.subtracting([""]) == produced
+    let isCut = model.neuralNetwork != nil || model.type?.pipeline != nil
+    if isWhole || !isCut { return model }
+    return try model.cut(from: inputs, to: outputs, shapes: shapes, dataType: dataType)
+  }
+}
