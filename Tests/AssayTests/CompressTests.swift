@@ -155,6 +155,18 @@ import Testing
     }
   }
 
+  @Test(arguments: [["--layer", "conv9*"], ["--skip-layer", "x"], ["--type", "gru"]])
+  func layersThatAreNotThere(_ options: [String]) throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let result = try Command.run(
+        ["compress", model, "-o", folder + "/c.mlmodel", "--bits", "4"] + options)
+      #expect(result.code == 2 && result.errors.contains("'\(options[1])'"))
+      #expect(!FileManager.default.fileExists(atPath: folder + "/c.mlmodel"))
+    }
+  }
+
   private static let wrongUsages: [[String]] = [
     [], ["--bits", "9"], ["--bits", "4", "--precision", "float16"], ["--max-error", "1"],
     ["--bits", "4", "--mode", "other"], ["--precision", "float16", "--inputs", "x"],
