@@ -90,7 +90,13 @@ public struct CompressionSearch {
     _ model: Model, _ values: [[String: FeatureValue]], _ options: Options
   ) throws -> [Prediction] {
     let predictor = try Predictor(model: model, options: options.predictor)
-    return try values.map { try predictor.predict($0) }
+    return try values.flatMap { value in
+      if predictor.averagesItems(of: value) { return [try predictor.predict(value)] }
+      // Each item of a batch has a best class of its own.
+      return try predictor.batchItems(predictor.blobs(value)).map {
+        predictor.assembled([try predictor.outputBlobs($0)])
+      }
+    }
   }
 }
 

@@ -79,16 +79,18 @@ struct CompressionText {
   }
 
   private var pointText: String {
-    var table = TextTable([
-      ("", .left), ("bytes", .right), ("largest error", .right), ("relative error", .right),
-      ("same best class", .right), ("layers", .left),
-    ])
+    let hasClasses = points.contains { $0.agreement != nil }
+    var table = TextTable(
+      [
+        ("", .left), ("bytes", .right), ("largest error", .right), ("relative error", .right),
+      ] + (hasClasses ? [("same best class", .right)] : []) + [("layers", .left)])
     for point in points {
-      table.add([
-        point == chosen ? "→" : "", groupedText(point.byteCount),
-        numberText(point.largestError, digits: 4), numberText(point.relativeError, digits: 4),
-        point.agreement.map { fixedText(100 * $0, decimals: 2) + " %" } ?? "", point.label,
-      ])
+      let agreement = point.agreement.map { fixedText(100 * $0, decimals: 2) + " %" } ?? ""
+      table.add(
+        [
+          point == chosen ? "→" : "", groupedText(point.byteCount),
+          numberText(point.largestError, digits: 4), numberText(point.relativeError, digits: 4),
+        ] + (hasClasses ? [agreement] : []) + [point.label])
     }
     return table.text
   }

@@ -63,12 +63,13 @@ public struct CompressionReport: Sendable {
   }
 
   private var pointTable: String {
+    let hasClasses = points.contains { $0.agreement != nil }
     let rows = points.map { point in
       let mark = point == chosen ? " class=\"chosen\"" : ""
-      let cells = [
-        groupedText(point.byteCount), number(point.largestError), number(point.relativeError),
-        point.agreement.map { "\(number($0 * 100)) %" } ?? "",
-      ]
+      let cells =
+        [
+          groupedText(point.byteCount), number(point.largestError), number(point.relativeError),
+        ] + (hasClasses ? [point.agreement.map { "\(number($0 * 100)) %" } ?? ""] : [])
       // A line breaks between the parts of a label only.
       let label = point.label.split(separator: ", ").map { "<span>\(escaped(String($0)))</span>" }
       return "<tr\(mark)>" + cells.map { "<td>\(escaped($0))</td>" }.joined()
@@ -77,7 +78,7 @@ public struct CompressionReport: Sendable {
     return """
       <table>
       <tr><th>Bytes of weights</th><th>Largest error</th><th>Relative error</th>\
-      <th>Same best class</th><th>Layers</th></tr>
+      \(hasClasses ? "<th>Same best class</th>" : "")<th>Layers</th></tr>
       \(rows.joined(separator: "\n"))
       </table>
       """
