@@ -90,7 +90,13 @@ public struct CompressionSearch {
     _ model: Model, _ values: [[String: FeatureValue]], _ options: Options
   ) throws -> [Prediction] {
     let predictor = try Predictor(model: model, options: options.predictor)
-    return try values.map { try predictor.predict($0) }
+    return try values.flatMap { value in
+      if predictor.averagesItems(of: value) { return [try predictor.predict(value)] }
+      // Each item of a batch has a best class of its own.
+      return try predictor.batchItems(predictor.blobs(value)).map {
+        predictor.assembled([try predictor.outputBlobs($0)])
+      }
+    }
   }
 }
 
@@ -255,17 +261,14 @@ extension CompressionSearch {
 
   private func measure(_ state: [Int], _ steps: CompressionSteps) throws -> CompressionPoint {
     var point = try measure(model(state, steps), byteCount: byteCount(state, steps))
-    var counts: [(storage: String, count: Int)] = []
-    for entry in entries(state, steps) {
-      if let index = counts.firstIndex(where: { $0.storage == entry.storage }) {
-        counts[index].count += 1
-      } else {
-        counts.append((entry.storage, 1))
-      }
-    }
-    point.label = counts.sorted { $0.count > $1.count }.map { "\($0.count) × \($0.storage)" }
-      .joined(separator: "; ")
+    point.label = Self.label(entries(state, steps).map(\.mainStorage))
     return point
+  }
+
+  /// Such as `1 × float16, 3 × 8 bits`.
+  private static func label(_ storages: [(name: String, bits: Int)]) -> String {
+    Dictionary(grouping: storages, by: \.bits).sorted { $0.key > $1.key }
+      .map { "\($1.count) × \($1[0].name)" }.joined(separator: ", ")
   }
 
   private func measure(_ model: Model, byteCount: Int) throws -> CompressionPoint {

@@ -1,4 +1,5 @@
 import Assay
+import TensorCore
 import Verification
 
 /// What `diff` prints.

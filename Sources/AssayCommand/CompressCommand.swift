@@ -44,6 +44,9 @@ struct CompressCommand: ParsableCommand {
   @OptionGroup var pictures: PictureArguments
   @OptionGroup var engine: EngineArguments
 
+  @Flag(help: "Each layer that is folded, on a line of its own.")
+  var verbose = false
+
   @Flag(help: "As JSON.")
   var json = false
 
@@ -70,7 +73,8 @@ struct CompressCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let document = try inFile(model) { try Model(contentsOf: model) }
-    let text: CompressionText
+    try inFile(model) { try selection.requireLayers(in: document) }
+    var text: CompressionText
     if let goal = search.goals.first {
       text = try inFile(model) { try self.searched(document, goal) }
     } else {
@@ -90,6 +94,7 @@ struct CompressCommand: ParsableCommand {
     }
     if let fault = text.model.validate().first { throw fault.inFile(model) }
     try inFile(destination) { try text.model.write(to: destination) }
+    text.listsFolds = verbose
     if json {
       Console.print(text.json.text)
     } else if !global.quiet {
@@ -127,7 +132,7 @@ struct CompressCommand: ParsableCommand {
     text.points = result.points
     text.chosen = result.chosen
     if let report = search.report {
-      var html = text.report(title: model, destination: destination).html
+      var html = text.report(title: model, destination: destination, goal: search.goalText).html
       try html.withUTF8 { bytes in
         try AtomicFile.write(to: report) { try $0.write(UnsafeRawBufferPointer(bytes)) }
       }

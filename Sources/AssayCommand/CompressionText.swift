@@ -1,6 +1,7 @@
 import Assay
 import CoreMLModel
 import ModelTransforms
+import TensorCore
 import Verification
 
 #if canImport(Glibc)
@@ -16,6 +17,8 @@ struct CompressionText {
   let layers: [CompressedLayer]
   private let bytesBefore: Int
   private let bytesAfter: Int
+  /// Whether each fold has a line of its own.
+  var listsFolds = false
   /// What a search has measured, and what it chose.
   var points: [CompressionPoint] = []
   var chosen: CompressionPoint?
@@ -29,7 +32,7 @@ struct CompressionText {
   }
 
   var text: String {
-    var text = folds.map(foldText).joined()
+    var text = foldText
     var table = TextTable([
       ("layer", .left), ("type", .left), ("weights", .right), ("stored as", .left),
       ("bytes", .right), ("SNR", .right), ("largest error", .right),
@@ -38,12 +41,16 @@ struct CompressionText {
       let isChanged = layer.bytesAfter != layer.bytesBefore
       table.add([
         Console.escaped(layer.name), layer.type, groupedText(layer.count),
-        layer.storage + (layer.note.map { " (kept: \(Console.escaped($0)))" } ?? ""),
+        layer.storage + (layer.note == nil ? "" : " (kept)"),
         groupedText(layer.bytesAfter), isChanged ? decibels(layer.error.signalToNoise) : "",
         isChanged ? numberText(layer.error.largest, digits: 4) : "",
       ])
     }
     text += table.text
+    for layer in layers {
+      guard let note = layer.note else { continue }
+      text += "'\(Console.escaped(layer.name))' keeps its precision: \(Console.escaped(note))\n"
+    }
     if !points.isEmpty { text += "\n" + pointText }
     let share = bytesBefore == 0 ? 0 : 100 * Double(bytesAfter) / Double(bytesBefore)
     return text
@@ -51,26 +58,39 @@ struct CompressionText {
       + "\(fixedText(share, decimals: 1)) %\n"
   }
 
-  private func foldText(_ fold: Fold) -> String {
-    let error = numberText(fold.error, digits: 2)
-    return fold.isDone
-      ? "folded '\(Console.escaped(fold.layer))' into '\(Console.escaped(fold.neighbour))', "
-        + "relative error \(error)\n"
-      : "'\(Console.escaped(fold.layer))' stays beside '\(Console.escaped(fold.neighbour))': "
-        + "folded, the results would differ by \(error)\n"
+  private var foldText: String {
+    let done = folds.filter(\.isDone)
+    var text = folds.filter { !$0.isDone || listsFolds }.map { fold in
+      let error = numberText(fold.error, digits: 2)
+      return fold.isDone
+        ? "folded '\(Console.escaped(fold.layer))' into '\(Console.escaped(fold.neighbour))', "
+          + "relative error \(error)\n"
+        : "'\(Console.escaped(fold.layer))' stays beside '\(Console.escaped(fold.neighbour))': "
+          + "folded, the results would differ by \(error)\n"
+    }.joined()
+    if let worst = done.map(\.error).max(), !listsFolds {
+      text +=
+        (done.count == 1
+          ? "folded a layer into its neighbour, "
+          : "folded \(done.count) layers into their neighbours, ")
+        + "relative error at most \(numberText(worst, digits: 2))\n"
+    }
+    return text
   }
 
   private var pointText: String {
-    var table = TextTable([
-      ("", .left), ("bytes", .right), ("largest error", .right), ("relative error", .right),
-      ("same best class", .right), ("layers", .left),
-    ])
+    let hasClasses = points.contains { $0.agreement != nil }
+    var table = TextTable(
+      [
+        ("", .left), ("bytes", .right), ("largest error", .right), ("relative error", .right),
+      ] + (hasClasses ? [("same best class", .right)] : []) + [("layers", .left)])
     for point in points {
-      table.add([
-        point == chosen ? "→" : "", groupedText(point.byteCount),
-        numberText(point.largestError, digits: 4), numberText(point.relativeError, digits: 4),
-        point.agreement.map { fixedText(100 * $0, decimals: 2) + " %" } ?? "", point.label,
-      ])
+      let agreement = point.agreement.map { fixedText(100 * $0, decimals: 2) + " %" } ?? ""
+      table.add(
+        [
+          point == chosen ? "→" : "", groupedText(point.byteCount),
+          numberText(point.largestError, digits: 4), numberText(point.relativeError, digits: 4),
+        ] + (hasClasses ? [agreement] : []) + [point.label])
     }
     return table.text
   }
@@ -121,11 +141,11 @@ struct CompressionText {
     ])
   }
 
-  func report(title: String, destination: String) -> CompressionReport {
+  func report(title: String, destination: String, goal: String) -> CompressionReport {
     CompressionReport(
       title: title,
       facts: [
-        ("compressed", destination),
+        ("compressed", destination), ("asked for", goal),
         ("weights", "\(groupedText(bytesBefore)) bytes → \(groupedText(bytesAfter)) bytes"),
         ("program", "assay \(assayVersion)"),
       ], points: points,

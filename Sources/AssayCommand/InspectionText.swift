@@ -1,5 +1,6 @@
 import Assay
 import CoreMLModel
+import TensorCore
 
 /// What `inspect` prints.
 struct InspectionText {

@@ -1,4 +1,5 @@
 import Assay
+import TensorCore
 
 /// What `diff` prints of two models.
 struct ModelDifferenceText {

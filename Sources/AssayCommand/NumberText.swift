@@ -25,17 +25,6 @@ func fixedText(_ value: Double, decimals: Int) -> String {
   }
 }
 
-/// 138357544 as 138,357,544.
-func groupedText(_ value: Int) -> String {
-  var digits = Array(String(value.magnitude))
-  var position = digits.count - 3
-  while position > 0 {
-    digits.insert(",", at: position)
-    position -= 3
-  }
-  return (value < 0 ? "-" : "") + String(digits)
-}
-
 extension String {
   func padded(to width: Int) -> String {
     count >= width ? self : self + String(repeating: " ", count: width - count)

@@ -57,6 +57,14 @@ public struct CompressedLayer: Sendable {
   public internal(set) var error: CompressionError
   /// Why the weights keep their precision, where that was not asked for.
   public internal(set) var note: String?
+
+  /// The storage of the most values without its mode, such as `4 bits`, and its bits.
+  public var mainStorage: (name: String, bits: Int) {
+    let name = storage.prefix { $0 != "," && $0 != "+" }.split(separator: " ").joined(
+      separator: " ")
+    let digits = name.filter(\.isNumber)
+    return (name, Int(digits) ?? 0)
+  }
 }
 
 extension Model {

@@ -34,7 +34,8 @@ extension Weights {
         if let wrong = piece.first(where: { abs($0) >= Self.bound }) {
           throw ModelError(
             .unsupported, "the weight \(wrong) has no half-precision value",
-            hint: "the largest is below 65504; keep single precision")
+            hint: "the largest is below 65504; `assay compress --keep-overflow` leaves such layers "
+              + "in single precision")
         }
         Half.convert(
           piece, to: UnsafeMutableBufferPointer(start: halves + begin, count: range.count))

@@ -1,3 +1,5 @@
+import TensorCore
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -42,9 +44,11 @@ public struct CompressionReport: Sendable {
 
   public var html: String {
     HTMLPage(
-      title: title, style: "tr.chosen { font-weight: 600; }",
+      title: title, style: "tr.chosen { font-weight: 600; } td span { white-space: nowrap; }",
       body: [
-        table([], facts.map { [$0.label, $0.text] }), "<h2>Size and error</h2>", chart, pointTable,
+        table([], facts.map { [$0.label, $0.text] }), "<h2>Size and error</h2>",
+        "<p>The relative error of the outputs against the size of the weights. The large mark is the "
+          + "file that was written.</p>", chart, pointTable,
         "<h2>Layers</h2>", table(layers.titles, layers.rows),
       ]
     ).text
@@ -59,24 +63,29 @@ public struct CompressionReport: Sendable {
   }
 
   private var pointTable: String {
+    let hasClasses = points.contains { $0.agreement != nil }
     let rows = points.map { point in
       let mark = point == chosen ? " class=\"chosen\"" : ""
-      let cells = [
-        "\(point.byteCount)", number(point.largestError), number(point.relativeError),
-        point.agreement.map { "\(number($0 * 100)) %" } ?? "", point.label,
-      ]
-      return "<tr\(mark)>" + cells.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
+      let cells =
+        [
+          groupedText(point.byteCount), number(point.largestError), number(point.relativeError),
+        ] + (hasClasses ? [point.agreement.map { "\(number($0 * 100)) %" } ?? ""] : [])
+      // A line breaks between the parts of a label only.
+      let label = point.label.split(separator: ", ").map { "<span>\(escaped(String($0)))</span>" }
+      return "<tr\(mark)>" + cells.map { "<td>\(escaped($0))</td>" }.joined()
+        + "<td>\(label.joined(separator: ", "))</td></tr>"
     }
     return """
       <table>
       <tr><th>Bytes of weights</th><th>Largest error</th><th>Relative error</th>\
-      <th>Same best class</th><th>Layers</th></tr>
+      \(hasClasses ? "<th>Same best class</th>" : "")<th>Layers</th></tr>
       \(rows.joined(separator: "\n"))
       </table>
       """
   }
 
-  /// Size to the right, the logarithm of the relative error upwards; points without error at the foot.
+  /// The logarithm of the size to the right, that of the relative error upwards; points without error
+  /// at the foot.
   private var chart: String {
     let (width, height, left, top) = (640.0, 300.0, 60.0, 12.0)
     let exponents = points.compactMap { point in
@@ -84,39 +93,46 @@ public struct CompressionReport: Sendable {
     }
     let low = (exponents.min() ?? -1).rounded(.down)
     let high = max(low + 1, (exponents.max() ?? 0).rounded(.up))
-    let largest = Double(max(1, points.map(\.byteCount).max() ?? 1))
-    func place(_ point: CompressionPoint) -> (x: Double, y: Double) {
+    let sizes = points.map { log10(Double(max(1, $0.byteCount))) }
+    let first = (sizes.min() ?? 0) - 0.05
+    let last = max(first + 0.1, (sizes.max() ?? 1) + 0.05)
+    func across(_ bytes: Double) -> Double {
+      left + (log10(max(1, bytes)) - first) / (last - first) * width
+    }
+    func place(_ point: CompressionPoint) -> (x: String, y: String) {
       let error = point.relativeError
       let exponent = error > 0 ? (error.isFinite ? log10(error) : high) : low
       return (
-        left + Double(point.byteCount) / largest * width,
-        top + height - (exponent - low) / (high - low) * height
+        number(across(Double(point.byteCount)), digits: 6),
+        number(top + height - (exponent - low) / (high - low) * height, digits: 6)
       )
     }
     let lines = stride(from: low, through: high, by: 1).map { exponent in
-      let y = number(top + height - (exponent - low) / (high - low) * height)
+      let y = top + height - (exponent - low) / (high - low) * height
       return """
-        <line x1="\(left)" y1="\(y)" x2="\(left + width)" y2="\(y)" stroke="#ddd"/>\
-        <text x="4" y="\(y)">1e\(Int(exponent))</text>
+        <line x1="\(left)" y1="\(number(y))" x2="\(left + width)" y2="\(number(y))" stroke="#ddd"/>\
+        <text x="\(left - 8)" y="\(number(y + 4))" text-anchor="end">1e\(Int(exponent))</text>
         """
     }
-    let ticks = (0...4).map { part in
-      let bytes = largest * Double(part) / 4
-      return """
-        <text x="\(number(left + width * Double(part) / 4))" y="\(top + height + 18)" \
-        text-anchor="middle">\(number(bytes / 1e6)) MB</text>
-        """
+    let ticks = Self.ticks(from: pow(10, first), to: pow(10, last)).map { bytes in
+      """
+      <line x1="\(number(across(bytes)))" y1="\(top)" x2="\(number(across(bytes)))" \
+      y2="\(top + height)" stroke="#eee"/>\
+      <text x="\(number(across(bytes)))" y="\(top + height + 18)" text-anchor="middle">\
+      \(bytes < 1e6 ? "\(number(bytes / 1e3)) kB" : "\(number(bytes / 1e6)) MB")</text>
+      """
     }
     let corners = points.map { point in
       let (x, y) = place(point)
-      return "\(number(x, digits: 6)),\(number(y, digits: 6))"
+      return "\(x),\(y)"
     }
     let marks = points.map { point in
       let (x, y) = place(point)
       let isChosen = point == chosen
       return """
-        <circle cx="\(number(x, digits: 6))" cy="\(number(y, digits: 6))" r="\(isChosen ? 7 : 3.5)" \
-        fill="\(isChosen ? "#a3161b" : "#4a78b5")"/>
+        <circle cx="\(x)" cy="\(y)" r="\(isChosen ? 7 : 3.5)" \
+        fill="\(isChosen ? "#a3161b" : "#4a78b5")"><title>\(groupedText(point.byteCount)) bytes, \
+        relative error \(number(point.relativeError))</title></circle>
         """
     }
     return """
@@ -127,5 +143,12 @@ public struct CompressionReport: Sendable {
       \(marks.joined(separator: "\n"))
       </svg>
       """
+  }
+
+  /// The numbers 1, 2 and 5 · 10ⁿ between two.
+  private static func ticks(from first: Double, to last: Double) -> [Double] {
+    let exponents = Int(log10(first).rounded(.down))...Int(log10(last).rounded(.up))
+    return exponents.flatMap { exponent in [1.0, 2, 5].map { $0 * pow(10, Double(exponent)) } }
+      .filter { (first...last).contains($0) }
   }
 }

@@ -1,4 +1,6 @@
+import ByteFormats
 import Foundation
+import TensorCore
 import Testing
 
 /// `assay compress` on the demonstration network: convolutions of 3·3·3·12 and 3·3·12·20 weights, the
@@ -152,6 +154,41 @@ import Testing
         return Self.difference(try Self.answer(path), exact)
       }
       #expect(differences[1] < 0.7 * differences[0], "\(differences)")
+    }
+  }
+
+  /// Each item of a batch has a best class of its own.
+  @Test func agreementOfABatch() throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      let converted = try Command.run(
+        "convert", DemonstrationTests.fixture + "/cifar10_resnet.h5", "-o", model)
+      #expect(converted.code == 0, "\(converted.errors)")
+      var generator = SplitMix64(seed: 1)
+      let values = (0..<4 * 32 * 32 * 3).map { _ in Float.random(in: 0...255, using: &generator) }
+      try ArraySet([NamedArray(Tensor(shape: [4, 32, 32, 3], values))]).write(to: folder + "/x.npy")
+      let report = try Self.compress(
+        model, to: folder + "/c.mlmodel",
+        ["--inputs", folder + "/x.npy", "--min-agreement", "0.75"])
+      #expect((report["chosen"] as? [String: Any])?["agreement"] as? Double ?? 0 >= 0.75)
+      let points = report["points"] as? [[String: Any]] ?? []
+      #expect(!points.isEmpty)
+      for point in points {
+        let agreement = try #require(point["agreement"] as? Double)
+        #expect(agreement * 4 == (agreement * 4).rounded())
+      }
+    }
+  }
+
+  @Test(arguments: [["--layer", "conv9*"], ["--skip-layer", "x"], ["--type", "gru"]])
+  func layersThatAreNotThere(_ options: [String]) throws {
+    try Command.withFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let result = try Command.run(
+        ["compress", model, "-o", folder + "/c.mlmodel", "--bits", "4"] + options)
+      #expect(result.code == 2 && result.errors.contains("'\(options[1])'"))
+      #expect(!FileManager.default.fileExists(atPath: folder + "/c.mlmodel"))
     }
   }
 

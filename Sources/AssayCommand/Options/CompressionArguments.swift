@@ -1,6 +1,7 @@
 import ArgumentParser
 import Assay
 import ByteFormats
+import CoreMLModel
 import ModelTransforms
 import TensorCore
 
@@ -131,6 +132,28 @@ struct SelectionArguments: ParsableArguments {
   @Flag(help: "Layers with a value that half precision cannot represent keep their precision.")
   var keepOverflow = false
 
+  /// - Throws: `.mismatch` for a name or type that no layer has.
+  func requireLayers(in model: Model) throws {
+    let layers = Self.layers(of: model)
+    for name in names + skippedNames {
+      let pattern = NamePattern(name)
+      guard layers.contains(where: { pattern.matches($0.name) }) else {
+        throw ModelError(
+          .mismatch, "no layer is named '\(name)'", hint: "`assay inspect` lists the layers")
+      }
+    }
+    for type in types + skippedTypes {
+      guard layers.contains(where: { $0.parameters?.typeName == type }) else {
+        throw ModelError(
+          .mismatch, "no layer is of the type '\(type)'", hint: "`assay inspect` lists the layers")
+      }
+    }
+  }
+
+  private static func layers(of model: Model) -> [NeuralNetworkLayer] {
+    (model.neuralNetwork?.layers ?? []) + model.pipelineModels.flatMap(layers)
+  }
+
   var rules: CompressionRules {
     var rules = CompressionRules(.float16)
     rules.names = names.map { NamePattern($0) }
@@ -180,6 +203,15 @@ struct SearchArguments: ParsableArguments {
       maxError.map { .error($0) }, minAgreement.map { .agreement($0) },
       maxSize.map { .size($0.bytes) },
     ].compactMap { $0 }
+  }
+
+  var goalText: String {
+    let inputs = "on " + inputs.joined(separator: ", ")
+    if let maxError { return "no error above \(numberText(maxError, digits: 9)), \(inputs)" }
+    if let minAgreement {
+      return "the same best class for \(numberText(100 * minAgreement, digits: 9)) %, \(inputs)"
+    }
+    return maxSize.map { "at most \(groupedText($0.bytes)) bytes, \(inputs)" } ?? ""
   }
 
   func validate() throws {

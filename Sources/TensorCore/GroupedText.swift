@@ -1,0 +1,10 @@
+/// 138357544 as 138,357,544.
+public func groupedText(_ value: Int) -> String {
+  var digits = Array(String(value.magnitude))
+  var position = digits.count - 3
+  while position > 0 {
+    digits.insert(",", at: position)
+    position -= 3
+  }
+  return (value < 0 ? "-" : "") + String(digits)
+}
