@@ -9,15 +9,19 @@ extension Model {
   public func customLayerClasses(
     _ customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) -> [LayerClass] {
-    let shapes = Inspection(self, customLayers: customLayers).layers
+    LayerClass.classes(of: customLayersWithShapes(customLayers))
+  }
+
+  /// The custom layers with their shapes, those of a pipeline's models one after the other.
+  private func customLayersWithShapes(_ classes: CustomLayerRegistry) -> [LayerClass.Layer] {
+    let shapes = Inspection(self, customLayers: classes).layers
     let layers = neuralNetwork?.layers ?? []
-    return LayerClass.classes(
-      of: zip(layers, shapes).compactMap { layer, shapes in
-        (layer.parameters as? Custom).map {
-          LayerClass.Layer(
-            name: layer.name, custom: $0, inputShapes: shapes.inputShapes,
-            outputShapes: shapes.outputShapes)
-        }
-      })
+    return zip(layers, shapes).compactMap { layer, shapes in
+      (layer.parameters as? Custom).map {
+        LayerClass.Layer(
+          name: layer.name, custom: $0, inputShapes: shapes.inputShapes,
+          outputShapes: shapes.outputShapes)
+      }
+    } + pipelineModels.flatMap { $0.customLayersWithShapes(classes) }
   }
 }

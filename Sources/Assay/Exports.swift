@@ -11,6 +11,7 @@
 @_exported import struct CoreMLModel.FeatureType
 @_exported import struct CoreMLModel.ImageFeatureType
 @_exported import struct CoreMLModel.Metadata
+@_exported import enum CoreMLModel.MissingWeights
 @_exported import struct CoreMLModel.Model
 @_exported import struct CoreMLModel.ModelDescription
 @_exported import struct CoreMLModel.RandomWeights

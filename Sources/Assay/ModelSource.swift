@@ -75,7 +75,8 @@ public enum ModelSource: Sendable {
   /// The document to time, with random weights of `seed` for all that has none: an architecture
   /// without a file of weights, or a document whose weights have been taken out.
   public func timedModel(
-    seed: UInt64, customLayers: CustomLayerRules = CustomLayerRules()
+    seed: UInt64, rules: CustomLayerRules = CustomLayerRules(),
+    customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) throws -> (model: Model, hasRandomWeights: Bool) {
     let random = RandomWeights(seed: seed)
     switch self {
@@ -86,9 +87,9 @@ public enum ModelSource: Sendable {
       return (model, filled > 0)
     case .keras, .caffe, .darknet:
       var options = ConversionOptions()
-      options.randomWeights = random
-      options.customLayers = customLayers
-      return (try convert(options).model, !hasWeights)
+      options.missingWeights = .random(random)
+      options.customLayers = rules
+      return (try convert(options, customLayers: customLayers).model, !hasWeights)
     }
   }
 
@@ -102,28 +103,31 @@ public enum ModelSource: Sendable {
     }
   }
 
-  /// The document to look at: a source network as it converts with every unknown layer custom.
-  public func inspectedModel() throws -> Model {
-    if case .coreML(let model) = self { return model }
-    var options = ConversionOptions()
-    options.customLayers = .allow
-    switch self {
-    case .caffe: if !hasWeights { options.randomWeights = RandomWeights(seed: 0) }
-    case .darknet(let source):
-      return try DarknetImporter.convert(source, options: options, isOutline: true).model
-    case .keras, .coreML: break
-    }
-    return try convert(options).model
+  /// The document to look at: a source network as it converts with every unknown layer custom, an
+  /// architecture without weights with zeros.
+  public func inspectedModel(
+    customLayers: CustomLayerRegistry = CustomLayerRegistry()
+  ) throws -> Model {
+    try document(missingWeights: .zeros, customLayers)
   }
 
   /// The document with all its weights: a source network as it converts with every unknown layer
   /// custom.
   ///
   /// - Throws: as `convert` does, where an architecture came without its weights.
-  public func weightedModel() throws -> Model {
+  public func weightedModel(
+    customLayers: CustomLayerRegistry = CustomLayerRegistry()
+  ) throws -> Model {
+    try document(missingWeights: nil, customLayers)
+  }
+
+  private func document(
+    missingWeights: MissingWeights?, _ customLayers: CustomLayerRegistry
+  ) throws -> Model {
     if case .coreML(let model) = self { return model }
     var options = ConversionOptions()
     options.customLayers = .allow
-    return try convert(options).model
+    options.missingWeights = missingWeights
+    return try convert(options, customLayers: customLayers).model
   }
 }

@@ -38,12 +38,15 @@ enum Main {
     } catch let code as ExitCode {
       exit(code.rawValue)
     } catch {
-      let code = AssayCommand.exitCode(for: error)
-      guard code == .validationFailure || code == .failure else {
-        AssayCommand.exit(withError: error)
+      let message = AssayCommand.fullMessage(for: error)
+      switch AssayCommand.exitCode(for: error) {
+      case .success:
+        if !message.isEmpty { Console.print(message) }
+      case .validationFailure, .failure:
+        Console.reportUsage(message)
+        exit(ModelError.Code.usage.exitCode)
+      default: AssayCommand.exit(withError: error)
       }
-      Console.reportUsage(AssayCommand.fullMessage(for: error))
-      exit(ModelError.Code.usage.exitCode)
     }
   }
 }

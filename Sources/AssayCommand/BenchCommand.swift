@@ -87,15 +87,14 @@ struct BenchCommand: ParsableCommand {
     defer { progress.finish() }
     let clock = ContinuousClock()
     let start = clock.now
-    let (document, hasRandomWeights) = try ModelSource(
-      contentsOf: model, weights: weights
-    ).timedModel(
-      seed: seed,
-      customLayers: customLayers.map { try CustomLayerRules(argument: $0) } ?? CustomLayerRules())
     var options = Predictor.Options()
     options.layout = layout
     options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
+    let rules = try customLayers.map { try CustomLayerRules(argument: $0) }
+    let (document, hasRandomWeights) = try ModelSource(contentsOf: model, weights: weights)
+      .timedModel(
+        seed: seed, rules: rules ?? CustomLayerRules(), customLayers: options.engine.customLayers)
     let steps = StepLog()
     if layers { options.engine.hooks.onStep = { steps.append($0) } }
     let predictor = try Predictor(model: document, options: options)

@@ -5,18 +5,26 @@ import Verification
 /// What `diff` prints.
 struct ComparisonText {
   let comparison: Comparison
+  /// Whether it is of two models, neither of which need have the other's outputs.
+  private let isOfModels: Bool
 
-  init(_ comparison: Comparison) { self.comparison = comparison }
+  init(_ comparison: Comparison, isOfModels: Bool = false) {
+    self.comparison = comparison
+    self.isOfModels = isOfModels
+  }
 
   func text() -> String {
     var text = comparison.outputs.map(outputText).joined()
     for name in comparison.unexpected {
-      text += "\(Console.escaped(name))  not compared, nothing was expected of it\n"
+      let reason = isOfModels ? "only one of the models has it" : "nothing was expected of it"
+      text += "\(Console.escaped(name))  not compared, \(reason)\n"
     }
     if let blobs = comparison.blobs { text += blobsText(blobs) }
     let differing = comparison.outputs.filter { !$0.agrees }.count
     if differing > 0 {
       text += "\(differing) of \(comparison.outputs.count) outputs differ\n"
+    } else if isOfModels, !comparison.unexpected.isEmpty {
+      text += "the outputs agree that both models have\n"
     } else {
       text += comparison.matches ? "no difference\n" : "the outputs agree, blobs inside differ\n"
     }

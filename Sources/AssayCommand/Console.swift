@@ -70,21 +70,16 @@ enum Console {
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 
+  /// A result that cannot be written ends the process with an error; that nobody reads it any more
+  /// ends it by the signal for that.
   private static func write(_ text: String, to descriptor: Int32) {
-    var text = text
-    text.withUTF8 { bytes in
-      var rest = UnsafeRawBufferPointer(bytes)
-      while let base = rest.baseAddress, rest.count > 0 {
-        let written = systemWrite(descriptor, base, rest.count)
-        if written <= 0 { return }
-        rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-      }
-    }
+    do {
+      try OutputHandle.write(text, to: descriptor)
+    } catch let error as ModelError where descriptor == STDOUT_FILENO {
+      report(error.inFile("standard output"))
+      exit(error.code.exitCode)
+    } catch {}
   }
-}
-
-private func systemWrite(_ descriptor: Int32, _ base: UnsafeRawPointer, _ count: Int) -> Int {
-  write(descriptor, base, count)
 }
 
 /// `--color-output`; `NO_COLOR` and a dumb terminal turn colours off.

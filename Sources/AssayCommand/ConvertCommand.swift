@@ -106,7 +106,8 @@ struct ConvertCommand: ParsableCommand {
     var options = try conversionOptions()
     if verbose { options.onVisit = { Console.note(Console.escaped($0)) } }
     let source = try ModelSource(contentsOf: model, weights: weights)
-    var result = try source.convert(options)
+    let registry = try plugins.customLayers()
+    var result = try source.convert(options, customLayers: registry)
     for note in result.notes where !global.quiet { Console.warn(note) }
     if forgetBias == .add { result.model = try result.model.withForgetBiasInField() }
     if weightsPrecision == .float16 { result.model = try result.model.withHalfPrecisionWeights() }
@@ -120,7 +121,7 @@ struct ConvertCommand: ParsableCommand {
     if let expected {
       var options = Comparison.Options()
       options.forgetBias = forgetBias
-      options.engine.customLayers = try plugins.customLayers()
+      options.engine.customLayers = registry
       let report = try Comparison.compare(
         result.model, inputs: checkInputs, expected: expected, options: options)
       guard report.matches else {

@@ -106,6 +106,12 @@ struct EditCommand: ParsableCommand {
     }
     if let folder = network.weights {
       edit.weights = try weightFiles.files.read(folder, for: document)
+      if !global.quiet {
+        let count = document.storedWeightCount
+        Console.note(
+          "\(groupedText(edit.weights.count)) of \(groupedText(count)) weights from "
+            + Console.escaped(folder))
+      }
     }
     return edit
   }

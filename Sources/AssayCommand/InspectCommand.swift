@@ -40,12 +40,13 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    if let exportWeights { return try export(to: exportWeights) }
+    let registry = try plugins.customLayers()
+    if let exportWeights { return try export(to: exportWeights, registry) }
     let document = try inFile(model) {
-      try ModelSource(contentsOf: model, weights: weights).inspectedModel()
+      try ModelSource(contentsOf: model, weights: weights).inspectedModel(customLayers: registry)
     }
     if let swiftStubs {
-      let stubs = AppStubs(document.customLayerClasses(try plugins.customLayers()))
+      let stubs = AppStubs(document.customLayerClasses(registry))
       guard !stubs.files.isEmpty else {
         throw ModelError(.unsupported, "the model has no custom layers", file: model)
       }
@@ -59,18 +60,19 @@ struct InspectCommand: ParsableCommand {
       Console.write(try document.descriptionText)
       return
     }
-    let inspection = Inspection(document, customLayers: try plugins.customLayers())
+    let text = InspectionText(document, customLayers: registry)
     if json {
-      Console.print(InspectionText(document, inspection).json().text)
+      Console.print(text.json().text)
     } else {
-      Console.write(InspectionText(document, inspection).text())
+      Console.write(text.text())
     }
   }
 
-  private func export(to folder: String) throws {
+  private func export(to folder: String, _ registry: CustomLayerRegistry) throws {
     let written = try inFile(model) {
-      try weightFiles.files.write(
-        try ModelSource(contentsOf: model, weights: weights).weightedModel(), to: folder)
+      let document = try ModelSource(contentsOf: model, weights: weights)
+        .weightedModel(customLayers: registry)
+      return try weightFiles.files.write(document, to: folder)
     }
     if !global.quiet {
       Console.note(

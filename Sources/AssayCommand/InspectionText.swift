@@ -5,11 +5,13 @@ import TensorCore
 /// What `inspect` prints.
 struct InspectionText {
   let model: Model
-  let inspection: Inspection
+  private let inspection: Inspection
+  private let customLayers: CustomLayerRegistry
 
-  init(_ model: Model, _ inspection: Inspection) {
+  init(_ model: Model, customLayers: CustomLayerRegistry) {
     self.model = model
-    self.inspection = inspection
+    self.customLayers = customLayers
+    inspection = Inspection(model, customLayers: customLayers)
   }
 
   func text() -> String {
@@ -23,7 +25,7 @@ struct InspectionText {
     text += section("Totals", totalRows())
     for (index, member) in model.pipelineModels.enumerated() {
       text += "── model \(Console.escaped(model.pipelineName(index))) of the pipeline\n\n"
-      text += InspectionText(member, Inspection(member)).text() + "\n"
+      text += InspectionText(member, customLayers: customLayers).text() + "\n"
     }
     return text.hasSuffix("\n\n") ? String(text.dropLast()) : text
   }
@@ -208,7 +210,9 @@ struct InspectionText {
       .object([("name", .string(feature.name)), ("type", .string(typeText(feature.type)))])
     }
     func shape(_ shape: [Int]?) -> JSONText { shape.map { .array($0.map(JSONText.int)) } ?? .null }
-    let members = model.pipelineModels.map { InspectionText($0, Inspection($0)).json() }
+    let members = model.pipelineModels.map {
+      InspectionText($0, customLayers: customLayers).json()
+    }
     return .object([
       ("type", .string(model.typeName)),
       ("specificationVersion", .int(model.specificationVersion)),

@@ -16,7 +16,9 @@ struct ModelDifferenceText {
       text += "\nnot run: \(Console.escaped(error.description))\n"
     }
     for run in comparison.runs {
-      text += "\n\(Console.escaped(run.input))\n" + ComparisonText(run.comparison).text()
+      text +=
+        "\n\(Console.escaped(run.input))\n"
+        + ComparisonText(run.comparison, isOfModels: true).text()
     }
     return text
   }

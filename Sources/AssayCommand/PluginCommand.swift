@@ -5,8 +5,37 @@ import TensorCore
 
 struct PluginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "plugin", abstract: "Begins a library with custom layers.",
-    subcommands: [New.self])
+    commandName: "plugin",
+    abstract: "Begins a library with custom layers, and lists their classes.",
+    subcommands: [New.self, List.self])
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "Lists the classes of custom layers that run here.",
+      discussion: "docs/layers.md has their parameters and weights.")
+
+    @OptionGroup var plugins: PluginArguments
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+      global.apply()
+      let registry = try plugins.customLayers()
+      var table = TextTable([("class", .left), ("what it gives", .left)])
+      for type in builtInCustomLayers where registry.plugins[type.className] == nil {
+        // What the page of layers links to stands there by its name.
+        let formula = type.notes.formula.filter { $0 != "`" }
+          .replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }
+        for (index, name) in ([type.className] + type.otherNames).enumerated() {
+          table.add([name, index == 0 ? formula : "the same as \(type.className)"])
+        }
+      }
+      for (name, file) in registry.plugins.sorted(by: { $0.key < $1.key }) {
+        table.add([Console.escaped(name), Console.escaped("from \(file)")])
+      }
+      Console.write(table.text)
+    }
+  }
 
   struct New: ParsableCommand {
     static let configuration = CommandConfiguration(

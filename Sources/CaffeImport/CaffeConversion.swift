@@ -199,7 +199,7 @@ struct CaffeConversion {
     layer.blobs = blobs(layer)
     layer.topReaders = node.outputs.map { graph.versions[$0].readerTypes }
     layer.hasWeightsFile = source.weights != nil
-    layer.randomWeights = source.weights == nil ? options.randomWeights : nil
+    layer.missingWeights = source.weights == nil ? options.missingWeights : nil
     network.visit(layer.name, layer.type)
     let position = network.layers.count
     do {

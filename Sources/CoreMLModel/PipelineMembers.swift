@@ -24,6 +24,15 @@ extension Model {
   /// The models of a pipeline, in order; empty for other models.
   public var pipelineModels: [Model] { type?.pipeline?.models ?? [] }
 
+  /// Every neural network in the model, each with what stands before a name of its own where the
+  /// pipeline's are meant: nothing, `MODEL/`, or `MODEL/MODEL/`.
+  public var networks: [(prefix: String, model: Model)] {
+    if neuralNetwork != nil { return [("", self)] }
+    return pipelineModels.indices.flatMap { index in
+      pipelineModels[index].networks.map { (pipelineName(index) + "/" + $0.prefix, $0.model) }
+    }
+  }
+
   /// The name of a model of a pipeline: the recorded one, or its place.
   public func pipelineName(_ index: Int) -> String {
     let names = type?.pipeline?.names ?? []

@@ -50,11 +50,13 @@ public struct CustomLayerRegistry: Sendable {
       let layers = (missing[name] ?? []).map { "'\($0)'" }.joined(separator: ", ")
       return "a custom layer implementation named '\(name)' (of layer \(layers)) was not found"
     }
+    let similar = Set(classes.flatMap { NameDistance.nearest(to: $0, among: classNames) })
+    let hint = similar.isEmpty ? "" : "; much like it: " + similar.sorted().joined(separator: ", ")
     return ModelError(
       .unsupported, message.joined(separator: "; "),
       hint:
         "--plugin FILE loads a library that has them, `assay plugin new NAME --for MODEL` begins "
-        + "one; there are now " + classNames.joined(separator: ", "))
+        + "one, `assay plugin list` shows the classes that there are" + hint)
   }
 }
 

@@ -22,28 +22,27 @@ struct DarknetConversion {
   static let inputName = "data"
 
   init(
-    _ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading = Reading(),
-    isOutline: Bool = false
+    _ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading = Reading()
   ) throws {
     self.source = source
     self.options = options
     self.reading = reading
     input = try NetworkOptions(source.configuration)
     network = DarknetNetwork(
-      weights: WeightReader(try Self.weights(source, options, reading, isOutline: isOutline)),
+      weights: WeightReader(try Self.weights(source, options, reading)),
       rules: options.customLayers, storesBatchnormBiases: reading.storesBatchnormBiases,
       onVisit: options.onVisit)
     network.writer.notes = source.configuration.notes
   }
 
   private static func weights(
-    _ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading, isOutline: Bool
+    _ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading
   ) throws -> WeightReader.Source {
     if let bytes = source.weightBytes, let weights = source.weights {
       return .file(
         try WeightsFile(bytes, path: weights.path, takesOther: reading.takesOtherHeader))
     }
-    return options.randomWeights.map { .random($0) } ?? (isOutline ? .outline : .none)
+    return options.missingWeights.map { .missing($0) } ?? .none
   }
 
   /// The other ways to read the weights, the likeliest first.

@@ -14,15 +14,12 @@ public enum DarknetImporter {
   public static func recognizes(_ bytes: Bytes) -> Bool { ConfigurationFile.recognizes(bytes) }
 
   /// Converts a network. Where sections are not supported, the error names all of them.
-  ///
-  /// - Parameter isOutline: zeros take the place of weights that are not there.
   public static func convert(
-    _ source: DarknetSource, options: ConversionOptions = ConversionOptions(),
-    isOutline: Bool = false
+    _ source: DarknetSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {
     try inFile(source.path) {
       var options = options
-      let conversion = try run(source, options, isOutline: isOutline)
+      let conversion = try run(source, options)
       var notes = conversion.network.notes
       addPreprocessing(to: &options, notes: &notes)
       for (key, value) in conversion.metadata(options) {
@@ -38,9 +35,9 @@ public enum DarknetImporter {
 
   /// Reads the weights in the way in which they fit: some files can be read in two.
   private static func run(
-    _ source: DarknetSource, _ options: ConversionOptions, isOutline: Bool
+    _ source: DarknetSource, _ options: ConversionOptions
   ) throws -> DarknetConversion {
-    var conversion = try DarknetConversion(source, options, isOutline: isOutline)
+    var conversion = try DarknetConversion(source, options)
     do {
       try conversion.run()
       return conversion

@@ -5,9 +5,7 @@ import TensorCore
 struct WeightReader {
   enum Source {
     case file(WeightsFile)
-    case random(RandomWeights)
-    /// No values, only the shapes.
-    case outline
+    case missing(MissingWeights)
     /// Nothing to read: an error where a layer has weights.
     case none
   }
@@ -41,9 +39,8 @@ struct WeightReader {
       throw ModelError(
         .mismatch, "the network has no weights with it",
         hint: "give the .weights file after the .cfg")
-    case .outline: return FloatValues(repeating: 0, shape: shape)
-    case .random(let random):
-      return try random.values("\(layer)/\(name)", shape: shape, fanIn: fanIn)
+    case .missing(let missing):
+      return try missing.values("\(layer)/\(name)", shape: shape, fanIn: fanIn)
     case .file(let file):
       let left = file.values.count - position
       guard count * 4 <= left else {

@@ -24,7 +24,7 @@ public struct ConversionOptions: Sendable {
   /// Trainable layers become updatable.
   public var respectTrainable = false
   /// Weights for an architecture that comes without; nil makes that an error.
-  public var randomWeights: RandomWeights?
+  public var missingWeights: MissingWeights?
   /// Receives a line for every layer as it is visited, such as `0 : input_1, InputLayer`.
   public var onVisit: (@Sendable (String) -> Void)?
 

@@ -160,7 +160,7 @@ struct Conversion {
 
   private mutating func assignWeights() throws {
     guard let weightSource = source.weights else {
-      if options.randomWeights != nil { return nameWeights() }
+      if options.missingWeights != nil { return nameWeights() }
       throw ModelError(
         .mismatch, "the architecture has no weights with it",
         hint: "give the .h5 file of the weights after it")
@@ -225,7 +225,7 @@ struct Conversion {
     let call = LayerCall(
       name: node.name, className: node.layer.className, inputs: inputs, version: source.version,
       weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index],
-      randomWeights: source.weights == nil ? options.randomWeights : nil,
+      missingWeights: source.weights == nil ? options.missingWeights : nil,
       arguments: node.arguments)
     let text = handler.formula
     do {

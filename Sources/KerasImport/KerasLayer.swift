@@ -46,7 +46,7 @@ struct LayerCall: Sendable {
   /// Layout that the layers downstream want of an image, where the layer has the choice.
   let preferredImage: LayerConfiguration.DataFormat
   /// Where the values of the weights come from, if there is no file of them.
-  var randomWeights: RandomWeights?
+  var missingWeights: MissingWeights?
   /// What the layer is called with, `inputs` and everything else.
   var arguments = CallArguments()
 
@@ -57,7 +57,7 @@ struct LayerCall: Sendable {
     LayerCall(
       name: name, className: className, inputs: inputs, version: version,
       weights: weights ?? self.weights, preferredImage: preferredImage,
-      randomWeights: randomWeights)
+      missingWeights: missingWeights)
   }
 
   /// The only input.
@@ -72,7 +72,7 @@ struct LayerCall: Sendable {
 
   /// The weight `name`, of the given shape; nil stands for any size.
   func weight(_ name: String, _ shape: [Int?]) throws -> FloatValues {
-    if let randomWeights { return try random(name, shape, randomWeights) }
+    if let missingWeights { return try missing(name, shape, missingWeights) }
     guard let weight = weights.first(where: { $0.name == name }) else {
       throw error("the file has no weight '\(name)' for it")
     }
@@ -88,8 +88,8 @@ struct LayerCall: Sendable {
     return values
   }
 
-  private func random(
-    _ name: String, _ shape: [Int?], _ random: RandomWeights
+  private func missing(
+    _ name: String, _ shape: [Int?], _ source: MissingWeights
   ) throws -> FloatValues {
     let sizes = shape.compactMap { $0 }
     guard sizes.count == shape.count else {
@@ -97,7 +97,7 @@ struct LayerCall: Sendable {
     }
     // Of a kernel [h, w, C, outputs], but depthwise [h, w, C, multiplier].
     let inputs = name.hasPrefix("depthwise") ? sizes.prefix(2) : sizes.dropLast()
-    return try random.values(
+    return try source.values(
       "\(self.name)/\(name)", shape: sizes,
       fanIn: checkedProduct(inputs, limit: Limits.tensorElements))
   }

@@ -3,6 +3,7 @@ import TensorCore
 
 /// A weight of a layer.
 public struct WeightPlace: Sendable, Hashable {
+  /// Inside a pipeline `MODEL/LAYER`.
   public var layer: String
   /// As `NamedWeights` names it.
   public var parameter: String
@@ -20,10 +21,34 @@ extension Model {
   /// - Throws: `.mismatch` where there is no such weight, or it has another number of values;
   ///   `.unsupported` for a value of 65504 and more in a weight of halves.
   public func replacingWeights(_ values: [WeightPlace: FloatValues]) throws -> Model {
-    guard var network = neuralNetwork else { throw Self.noNetwork("takes weights") }
+    guard !networks.isEmpty else { throw Self.noNetwork("takes weights") }
     var rest = values
+    let model = try replacingWeights("", &rest)
+    if let unknown = rest.keys.min(by: { ($0.layer, $0.parameter) < ($1.layer, $1.parameter) }) {
+      throw ModelError(
+        .mismatch, "the model has no such weight", layer: unknown.layer, field: unknown.parameter)
+    }
+    return model
+  }
+
+  /// - Parameters:
+  ///   - prefix: what stands before the names of this model's layers.
+  ///   - rest: loses what was replaced.
+  private func replacingWeights(
+    _ prefix: String, _ rest: inout [WeightPlace: FloatValues]
+  ) throws -> Model {
+    var model = self
+    if var pipeline = type?.pipeline {
+      for index in pipeline.models.indices {
+        pipeline.models[index] = try pipeline.models[index]
+          .replacingWeights(prefix + pipelineName(index) + "/", &rest)
+      }
+      model.type?.pipeline = pipeline
+      return model
+    }
+    guard var network = neuralNetwork else { return self }
     for index in network.layers.indices {
-      let layer = network.layers[index].name
+      let layer = prefix + network.layers[index].name
       for weight in network.layers[index].parameters?.weights ?? [] {
         guard let given = rest.removeValue(forKey: .init(layer: layer, parameter: weight.name))
         else { continue }
@@ -33,11 +58,6 @@ extension Model {
         } catch let error as ModelError { throw error.inLayer(layer) }
       }
     }
-    if let unknown = rest.keys.min(by: { ($0.layer, $0.parameter) < ($1.layer, $1.parameter) }) {
-      throw ModelError(
-        .mismatch, "the model has no such weight", layer: unknown.layer, field: unknown.parameter)
-    }
-    var model = self
     model.neuralNetwork = network
     return model
   }

@@ -31,9 +31,7 @@ public struct WeightSource {
   enum Origin {
     case closure((String, Int, WeightKind) throws -> [Float])
     case folder(String)
-    case random(RandomWeights)
-    /// Zeros that take no memory, for what needs the sizes only.
-    case outline
+    case missing(MissingWeights)
   }
 
   let origin: Origin
@@ -67,10 +65,10 @@ public struct WeightSource {
   /// Weights that are the same for the same seed, layer names and sizes: kernels equally distributed
   /// over ±√(6 / inputs of one output), biases over ±0.1.
   public static func random(seed: UInt64 = 0) -> WeightSource {
-    WeightSource(.random(RandomWeights(seed: seed)))
+    WeightSource(.missing(.random(RandomWeights(seed: seed))))
   }
 
-  static var outline: WeightSource { WeightSource(.outline) }
+  static var outline: WeightSource { WeightSource(.missing(.zeros)) }
 
   /// - Throws: `.mismatch` with both counts where there are not as many values as `shape` says.
   func values(
@@ -103,9 +101,8 @@ public struct WeightSource {
         try require(bytes.count / 4, bytes.count % 4)
         return FloatValues(bytes: bytes).shaped(shape)
       }
-    case .random(let random):
-      return try random.values("\(name)/\(kind.rawValue)", shape: shape, fanIn: fanIn)
-    case .outline: return FloatValues(repeating: 0, shape: shape)
+    case .missing(let missing):
+      return try missing.values("\(name)/\(kind.rawValue)", shape: shape, fanIn: fanIn)
     }
   }
 }

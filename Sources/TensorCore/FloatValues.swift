@@ -30,9 +30,15 @@ public struct FloatValues: Sendable {
     self.strides = strides
   }
 
-  /// The same values, named by a shape. Precondition: the counts agree and the values are in order.
+  /// The same values, named by a shape. Precondition: the counts agree and the values are in order,
+  /// or all one.
   public func shaped(_ newShape: [Int]) -> FloatValues {
-    precondition(newShape.reduce(1, *) == count && isContiguous)
+    let isOneValue = strides.allSatisfy { $0 == 0 }
+    precondition(newShape.reduce(1, *) == count && (isContiguous || isOneValue))
+    if isOneValue {
+      let strides = [Int](repeating: 0, count: newShape.count)
+      return FloatValues(source: source, shape: newShape, strides: strides)
+    }
     var newStrides = [Int](repeating: 1, count: newShape.count)
     for axis in newShape.indices.dropLast().reversed() {
       newStrides[axis] = newStrides[axis + 1] * newShape[axis + 1]

@@ -24,6 +24,13 @@ public final class OutputHandle {
     self.expectedByteCount = expectedByteCount
   }
 
+  /// Writes a text to an open descriptor at once.
+  public static func write(_ text: String, to descriptor: Int32) throws {
+    let handle = OutputHandle(descriptor: descriptor, expectedByteCount: nil)
+    try handle.write(text)
+    try handle.flush()
+  }
+
   public func write(_ bytes: UnsafeRawBufferPointer) throws {
     if buffer.count + bytes.count > Self.bufferByteCount {
       try flush()

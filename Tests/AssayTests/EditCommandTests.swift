@@ -1,5 +1,7 @@
+import ByteFormats
 import CoreMLModel
 import Foundation
+import TensorCore
 import Testing
 
 @testable import Assay
@@ -152,6 +154,43 @@ import Testing
         .write(toFile: manifest, atomically: true, encoding: .utf8)
       let result = try Command.run("edit", model, "-o", folder + "/e.mlmodel", "--weights", weights)
       #expect(result.code == 2 && result.errors.contains("the model's"), "\(result.errors)")
+    }
+  }
+
+  /// The same number of values in another shape, too few and too many files: one line, and nothing
+  /// is written.
+  @Test func filesOfWeightsThatDoNotFit() throws {
+    try withModel { folder, model in
+      let (weights, out) = (folder + "/w", folder + "/e.mlmodel")
+      try Command.run("inspect", model, "--export-weights", weights)
+      func refused(_ code: Int32, _ text: String, _ folder: String? = nil) throws {
+        let result = try Command.run("edit", model, "-o", out, "--weights", folder ?? weights)
+        let lines = result.errors.split(separator: "\n")
+        #expect(result.code == code && lines.first?.contains(text) == true, "\(result.errors)")
+        #expect(lines.count <= 2 && !FileManager.default.fileExists(atPath: out))
+      }
+      try refused(66, "no such folder", folder + "/nothing")
+      try refused(2, "is a file", model)
+      let files = try FileManager.default.contentsOfDirectory(atPath: weights).sorted()
+      let name = try #require(
+        files.first { file in
+          (try? NumPyFile.parse(MappedFile.read(weights + "/" + file)).tensor.shape.count) == 4
+        })
+      let path = weights + "/" + name
+      let kept = try Data(contentsOf: URL(filePath: path))
+      let tensor = try NumPyFile.parse(MappedFile.read(path)).tensor
+      let other = Tensor(shape: tensor.shape.reversed(), tensor.elements)
+      try #require(other.shape != tensor.shape)
+      let bytes = NumPyFile.header(shape: other.shape)
+      try Data(bytes + other.elements.flatMap { withUnsafeBytes(of: $0, Array.init) })
+        .write(to: URL(filePath: path))
+      try refused(2, "the shape is \(other.shape), the model's \(tensor.shape)")
+      try FileManager.default.removeItem(atPath: path)
+      try refused(66, "\(name): no such file")
+      try kept.write(to: URL(filePath: path))
+      try FileManager.default.removeItem(atPath: weights + "/manifest.json")
+      try kept.write(to: URL(filePath: weights + "/another.npy"))
+      try refused(2, "another.npy: is no weight of the model")
     }
   }
 }

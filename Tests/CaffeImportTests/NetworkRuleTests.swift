@@ -263,7 +263,7 @@ import Testing
     let error = try #require(modelError { try convert(text) })
     #expect(error.hint?.contains(".caffemodel") == true)
     var options = ConversionOptions()
-    options.randomWeights = RandomWeights(seed: 1)
+    options.missingWeights = .random(RandomWeights(seed: 1))
     #expect(try convert(text, options: options).types == ["flatten", "innerProduct"])
   }
 }

@@ -9,7 +9,7 @@ func convert(
   _ text: String, weights: [UInt8]? = nil, options: ConversionOptions = ConversionOptions()
 ) throws -> ConversionResult {
   var options = options
-  if weights == nil { options.randomWeights = RandomWeights(seed: 1) }
+  if weights == nil { options.missingWeights = .random(RandomWeights(seed: 1)) }
   let bytes = weights.map { Bytes($0) }
   return try DarknetImporter.convert(
     DarknetSource(

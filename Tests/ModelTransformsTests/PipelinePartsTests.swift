@@ -115,6 +115,21 @@ struct PipelinePartsTests {
     #expect(names(more.pipelineModels[0].description?.output) == ["output", "hidden"])
   }
 
+  @Test func weightsOfAModel() throws {
+    let place = WeightPlace(layer: "second/dense", parameter: "bias")
+    let edited = try Sample.pipeline.replacingWeights([place: FloatValues([7, 8])])
+    #expect(edited.pipelineModels[0] == Sample.pipeline.pipelineModels[0])
+    let dense = edited.pipelineModels[1].neuralNetwork?.layers[0].parameters as? InnerProduct
+    #expect(dense?.bias?.floatValue.array() == [7, 8])
+    for name in ["dense", "third/dense", "second/relu"] {
+      #expect(throws: ModelError.self) {
+        try Sample.pipeline.replacingWeights([
+          WeightPlace(layer: name, parameter: "bias"): FloatValues([7, 8])
+        ])
+      }
+    }
+  }
+
   /// A model that is no network stays whole, or goes.
   @Test func modelsOfOtherTypes() throws {
     var pipeline = Sample.pipeline

@@ -63,7 +63,7 @@ struct KerasNetwork {
 
   init(_ name: String, random: RandomWeights? = nil) throws {
     var options = ConversionOptions()
-    options.randomWeights = random
+    options.missingWeights = random.map { .random($0) }
     model = try KerasImporter.convert(
       KerasImporter.load(Fixture.path(name), access: .inProcess), options: options
     ).model

@@ -42,6 +42,13 @@ struct FloatValuesTests {
     }
   }
 
+  @Test func oneValueEverywhereTakesAnyShape() {
+    let values = FloatValues(repeating: 3, shape: [4, 5]).shaped([20]).shaped([2, 5, 2])
+    #expect(values.shape == [2, 5, 2])
+    #expect(values.transposed([1, 0, 2]).array() == [Float](repeating: 3, count: 20))
+    #expect(FloatValues(repeating: 2, shape: []).shaped([1, 1]).array() == [2])
+  }
+
   @Test func equalityIgnoresTheWayOfStoring() {
     let values = FloatValues((0..<200_000).map { Float($0) }).shaped([400, 500])
     let turned = values.transposed([1, 0])

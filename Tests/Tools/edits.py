@@ -718,7 +718,7 @@ class Checker:
 
     def weights(self, path, original, folder, done):
         """Weights out and in again, in every form: the same file."""
-        if network(original) is None:
+        if not networks(original):
             return
         plain = os.path.join(folder, "plain.mlmodel")
         self.assay("edit", path, "-o", plain, "--no-run")

@@ -136,6 +136,19 @@ def activations():
     n.write()
 
 
+def concatenated_relu():
+    n = Net("crelu", x=(1, 3, 4, 5), v=(1, 6))
+    x, v = n["x"], n["v"]
+    leaky = lambda x: np.where(x > 0, x, 0.1 * x)
+    n.add("crelu", "CReLU", "x", expected=np.concatenate([x.clip(0), (-x).clip(0)], 1))
+    n.add("rows", "CReLU", "x", "crelu_param { axis: 2 }",
+          expected=np.concatenate([x.clip(0), (-x).clip(0)], 2))
+    n.add("columns", "CReLU", "x", "crelu_param { concat_axis: -1 negative_slope: 0.1 }",
+          expected=np.concatenate([leaky(x), leaky(-x)], 3))
+    n.add("vector", "CReLU", "v", expected=np.concatenate([v.clip(0), (-v).clip(0)], 1))
+    n.write()
+
+
 def convolutions():
     n = Net("convolutions", x=(1, 4, 7, 8), d=(1, 6, 5))
     x, d = n["x"], n["d"]
@@ -701,7 +714,7 @@ def detections():
 
 
 if __name__ == "__main__":
-    for family in (activations, convolutions, deconvolutions, volumes, volume_deconvolution, products,
+    for family in (activations, concatenated_relu, convolutions, deconvolutions, volumes, volume_deconvolution, products,
                    poolings, unpoolings, normalizations, scales, combinations, partings, shapes, axes,
                    largest, parameters, reindexing, recurrences, resizings, detections):
         family()

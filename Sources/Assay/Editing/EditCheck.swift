@@ -36,11 +36,13 @@ public struct EditCheck {
     }
     let reference: (given: [String: Tensor], taken: [String: Tensor])
     do { reference = try blobs(before) } catch let error as ModelError {
-      notes.append("not run before the edit: \(error.description)")
-      do { try run(after, [:]) } catch let error as ModelError {
-        notes.append("not run after the edit: \(error.description)")
+      do { try run(after, [:]) } catch let later as ModelError {
+        let isSame = later.description == error.description
+        notes.append("not run\(isSame ? "" : " before the edit"): \(error.description)")
+        if !isSame { notes.append("not run after the edit: \(later.description)") }
         return
       }
+      notes.append("not run before the edit: \(error.description)")
       return try checkBounds(after)
     }
     do { try run(after, reference.taken) } catch let error as ModelError {

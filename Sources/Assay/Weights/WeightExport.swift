@@ -4,15 +4,15 @@ import ImportSupport
 import TensorCore
 
 extension WeightFiles {
-  /// Writes all weights of a network into `folder`, decoded to single precision, and a manifest that
+  /// Writes all weights of a network, or of those of a pipeline, into `folder`, decoded to single precision, and a manifest that
   /// says where each stands. The folder is made if need be.
   ///
   /// - Returns: how many weights and files were written.
   public func write(_ model: Model, to folder: String) throws -> (weights: Int, files: Int) {
-    guard model.neuralNetwork != nil else {
+    guard !model.networks.isEmpty else {
       throw ModelError(.unsupported, "a model of type \(model.typeName) has no weights to export")
     }
-    let places = try entries(of: model, WeightOrders(layout, of: model))
+    let places = try entries(of: model)
     try Folder.make(folder, for: "weights")
     var begin = 0
     var files = 0

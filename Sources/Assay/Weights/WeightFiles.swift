@@ -47,12 +47,12 @@ public struct WeightFiles: Sendable {
 
   /// The places of all weights, in file order.
   func entries(
-    of model: Model, _ orders: WeightOrders
+    of model: Model
   ) throws -> [(entry: Entry, weight: NamedWeights, order: WeightOrder)] {
     var result: [(Entry, NamedWeights, WeightOrder)] = []
     var names: Set<String> = []
     var position = 0
-    for layer in model.neuralNetwork?.layers ?? [] {
+    for (layerName, layer, orders) in try Self.layers(of: model, layout) {
       let weights = Self.ordered(
         (layer.parameters?.weights ?? []).filter { $0.values.storedCount > 0 })
       if grouping != .all { position = 0 }
@@ -62,30 +62,40 @@ public struct WeightFiles: Sendable {
         let count = try checkedProduct(weight.shape, limit: Limits.tensorElements)
         let suffix =
           weights.count <= suffixes.count ? suffixes[index] : "_" + weight.name
-        let name = Self.fileName(layer.name + suffix)
+        let name = Self.fileName(layerName + suffix)
         let file =
           switch grouping {
           case .parameter: name
-          case .layer: Self.fileName(layer.name)
+          case .layer: Self.fileName(layerName)
           case .all: Self.whole
           }
         if grouping == .parameter || (grouping == .layer && index == 0),
           !names.insert(file).inserted
         {
           throw ModelError(
-            .mismatch, "two weights would have the file '\(file)'", layer: layer.name,
+            .mismatch, "two weights would have the file '\(file)'", layer: layerName,
             hint: "--per all puts them into one file")
         }
         result.append(
           (
             Entry(
-              name: name, layer: layer.name, parameter: weight.name, file: file + fileExtension,
+              name: name, layer: layerName, parameter: weight.name, file: file + fileExtension,
               offset: position, count: count, shape: order.fileShape), weight, order
           ))
         position = try checkedSum([position, count])
       }
     }
     return result
+  }
+
+  /// The layers of every network with the names that tell them apart.
+  static func layers(
+    of model: Model, _ layout: WeightLayout
+  ) throws -> [(name: String, layer: NeuralNetworkLayer, orders: WeightOrders)] {
+    try model.networks.flatMap { prefix, network in
+      let orders = try WeightOrders(layout, of: network)
+      return (network.neuralNetwork?.layers ?? []).map { (prefix + $0.name, $0, orders) }
+    }
   }
 
   private static func ordered(_ weights: [NamedWeights]) -> [NamedWeights] {
@@ -111,5 +121,14 @@ public struct WeightFiles: Sendable {
     }
     if result.hasPrefix(".") { result = "_" + result.dropFirst() }
     return String(result.prefix(200))
+  }
+}
+
+extension Model {
+  /// How many weights the layers of its networks have.
+  public var storedWeightCount: Int {
+    networks.flatMap { $0.model.neuralNetwork?.layers ?? [] }.reduce(0) { count, layer in
+      count + (layer.parameters?.weights ?? []).filter { $0.values.storedCount > 0 }.count
+    }
   }
 }

@@ -14,9 +14,14 @@ extension WeightFiles {
   /// Reads the weights in `folder` that belong to `model`, in Core ML's order: those that its
   /// manifest names, or, where it has none, those whose files have the names that `write` gives.
   ///
-  /// - Throws: `.mismatch` where a shape is another than the model's, or nothing is there;
-  ///   `.missingFile` for a file that the manifest names.
+  /// - Throws: `.mismatch` where a shape is another than the model's, nothing is there, or, without
+  ///   a manifest, a file that is no weight's; `.missingFile` for one that the manifest names.
   public func read(_ folder: String, for model: Model) throws -> [WeightPlace: FloatValues] {
+    guard Folder.isFolder(folder) else {
+      throw Folder.exists(folder)
+        ? ModelError(.mismatch, "is a file; weights are read from a folder", file: folder)
+        : ModelError(.missingFile, "no such folder", file: folder)
+    }
     let manifest = folder + "/" + Self.manifest
     guard FileManager.default.fileExists(atPath: manifest) else {
       return try readUnlisted(folder, for: model)
@@ -26,55 +31,77 @@ extension WeightFiles {
         JSONValue(parsing: MappedFile.read(manifest, limit: Limits.jsonBytes).array(of: UInt8.self))
       )
     }
-    let orders = try WeightOrders(files.layout, of: model)
-    var places: [WeightPlace: (NamedWeights, WeightOrder)] = [:]
-    for layer in model.neuralNetwork?.layers ?? [] {
+    var places: [WeightPlace: WeightOrder] = [:]
+    for (name, layer, orders) in try Self.layers(of: model, files.layout) {
       for weight in layer.parameters?.weights ?? [] {
-        places[WeightPlace(layer: layer.name, parameter: weight.name)] = (
-          weight, orders.order(of: weight, in: layer)
-        )
+        places[WeightPlace(layer: name, parameter: weight.name)] = orders.order(
+          of: weight, in: layer)
       }
     }
-    var result: [WeightPlace: FloatValues] = [:]
-    var contents: (file: String, values: FloatValues)?
+    var listed: [(entry: Entry, order: WeightOrder)] = []
     for entry in entries {
       let place = WeightPlace(layer: entry.layer, parameter: entry.parameter)
-      guard let (_, order) = places[place] else {
+      guard let order = places[place] else {
         throw ModelError(
           .mismatch, "the model has no such weight", file: manifest, layer: entry.layer,
           field: entry.parameter)
       }
-      if contents?.file != entry.file {
-        contents = (entry.file, try files.values(folder + "/" + entry.file).values)
-      }
-      guard let values = contents?.values else { continue }
-      result[place] = try Self.piece(
-        values, entry, order, file: folder + "/" + entry.file)
+      listed.append((entry, order))
     }
-    return result
+    return try files.values(of: listed, in: folder)
   }
 
   /// Files by their names, without a manifest.
   private func readUnlisted(
     _ folder: String, for model: Model
   ) throws -> [WeightPlace: FloatValues] {
-    var result: [WeightPlace: FloatValues] = [:]
-    for (entry, _, order) in try entries(of: model, WeightOrders(layout, of: model)) {
-      let path = folder + "/" + entry.file
-      guard FileManager.default.fileExists(atPath: path) else { continue }
-      let (values, shape) = try self.values(path)
-      if let shape, grouping == .parameter, shape != entry.shape {
+    let known = try entries(of: model)
+    let present = try Folder.files(below: folder).map { String($0.dropFirst(folder.count)) }
+      .map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }.filter { !$0.contains("/") }
+    let listed = known.filter { present.contains($0.entry.file) }
+    let hint =
+      "`assay inspect MODEL --export-weights DIR` with the same --format, --per and --suffix shows "
+      + "the names"
+    guard !listed.isEmpty else {
+      throw ModelError(
+        .mismatch, "holds no file of a weight of the model", file: folder, hint: hint)
+    }
+    let names = Set(known.map(\.entry.file))
+    if let other = present.first(where: { $0.hasSuffix(fileExtension) && !names.contains($0) }) {
+      throw ModelError(
+        .mismatch, "is no weight of the model", file: folder + "/" + other, hint: hint)
+    }
+    for (file, parts) in Dictionary(grouping: listed, by: \.entry.file) {
+      let count = try checkedSum(parts.map(\.entry.count))
+      let found = try values(folder + "/" + file).values.count
+      guard found == count else {
         throw ModelError(
-          .mismatch, "the shape is \(shape), the model's \(entry.shape)", file: path,
+          .mismatch, "\(found) values, where the model has \(count)", file: folder + "/" + file)
+      }
+    }
+    return try values(of: listed.map { ($0.entry, $0.order) }, in: folder)
+  }
+
+  private func values(
+    of places: [(entry: Entry, order: WeightOrder)], in folder: String
+  ) throws -> [WeightPlace: FloatValues] {
+    var result: [WeightPlace: FloatValues] = [:]
+    var contents: (file: String, values: FloatValues, shape: [Int]?)?
+    for (entry, order) in places {
+      let path = folder + "/" + entry.file
+      if contents?.file != entry.file {
+        let (values, shape) = try self.values(path)
+        contents = (entry.file, values, shape)
+      }
+      guard let contents else { continue }
+      // A file of one axis may hold several weights, one after the other.
+      if let shape = contents.shape, shape.count != 1, shape != order.fileShape {
+        throw ModelError(
+          .mismatch, "the shape is \(shape), the model's \(order.fileShape)", file: path,
           layer: entry.layer, field: entry.parameter)
       }
       result[WeightPlace(layer: entry.layer, parameter: entry.parameter)] = try Self.piece(
-        values, entry, order, file: path)
-    }
-    guard !result.isEmpty else {
-      throw ModelError(
-        .mismatch, "holds no file of a weight of the model", file: folder,
-        hint: "`assay inspect MODEL --export-weights DIR` writes such files, with a manifest")
+        contents.values, entry, order, file: path)
     }
     return result
   }

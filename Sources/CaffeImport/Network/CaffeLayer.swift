@@ -17,7 +17,7 @@ struct CaffeLayer: Sendable {
   /// Its weights in Caffe's order, from the file of weights.
   var blobs: [CaffeBlob] = []
   /// Where the values of weights come from if there is no file of them.
-  var randomWeights: RandomWeights?
+  var missingWeights: MissingWeights?
   /// Whether there is a file of weights.
   var hasWeightsFile = false
   /// The types of the layers that read each top; none of an output.
@@ -46,8 +46,8 @@ struct CaffeLayer: Sendable {
   ) throws -> FloatValues {
     usage.use(index)
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
-    if let randomWeights {
-      return try randomWeights.values(
+    if let missingWeights {
+      return try missingWeights.values(
         "\(self.name)/\(name)", shape: shape,
         fanIn: fanIn ?? (shape.first.map { count / max(1, $0) } ?? 1))
     }
@@ -78,7 +78,7 @@ struct CaffeLayer: Sendable {
   func weight(
     _ index: Int, _ name: String, randomShape shape: [Int]
   ) throws -> FloatValues {
-    if randomWeights == nil, blobs.indices.contains(index) {
+    if missingWeights == nil, blobs.indices.contains(index) {
       return try weight(index, name, shape: blobs[index].shape)
     }
     return try weight(index, name, shape: shape)
@@ -88,7 +88,8 @@ struct CaffeLayer: Sendable {
   func renamed(_ name: String) -> CaffeLayer {
     CaffeLayer(
       name: name, type: type, bottoms: bottoms, tops: tops, index: index, message: message,
-      position: position, blobs: blobs, randomWeights: randomWeights, hasWeightsFile: hasWeightsFile
+      position: position, blobs: blobs, missingWeights: missingWeights,
+      hasWeightsFile: hasWeightsFile
     )
   }
 

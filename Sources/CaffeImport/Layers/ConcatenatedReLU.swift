@@ -1,0 +1,31 @@
+import CoreMLModel
+
+/// [relu(x), relu(−x)] along an axis, where relu(x) = max(0, x) + negative_slope · min(0, x)
+/// (Shang et al. 2016).
+enum ConcatenatedReLU: CaffeLayerConverter {
+  static let typeNames = ["CReLU"]
+  static let documentation = CaffeLayerDocumentation(
+    "activation ReLU or leakyReLU, of x and of −x; concat",
+    options:
+      "`crelu_param.axis` or `concat_axis`, 1 where there is none; `crelu_param.negative_slope`")
+
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    let input = network.five(try layer.input(inputs), for: layer.name)
+    let parameters = layer.parameters("crelu_param")
+    let field = parameters.has("concat_axis") ? "concat_axis" : "axis"
+    let axis = try input.axis(
+      parameters.int(field, default: 1), "\(parameters.path).\(field)", of: layer)
+    let slope = try parameters.float("negative_slope", default: 0)
+    let function = Activation(slope == 0 ? .relu : .leakyReLU(alpha: slope))
+    let opposite = network.affine(input.blob, -1, layer.part("opposite"))
+    let halves = [
+      network.add(layer.part("positive"), function, [input.blob]),
+      network.add(layer.part("negative"), function, [opposite]),
+    ]
+    return [
+      try network.joined(halves.map { input.with($0) }, axis: axis, layer, output: layer.tops[0])
+    ]
+  }
+}
