@@ -28,6 +28,7 @@ public struct KernelTable: Sendable {
   public let winogradInput: @Sendable (WinogradInputArguments) -> Void
   public let winogradOutput: @Sendable (WinogradOutputArguments) -> Void
   public let packWinogradWeights: @Sendable (WinogradPackingArguments) -> Void
+  public let expandWinogradWeights: @Sendable (WinogradExpansionArguments) -> Void
   public let dense: @Sendable (DenseArguments) -> Void
   public let expandWeights: @Sendable (ExpansionArguments) -> Void
   public let matrixProduct: @Sendable (MatrixProductArguments) -> Void
@@ -57,6 +58,7 @@ public struct KernelTable: Sendable {
     winogradInput: @escaping @Sendable (WinogradInputArguments) -> Void,
     winogradOutput: @escaping @Sendable (WinogradOutputArguments) -> Void,
     packWinogradWeights: @escaping @Sendable (WinogradPackingArguments) -> Void,
+    expandWinogradWeights: @escaping @Sendable (WinogradExpansionArguments) -> Void,
     dense: @escaping @Sendable (DenseArguments) -> Void,
     expandWeights: @escaping @Sendable (ExpansionArguments) -> Void,
     matrixProduct: @escaping @Sendable (MatrixProductArguments) -> Void,
@@ -88,6 +90,7 @@ public struct KernelTable: Sendable {
     self.winogradInput = winogradInput
     self.winogradOutput = winogradOutput
     self.packWinogradWeights = packWinogradWeights
+    self.expandWinogradWeights = expandWinogradWeights
     self.dense = dense
     self.expandWeights = expandWeights
     self.matrixProduct = matrixProduct

@@ -179,7 +179,37 @@ import Testing
     var options = CompileOptions()
     options.threads = 2
     options.convolution = .winograd4
-    #expect(try CompiledNetwork(model: model, options: options).packedWeightBytes == 0)
+    // A byte a weight.
+    #expect(
+      try CompiledNetwork(model: model, options: options).packedWeightBytes == 352 * 352 * 9)
+  }
+
+  /// Rows of codes of every width as columns of bytes, also behind the last of them.
+  @Test(arguments: 1...8) func codesByColumns(_ bits: Int) throws {
+    for (rows, count) in [(3, 9), (8, 16), (11, 27)] {
+      var random = SeededValues(seed: UInt64(bits))
+      let codes = (0..<rows * count).map { _ in Int(random.next() >> 32) & ((1 << bits) - 1) }
+      let digits = codes.flatMap { code in (0..<bits).reversed().map { UInt8(code >> $0 & 1) } }
+      var bytes: [UInt8] = []
+      for start in stride(from: 0, to: digits.count, by: 8) {
+        bytes.append(
+          (start..<start + 8).reduce(0) { $0 << 1 | ($1 < digits.count ? digits[$1] : 0) })
+      }
+      let rowCodes = RowCodes(source: Bytes(bytes), bits: bits, rows: rows, values: .table([]))
+      let width = (rows + 7) / 8 * 8
+      var columns = [UInt8](repeating: 255, count: count * width)
+      for first in stride(from: 0, to: width, by: 8) {
+        columns.withUnsafeMutableBufferPointer {
+          rowCodes.transpose(
+            from: first, count: count, to: $0.baseAddress! + first, stride: width)
+        }
+      }
+      for row in 0..<width {
+        for k in 0..<count {
+          #expect(Int(columns[k * width + row]) == codes[min(row, rows - 1) * count + k])
+        }
+      }
+    }
   }
 
   @Test(arguments: Storage.allCases) func embedding(_ storage: Storage) throws {
