@@ -266,10 +266,11 @@ VECTOR_OPERATION vector_float vector_look_up_loose(
 #endif
 
 #if defined(__AVX512BW__)
-/// The floats for 32 · `count` bytes, from a table of 256 that is kept in registers: the low halves
-/// in eight of them and the high ones in eight more.
+/// The floats for 32 · `count` bytes of each of some rows, from a table of 256 that is kept in
+/// registers: the low halves in eight of them and the high ones in eight more.
 static inline __attribute__((always_inline, unused)) void vector_look_up_bytes(
-    const void *bytes, long count, const float *values, void *target) {
+    const void *bytes, long row_stride, long rows, long count, const float *values, void *target,
+    long target_stride) {
   typedef unsigned int integers __attribute__((ext_vector_type(32)));
   typedef integers unaligned_integers __attribute__((aligned(4)));
   typedef unsigned short words __attribute__((ext_vector_type(32)));
@@ -284,26 +285,97 @@ static inline __attribute__((always_inline, unused)) void vector_look_up_bytes(
     low[i] = __builtin_convertvector(bits, words);
     high[i] = __builtin_convertvector(bits >> 16, words);
   }
-  for (long i = 0; i < count; i++) {
-    // Such that the halves are in order after each four of low ones have met theirs.
-    fours all = ((const unaligned_fours *)bytes)[i];
-    all = __builtin_shufflevector(all, all, 0, 4, 1, 5, 2, 6, 3, 7);
-    words codes = __builtin_convertvector((eights)all, words);
-    integer_words bit6 = (integer_words)(codes << 9), bit7 = (integer_words)(codes << 8);
+  for (long row = 0; row < rows; row++) {
+    const char *source = (const char *)bytes + row * row_stride;
+    float *output = (float *)target + row * target_stride;
+    for (long i = 0; i < count; i++) {
+      // Such that the halves are in order after each four of low ones have met theirs.
+      fours all = ((const unaligned_fours *)source)[i];
+      all = __builtin_shufflevector(all, all, 0, 4, 1, 5, 2, 6, 3, 7);
+      words codes = __builtin_convertvector((eights)all, words);
+      integer_words bit6 = (integer_words)(codes << 9), bit7 = (integer_words)(codes << 8);
 #define PAIR(t, i)                                                                                 \
   (words) __builtin_ia32_vpermi2varhi512(                                                          \
       (integer_words)t[2 * i], (integer_words)codes, (integer_words)t[2 * i + 1])
 #define CHOOSE(t)                                                                                  \
   (bit7 < 0 ? (bit6 < 0 ? PAIR(t, 3) : PAIR(t, 2)) : (bit6 < 0 ? PAIR(t, 1) : PAIR(t, 0)))
-    words lows = CHOOSE(low), highs = CHOOSE(high);
+      words lows = CHOOSE(low), highs = CHOOSE(high);
 #undef CHOOSE
 #undef PAIR
 #define FOUR(i) i, 32 + i, i + 1, 33 + i, i + 2, 34 + i, i + 3, 35 + i
-    ((unaligned_words *)target)[2 * i] =
-        __builtin_shufflevector(lows, highs, FOUR(0), FOUR(8), FOUR(16), FOUR(24));
-    ((unaligned_words *)target)[2 * i + 1] =
-        __builtin_shufflevector(lows, highs, FOUR(4), FOUR(12), FOUR(20), FOUR(28));
+      ((unaligned_words *)output)[2 * i] =
+          __builtin_shufflevector(lows, highs, FOUR(0), FOUR(8), FOUR(16), FOUR(24));
+      ((unaligned_words *)output)[2 * i + 1] =
+          __builtin_shufflevector(lows, highs, FOUR(4), FOUR(12), FOUR(20), FOUR(28));
 #undef FOUR
+    }
+  }
+}
+
+/// Whether the processor, which has the rest of AVX-512, permutes bytes (AVX-512 VBMI).
+static inline _Bool vector_permutes_bytes(void) {
+  unsigned int a = 7, b, c = 0, d;
+  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return c >> 1 & 1;
+}
+
+/// As `vector_look_up_bytes`, for 64 · `count` bytes, where bytes are permuted: the four bytes of the
+/// floats apart, of each four registers.
+static __attribute__((target("avx512vbmi"), noinline, unused)) void vector_permute_bytes(
+    const void *bytes, long row_stride, long rows, long count, const float *values, void *target,
+    long target_stride) {
+  typedef unsigned int integers __attribute__((ext_vector_type(64)));
+  typedef integers unaligned_integers __attribute__((aligned(4)));
+  typedef unsigned char eights __attribute__((ext_vector_type(64)));
+  typedef signed char signs __attribute__((ext_vector_type(64)));
+  typedef char chars __attribute__((vector_size(64)));
+  typedef unsigned short words __attribute__((ext_vector_type(32)));
+  typedef words unaligned_words __attribute__((aligned(4)));
+  typedef int fours __attribute__((ext_vector_type(16)));
+  typedef fours unaligned_fours __attribute__((aligned(1)));
+  eights planes[4][4];
+  for (int i = 0; i < 4; i++) {
+    integers bits = ((const unaligned_integers *)values)[i];
+    for (int plane = 0; plane < 4; plane++)
+      planes[plane][i] = __builtin_convertvector(bits >> 8 * plane, eights);
+  }
+  for (long row = 0; row < rows; row++) {
+    const char *source = (const char *)bytes + row * row_stride;
+    float *output = (float *)target + row * target_stride;
+    for (long i = 0; i < count; i++) {
+      // Such that the bytes are in order after each four have met those of the other planes.
+      fours all = ((const unaligned_fours *)source)[i];
+      all = __builtin_shufflevector(
+          all, all, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+      eights codes = (eights)all, found[4];
+      for (int plane = 0; plane < 4; plane++) {
+        const eights *table = planes[plane];
+#define PAIR(i)                                                                                    \
+  (eights) __builtin_ia32_vpermi2varqi512(                                                         \
+      (chars)table[2 * i], (chars)codes, (chars)table[2 * i + 1])
+        found[plane] = (signs)codes < 0 ? PAIR(1) : PAIR(0);
+#undef PAIR
+      }
+#define EIGHT(i)                                                                                   \
+  i, 64 + i, i + 1, 65 + i, i + 2, 66 + i, i + 3, 67 + i, i + 4, 68 + i, i + 5, 69 + i, i + 6,     \
+      70 + i, i + 7, 71 + i
+#define LOW(a, b) __builtin_shufflevector(a, b, EIGHT(0), EIGHT(16), EIGHT(32), EIGHT(48))
+#define HIGH(a, b) __builtin_shufflevector(a, b, EIGHT(8), EIGHT(24), EIGHT(40), EIGHT(56))
+      words halves[4] = {
+          (words)LOW(found[0], found[1]), (words)LOW(found[2], found[3]),
+          (words)HIGH(found[0], found[1]), (words)HIGH(found[2], found[3])};
+#undef HIGH
+#undef LOW
+#undef EIGHT
+#define FOUR(i) i, 32 + i, i + 1, 33 + i, i + 2, 34 + i, i + 3, 35 + i
+      for (int half = 0; half < 2; half++) {
+        words low = halves[2 * half], high = halves[2 * half + 1];
+        unaligned_words *to = (unaligned_words *)output + 4 * i + 2 * half;
+        to[0] = __builtin_shufflevector(low, high, FOUR(0), FOUR(8), FOUR(16), FOUR(24));
+        to[1] = __builtin_shufflevector(low, high, FOUR(4), FOUR(12), FOUR(20), FOUR(28));
+      }
+#undef FOUR
+    }
   }
 }
 #endif

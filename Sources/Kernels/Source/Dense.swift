@@ -107,12 +107,18 @@ private func denseTile<let rows: Int, let vectors: Int>(
     var k = 0
     while k < a.columns {
       let columns = k..<min(k &+ stageColumns, a.columns)
-      for r in 0..<rows {
-        expandWeights(
-          ExpansionArguments(
-            source: a.weights, format: a.format(row: row &+ r),
-            first: first &+ r &* a.rowStride &+ k, count: columns.count,
-            output: stage + r &* stageColumns))
+      if case .table(8, let table) = a.format {
+        expandBytes(
+          a.weights + (first &+ k), rows: rows, rowStride: a.rowStride, count: columns.count,
+          table, to: stage, outputStride: stageColumns)
+      } else {
+        for r in 0..<rows {
+          expandWeights(
+            ExpansionArguments(
+              source: a.weights, format: a.format(row: row &+ r),
+              first: first &+ r &* a.rowStride &+ k, count: columns.count,
+              output: stage + r &* stageColumns))
+        }
       }
       let w = UnsafePointer(stage) - k
       let bits = a.codeBits

@@ -26,7 +26,10 @@ func expandWeights(_ a: ExpansionArguments) {
     case 5: expandTable(Count<5>(), a, table)
     case 6: expandTable(Count<6>(), a, table)
     case 7: expandTable(Count<7>(), a, table)
-    default: expandBytes(a, table)
+    default:
+      expandBytes(
+        a.source + a.first, rows: 1, rowStride: 0, count: a.count, table, to: a.output,
+        outputStride: 0)
     }
   }
 }
@@ -138,17 +141,36 @@ private func expandPart<let bits: Int>(
   }
 }
 
-/// Bytes by a table of 256 values.
-private func expandBytes(_ a: ExpansionArguments, _ values: UnsafePointer<Float>) {
-  let source = a.source + a.first
-  var index = 0
+#if KERNELS_AVX512
+  private let permutesBytes = vector_permutes_bytes()
+#endif
+
+/// Some rows of bytes by a table of 256 values.
+func expandBytes(
+  _ source: UnsafeRawPointer, rows: Int, rowStride: Int, count: Int,
+  _ values: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, outputStride: Int
+) {
+  var first = 0
   #if KERNELS_AVX512
-    vector_look_up_bytes(source, a.count / 32, values, a.output)
-    index = a.count / 32 &* 32
+    if permutesBytes {
+      first = count & ~63
+      vector_permute_bytes(source, rowStride, rows, first / 64, values, output, outputStride)
+    }
+    let rest = (count &- first) / 32
+    if rest > 0 {
+      vector_look_up_bytes(
+        source + first, rowStride, rows, rest, values, output + first, outputStride)
+      first &+= rest &* 32
+    }
   #endif
-  while index < a.count {
-    a.output[index] = values[Int(byte(source, index))]
-    index &+= 1
+  var row = 0
+  while row < rows {
+    var index = first
+    while index < count {
+      output[row &* outputStride &+ index] = values[Int(byte(source, row &* rowStride &+ index))]
+      index &+= 1
+    }
+    row &+= 1
   }
 }
 

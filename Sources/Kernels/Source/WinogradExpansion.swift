@@ -4,14 +4,26 @@ import KernelInterface
 /// See `WinogradExpansionArguments`.
 @inline(never)
 func expandWinogradWeights(_ a: WinogradExpansionArguments) {
-  switch a.size {
-  case 2: expand(a, Winograd2.self)
-  case 4: expand(a, Winograd4.self)
-  default: expand(a, Winograd6.self)
+  switch a.values {
+  case .linear: expand(a, stage: nil)
+  case .table:
+    withUnsafeTemporaryAllocation(of: Float.self, capacity: channelsAtOnce &* 9 &* a.width) {
+      expand(a, stage: $0.baseAddress)
+    }
   }
 }
 
-/// Channels whose values are looked up at a time: the panel's stay in the nearest cache.
+/// - Parameter stage: for the values of some channels, where they are looked up.
+@inline(never)
+private func expand(_ a: WinogradExpansionArguments, stage: UnsafeMutablePointer<Float>?) {
+  switch a.size {
+  case 2: expand(a, Winograd2.self, stage)
+  case 4: expand(a, Winograd4.self, stage)
+  default: expand(a, Winograd6.self, stage)
+  }
+}
+
+/// Channels whose values are looked up at a time: they stay in the nearest cache.
 private var channelsAtOnce: Int {
   @inline(__always) get { 8 }
 }
@@ -31,7 +43,9 @@ private func fetchCodes(_ codes: UnsafePointer<UInt8>, count: Int) {
 }
 
 @inline(__always)
-private func expand<T: WinogradTransform>(_ a: WinogradExpansionArguments, _: T.Type) {
+private func expand<T: WinogradTransform>(
+  _ a: WinogradExpansionArguments, _: T.Type, _ stage: UnsafeMutablePointer<Float>?
+) {
   let channelCodes = 9 &* a.width
   switch a.values {
   case .linear(let scale, let bias):
@@ -47,32 +61,29 @@ private func expand<T: WinogradTransform>(_ a: WinogradExpansionArguments, _: T.
       channel &+= 1
     }
   case .table(let table, let scale):
-    withUnsafeTemporaryAllocation(of: Float.self, capacity: channelsAtOnce &* channelCodes) {
-      guard let values = $0.baseAddress else { return }
-      var first = 0
-      while first < a.inputChannels {
-        let end = min(first &+ channelsAtOnce, a.inputChannels)
-        fetchCodes(a.codes + end &* channelCodes, count: channelsAtOnce &* channelCodes)
-        expandWeights(
-          ExpansionArguments(
-            source: a.codes, format: .table(bits: 8, table), first: first &* channelCodes,
-            count: (end &- first) &* channelCodes, output: values))
-        var channel = first
-        while channel < end {
-          let own = values + (channel &- first) &* channelCodes
-          if let scale {
-            transformKernels(a, T.self, channel: channel) { tap, column in
-              load(own + (tap &* a.width &+ column)) * load(scale + column)
-            }
-          } else {
-            transformKernels(a, T.self, channel: channel) { tap, column in
-              load(own + (tap &* a.width &+ column))
-            }
+    guard let stage else { return }
+    var first = 0
+    while first < a.inputChannels {
+      let end = min(first &+ channelsAtOnce, a.inputChannels)
+      expandBytes(
+        a.codes + first &* channelCodes, rows: 1, rowStride: 0,
+        count: (end &- first) &* channelCodes, table, to: stage, outputStride: 0)
+      var channel = first
+      while channel < end {
+        fetchCodes(a.codes + (channel &* channelCodes &+ fetchDistance), count: channelCodes)
+        let own = stage + (channel &- first) &* channelCodes
+        if let scale {
+          transformKernels(a, T.self, channel: channel) { tap, column in
+            load(own + (tap &* a.width &+ column)) * load(scale + column)
           }
-          channel &+= 1
+        } else {
+          transformKernels(a, T.self, channel: channel) { tap, column in
+            load(own + (tap &* a.width &+ column))
+          }
         }
-        first = end
+        channel &+= 1
       }
+      first = end
     }
   }
   var channel = a.inputChannels
