@@ -167,21 +167,49 @@ import Testing
   /// a layer behind.
   @Test(arguments: [(Storage.linear, 8), (.table, 4)])
   func convolutionsByPanels(_ storage: Storage, _ bits: Int) throws {
-    let layer = Net.convolution(352, 352) {
-      $0.kernel = storage.weights([352, 352, 3, 3], bits: bits, seed: 3, factor: 0.1)
+    let (inputs, outputs) = (347, 349)
+    let layer = Net.convolution(inputs, outputs) {
+      $0.kernel = storage.weights([outputs, inputs, 3, 3], bits: bits, seed: 3, factor: 0.1)
     }
     let layers = [
-      Net.layer("c", layer, "in", "x"), Net.layer("n", Net.batchnorm(352), "x", "out"),
+      Net.layer("c", layer, "in", "x"), Net.layer("n", Net.batchnorm(outputs), "x", "out"),
     ]
-    let model = Net.model([352, 20, 20], layers)
+    let model = Net.model([inputs, 20, 20], layers)
     try check(
-      model, [1, 1, 352, 20, 20], kernel: "Winograd", isExact: false, threadCounts: [1, 5])
+      model, [1, 1, inputs, 20, 20], kernel: "Winograd", isExact: false, threadCounts: [1, 5])
     var options = CompileOptions()
     options.threads = 2
     options.convolution = .winograd4
-    // A byte a weight.
+    // A byte a weight, of output channels in whole blocks.
     #expect(
-      try CompiledNetwork(model: model, options: options).packedWeightBytes == 352 * 352 * 9)
+      try CompiledNetwork(model: model, options: options).packedWeightBytes == inputs * 352 * 9)
+  }
+
+  /// With so many threads that each takes tiles by itself, the transformed weights are kept: the same.
+  @Test(arguments: [(Storage.linear, 8), (.table, 4)])
+  func keptWeightsEqualExpandedOnes(_ storage: Storage, _ bits: Int) throws {
+    let layer = Net.convolution(352, 352) {
+      $0.kernel = storage.weights([352, 352, 3, 3], bits: bits, seed: 3, factor: 0.1)
+    }
+    let model = Net.model([352, 40, 40], [Net.layer("c", layer, "in", "out")])
+    let input = Net.tensor([1, 1, 352, 40, 40])
+    for set in InstructionSet.allCases where set.isAvailable {
+      var options = CompileOptions()
+      options.instructionSet = set
+      options.convolution = .winograd4
+      var first: Tensor?
+      var sizes: Set<Int> = []
+      for threads in [1, 6, 12, 23] {
+        options.threads = threads
+        let network = try CompiledNetwork(model: model, options: options)
+        sizes.insert(network.packedWeightBytes)
+        let found = try network.predict(["in": input])["out"]
+        #expect(first == nil || first == found, "\(set) changes with \(threads) threads")
+        first = found
+      }
+      #expect(sizes.contains(352 * 352 * 9), "\(set)")
+      #expect(sizes.contains { $0 >= 352 * 352 * 36 * 4 }, "\(set)")
+    }
   }
 
   /// Rows of codes of every width as columns of bytes, also behind the last of them.
