@@ -97,42 +97,288 @@ VECTOR_OPERATION vector_float vector_from_int(vector_int x) {
   return __builtin_convertvector(x, vector_float);
 }
 
-/// `scale * x + bias` of bytes, rounded once.
-VECTOR_OPERATION vector_float vector_scale_bytes(vector_bytes x, float scale, float bias) {
+/// `scale * x + bias`, rounded once.
+VECTOR_OPERATION vector_float vector_scale(vector_int x, vector_float scale, vector_float bias) {
 #if defined(__FMA__) || defined(__aarch64__)
-  vector_float codes =
-      __builtin_convertvector(__builtin_convertvector(x, vector_int), vector_float);
-  return __builtin_elementwise_fma(codes, (vector_float)scale, (vector_float)bias);
+  return __builtin_elementwise_fma(__builtin_convertvector(x, vector_float), scale, bias);
 #else
   typedef double wide __attribute__((ext_vector_type(VECTOR_LANES)));
-  wide codes = __builtin_convertvector(__builtin_convertvector(x, vector_int), wide);
-  return __builtin_convertvector(codes * (double)scale + (double)bias, vector_float);
+  wide product = __builtin_convertvector(x, wide) * __builtin_convertvector(scale, wide);
+  return __builtin_convertvector(product + __builtin_convertvector(bias, wide), vector_float);
 #endif
 }
 
-/// `target[i] = scale * code[i] + bias` of the eight codes of `bits` bits that `bytes` begin with, the
-/// first of them in the highest bits; rounded once.
-static inline __attribute__((always_inline, unused)) void vector_expand_codes(
-    const void *bytes, int bits, float scale, float bias, void *target) {
-  typedef unsigned long long words __attribute__((ext_vector_type(8)));
-  typedef int integers __attribute__((ext_vector_type(8)));
-  typedef float floats __attribute__((ext_vector_type(8)));
-  typedef floats unaligned __attribute__((aligned(4)));
-  unsigned long long word = 0;
-  for (int i = 0; i < bits; i++) word = word << 8 | ((const unsigned char *)bytes)[i];
-  words shifts = {7, 6, 5, 4, 3, 2, 1, 0};
-  shifts *= (unsigned long long)bits;
-  words codes = (word >> shifts) & ((1ull << bits) - 1);
-  integers small = __builtin_convertvector(codes, integers);
-#if defined(__FMA__) || defined(__aarch64__)
-  *(unaligned *)target = __builtin_elementwise_fma(
-      __builtin_convertvector(small, floats), (floats)scale, (floats)bias);
+VECTOR_OPERATION vector_int vector_from_bytes(vector_bytes x) {
+  return __builtin_convertvector(x, vector_int);
+}
+
+/// Codes of `bits` bits that follow one another, the first in the highest bits: as many as a vector
+/// has lanes, from those number `part` times as many on; of full lanes of eight only the first part.
+/// As many bytes are read as there are lanes, from that on in which the first code begins.
+static inline __attribute__((always_inline, unused)) vector_int vector_codes(
+    const void *bytes, int bits, int part) {
+  typedef unsigned short words __attribute__((ext_vector_type(VECTOR_LANES)));
+  typedef vector_bytes unaligned __attribute__((aligned(1)));
+  vector_bytes x, zeros = 0;
+// Code `i` and what stands behind it, in two bytes; their place in `x` and `zeros`.
+#define BEGIN(bits, start, i) ((start) + (i) * (bits))
+#define HIGH(bits, start, i) (BEGIN(bits, start, i) / 8)
+#define LOW(bits, start, i)                                                                        \
+  (HIGH(bits, start, i) + 1 < VECTOR_LANES ? HIGH(bits, start, i) + 1 : VECTOR_LANES)
+#define PAIR(bits, start, i) LOW(bits, start, i), HIGH(bits, start, i)
+#define PLACE(bits, start, i) BEGIN(bits, start, i) % 8
+#define FOUR(what, bits, start, i)                                                                 \
+  what(bits, start, i), what(bits, start, i + 1), what(bits, start, i + 2), what(bits, start, i + 3)
+#if VECTOR_LANES == 16
+#define ALL(what, bits, start)                                                                     \
+  FOUR(what, bits, start, 0), FOUR(what, bits, start, 4), FOUR(what, bits, start, 8),              \
+      FOUR(what, bits, start, 12)
+#elif VECTOR_LANES == 8
+#define ALL(what, bits, start) FOUR(what, bits, start, 0), FOUR(what, bits, start, 4)
 #else
-  typedef double wide __attribute__((ext_vector_type(8)));
-  wide exact = __builtin_convertvector(small, wide) * (double)scale + (double)bias;
-  *(unaligned *)target = __builtin_convertvector(exact, floats);
+#define ALL(what, bits, start) FOUR(what, bits, start, 0)
+#endif
+#define CODES(bits, start, offset)                                                                 \
+  {                                                                                                \
+    x = *(const unaligned *)((const unsigned char *)bytes + offset);                               \
+    words pairs = (words)__builtin_shufflevector(x, zeros, ALL(PAIR, bits, start));                \
+    words places = {ALL(PLACE, bits, start)};                                                      \
+    words codes = (pairs << places) >> (unsigned short)(16 - bits);                                \
+    return __builtin_convertvector(codes, vector_int);                                             \
+  }
+#if VECTOR_LANES >= 8
+#define CASE(bits)                                                                                 \
+  case bits: CODES(bits, 0, 0)
+#else
+#define CASE(bits)                                                                                 \
+  case bits:                                                                                       \
+    if (part == 0) CODES(bits, 0, 0) else CODES(bits, bits * 4 % 8, bits * 4 / 8)
+#endif
+  switch (bits) {
+    CASE(1)
+    CASE(2)
+    CASE(3)
+    CASE(4)
+    CASE(5)
+    CASE(6)
+    CASE(7)
+    default:
+      x = *(const unaligned *)((const unsigned char *)bytes + part * VECTOR_LANES);
+      return vector_from_bytes(x);
+  }
+#undef CASE
+#undef CODES
+#undef ALL
+#undef FOUR
+#undef PLACE
+#undef PAIR
+#undef LOW
+#undef HIGH
+#undef BEGIN
+}
+
+/// `table[code]` for codes of at most VECTOR_TABLE_BITS bits.
+#if defined(__AVX512F__)
+#define VECTOR_TABLE_BITS 7
+#elif defined(__AVX2__)
+#define VECTOR_TABLE_BITS 4
+#else
+#define VECTOR_TABLE_BITS 0
+#endif
+static inline __attribute__((always_inline, unused)) vector_float vector_look_up(
+    vector_int codes, int bits, const float *table) {
+  typedef vector_float row __attribute__((aligned(4)));
+  const row *rows = (const row *)table;
+#if defined(__AVX512F__)
+#define PAIR(i) __builtin_ia32_vpermi2varps512(rows[2 * (i)], codes, rows[2 * (i) + 1])
+  if (bits <= 4) return __builtin_ia32_permvarsf512(rows[0], codes);
+  if (bits == 5) return PAIR(0);
+  vector_int bit5 = codes << 26, bit6 = codes << 25;
+  vector_float low = vector_select(bit5, PAIR(1), PAIR(0));
+  if (bits == 6) return low;
+  return vector_select(bit6, vector_select(bit5, PAIR(3), PAIR(2)), low);
+#undef PAIR
+#elif defined(__AVX2__)
+  vector_float low = __builtin_ia32_permvarsf256(rows[0], codes);
+  if (bits <= 3) return low;
+  return vector_select(codes << 28, __builtin_ia32_permvarsf256(rows[1], codes), low);
+#else
+  return rows[0];
 #endif
 }
+
+#if defined(__AVX2__)
+/// As many codes of 1, 2 or 4 bits as a vector has lanes, in the lowest bits of the lanes, with
+/// something above them. `bytes` is where the first begins; no other bytes are read.
+static inline __attribute__((always_inline, unused)) vector_int vector_loose_codes(
+    const void *bytes, int bits) {
+  typedef unsigned int lanes __attribute__((ext_vector_type(VECTOR_LANES)));
+  typedef unsigned int unaligned_word __attribute__((aligned(1)));
+  typedef unsigned short unaligned_half __attribute__((aligned(1)));
+#define PLACE(bits, i) (i) * (bits) / 8 * 8 % 32 + 8 - (bits) - (i) * (bits) % 8
+#define FOUR(bits, i) PLACE(bits, i), PLACE(bits, i + 1), PLACE(bits, i + 2), PLACE(bits, i + 3)
+#if VECTOR_LANES == 16
+#define PLACES(bits) {FOUR(bits, 0), FOUR(bits, 4), FOUR(bits, 8), FOUR(bits, 12)}
+  if (bits == 4) {
+    typedef unsigned int two __attribute__((ext_vector_type(2)));
+    typedef two unaligned_two __attribute__((aligned(1)));
+    two x = *(const unaligned_two *)bytes;
+    lanes places = PLACES(4);
+    return (vector_int)(
+        __builtin_shufflevector(x, x, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1) >> places);
+  }
+  if (bits == 2) {
+    lanes places = PLACES(2);
+    return (vector_int)((lanes) * (const unaligned_word *)bytes >> places);
+  }
+  lanes places = PLACES(1);
+  return (vector_int)((lanes)(unsigned int) * (const unaligned_half *)bytes >> places);
+#else
+#define PLACES(bits) {FOUR(bits, 0), FOUR(bits, 4)}
+  if (bits == 4) {
+    lanes places = PLACES(4);
+    return (vector_int)((lanes) * (const unaligned_word *)bytes >> places);
+  }
+  if (bits == 2) {
+    lanes places = PLACES(2);
+    return (vector_int)((lanes)(unsigned int) * (const unaligned_half *)bytes >> places);
+  }
+  lanes places = PLACES(1);
+  return (vector_int)((lanes)(unsigned int) * (const unsigned char *)bytes >> places);
+#endif
+#undef PLACES
+#undef FOUR
+#undef PLACE
+}
+
+/// The values of loose codes by a table of 16, which repeats itself where codes have less than four
+/// bits: its first vector and, where there are two, its second.
+VECTOR_OPERATION vector_float vector_look_up_loose(
+    vector_int codes, int bits, vector_float low, vector_float high) {
+#if VECTOR_LANES == 16
+  return __builtin_ia32_permvarsf512(low, codes);
+#else
+  vector_float value = __builtin_ia32_permvarsf256(low, codes);
+  if (bits < 4) return value;
+  return vector_select(codes << 28, __builtin_ia32_permvarsf256(high, codes), value);
+#endif
+}
+#endif
+
+#if defined(__AVX512BW__)
+/// The floats for 32 · `count` bytes of each of some rows, from a table of 256 that is kept in
+/// registers: the low halves in eight of them and the high ones in eight more.
+static inline __attribute__((always_inline, unused)) void vector_look_up_bytes(
+    const void *bytes, long row_stride, long rows, long count, const float *values, void *target,
+    long target_stride) {
+  typedef unsigned int integers __attribute__((ext_vector_type(32)));
+  typedef integers unaligned_integers __attribute__((aligned(4)));
+  typedef unsigned short words __attribute__((ext_vector_type(32)));
+  typedef words unaligned_words __attribute__((aligned(4)));
+  typedef short integer_words __attribute__((ext_vector_type(32)));
+  typedef unsigned char eights __attribute__((ext_vector_type(32)));
+  typedef int fours __attribute__((ext_vector_type(8)));
+  typedef fours unaligned_fours __attribute__((aligned(1)));
+  words low[8], high[8];
+  for (int i = 0; i < 8; i++) {
+    integers bits = ((const unaligned_integers *)values)[i];
+    low[i] = __builtin_convertvector(bits, words);
+    high[i] = __builtin_convertvector(bits >> 16, words);
+  }
+  for (long row = 0; row < rows; row++) {
+    const char *source = (const char *)bytes + row * row_stride;
+    float *output = (float *)target + row * target_stride;
+    for (long i = 0; i < count; i++) {
+      // Such that the halves are in order after each four of low ones have met theirs.
+      fours all = ((const unaligned_fours *)source)[i];
+      all = __builtin_shufflevector(all, all, 0, 4, 1, 5, 2, 6, 3, 7);
+      words codes = __builtin_convertvector((eights)all, words);
+      integer_words bit6 = (integer_words)(codes << 9), bit7 = (integer_words)(codes << 8);
+#define PAIR(t, i)                                                                                 \
+  (words) __builtin_ia32_vpermi2varhi512(                                                          \
+      (integer_words)t[2 * i], (integer_words)codes, (integer_words)t[2 * i + 1])
+#define CHOOSE(t)                                                                                  \
+  (bit7 < 0 ? (bit6 < 0 ? PAIR(t, 3) : PAIR(t, 2)) : (bit6 < 0 ? PAIR(t, 1) : PAIR(t, 0)))
+      words lows = CHOOSE(low), highs = CHOOSE(high);
+#undef CHOOSE
+#undef PAIR
+#define FOUR(i) i, 32 + i, i + 1, 33 + i, i + 2, 34 + i, i + 3, 35 + i
+      ((unaligned_words *)output)[2 * i] =
+          __builtin_shufflevector(lows, highs, FOUR(0), FOUR(8), FOUR(16), FOUR(24));
+      ((unaligned_words *)output)[2 * i + 1] =
+          __builtin_shufflevector(lows, highs, FOUR(4), FOUR(12), FOUR(20), FOUR(28));
+#undef FOUR
+    }
+  }
+}
+
+/// Whether the processor, which has the rest of AVX-512, permutes bytes (AVX-512 VBMI).
+static inline _Bool vector_permutes_bytes(void) {
+  unsigned int a = 7, b, c = 0, d;
+  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return c >> 1 & 1;
+}
+
+/// As `vector_look_up_bytes`, for 64 · `count` bytes, where bytes are permuted: the four bytes of the
+/// floats apart, of each four registers.
+static __attribute__((target("avx512vbmi"), noinline, unused)) void vector_permute_bytes(
+    const void *bytes, long row_stride, long rows, long count, const float *values, void *target,
+    long target_stride) {
+  typedef unsigned int integers __attribute__((ext_vector_type(64)));
+  typedef integers unaligned_integers __attribute__((aligned(4)));
+  typedef unsigned char eights __attribute__((ext_vector_type(64)));
+  typedef signed char signs __attribute__((ext_vector_type(64)));
+  typedef char chars __attribute__((vector_size(64)));
+  typedef unsigned short words __attribute__((ext_vector_type(32)));
+  typedef words unaligned_words __attribute__((aligned(4)));
+  typedef int fours __attribute__((ext_vector_type(16)));
+  typedef fours unaligned_fours __attribute__((aligned(1)));
+  eights planes[4][4];
+  for (int i = 0; i < 4; i++) {
+    integers bits = ((const unaligned_integers *)values)[i];
+    for (int plane = 0; plane < 4; plane++)
+      planes[plane][i] = __builtin_convertvector(bits >> 8 * plane, eights);
+  }
+  for (long row = 0; row < rows; row++) {
+    const char *source = (const char *)bytes + row * row_stride;
+    float *output = (float *)target + row * target_stride;
+    for (long i = 0; i < count; i++) {
+      // Such that the bytes are in order after each four have met those of the other planes.
+      fours all = ((const unaligned_fours *)source)[i];
+      all = __builtin_shufflevector(
+          all, all, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+      eights codes = (eights)all, found[4];
+      for (int plane = 0; plane < 4; plane++) {
+        const eights *table = planes[plane];
+#define PAIR(i)                                                                                    \
+  (eights) __builtin_ia32_vpermi2varqi512(                                                         \
+      (chars)table[2 * i], (chars)codes, (chars)table[2 * i + 1])
+        found[plane] = (signs)codes < 0 ? PAIR(1) : PAIR(0);
+#undef PAIR
+      }
+#define EIGHT(i)                                                                                   \
+  i, 64 + i, i + 1, 65 + i, i + 2, 66 + i, i + 3, 67 + i, i + 4, 68 + i, i + 5, 69 + i, i + 6,     \
+      70 + i, i + 7, 71 + i
+#define LOW(a, b) __builtin_shufflevector(a, b, EIGHT(0), EIGHT(16), EIGHT(32), EIGHT(48))
+#define HIGH(a, b) __builtin_shufflevector(a, b, EIGHT(8), EIGHT(24), EIGHT(40), EIGHT(56))
+      words halves[4] = {
+          (words)LOW(found[0], found[1]), (words)LOW(found[2], found[3]),
+          (words)HIGH(found[0], found[1]), (words)HIGH(found[2], found[3])};
+#undef HIGH
+#undef LOW
+#undef EIGHT
+#define FOUR(i) i, 32 + i, i + 1, 33 + i, i + 2, 34 + i, i + 3, 35 + i
+      for (int half = 0; half < 2; half++) {
+        words low = halves[2 * half], high = halves[2 * half + 1];
+        unaligned_words *to = (unaligned_words *)output + 4 * i + 2 * half;
+        to[0] = __builtin_shufflevector(low, high, FOUR(0), FOUR(8), FOUR(16), FOUR(24));
+        to[1] = __builtin_shufflevector(low, high, FOUR(4), FOUR(12), FOUR(20), FOUR(28));
+      }
+#undef FOUR
+    }
+  }
+}
+#endif
 
 /// IEEE 754 binary16 values, exactly.
 VECTOR_OPERATION vector_float vector_from_half(vector_half x) {

@@ -32,14 +32,17 @@ public struct ExpansionArguments: @unchecked Sendable {
   }
 }
 
-/// A table of values by their code, as `expandWeights` reads it: where codes fill bytes evenly, the
-/// values of all codes of each of the 256 bytes, otherwise the values themselves.
+/// A table of values by their code, as `expandWeights` reads it: the values, at least 16, and behind
+/// them, where codes fill bytes evenly, the values of all codes of each of the 256 bytes.
 public enum CodeTable {
+  /// The values themselves, of which the rest is zeros.
+  public static func count(bits: Int) -> Int { max(16, 1 << bits) }
+
   /// - Parameter values: 2^bits of them.
   public static func floats(_ values: [Float], bits: Int) -> [Float] {
-    guard bits < 8, 8 % bits == 0 else { return values }
-    var floats: [Float] = []
-    floats.reserveCapacity(256 * 8 / bits)
+    var floats = values + [Float](repeating: 0, count: max(0, count(bits: bits) - values.count))
+    guard bits < 8, 8 % bits == 0 else { return floats }
+    floats.reserveCapacity(floats.count + 256 * 8 / bits)
     for byte in 0..<256 {
       var shift = 8 - bits
       while shift >= 0 {

@@ -28,6 +28,7 @@ public struct KernelTable: Sendable {
   public let winogradInput: @Sendable (WinogradInputArguments) -> Void
   public let winogradOutput: @Sendable (WinogradOutputArguments) -> Void
   public let packWinogradWeights: @Sendable (WinogradPackingArguments) -> Void
+  public let expandWinogradWeights: @Sendable (WinogradExpansionArguments) -> Void
   public let strassenInput: @Sendable (StrassenInputArguments) -> Void
   public let strassenOutput: @Sendable (StrassenOutputArguments) -> Void
   public let dense: @Sendable (DenseArguments) -> Void
@@ -59,6 +60,7 @@ public struct KernelTable: Sendable {
     winogradInput: @escaping @Sendable (WinogradInputArguments) -> Void,
     winogradOutput: @escaping @Sendable (WinogradOutputArguments) -> Void,
     packWinogradWeights: @escaping @Sendable (WinogradPackingArguments) -> Void,
+    expandWinogradWeights: @escaping @Sendable (WinogradExpansionArguments) -> Void,
     strassenInput: @escaping @Sendable (StrassenInputArguments) -> Void,
     strassenOutput: @escaping @Sendable (StrassenOutputArguments) -> Void,
     dense: @escaping @Sendable (DenseArguments) -> Void,
@@ -92,6 +94,7 @@ public struct KernelTable: Sendable {
     self.winogradInput = winogradInput
     self.winogradOutput = winogradOutput
     self.packWinogradWeights = packWinogradWeights
+    self.expandWinogradWeights = expandWinogradWeights
     self.strassenInput = strassenInput
     self.strassenOutput = strassenOutput
     self.dense = dense

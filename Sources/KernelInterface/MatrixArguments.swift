@@ -1,15 +1,23 @@
 /// How the weights of a dense layer are stored.
-public enum WeightFormat: UInt8, Sendable {
+public enum WeightFormat: @unchecked Sendable {
+  // `@unchecked`: nothing is written through the pointers.
   case float32
   /// IEEE 754 binary16.
   case float16
+  /// `scale · code + bias`, rounded once, with a scale and a bias for each row, the first row's first.
+  case linear(bits: Int, scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
+  /// `table[code]`, from a `CodeTable` for as many bits.
+  case table(bits: Int, UnsafePointer<Float>)
 }
 
 /// `out[n][o] = activation(bias[o] + Σ(k) w[o][k] · x[n][k])` for contiguous `k`.
 public struct DenseArguments: @unchecked Sendable {
-  /// Row-major, the first row to compute; possibly unaligned, as it stands in the file.
+  /// Row-major; possibly unaligned, as they stand in the file. Codes follow one another as those of
+  /// `ExpansionArguments` do.
   public var weights: UnsafeRawPointer
   public var format: WeightFormat
+  /// Elements from there to the first row to compute.
+  public var first: Int
   /// Elements from one row to the next.
   public var rowStride: Int
   public var rows: Int
@@ -27,13 +35,14 @@ public struct DenseArguments: @unchecked Sendable {
   public var epilogue: Epilogue
 
   public init(
-    weights: UnsafeRawPointer, format: WeightFormat = .float32, rowStride: Int, rows: Int,
-    columns: Int, input: UnsafePointer<Float>, inputStride: Int = 0, batch: Int = 1,
+    weights: UnsafeRawPointer, format: WeightFormat = .float32, first: Int = 0, rowStride: Int,
+    rows: Int, columns: Int, input: UnsafePointer<Float>, inputStride: Int = 0, batch: Int = 1,
     bias: UnsafePointer<Float>? = nil, output: UnsafeMutablePointer<Float>, outputStride: Int = 0,
     epilogue: Epilogue = Epilogue()
   ) {
     self.weights = weights
     self.format = format
+    self.first = first
     self.rowStride = rowStride
     self.rows = rows
     self.columns = columns

@@ -109,8 +109,10 @@ public struct WinogradOutputArguments: @unchecked Sendable {
   public var pointStride: Int
   /// Input channels, padded to whole blocks.
   public var channels: Int
-  /// Of panel 0, from `packWinogradWeights`.
+  /// Of panel 0, from `packWinogradWeights` or `expandWinogradWeights`.
   public var weights: UnsafePointer<Float>
+  /// Floats from one point's weights to the next one's; nil where they follow one another.
+  public var weightPointStride: Int?
   public var firstPanel: Int
   public var panelCount: Int
   /// Panels whose products are computed before they are transformed: of more, the transformed input
@@ -135,8 +137,9 @@ public struct WinogradOutputArguments: @unchecked Sendable {
 
   public init(
     tiles: WinogradTiles, transformed: UnsafePointer<Float>, tileStride: Int, pointStride: Int,
-    channels: Int, weights: UnsafePointer<Float>, firstPanel: Int = 0, panelCount: Int,
-    panelsAtOnce: Int = 1, products: UnsafeMutablePointer<Float>, productStride: Int,
+    channels: Int, weights: UnsafePointer<Float>, weightPointStride: Int? = nil,
+    firstPanel: Int = 0, panelCount: Int, panelsAtOnce: Int = 1,
+    products: UnsafeMutablePointer<Float>, productStride: Int,
     output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputBlockStride: Int,
     outputImageStride: Int, outputBlocks: Int, bias: UnsafePointer<Float>? = nil,
     epilogue: Epilogue = Epilogue(), residualImageStride: Int = 0, poolsMaximum: Bool = false
@@ -147,6 +150,7 @@ public struct WinogradOutputArguments: @unchecked Sendable {
     self.pointStride = pointStride
     self.channels = channels
     self.weights = weights
+    self.weightPointStride = weightPointStride
     self.firstPanel = firstPanel
     self.panelCount = panelCount
     self.panelsAtOnce = panelsAtOnce
@@ -207,5 +211,50 @@ public struct WinogradPackingArguments: @unchecked Sendable {
     self.firstPanel = firstPanel
     self.panelCount = panelCount
     self.packed = packed
+  }
+}
+
+/// What the codes of a panel stand for; a value for each column where it says so.
+public enum PanelValues: @unchecked Sendable {
+  // `@unchecked`: nothing is written through the pointers.
+  /// `scale[column] · code + bias[column]`
+  case linear(scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
+  /// `scale[column] · table[code]`, of 256 values; no scale is one.
+  case table(UnsafePointer<Float>, scale: UnsafePointer<Float>?)
+}
+
+/// Codes of one panel of 3 × 3 kernels → weights for `winogradOutput`, all in single precision:
+///
+///     packed[point · pointStride + c · width + column] = (G g Gᵀ)[point / (m + 2)][point % (m + 2)]
+///
+/// where `g[ky][kx]` is the value of `codes[(9 · c + 3 · ky + kx) · width + column]`; zero for the
+/// channels behind `inputChannels`.
+public struct WinogradExpansionArguments: @unchecked Sendable {
+  /// Of the tiles for which the weights are.
+  public var size: Int
+  /// A byte each, the panel's first.
+  public var codes: UnsafePointer<UInt8>
+  public var values: PanelValues
+  public var inputChannels: Int
+  /// Padded to whole blocks.
+  public var channels: Int
+  /// Columns of the panel: output channels, padded to whole blocks.
+  public var width: Int
+  /// The panel's start.
+  public var packed: UnsafeMutablePointer<Float>
+  public var pointStride: Int
+
+  public init(
+    size: Int, codes: UnsafePointer<UInt8>, values: PanelValues, inputChannels: Int, channels: Int,
+    width: Int, packed: UnsafeMutablePointer<Float>, pointStride: Int
+  ) {
+    self.size = size
+    self.codes = codes
+    self.values = values
+    self.inputChannels = inputChannels
+    self.channels = channels
+    self.width = width
+    self.packed = packed
+    self.pointStride = pointStride
   }
 }

@@ -167,19 +167,77 @@ import Testing
   /// a layer behind.
   @Test(arguments: [(Storage.linear, 8), (.table, 4)])
   func convolutionsByPanels(_ storage: Storage, _ bits: Int) throws {
-    let layer = Net.convolution(352, 352) {
-      $0.kernel = storage.weights([352, 352, 3, 3], bits: bits, seed: 3, factor: 0.1)
+    let (inputs, outputs) = (347, 349)
+    let layer = Net.convolution(inputs, outputs) {
+      $0.kernel = storage.weights([outputs, inputs, 3, 3], bits: bits, seed: 3, factor: 0.1)
     }
     let layers = [
-      Net.layer("c", layer, "in", "x"), Net.layer("n", Net.batchnorm(352), "x", "out"),
+      Net.layer("c", layer, "in", "x"), Net.layer("n", Net.batchnorm(outputs), "x", "out"),
     ]
-    let model = Net.model([352, 20, 20], layers)
+    let model = Net.model([inputs, 20, 20], layers)
     try check(
-      model, [1, 1, 352, 20, 20], kernel: "Winograd", isExact: false, threadCounts: [1, 5])
+      model, [1, 1, inputs, 20, 20], kernel: "Winograd", isExact: false, threadCounts: [1, 5])
     var options = CompileOptions()
     options.threads = 2
     options.convolution = .winograd4
-    #expect(try CompiledNetwork(model: model, options: options).packedWeightBytes == 0)
+    // A byte a weight, of output channels in whole blocks.
+    #expect(
+      try CompiledNetwork(model: model, options: options).packedWeightBytes == inputs * 352 * 9)
+  }
+
+  /// With so many threads that each takes tiles by itself, the transformed weights are kept: the same.
+  @Test(arguments: [(Storage.linear, 8), (.table, 4)])
+  func keptWeightsEqualExpandedOnes(_ storage: Storage, _ bits: Int) throws {
+    let layer = Net.convolution(352, 352) {
+      $0.kernel = storage.weights([352, 352, 3, 3], bits: bits, seed: 3, factor: 0.1)
+    }
+    let model = Net.model([352, 40, 40], [Net.layer("c", layer, "in", "out")])
+    let input = Net.tensor([1, 1, 352, 40, 40])
+    for set in InstructionSet.allCases where set.isAvailable {
+      var options = CompileOptions()
+      options.instructionSet = set
+      options.convolution = .winograd4
+      var first: Tensor?
+      var sizes: Set<Int> = []
+      for threads in [1, 6, 12, 23] {
+        options.threads = threads
+        let network = try CompiledNetwork(model: model, options: options)
+        sizes.insert(network.packedWeightBytes)
+        let found = try network.predict(["in": input])["out"]
+        #expect(first == nil || first == found, "\(set) changes with \(threads) threads")
+        first = found
+      }
+      #expect(sizes.contains(352 * 352 * 9), "\(set)")
+      #expect(sizes.contains { $0 >= 352 * 352 * 36 * 4 }, "\(set)")
+    }
+  }
+
+  /// Rows of codes of every width as columns of bytes, also behind the last of them.
+  @Test(arguments: 1...8) func codesByColumns(_ bits: Int) throws {
+    for (rows, count) in [(3, 9), (8, 16), (11, 27)] {
+      var random = SeededValues(seed: UInt64(bits))
+      let codes = (0..<rows * count).map { _ in Int(random.next() >> 32) & ((1 << bits) - 1) }
+      let digits = codes.flatMap { code in (0..<bits).reversed().map { UInt8(code >> $0 & 1) } }
+      var bytes: [UInt8] = []
+      for start in stride(from: 0, to: digits.count, by: 8) {
+        bytes.append(
+          (start..<start + 8).reduce(0) { $0 << 1 | ($1 < digits.count ? digits[$1] : 0) })
+      }
+      let rowCodes = RowCodes(source: Bytes(bytes), bits: bits, rows: rows, values: .table([]))
+      let width = (rows + 7) / 8 * 8
+      var columns = [UInt8](repeating: 255, count: count * width)
+      for first in stride(from: 0, to: width, by: 8) {
+        columns.withUnsafeMutableBufferPointer {
+          rowCodes.transpose(
+            from: first, count: count, to: $0.baseAddress! + first, stride: width)
+        }
+      }
+      for row in 0..<width {
+        for k in 0..<count {
+          #expect(Int(columns[k * width + row]) == codes[min(row, rows - 1) * count + k])
+        }
+      }
+    }
   }
 
   @Test(arguments: Storage.allCases) func embedding(_ storage: Storage) throws {

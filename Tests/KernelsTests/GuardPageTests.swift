@@ -67,7 +67,8 @@ import Testing
   /// Kernels whose own tests put every buffer between guard pages, at all sizes.
   private static let guardedByTheirOwnTests: Set<String> = [
     "pieceInput", "pieceOutput", "pieceSums", "pieceSumOutput", "planarConvolution",
-    "upsampledInput", "upsampledOutput", "expandWeights",
+    "upsampledInput", "upsampledOutput", "expandWeights", "expandWinogradWeights",
+    "strassenInput", "strassenOutput",
   ]
 
   /// A call of the kernel for a length; returns the buffers that it must fill.
@@ -284,7 +285,7 @@ extension GuardPageTests {
     let batch = 1 + length % 3
     var outputs: [GuardedBuffer] = []
     for format in [WeightFormat.float32, .float16] {
-      let bytes = rows * length * (format == .float32 ? 4 : 2)
+      let bytes = rows * length * (format.isSingle ? 4 : 2)
       let weights = buffers.input((bytes + 3) / 4)
       let input = buffers.input(batch * length)
       let bias = buffers.input(rows)

@@ -51,6 +51,7 @@ import Testing
         switch format {
         case .float32: withUnsafeBytes(of: weight) { bytes += $0 }
         case .float16: withUnsafeBytes(of: Float16(weight)) { bytes += $0 }
+        case .linear, .table: preconditionFailure("see CodedMatrixTests")
         }
       }
       // Padded in front, so that the last weight stands at the edge.
@@ -61,7 +62,7 @@ import Testing
       let x = GuardedBuffer(input, at: edge)
       let b = GuardedBuffer(Array(bias[range]), at: edge)
       let y = GuardedBuffer(count: range.count * batch, at: edge)
-      let elementSize = format == .float32 ? 4 : 2
+      let elementSize = format.isSingle ? 4 : 2
       kernels.dense(
         DenseArguments(
           weights: UnsafeRawPointer(w.pointer)

@@ -68,3 +68,7 @@ struct BlockedPlanes {
     return result
   }
 }
+
+extension WeightFormat {
+  var isSingle: Bool { if case .float32 = self { true } else { false } }
+}

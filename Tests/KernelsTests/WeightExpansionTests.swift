@@ -4,23 +4,6 @@ import Testing
 
 /// Compressed weights of every width, format and place, against values computed one by one.
 @Suite struct WeightExpansionTests {
-  /// Random codes and their bytes, the highest bit of the first code first.
-  private struct Codes {
-    let bits: Int
-    let codes: [Int]
-    let bytes: [UInt8]
-
-    init(bits: Int, count: Int) {
-      var generator = Generator(state: UInt64(bits * 10_000 + count))
-      self.bits = bits
-      codes = (0..<count).map { _ in Int.random(in: 0..<1 << bits, using: &generator) }
-      let digits = codes.flatMap { code in (0..<bits).reversed().map { UInt8(code >> $0 & 1) } }
-      bytes = stride(from: 0, to: digits.count, by: 8).map { start in
-        (start..<start + 8).reduce(0) { $0 << 1 | ($1 < digits.count ? digits[$1] : 0) }
-      }
-    }
-  }
-
   /// The elements of `range`, read from bytes with a page behind or before them that nobody may touch.
   private func expand(
     _ bytes: [UInt8], _ format: CompressedFormat, _ range: Range<Int>, _ kernels: KernelTable,

@@ -7,7 +7,8 @@ import TensorCore
 struct CompressedWeights: Sendable {
   private enum Kind: Sendable {
     case half
-    case table(bits: Int, Constant)
+    /// The values, and as the kernels read them.
+    case table(bits: Int, [Float], Constant)
     /// A scale and a bias for each channel, or one for all, and the elements of a channel's run.
     case linear(bits: Int, scale: [Float], bias: [Float], channels: Int, run: Int)
   }
@@ -26,7 +27,7 @@ struct CompressedWeights: Sendable {
       kind = .half
     case .table(let bits, let values):
       source = weights.rawValue
-      kind = .table(bits: bits, try Constant(CodeTable.floats(values, bits: bits)))
+      kind = .table(bits: bits, values, try Constant(CodeTable.floats(values, bits: bits)))
     case .linear(let bits, false, let scale, let bias, let run):
       source = weights.rawValue
       let channels = max(scale.count, bias.count)
@@ -35,13 +36,44 @@ struct CompressedWeights: Sendable {
     }
   }
 
-  /// The values in half precision, where that is their storage.
-  var halves: Bytes? { if case .half = kind { source } else { nil } }
+  var isHalf: Bool { if case .half = kind { true } else { false } }
+
+  /// The codes as `rows` rows, with a scale and a bias for each.
+  func rowCodes(_ rows: Int) -> RowCodes? {
+    switch kind {
+    case .half: return nil
+    case .table(let bits, let values, _):
+      return RowCodes(source: source, bits: bits, rows: rows, values: .table(values))
+    case .linear(let bits, let scale, let bias, let channels, let run):
+      guard channels == 1 || channels == rows && run * rows == count else { return nil }
+      func each(_ values: [Float]) -> [Float] {
+        values.count == 1 ? [Float](repeating: values[0], count: rows) : values
+      }
+      return RowCodes(
+        source: source, bits: bits, rows: rows,
+        values: .linear(scale: each(scale), bias: each(bias)))
+    }
+  }
+
+  /// How the kernel for dense layers reads them where they stand, as `rows` rows.
+  func rowFormat(_ rows: Int) throws -> RowFormat? {
+    switch kind {
+    case .half: return RowFormat(source: source, kind: .half)
+    case .table(let bits, _, let table):
+      return RowFormat(source: source, kind: .table(bits: bits, table))
+    case .linear:
+      guard let codes = rowCodes(rows), case .linear(let scale, let bias) = codes.values
+      else { return nil }
+      return RowFormat(
+        source: source,
+        kind: .linear(bits: codes.bits, scale: try Constant(scale), bias: try Constant(bias)))
+    }
+  }
 
   var label: String {
     switch kind {
     case .half: "half"
-    case .table(let bits, _): "\(bits)-bit table"
+    case .table(let bits, _, _): "\(bits)-bit table"
     case .linear(let bits, _, _, _, _): "\(bits)-bit"
     }
   }
@@ -61,7 +93,7 @@ struct CompressedWeights: Sendable {
       }
       switch kind {
       case .half: expand(.half, range.lowerBound, range.count)
-      case .table(let bits, let table):
+      case .table(let bits, _, let table):
         expand(.table(bits: bits, table.pointer), range.lowerBound, range.count)
       case .linear(let bits, let scale, let bias, let channels, let run):
         var first = range.lowerBound
@@ -84,6 +116,27 @@ struct CompressedWeights: Sendable {
     expand(0..<count, to: buffer.pointer.assumingMemoryBound(to: Float.self), kernels)
     source.dropPages()
     return Bytes(base: UnsafeRawPointer(buffer.pointer), count: count * 4, owner: buffer)
+  }
+}
+
+/// Rows of compressed weights, as the kernel for dense layers reads them.
+struct RowFormat: Sendable {
+  enum Kind: Sendable {
+    case half
+    case linear(bits: Int, scale: Constant, bias: Constant)
+    case table(bits: Int, Constant)
+  }
+
+  let source: Bytes
+  let kind: Kind
+
+  func kernelFormat(firstRow: Int) -> WeightFormat {
+    switch kind {
+    case .half: .float16
+    case .table(let bits, let table): .table(bits: bits, table.pointer)
+    case .linear(let bits, let scale, let bias):
+      .linear(bits: bits, scale: scale.pointer + firstRow, bias: bias.pointer + firstRow)
+    }
   }
 }
 

@@ -81,8 +81,6 @@ extension ConvolutionWeights {
   /// Above this, the transformed weights of larger tiles than 2 × 2 take too much memory, and too long
   /// from there as soon as threads share its bandwidth.
   private static let manyWeightBytes = 64 << 20
-  /// Above this, transformed weights of tiles of 4 × 4 are not kept of compressed ones.
-  private static let expandedWeightBytes = 17 << 20
 
   /// The size of the tiles by which Winograd's algorithm computes the convolution of blocked input;
   /// nil where it cannot or is not chosen. A larger tile must be worth its weights.
@@ -109,12 +107,6 @@ extension ConvolutionWeights {
         && min(inputs, outputs) >= Self.manyChannels
       if isLarge && six < 0.95 * four { return 6 }
       let weightBytes = 4 * WinogradSchedule.weightFloats(geometry, size: 4)
-      // Of compressed weights the smaller form, where it does not take much longer.
-      if let compressed = values.compressed, compressed.halves == nil,
-        weightBytes > Self.expandedWeightBytes, two < 1.5 * four
-      {
-        return 2
-      }
       return two < four || weightBytes > Self.manyWeightBytes ? 2 : 4
     }
   }

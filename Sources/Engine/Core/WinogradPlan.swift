@@ -20,7 +20,7 @@ struct WinogradPlan: Sendable {
   /// The transformed weights, or what is transformed panel by panel.
   private enum Weights: Sendable {
     case packed(Constant)
-    case compressed(CompressedWeights, WeightView, scale: Constant?)
+    case codes(PanelCodes)
   }
 
   init(
@@ -35,14 +35,19 @@ struct WinogradPlan: Sendable {
     kernels = context.kernels
     self.schedule = schedule
     start = window.origin(in: from)
-    let scale = try weights.scale.map { try Constant($0) }
-    if schedule.expandsWeights, let compressed = weights.values.compressed {
-      self.weights = .compressed(compressed, weights.view(window, Bytes()), scale: scale)
+    let floats = WinogradSchedule.weightFloats(geometry, size: schedule.size)
+    if schedule.transformsCodes, let compressed = weights.values.compressed,
+      let codes = try PanelCodes(
+        compressed, (weights.outputs, weights.inputs), factors: weights.scale, geometry,
+        panelChannels: schedule.panelChannels, context)
+    {
+      self.weights =
+        schedule.expandsWeights
+        ? .codes(codes) : .packed(try Self.expand(codes, schedule, floats: floats, context))
     } else {
-      let view = try weights.view(window, kernels)
       let packed = try Self.pack(
-        view, scale: scale, schedule,
-        floats: WinogradSchedule.weightFloats(geometry, size: schedule.size), context)
+        weights.view(window, kernels), scale: weights.scale.map { try Constant($0) }, schedule,
+        floats: floats, context)
       self.weights = .packed(packed)
     }
     let padded = to.channelBlocks * to.block
@@ -65,6 +70,20 @@ struct WinogradPlan: Sendable {
       }
     }
     view.bytes.dropPages()
+    return Constant(buffer)
+  }
+
+  private static func expand(
+    _ codes: PanelCodes, _ schedule: WinogradSchedule, floats: Int, _ context: StepContext
+  ) throws -> Constant {
+    let buffer = try context.weightBuffer(floats: floats)
+    let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
+    context.pool.forEach(schedule.panels) { panel in
+      codes.expand(
+        panel: panel, size: schedule.size,
+        to: target.pointer + panel * schedule.panelWeightFloats,
+        pointStride: schedule.channels * schedule.width(ofPanel: panel), context.kernels)
+    }
     return Constant(buffer)
   }
 
@@ -145,30 +164,27 @@ struct WinogradPlan: Sendable {
     let own = products + thread * schedule.productFloats
     switch weights {
     case .packed(let packed):
-      computeOutput(range, panels: panels, packed.pointer, buffers, transformed, own)
-    case .compressed(let compressed, let view, let scale):
-      let floats = schedule.expandedFloats + schedule.panelWeightFloats
+      computeOutput(range, panels: panels, packed.pointer, nil, buffers, transformed, own)
+    case .codes(let codes):
       for panel in panels {
         // Where there are more threads than panels, a panel's memory is its own.
         let slot = schedule.threads > schedule.panels ? panel : thread
-        let expanded = products + schedule.threads * schedule.productFloats + slot * floats
-        let packed = expanded + schedule.expandedFloats - panel * schedule.panelWeightFloats
-        let first = panel * schedule.panelChannels
-        let last = min(first + schedule.panelChannels, view.outputChannels)
-        compressed.expand(
-          first * view.outputStride..<last * view.outputStride, to: expanded, kernels)
-        kernels.packWinogradWeights(
-          view.winogradArguments(
-            UnsafeRawPointer(expanded - first * view.outputStride), size: schedule.size,
-            scale: scale, panel: panel, packed: packed))
-        computeOutput(range, panels: panel..<panel + 1, packed, buffers, transformed, own)
+        let expanded =
+          products + schedule.threads * schedule.productFloats + slot * schedule.expandedFloats
+        codes.expand(
+          panel: panel, size: schedule.size, to: expanded,
+          pointStride: schedule.expandedPointStride, kernels)
+        computeOutput(
+          range, panels: panel..<panel + 1, expanded - panel * schedule.panelWeightFloats,
+          schedule.expandedPointStride, buffers, transformed, own)
       }
     }
   }
 
   private func computeOutput(
-    _ range: Range<Int>, panels: Range<Int>, _ weights: UnsafePointer<Float>, _ buffers: Buffers,
-    _ transformed: UnsafePointer<Float>, _ products: UnsafeMutablePointer<Float>
+    _ range: Range<Int>, panels: Range<Int>, _ weights: UnsafePointer<Float>,
+    _ weightPointStride: Int?, _ buffers: Buffers, _ transformed: UnsafePointer<Float>,
+    _ products: UnsafeMutablePointer<Float>
   ) {
     var epilogue = epilogue
     epilogue.slopes = slopes?.pointer
@@ -181,7 +197,8 @@ struct WinogradPlan: Sendable {
       WinogradOutputArguments(
         tiles: tiles(range), transformed: transformed, tileStride: schedule.tileStride,
         pointStride: schedule.pointStride, channels: schedule.channels, weights: weights,
-        firstPanel: panels.lowerBound, panelCount: panels.count,
+        weightPointStride: weightPointStride, firstPanel: panels.lowerBound,
+        panelCount: panels.count,
         panelsAtOnce: schedule.panelsAtOnce, products: products,
         productStride: schedule.productStride, output: buffers.output + to.origin,
         outputRowStride: to.rowStride, outputBlockStride: to.planeStride,

@@ -12,6 +12,8 @@ struct WinogradSchedule: Sendable {
   /// Padded to whole blocks.
   let channels: Int
   let outputBlocks: Int
+  /// Padded to whole blocks.
+  private let outputChannels: Int
   let panels: Int
   /// Output channels of a full panel.
   let panelChannels: Int
@@ -23,8 +25,11 @@ struct WinogradSchedule: Sendable {
   let pointStride: Int
   let productStride: Int
   let threads: Int
-  /// Whether the weights of each panel are expanded and transformed when their turn comes, instead
-  /// of being kept in the kernels' order, which takes many times the memory of compressed ones.
+  /// Whether weights are transformed from their codes, in single precision. Not a matter of threads,
+  /// since results must not depend on them.
+  let transformsCodes: Bool
+  /// Whether that happens panel by panel in each run, instead of keeping transformed weights, which
+  /// take many times the memory.
   let expandsWeights: Bool
 
   /// Transformed input of a batch that one thread takes: measured best a little above the
@@ -33,7 +38,7 @@ struct WinogradSchedule: Sendable {
   private static let sharedBytes = 4 << 20
   /// Of a batch for which weights are expanded, such that they are expanded once.
   private static let expandedBytes = 16 << 20
-  /// Compressed weights that take more than this in the kernels' order are not kept in it.
+  /// Codes whose weights take more than this when transformed are kept instead of these.
   private static let keptBytes = 17 << 20
   private static let repeatedWeightBytes = 12 << 20
 
@@ -46,6 +51,7 @@ struct WinogradSchedule: Sendable {
     self.size = size
     let points = WinogradTiles.points(size: size)
     channels = geometry.inputs
+    outputChannels = geometry.outputs
     outputBlocks = geometry.outputs / geometry.block
     panels = (outputBlocks + kernels.panelBlocks - 1) / kernels.panelBlocks
     panelChannels = kernels.panelBlocks * geometry.block
@@ -59,7 +65,14 @@ struct WinogradSchedule: Sendable {
     func batch(_ bytes: Int) -> Int { max(step, bytes / tileBytes / step * step) }
     let alone = batch(Self.privateBytes)
     let weightBytes = points * channels * geometry.outputs * 4
-    var expandsWeights = false
+    func count(_ bytes: Int) -> Int {
+      let together = max(4 * step, batch(bytes))
+      return max(1, (tiles + together - 1) / together)
+    }
+    // Half precision is meant to save the file's space, and is not worth the time.
+    transformsCodes =
+      weights.compressed.map { !$0.isHalf } ?? false && weightBytes > Self.keptBytes
+      && count(Self.expandedBytes) <= 2
     var batches = 1
     let isAlone =
       (alone >= 2 * step && weightBytes <= Self.repeatedWeightBytes && tiles >= 2 * threads * step)
@@ -69,21 +82,10 @@ struct WinogradSchedule: Sendable {
       let wanted = max(1, (tiles + alone - 1) / alone)
       batches = max(1, min(tiles, (wanted + threads - 1) / threads * threads))
     } else {
-      func count(_ bytes: Int) -> Int {
-        let together = max(4 * step, batch(bytes))
-        return max(1, (tiles + together - 1) / together)
-      }
-      batches = count(Self.sharedBytes)
-      // Half precision is meant to save the file's space, and is not worth the time.
-      if let compressed = weights.compressed, compressed.halves == nil,
-        weightBytes > Self.keptBytes, count(Self.expandedBytes) <= 2
-      {
-        expandsWeights = true
-        batches = count(Self.expandedBytes)
-      }
+      batches = count(transformsCodes ? Self.expandedBytes : Self.sharedBytes)
     }
+    expandsWeights = transformsCodes && isShared
     self.batches = batches
-    self.expandsWeights = expandsWeights
     let tilesAtOnce = (tiles + batches - 1) / batches
     pointStride = spreadStride(tilesAtOnce * tileStride)
     let panelFloats = tilesAtOnce * kernels.panelBlocks * geometry.block
@@ -96,12 +98,17 @@ struct WinogradSchedule: Sendable {
   private var points: Int { WinogradTiles.points(size: size) }
   var transformedFloats: Int { points * pointStride }
   var productFloats: Int { points * productStride }
-  /// Of one panel, which a thread expands: the weights themselves, and transformed.
-  var expandedFloats: Int { expandsWeights ? panelChannels * channels * 9 : 0 }
+  /// From one point's weights to the next one's, in the panel that a thread expands.
+  var expandedPointStride: Int { spreadStride(channels * panelChannels) }
+  var expandedFloats: Int { points * expandedPointStride }
   var panelWeightFloats: Int { points * channels * panelChannels }
+  /// Output channels of a panel, padded to whole blocks.
+  func width(ofPanel panel: Int) -> Int {
+    min(panelChannels, outputChannels - panel * panelChannels)
+  }
   var scratchFloats: Int {
     (isShared ? 1 : threads) * transformedFloats + threads * productFloats
-      + (expandsWeights ? min(threads, panels) * (expandedFloats + panelWeightFloats) : 0)
+      + (expandsWeights ? min(threads, panels) * expandedFloats : 0)
   }
 
   /// Floats of packed weights.

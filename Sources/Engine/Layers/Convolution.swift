@@ -118,7 +118,9 @@ struct ConvolutionOperation: Operation {
       let stored = expands ? weights.values.compressed.map { ", \($0.label)" } : nil
       return StepNote(
         kernel: "Winograd \(size)×\(size), 3×3" + (stored ?? "") + fusedLabel,
-        weightBytes: expands ? 0 : WinogradSchedule.weightFloats(geometry, size: size) * 4)
+        weightBytes: expands
+          ? PanelCodes.byteCount(geometry, inputs: weights.inputs)
+          : WinogradSchedule.weightFloats(geometry, size: size) * 4)
     }
     return directNote(inputBlock: context.inputs[0].layout.block, context)
   }

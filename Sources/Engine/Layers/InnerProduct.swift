@@ -4,8 +4,8 @@ import TensorCore
 
 /// out[o] = activation(bias[o] + Σ weights[o, i] · in[i]), on the row-major items.
 struct DenseOperation: Operation {
-  /// `[outputChannels, inputChannels]`, read where they stand; compressed ones are expanded a few
-  /// rows at a time, halves in registers.
+  /// `[outputChannels, inputChannels]`, read where they stand, compressed ones too; of several
+  /// vectors these are expanded a few rows at a time.
   var weights: StoredWeights
   /// One factor an output, from a layer behind; only of compressed weights.
   var scale: [Float]?
@@ -49,27 +49,31 @@ struct DenseOperation: Operation {
     StepNote(kernel: "row dot products" + (weights.compressed.map { ", \($0.label)" } ?? ""))
   }
 
-  /// Weights that have to be expanded before the kernel can read them.
-  private var expanded: CompressedWeights? {
-    weights.compressed.flatMap { $0.halves == nil || scale != nil ? $0 : nil }
+  /// Of more vectors than this, codes are expanded once for all of them.
+  private static let mostVectors = 2
+
+  /// Whether some rows are expanded before the kernel reads them.
+  private func expands(_ context: StepContext) -> CompressedWeights? {
+    weights.compressed.flatMap {
+      scale != nil || !$0.isHalf && context.outputs[0].layout.shape.images > Self.mostVectors
+        ? $0 : nil
+    }
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
-    expanded == nil
+    expands(context) == nil
       ? 0 : context.threadCount * Self.expandedRows * context.inputs[0].layout.shape.itemCount
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    if let expanded { return try makeExpandingStep(expanded, context) }
-    let halves = weights.compressed?.halves
-    let bytes = try halves ?? weights.contiguous(context.kernels)
-    let format: WeightFormat = halves == nil ? .float32 : .float16
-    let size = halves == nil ? 4 : 2
+    if let compressed = expands(context) { return try makeExpandingStep(compressed, context) }
     let input = context.inputs[0]
     let output = context.outputs[0]
     let columns = input.layout.shape.itemCount
     let rows = output.layout.shape.channels
     let images = output.layout.shape.images
+    let format = try weights.compressed?.rowFormat(rows)
+    let bytes = try format?.source ?? weights.contiguous(context.kernels)
     let bias = try bias.map { try Constant($0) }
     let dense = context.kernels.dense
     let unit = Self.unitRows(rows, context)
@@ -85,10 +89,11 @@ struct DenseOperation: Operation {
           applied.slopes = slopes.map { $0.pointer + first }
           dense(
             DenseArguments(
-              weights: base + first * columns * size, format: format, rowStride: columns,
-              rows: min(unit, rows - first), columns: columns, input: source,
-              inputStride: columns, batch: images, bias: bias.map { $0.pointer + first },
-              output: target + first, outputStride: rows, epilogue: applied))
+              weights: base, format: format?.kernelFormat(firstRow: first) ?? .float32,
+              first: first * columns, rowStride: columns, rows: min(unit, rows - first),
+              columns: columns, input: source, inputStride: columns, batch: images,
+              bias: bias.map { $0.pointer + first }, output: target + first, outputStride: rows,
+              epilogue: applied))
         }
       }
     }

@@ -1,3 +1,4 @@
+import CVector
 import KernelInterface
 
 /// See `DenseArguments`.
@@ -5,15 +6,46 @@ import KernelInterface
 /// The order of a row's sum is fixed: even and odd vectors apart, then their sum's lanes in halves.
 @inline(never)
 func dense(_ a: DenseArguments) {
+  if a.isReadInRegisters {
+    denseRows(a, stage: nil)
+  } else {
+    withUnsafeTemporaryAllocation(of: Float.self, capacity: 4 &* stageColumns) {
+      denseRows(a, stage: $0.baseAddress)
+    }
+  }
+}
+
+extension DenseArguments {
+  fileprivate var isReadInRegisters: Bool {
+    switch format {
+    case .float32, .float16, .linear(8, _, _): true
+    case .linear(let bits, _, _), .table(let bits, _):
+      #if KERNELS_AVX512 || KERNELS_AVX2
+        // Rows begin with a byte.
+        bits < 8 && 8 % bits == 0 && first &* bits & 7 == 0 && rowStride &* bits & 7 == 0
+      #else
+        false
+      #endif
+    }
+  }
+}
+
+/// Columns of some rows that are expanded at a time: they stay in the nearest cache. A multiple of
+/// two vectors, so that the order of the sums stays.
+private var stageColumns: Int {
+  @inline(__always) get { 1024 }
+}
+
+private func denseRows(_ a: DenseArguments, stage: UnsafeMutablePointer<Float>?) {
   var row = 0
   while row < a.rows {
     let four = row &+ 4 <= a.rows
     var n = 0
     while n < a.batch {
       switch (four, n &+ 2 <= a.batch) {
-      case (true, true): denseTile(Count<4>(), Count<2>(), a, row: row, vector: n)
-      case (true, false): denseTile(Count<4>(), Count<1>(), a, row: row, vector: n)
-      case (false, _): denseTile(Count<1>(), Count<1>(), a, row: row, vector: n)
+      case (true, true): denseTile(Count<4>(), Count<2>(), a, row: row, vector: n, stage)
+      case (true, false): denseTile(Count<4>(), Count<1>(), a, row: row, vector: n, stage)
+      case (false, _): denseTile(Count<1>(), Count<1>(), a, row: row, vector: n, stage)
       }
       n &+= four && n &+ 2 <= a.batch ? 2 : 1
     }
@@ -23,72 +55,269 @@ func dense(_ a: DenseArguments) {
 
 @inline(__always)
 private func denseTile<let rows: Int, let vectors: Int>(
-  _ r: Count<rows>, _ v: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int
+  _: Count<rows>, _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int,
+  _ stage: UnsafeMutablePointer<Float>?
 ) {
+  var sums = RowSums<rows, vectors>()
+  let first = a.first &+ row &* a.rowStride
+  let all = 0..<a.columns
   switch a.format {
   case .float32:
-    denseTile(r, v, a, row: row, vector: vector, bytes: 4) {
-      $0.loadUnaligned(as: Vector.self)
-    } tail: {
-      load($0, count: $1)
+    let w = a.weights + first &* 4
+    sums.add(a, vector: vector, all) { r, k in
+      (w + (r &* a.rowStride &+ k) &* 4).loadUnaligned(as: Vector.self)
+    } tail: { r, k, count in
+      load(w + (r &* a.rowStride &+ k) &* 4, count: count)
     }
   case .float16:
-    denseTile(r, v, a, row: row, vector: vector, bytes: 2) {
-      loadHalf($0)
-    } tail: {
-      loadHalf($0, count: $1)
+    let w = a.weights + first &* 2
+    sums.add(a, vector: vector, all) { r, k in
+      loadHalf(w + (r &* a.rowStride &+ k) &* 2)
+    } tail: { r, k, count in
+      loadHalf(w + (r &* a.rowStride &+ k) &* 2, count: count)
+    }
+  case .linear(8, let scales, let biases):
+    let w = a.weights + first
+    var scale = InlineArray<rows, Vector>(repeating: .zero)
+    var bias = scale
+    for r in 0..<rows {
+      scale[r] = splat(scales[row &+ r])
+      bias[r] = splat(biases[row &+ r])
+    }
+    sums.add(a, vector: vector, all) { r, k in
+      a.fetchAhead(first &+ r &* a.rowStride, bits: 8, rows: rows, column: k)
+    } whole: { r, k in
+      let codes = (w + (r &* a.rowStride &+ k)).loadUnaligned(as: vector_bytes.self)
+      return vector_scale(vector_from_bytes(codes), scale[r], bias[r])
+    } tail: { r, k, count in
+      let codes = loadBytes(w + (r &* a.rowStride &+ k), count: count)
+      return keep(count, of: vector_scale(vector_from_bytes(codes), scale[r], bias[r]))
+    }
+  case .linear, .table:
+    guard let stage else {
+      #if KERNELS_AVX512 || KERNELS_AVX2
+        switch a.codeBits {
+        case 1: sums.add(Count<1>(), a, row: row, vector: vector)
+        case 2: sums.add(Count<2>(), a, row: row, vector: vector)
+        default: sums.add(Count<4>(), a, row: row, vector: vector)
+        }
+      #endif
+      break
+    }
+    var k = 0
+    while k < a.columns {
+      let columns = k..<min(k &+ stageColumns, a.columns)
+      if case .table(8, let table) = a.format {
+        expandBytes(
+          a.weights + (first &+ k), rows: rows, rowStride: a.rowStride, count: columns.count,
+          table, to: stage, outputStride: stageColumns)
+      } else {
+        for r in 0..<rows {
+          expandWeights(
+            ExpansionArguments(
+              source: a.weights, format: a.format(row: row &+ r),
+              first: first &+ r &* a.rowStride &+ k, count: columns.count,
+              output: stage + r &* stageColumns))
+        }
+      }
+      let w = UnsafePointer(stage) - k
+      let bits = a.codeBits
+      sums.add(a, vector: vector, columns) { r, k in
+        a.fetchAhead(first &+ r &* a.rowStride, bits: bits, rows: rows, column: k)
+      } whole: { r, k in
+        load(w + (r &* stageColumns &+ k))
+      } tail: { r, k, count in
+        load(UnsafeRawPointer(w + (r &* stageColumns &+ k)), count: count)
+      }
+      k = columns.upperBound
+    }
+  }
+  sums.finish(a, row: row, vector: vector)
+}
+
+extension DenseArguments {
+  @inline(__always)
+  fileprivate var codeBits: Int {
+    switch format {
+    case .linear(let bits, _, _), .table(let bits, _): bits
+    case .float32: 32
+    case .float16: 16
+    }
+  }
+
+  /// Asks for what is read soon, beside column `k` of a row of those that are summed together: it
+  /// stands in the row itself or as far behind the same row's successor among the next ones.
+  @inline(__always)
+  fileprivate func fetchAhead(_ row: Int, bits: Int, rows: Int, column k: Int) {
+    let distance = 2048 &* 8 / bits
+    let rest = columns &- distance
+    let ahead = k < rest ? k &+ distance : k &- rest &+ rows &* rowStride
+    vector_prefetch(weights + ((row &+ ahead) &* bits) &>> 3)
+  }
+
+  /// Of a row of codes.
+  @inline(__always)
+  fileprivate func format(row: Int) -> CompressedFormat {
+    switch format {
+    case .linear(let bits, let scale, let bias):
+      .linear(bits: bits, scale: scale[row], bias: bias[row])
+    case .table(let bits, let table): .table(bits: bits, table)
+    case .float16, .float32: .half
     }
   }
 }
 
-@inline(__always)
-private func denseTile<let rows: Int, let vectors: Int>(
-  _: Count<rows>, _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int,
-  bytes: Int, whole: (UnsafeRawPointer) -> Vector, tail: (UnsafeRawPointer, Int) -> Vector
-) {
-  var even = InlineArray<rows, InlineArray<vectors, Vector>>(
+/// The sums of `rows` rows for `vectors` input vectors, while columns are added.
+private struct RowSums<let rows: Int, let vectors: Int> {
+  private var even = InlineArray<rows, InlineArray<vectors, Vector>>(
     repeating: InlineArray(repeating: .zero))
-  var odd = even
-  let rowBytes = a.rowStride &* bytes
-  let w = a.weights + row &* rowBytes
-  let x = a.input + vector &* a.inputStride
-  let inputStride = a.inputStride
-  var k = 0
-  while k &+ 2 &* lanes <= a.columns {
-    var x0 = InlineArray<vectors, Vector>(repeating: .zero)
-    var x1 = x0
-    for v in 0..<vectors {
-      x0[v] = load(x + (v &* inputStride &+ k))
-      x1[v] = load(x + (v &* inputStride &+ k &+ lanes))
-    }
-    for r in 0..<rows {
-      let w0 = whole(w + (r &* rowBytes &+ k &* bytes))
-      let w1 = whole(w + (r &* rowBytes &+ (k &+ lanes) &* bytes))
+  private var odd = InlineArray<rows, InlineArray<vectors, Vector>>(
+    repeating: InlineArray(repeating: .zero))
+
+  @inline(__always)
+  init() {}
+
+  /// - Parameters:
+  ///   - fetch: asks for what a row needs soon, beside a column.
+  ///   - whole: a vector of weights of a row, from a column on.
+  ///   - tail: the same of fewer columns, zeros behind them.
+  @inline(__always)
+  mutating func add(
+    _ a: DenseArguments, vector: Int, _ range: Range<Int>, whole: (Int, Int) -> Vector,
+    tail: (Int, Int, Int) -> Vector
+  ) {
+    add(a, vector: vector, range, fetch: { _, _ in }, whole: whole, tail: tail)
+  }
+
+  @inline(__always)
+  mutating func add(
+    _ a: DenseArguments, vector: Int, _ range: Range<Int>, fetch: (Int, Int) -> Void,
+    whole: (Int, Int) -> Vector, tail: (Int, Int, Int) -> Vector
+  ) {
+    let x = a.input + vector &* a.inputStride
+    let inputStride = a.inputStride
+    var k = range.lowerBound
+    while k &+ 2 &* lanes <= range.upperBound {
+      var x0 = InlineArray<vectors, Vector>(repeating: .zero)
+      var x1 = x0
       for v in 0..<vectors {
-        even[r][v] = multiplyAdd(w0, x0[v], even[r][v])
-        odd[r][v] = multiplyAdd(w1, x1[v], odd[r][v])
+        x0[v] = load(x + (v &* inputStride &+ k))
+        x1[v] = load(x + (v &* inputStride &+ k &+ lanes))
+      }
+      for r in 0..<rows {
+        fetch(r, k)
+        let w0 = whole(r, k)
+        let w1 = whole(r, k &+ lanes)
+        for v in 0..<vectors {
+          even[r][v] = multiplyAdd(w0, x0[v], even[r][v])
+          odd[r][v] = multiplyAdd(w1, x1[v], odd[r][v])
+        }
+      }
+      k &+= 2 &* lanes
+    }
+    while k < range.upperBound {
+      let count = min(lanes, range.upperBound &- k)
+      for r in 0..<rows {
+        let value = tail(r, k, count)
+        for v in 0..<vectors {
+          let input = load(x + (v &* inputStride &+ k), count: count)
+          even[r][v] = multiplyAdd(value, input, even[r][v])
+        }
+      }
+      k &+= lanes
+    }
+  }
+
+  @inline(__always)
+  func finish(_ a: DenseArguments, row: Int, vector: Int) {
+    for r in 0..<rows {
+      let bias = a.bias?[row &+ r] ?? 0
+      for v in 0..<vectors {
+        let sum = laneSum(even[r][v] + odd[r][v]) + bias
+        a.output[(vector &+ v) &* a.outputStride &+ row &+ r] = activate(
+          sum, a.epilogue, channel: row &+ r)
       }
     }
-    k &+= 2 &* lanes
   }
-  while k < a.columns {
-    let count = min(lanes, a.columns &- k)
-    for r in 0..<rows {
-      let value = tail(w + (r &* rowBytes &+ k &* bytes), count)
-      for v in 0..<vectors {
-        even[r][v] = multiplyAdd(value, load(x + (v &* inputStride &+ k), count: count), even[r][v])
+}
+
+#if KERNELS_AVX512 || KERNELS_AVX2
+  extension RowSums {
+    /// Codes of 1, 2 or 4 bits by a table in registers, which a row of linear ones has too.
+    @inline(__always)
+    fileprivate mutating func add<let bits: Int>(
+      _: Count<bits>, _ a: DenseArguments, row: Int, vector: Int
+    ) {
+      let width = Int32(truncatingIfNeeded: bits)
+      let codes = IntegerVector.laneNumbers
+      var low = InlineArray<rows, Vector>(repeating: .zero)
+      var high = low
+      for r in 0..<rows {
+        switch a.format {
+        case .linear(_, let scales, let biases):
+          let (scale, bias) = (splat(scales[row &+ r]), splat(biases[row &+ r]))
+          low[r] = vector_scale(codes & splat((1 &<< width) &- 1), scale, bias)
+          high[r] = vector_scale(codes &+ splat(8), scale, bias)
+        case .table(_, let table):
+          withUnsafeTemporaryAllocation(of: Float.self, capacity: 16) { values in
+            for code in 0..<16 { values[code] = table[code & ((1 &<< bits) &- 1)] }
+            guard let base = values.baseAddress else { return }
+            low[r] = load(base)
+            high[r] = load(base + (16 &- lanes))
+          }
+        case .float32, .float16: break
+        }
+      }
+      let first = a.first &+ row &* a.rowStride
+      let w = a.weights + (first &* bits) &>> 3
+      let rowBytes = (a.rowStride &* bits) &>> 3
+      add(a, vector: vector, 0..<a.columns) { r, k in
+        a.fetchAhead(first &+ r &* a.rowStride, bits: bits, rows: rows, column: k)
+      } whole: { r, k in
+        vector_look_up_loose(
+          vector_loose_codes(w + (r &* rowBytes &+ (k &* bits) &>> 3), width), width, low[r],
+          high[r])
+      } tail: { r, k, count in
+        let bytes = loadBytes(
+          w + (r &* rowBytes &+ (k &* bits) &>> 3), count: (count &* bits &+ 7) &>> 3)
+        let value = withUnsafeBytes(of: bytes) { bytes in
+          bytes.baseAddress.map {
+            vector_look_up_loose(vector_loose_codes($0, width), width, low[r], high[r])
+          } ?? .zero
+        }
+        return keep(count, of: value)
       }
     }
-    k &+= lanes
   }
-  for r in 0..<rows {
-    let bias = a.bias?[row &+ r] ?? 0
-    for v in 0..<vectors {
-      let sum = laneSum(even[r][v] + odd[r][v]) + bias
-      a.output[(vector &+ v) &* a.outputStride &+ row &+ r] = activate(
-        sum, a.epilogue, channel: row &+ r)
+
+  extension IntegerVector {
+    /// 0, 1, 2, …
+    fileprivate static var laneNumbers: IntegerVector {
+      @inline(__always) get {
+        var numbers = IntegerVector.zero
+        for lane in 0..<lanes { numbers[lane] = Int32(truncatingIfNeeded: lane) }
+        return numbers
+      }
     }
   }
+#endif
+
+/// The first `count` lanes, zeros in the others.
+@inline(__always)
+private func keep(_ count: Int, of value: Vector) -> Vector {
+  withUnsafeBytes(of: value) { bytes in
+    bytes.baseAddress.map { load($0, count: count) } ?? .zero
+  }
+}
+
+/// The first `count` bytes, zeros behind them; reads nothing else.
+@inline(__always)
+private func loadBytes(_ address: UnsafeRawPointer, count: Int) -> vector_bytes {
+  var value = vector_bytes.zero
+  withUnsafeMutableBytes(of: &value) { bytes in
+    if let base = bytes.baseAddress { base.copyMemory(from: address, byteCount: count) }
+  }
+  return value
 }
 
 @inline(__always)

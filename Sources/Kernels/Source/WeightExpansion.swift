@@ -6,7 +6,6 @@ import KernelInterface
 func expandWeights(_ a: ExpansionArguments) {
   switch a.format {
   case .half: expandHalves(a)
-  case .linear(8, let scale, let bias): expandBytes(a, scale: scale, bias: bias)
   case .linear(let bits, let scale, let bias):
     switch bits {
     case 1: expandLinear(Count<1>(), a, scale, bias)
@@ -15,32 +14,24 @@ func expandWeights(_ a: ExpansionArguments) {
     case 4: expandLinear(Count<4>(), a, scale, bias)
     case 5: expandLinear(Count<5>(), a, scale, bias)
     case 6: expandLinear(Count<6>(), a, scale, bias)
-    default: expandLinear(Count<7>(), a, scale, bias)
+    case 7: expandLinear(Count<7>(), a, scale, bias)
+    default: expandLinear(Count<8>(), a, scale, bias)
     }
-  case .table(8, let table):
-    for index in 0..<a.count { a.output[index] = table[Int(byte(a.source, a.first &+ index))] }
   case .table(let bits, let table):
     switch bits {
-    case 1: expandWholeBytes(Count<8>(), SIMD8<Float>.self, a, table)
-    case 2: expandWholeBytes(Count<4>(), SIMD4<Float>.self, a, table)
-    case 4: expandWholeBytes(Count<2>(), SIMD2<Float>.self, a, table)
+    case 1: expandTable(Count<1>(), a, table)
+    case 2: expandTable(Count<2>(), a, table)
     case 3: expandTable(Count<3>(), a, table)
+    case 4: expandTable(Count<4>(), a, table)
     case 5: expandTable(Count<5>(), a, table)
     case 6: expandTable(Count<6>(), a, table)
-    default: expandTable(Count<7>(), a, table)
+    case 7: expandTable(Count<7>(), a, table)
+    default:
+      expandBytes(
+        a.source + a.first, rows: 1, rowStride: 0, count: a.count, table, to: a.output,
+        outputStride: 0)
     }
   }
-}
-
-@inline(__always)
-private func byte(_ bytes: UnsafeRawPointer, _ index: Int) -> UInt8 {
-  bytes.load(fromByteOffset: index, as: UInt8.self)
-}
-
-/// Rounded once: the product is exact in double precision.
-@inline(__always)
-private func scaled(_ code: Int, _ scale: Float, _ bias: Float) -> Float {
-  Float(Double(scale) * Double(code) + Double(bias))
 }
 
 private func expandHalves(_ a: ExpansionArguments) {
@@ -56,18 +47,138 @@ private func expandHalves(_ a: ExpansionArguments) {
   }
 }
 
-private func expandBytes(_ a: ExpansionArguments, scale: Float, bias: Float) {
-  let source = a.source + a.first
-  var index = 0
-  while index &+ lanes <= a.count {
-    let codes = (source + index).loadUnaligned(as: vector_bytes.self)
-    store(vector_scale_bytes(codes, scale, bias), a.output + index)
-    index &+= lanes
+@inline(__always)
+private func expandLinear<let bits: Int>(
+  _ b: Count<bits>, _ a: ExpansionArguments, _ scale: Float, _ bias: Float
+) {
+  expandCodes(b, a) { vector_scale($0, splat(scale), splat(bias)) }
+}
+
+@inline(__always)
+private func expandTable<let bits: Int>(
+  _ b: Count<bits>, _ a: ExpansionArguments, _ table: UnsafePointer<Float>
+) {
+  if bits <= Int(VECTOR_TABLE_BITS) {
+    expandCodes(b, a) { vector_look_up($0, Int32(truncatingIfNeeded: bits), table) }
+    return
   }
-  while index < a.count {
-    a.output[index] = scaled(Int(byte(source, index)), scale, bias)
-    index &+= 1
+  let wholeBytes = table + CodeTable.count(bits: bits)
+  switch bits {
+  case 1: expandWholeBytes(Count<8>(), SIMD8<Float>.self, a, wholeBytes)
+  case 2: expandWholeBytes(Count<4>(), SIMD4<Float>.self, a, wholeBytes)
+  case 4: expandWholeBytes(Count<2>(), SIMD2<Float>.self, a, wholeBytes)
+  default: expandOneByOne(b, a, table)
   }
+}
+
+// MARK: - In vectors
+
+/// Codes of which eight begin with a byte: as many as a vector has lanes, or two vectors of four.
+private var groupCodes: Int {
+  @inline(__always) get { max(8, lanes) }
+}
+
+@inline(__always)
+private func expandCodes<let bits: Int>(
+  _ b: Count<bits>, _ a: ExpansionArguments, _ value: (IntegerVector) -> Vector
+) {
+  let end = a.first &+ a.count
+  let bytesEnd = a.source + ((end &* bits &+ 7) &>> 3)
+  var element = a.first
+  if bits < 8 && element & 7 != 0 {
+    let next = min(end, (element | 7) &+ 1)
+    expandPart(b, a, element..<next, value)
+    element = next
+  }
+  var source = a.source + ((element &* bits) &>> 3)
+  var output = a.output + (element &- a.first)
+  // A group's codes are read with as many bytes as it has codes.
+  while element &+ groupCodes <= end && source + groupCodes <= bytesEnd {
+    expandGroup(b, source, to: output, value)
+    source += (groupCodes &* bits) &>> 3
+    output += groupCodes
+    element &+= groupCodes
+  }
+  while element < end {
+    let next = min(end, element &+ groupCodes)
+    expandPart(b, a, element..<next, value)
+    element = next
+  }
+}
+
+@inline(__always)
+private func expandGroup<let bits: Int>(
+  _: Count<bits>, _ source: UnsafeRawPointer, to output: UnsafeMutablePointer<Float>,
+  _ value: (IntegerVector) -> Vector
+) {
+  for part in 0..<groupCodes / lanes {
+    let codes = vector_codes(
+      source, Int32(truncatingIfNeeded: bits), Int32(truncatingIfNeeded: part))
+    store(value(codes), output + part &* lanes)
+  }
+}
+
+/// Some elements of one group, of which nothing else is read.
+@inline(__always)
+private func expandPart<let bits: Int>(
+  _ b: Count<bits>, _ a: ExpansionArguments, _ elements: Range<Int>,
+  _ value: (IntegerVector) -> Vector
+) {
+  let group = bits == 8 ? elements.lowerBound : elements.lowerBound & ~7
+  let first = (elements.lowerBound &* bits) &>> 3
+  let end = (elements.upperBound &* bits &+ 7) &>> 3
+  var bytes = SIMD32<UInt8>.zero
+  var values = SIMD16<Float>.zero
+  withUnsafeMutableBytes(of: &bytes) { bytes in
+    withUnsafeMutableBytes(of: &values) { values in
+      guard let source = bytes.baseAddress, let target = values.baseAddress else { return }
+      (source + (first &- ((group &* bits) &>> 3))).copyMemory(
+        from: a.source + first, byteCount: end &- first)
+      expandGroup(b, source, to: target.assumingMemoryBound(to: Float.self), value)
+      UnsafeMutableRawPointer(a.output + (elements.lowerBound &- a.first)).copyMemory(
+        from: target + (elements.lowerBound &- group) &* 4, byteCount: elements.count &* 4)
+    }
+  }
+}
+
+#if KERNELS_AVX512
+  private let permutesBytes = vector_permutes_bytes()
+#endif
+
+/// Some rows of bytes by a table of 256 values.
+func expandBytes(
+  _ source: UnsafeRawPointer, rows: Int, rowStride: Int, count: Int,
+  _ values: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, outputStride: Int
+) {
+  var first = 0
+  #if KERNELS_AVX512
+    if permutesBytes {
+      first = count & ~63
+      vector_permute_bytes(source, rowStride, rows, first / 64, values, output, outputStride)
+    }
+    let rest = (count &- first) / 32
+    if rest > 0 {
+      vector_look_up_bytes(
+        source + first, rowStride, rows, rest, values, output + first, outputStride)
+      first &+= rest &* 32
+    }
+  #endif
+  var row = 0
+  while row < rows {
+    var index = first
+    while index < count {
+      output[row &* outputStride &+ index] = values[Int(byte(source, row &* rowStride &+ index))]
+      index &+= 1
+    }
+    row &+= 1
+  }
+}
+
+// MARK: - One by one
+
+@inline(__always)
+private func byte(_ bytes: UnsafeRawPointer, _ index: Int) -> UInt8 {
+  bytes.load(fromByteOffset: index, as: UInt8.self)
 }
 
 /// The code at `index`, whose bits may lie in two bytes.
@@ -82,47 +193,27 @@ private func code<let bits: Int>(_: Count<bits>, _ bytes: UnsafeRawPointer, _ in
 
 /// Codes one by one up to a whole group of eight, groups of eight, and the rest one by one.
 @inline(__always)
-private func forEachGroup<let bits: Int>(
-  _ b: Count<bits>, _ a: ExpansionArguments, one: (Int) -> Float,
-  group: (UnsafeRawPointer, UnsafeMutablePointer<Float>) -> Void
+private func expandOneByOne<let bits: Int>(
+  _ b: Count<bits>, _ a: ExpansionArguments, _ table: UnsafePointer<Float>
 ) {
   var index = 0
   while index < a.count && (a.first &+ index) & 7 != 0 {
-    a.output[index] = one(code(b, a.source, a.first &+ index))
+    a.output[index] = table[code(b, a.source, a.first &+ index)]
     index &+= 1
   }
   while index &+ 8 <= a.count {
-    group(a.source + ((a.first &+ index) &>> 3) &* bits, a.output + index)
+    let bytes = a.source + ((a.first &+ index) &>> 3) &* bits
+    var word = 0
+    for i in 0..<bits { word = word &<< 8 | Int(byte(bytes, i)) }
+    for i in 0..<8 {
+      a.output[index &+ i] = table[word &>> (bits &* (7 &- i)) & ((1 &<< bits) &- 1)]
+    }
     index &+= 8
   }
   while index < a.count {
-    a.output[index] = one(code(b, a.source, a.first &+ index))
+    a.output[index] = table[code(b, a.source, a.first &+ index)]
     index &+= 1
   }
-}
-
-@inline(__always)
-private func expandLinear<let bits: Int>(
-  _ b: Count<bits>, _ a: ExpansionArguments, _ scale: Float, _ bias: Float
-) {
-  forEachGroup(
-    b, a, one: { scaled($0, scale, bias) },
-    group: { vector_expand_codes($0, Int32(truncatingIfNeeded: bits), scale, bias, $1) })
-}
-
-@inline(__always)
-private func expandTable<let bits: Int>(
-  _ b: Count<bits>, _ a: ExpansionArguments, _ table: UnsafePointer<Float>
-) {
-  forEachGroup(
-    b, a, one: { table[$0] },
-    group: { bytes, target in
-      var word = 0
-      for i in 0..<bits { word = word &<< 8 | Int(byte(bytes, i)) }
-      for i in 0..<8 {
-        target[i] = table[word &>> (bits &* (7 &- i)) & ((1 &<< bits) &- 1)]
-      }
-    })
 }
 
 /// Codes that fill bytes evenly: the values of a byte's codes stand side by side in the table.

@@ -45,8 +45,10 @@ private func multiply(
   let width = blocks &* channelBlock
   let panelWidth = panelVectors &* lanes
   let points = WinogradTiles.points(size: a.tiles.size)
-  let weights = (panel &* points &* panelWidth &+ point &* width) &* a.channels
-  let nextWeights = (nextPanel &* points &* panelWidth &+ nextPoint &* width) &* a.channels
+  let panelStride = points &* panelWidth &* a.channels
+  let pointStride = a.weightPointStride ?? width &* a.channels
+  let weights = panel &* panelStride &+ point &* pointStride
+  let nextWeights = nextPanel &* panelStride &+ nextPoint &* pointStride
   // Runs short enough for sums in parts.
   var run = min(32, a.channels)
   while a.channels % run != 0 { run &-= channelBlock }

@@ -10,6 +10,8 @@ protocol WinogradTransform {
   static func input(_ d: WinogradLine) -> WinogradLine
   /// `G g`
   static func weights(_ g: InlineArray<3, WinogradWeights>) -> WinogradWeightLine
+  /// `G g` in single precision
+  static func weights(_ g: InlineArray<3, Vector>) -> WinogradLine
   /// `Aᵀ m`
   static func output(_ m: WinogradLine) -> WinogradLine
 }
@@ -39,6 +41,15 @@ enum Winograd2: WinogradTransform {
     let sum = g[0] + g[2]
     return [
       -g[0], (sum + g[1]) * 0.5, (sum - g[1]) * 0.5, g[2], .zero, .zero, .zero, .zero,
+    ]
+  }
+
+  @inline(__always)
+  static func weights(_ g: InlineArray<3, Vector>) -> WinogradLine {
+    let sum = g[0] + g[2]
+    let half = splat(0.5)
+    return [
+      -g[0], (sum + g[1]) * half, (sum - g[1]) * half, g[2], .zero, .zero, .zero, .zero,
     ]
   }
 
@@ -82,6 +93,18 @@ enum Winograd4: WinogradTransform {
       (g[0] - 2 * g[1] + 4 * g[2]) * (1.0 / 15),
       g[2],
       .zero, .zero,
+    ]
+  }
+
+  @inline(__always)
+  static func weights(_ g: InlineArray<3, Vector>) -> WinogradLine {
+    let sum = g[0] + g[2]
+    let third = splat(1.0 / 3)
+    let near = multiplyAdd(splat(0.25), g[2], multiplyAdd(splat(0.5), g[1], g[0]))
+    let far = multiplyAdd(splat(4), g[2], multiplyAdd(splat(-2), g[1], g[0]))
+    return [
+      g[0], (sum + g[1]) * third, (g[1] - sum) * third, near * splat(-16.0 / 15),
+      far * splat(1.0 / 15), g[2], .zero, .zero,
     ]
   }
 
@@ -137,6 +160,20 @@ enum Winograd6: WinogradTransform {
       (half + 0.5 * g[1]) * (32.0 / 45),
       (half - 0.5 * g[1]) * (32.0 / 45),
       g[2],
+    ]
+  }
+
+  @inline(__always)
+  static func weights(_ g: InlineArray<3, Vector>) -> WinogradLine {
+    let sum = g[0] + g[2]
+    let double = multiplyAdd(splat(4), g[2], g[0])
+    let half = multiplyAdd(splat(0.25), g[2], g[0])
+    return [
+      -g[0], (sum + g[1]) * splat(-2.0 / 9), (sum - g[1]) * splat(-2.0 / 9),
+      multiplyAdd(splat(2), g[1], double) * splat(1.0 / 90),
+      multiplyAdd(splat(-2), g[1], double) * splat(1.0 / 90),
+      multiplyAdd(splat(0.5), g[1], half) * splat(32.0 / 45),
+      multiplyAdd(splat(-0.5), g[1], half) * splat(32.0 / 45), g[2],
     ]
   }
 
