@@ -86,7 +86,7 @@ func convolution(_ a: ConvolutionArguments) {
 /// sums are rounded where pieces meet.
 @inline(__always)
 private func inputPiece(_ a: ConvolutionArguments, blockFloats: Int) -> Int {
-  let most = lanes <= 8 ? 8 << 10 : 32 << 10
+  let most = 32 << 10
   let floats = a.inputBlocks &* blockFloats
   if floats <= most &+ most / 2 { return max(1, a.inputBlocks) }
   let pieces = (floats &+ most &- 1) / most
