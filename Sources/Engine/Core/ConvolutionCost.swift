@@ -1,25 +1,29 @@
 import Kernels
 
-/// The seconds that a 3 × 3 convolution is estimated to take, directly and by Winograd's algorithm
-/// with tiles of m × m.
+/// The seconds that a convolution is estimated to take: directly, with kernels of k taps; by Winograd's
+/// algorithm with tiles of m × m, with 9; by Strassen's with 1.
 ///
-///     direct   = max(n · 9 · C · K / rate, 9 · C · K · 4 B / bandwidth)
+///     direct   = max(n · k · C · K / rate, k · C · K · 4 B / bandwidth)
 ///     Winograd = max(t · (m + 2)² · C · K / rate, (m + 2)² · C · K · 4 B / bandwidth)
 ///              + t · (m + 2)² · (C · input cycles + K · output cycles) / lanes / clock
+///     Strassen = max(n/2 · 7/4 · C · K / rate, 7/4 · C · K · 4 B / bandwidth)
+///              + n/2 · (C/2 · input cycles + K/2 · output cycles) / lanes / clock
 ///
 /// for n output pixels, t tiles, and C and K channels padded to whole blocks, on one core: the choice
 /// must not depend on the number of threads, since results must not. Only the relation of them
 /// matters; the constants are those of a current processor of the instruction set.
 struct ConvolutionCost {
-  let geometry: ConvolutionGeometry
-  let lanes: Double
-  let rate: Double
+  private let geometry: ConvolutionGeometry
+  private let lanes: Double
+  private let rate: Double
 
-  static let clock = 3e9
-  static let bandwidth = 20e9
+  private static let clock = 3e9
+  private static let bandwidth = 20e9
   /// Cycles that a vector of channels of one point takes to transform.
-  private static let inputCycles = 7.0
-  private static let outputCycles = 6.0
+  private static let winogradCycles = (input: 7.0, output: 6.0)
+  /// Cycles that a vector of channels takes in each of the halves: its sums, and what is made of its
+  /// products.
+  private static let strassenCycles = (input: 10.0, output: 16.0)
 
   init(_ geometry: ConvolutionGeometry, kernels: KernelTable) {
     self.geometry = geometry
@@ -30,20 +34,32 @@ struct ConvolutionCost {
 
   private var pairs: Double { Double(geometry.inputs) * Double(geometry.outputs) }
 
-  var pixels: Int { geometry.images * geometry.rows * geometry.width }
+  private var pixels: Int { geometry.images * geometry.rows * geometry.width }
 
-  func direct(taps: Int) -> Double {
-    let products = Double(taps) * pairs
-    return max(Double(pixels) * products / rate, 4 * products / Self.bandwidth)
+  /// - Parameter times: how often each of as many weights as `products` is used.
+  private func multiplying(_ products: Double, times: Int) -> Double {
+    max(Double(times) * products / rate, 4 * products / Self.bandwidth)
   }
 
+  func direct(taps: Int) -> Double { multiplying(Double(taps) * pairs, times: pixels) }
+
   func winograd(size: Int) -> Double {
-    let tiles = Double(geometry.tiles(size: size))
+    let tiles = geometry.tiles(size: size)
     let points = Double(WinogradTiles.points(size: size))
     let transforms =
-      Double(geometry.inputs) * Self.inputCycles + Double(geometry.outputs) * Self.outputCycles
-    return max(tiles * points * pairs / rate, points * 4 * pairs / Self.bandwidth)
-      + tiles * points * transforms / lanes / Self.clock
+      Double(geometry.inputs) * Self.winogradCycles.input
+      + Double(geometry.outputs) * Self.winogradCycles.output
+    return multiplying(points * pairs, times: tiles)
+      + Double(tiles) * points * transforms / lanes / Self.clock
+  }
+
+  var strassen: Double {
+    let times = (pixels + 1) / 2
+    let transforms =
+      Double(geometry.inputs / 2) * Self.strassenCycles.input
+      + Double(geometry.outputs / 2) * Self.strassenCycles.output
+    return multiplying(Double(StrassenPairs.products) * pairs / 4, times: times)
+      + Double(times) * transforms / lanes / Self.clock
   }
 }
 

@@ -103,7 +103,8 @@ struct ConvolutionOperation: Operation {
       to.shape, inputs: weights.inputs, outputs: weights.outputs, block: context.channelBlock)
   }
 
-  private func schedule(_ geometry: ConvolutionGeometry, _ context: StepContext) -> StrassenSchedule {
+  private func schedule(_ geometry: ConvolutionGeometry, _ context: StepContext) -> StrassenSchedule
+  {
     StrassenSchedule(geometry, kernels: context.kernels, threads: context.threadCount)
   }
 
