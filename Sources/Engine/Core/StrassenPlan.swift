@@ -3,7 +3,7 @@ import TensorCore
 
 /// A 1 × 1 convolution by Strassen's algorithm, with packed weights.
 struct StrassenPlan: Sendable {
-  private let geometry: WinogradGeometry
+  private let geometry: ConvolutionGeometry
   private let schedule: StrassenSchedule
   private let kernels: KernelTable
   private let from: TensorLayout
@@ -20,7 +20,7 @@ struct StrassenPlan: Sendable {
 
   init(
     _ weights: ConvolutionWeights, window: WindowGeometry, schedule: StrassenSchedule,
-    geometry: WinogradGeometry, residual: TensorLayout?, context: StepContext
+    geometry: ConvolutionGeometry, residual: TensorLayout?, context: StepContext
   ) throws {
     self.geometry = geometry
     self.schedule = schedule

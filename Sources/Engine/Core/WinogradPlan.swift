@@ -3,7 +3,7 @@ import TensorCore
 
 /// A 3 × 3 convolution by Winograd's algorithm, with packed weights.
 struct WinogradPlan: Sendable {
-  private let geometry: WinogradGeometry
+  private let geometry: ConvolutionGeometry
   private let schedule: WinogradSchedule
   private let kernels: KernelTable
   private let from: TensorLayout
@@ -25,7 +25,7 @@ struct WinogradPlan: Sendable {
 
   init(
     _ weights: ConvolutionWeights, window: WindowGeometry, schedule: WinogradSchedule,
-    geometry: WinogradGeometry, poolsMaximum: Bool, residual: TensorLayout?, context: StepContext
+    geometry: ConvolutionGeometry, poolsMaximum: Bool, residual: TensorLayout?, context: StepContext
   ) throws {
     self.geometry = geometry
     self.poolsMaximum = poolsMaximum

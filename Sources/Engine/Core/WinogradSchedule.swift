@@ -45,7 +45,7 @@ struct WinogradSchedule: Sendable {
   /// - Parameter weights: how the weights are stored; compressed ones are expanded in each run where
   ///   that happens no more than twice.
   init(
-    _ geometry: WinogradGeometry, size: Int, weights: StoredWeights, kernels: KernelTable,
+    _ geometry: ConvolutionGeometry, size: Int, weights: StoredWeights, kernels: KernelTable,
     threads: Int
   ) {
     self.size = size
@@ -112,7 +112,7 @@ struct WinogradSchedule: Sendable {
   }
 
   /// Floats of packed weights.
-  static func weightFloats(_ geometry: WinogradGeometry, size: Int) -> Int {
+  static func weightFloats(_ geometry: ConvolutionGeometry, size: Int) -> Int {
     WinogradTiles.points(size: size) * geometry.inputs * geometry.outputs
   }
 }

@@ -79,7 +79,7 @@ struct ConvolutionOperation: Operation {
   }
 
   /// The tiles of Winograd's algorithm and what it computes, where it is used.
-  private func winograd(_ context: StepContext) -> (size: Int, geometry: WinogradGeometry)? {
+  private func winograd(_ context: StepContext) -> (size: Int, geometry: ConvolutionGeometry)? {
     let from = context.inputs[0].layout
     let to = context.outputs[0].layout
     let shape = convolved(to.shape)
@@ -87,23 +87,24 @@ struct ConvolutionOperation: Operation {
       let size = weights.winogradSize(
         window, output: shape, kernels: context.kernels, context.convolution)
     else { return nil }
-    let geometry = WinogradGeometry(
+    let geometry = ConvolutionGeometry(
       shape, inputs: weights.inputs, outputs: weights.outputs, block: context.channelBlock)
     return (size, geometry)
   }
 
   /// What is computed by Strassen's algorithm, where it is used.
-  private func strassen(_ context: StepContext) -> WinogradGeometry? {
+  private func strassen(_ context: StepContext) -> ConvolutionGeometry? {
     let from = context.inputs[0].layout
     let to = context.outputs[0].layout
     guard from.block == context.channelBlock, to.block == context.channelBlock,
       weights.usesStrassen(window, output: to.shape, kernels: context.kernels, context.convolution)
     else { return nil }
-    return WinogradGeometry(
+    return ConvolutionGeometry(
       to.shape, inputs: weights.inputs, outputs: weights.outputs, block: context.channelBlock)
   }
 
-  private func schedule(_ geometry: WinogradGeometry, _ context: StepContext) -> StrassenSchedule {
+  private func schedule(_ geometry: ConvolutionGeometry, _ context: StepContext) -> StrassenSchedule
+  {
     StrassenSchedule(geometry, kernels: context.kernels, threads: context.threadCount)
   }
 
@@ -166,7 +167,7 @@ struct ConvolutionOperation: Operation {
   }
 
   private func schedule(
-    _ geometry: WinogradGeometry, size: Int, _ context: StepContext
+    _ geometry: ConvolutionGeometry, size: Int, _ context: StepContext
   ) -> WinogradSchedule {
     WinogradSchedule(
       geometry, size: size, weights: weights.values, kernels: context.kernels,
@@ -181,7 +182,7 @@ struct ConvolutionOperation: Operation {
   }
 
   private func makeWinogradStep(
-    size: Int, _ geometry: WinogradGeometry, _ context: StepContext
+    size: Int, _ geometry: ConvolutionGeometry, _ context: StepContext
   ) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
@@ -202,7 +203,7 @@ struct ConvolutionOperation: Operation {
   }
 
   private func makeStrassenStep(
-    _ geometry: WinogradGeometry, _ context: StepContext
+    _ geometry: ConvolutionGeometry, _ context: StepContext
   ) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]

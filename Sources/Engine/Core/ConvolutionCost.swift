@@ -1,0 +1,90 @@
+import Kernels
+
+/// The seconds that a convolution is estimated to take: directly, with kernels of k taps; by Winograd's
+/// algorithm with tiles of m × m, with 9; by Strassen's with 1.
+///
+///     direct   = max(n · k · C · K / rate, k · C · K · 4 B / bandwidth)
+///     Winograd = max(t · (m + 2)² · C · K / rate, (m + 2)² · C · K · 4 B / bandwidth)
+///              + t · (m + 2)² · (C · input cycles + K · output cycles) / lanes / clock
+///     Strassen = max(n/2 · 7/4 · C · K / rate, 7/4 · C · K · 4 B / bandwidth)
+///              + n/2 · (C/2 · input cycles + K/2 · output cycles) / lanes / clock
+///
+/// for n output pixels, t tiles, and C and K channels padded to whole blocks, on one core: the choice
+/// must not depend on the number of threads, since results must not. Only the relation of them
+/// matters; the constants are those of a current processor of the instruction set.
+struct ConvolutionCost {
+  private let geometry: ConvolutionGeometry
+  private let lanes: Double
+  private let rate: Double
+
+  private static let clock = 3e9
+  private static let bandwidth = 20e9
+  /// Cycles that a vector of channels of one point takes to transform.
+  private static let winogradCycles = (input: 7.0, output: 6.0)
+  /// Cycles that a vector of channels takes in each of the halves: its sums, and what is made of its
+  /// products.
+  private static let strassenCycles = (input: 10.0, output: 16.0)
+
+  init(_ geometry: ConvolutionGeometry, kernels: KernelTable) {
+    self.geometry = geometry
+    lanes = Double(kernels.panelBlocks * geometry.block) / 2
+    // Where there is no fused multiply-add the two take turns.
+    rate = Self.clock * lanes * (lanes > 4 ? 2 : 1) * 0.85
+  }
+
+  private var pairs: Double { Double(geometry.inputs) * Double(geometry.outputs) }
+
+  private var pixels: Int { geometry.images * geometry.rows * geometry.width }
+
+  /// - Parameter times: how often each of as many weights as `products` is used.
+  private func multiplying(_ products: Double, times: Int) -> Double {
+    max(Double(times) * products / rate, 4 * products / Self.bandwidth)
+  }
+
+  func direct(taps: Int) -> Double { multiplying(Double(taps) * pairs, times: pixels) }
+
+  func winograd(size: Int) -> Double {
+    let tiles = geometry.tiles(size: size)
+    let points = Double(WinogradTiles.points(size: size))
+    let transforms =
+      Double(geometry.inputs) * Self.winogradCycles.input
+      + Double(geometry.outputs) * Self.winogradCycles.output
+    return multiplying(points * pairs, times: tiles)
+      + Double(tiles) * points * transforms / lanes / Self.clock
+  }
+
+  var strassen: Double {
+    let times = (pixels + 1) / 2
+    let transforms =
+      Double(geometry.inputs / 2) * Self.strassenCycles.input
+      + Double(geometry.outputs / 2) * Self.strassenCycles.output
+    return multiplying(Double(StrassenPairs.products) * pairs / 4, times: times)
+      + Double(times) * transforms / lanes / Self.clock
+  }
+}
+
+/// What a convolution computes, before any pooling.
+struct ConvolutionGeometry: Sendable {
+  var images: Int
+  /// Of the output.
+  var rows: Int
+  var width: Int
+  /// Channels, padded to whole blocks.
+  var inputs: Int
+  var outputs: Int
+  var block: Int
+
+  init(_ output: Shape, inputs: Int, outputs: Int, block: Int) {
+    func padded(_ channels: Int) -> Int { (channels + block - 1) / block * block }
+    images = output.images
+    rows = output.height
+    width = output.width
+    self.inputs = padded(inputs)
+    self.outputs = padded(outputs)
+    self.block = block
+  }
+
+  func tiles(size: Int) -> Int {
+    images * WinogradTiles.perImage(size: size, rows: rows, width: width)
+  }
+}

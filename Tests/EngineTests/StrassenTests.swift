@@ -1,0 +1,168 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+import Testing
+
+@testable import Engine
+
+@Suite struct StrassenTests {
+  private typealias Net = TestNetwork
+
+  /// Runs with Strassen's algorithm forced, and checks that it was used.
+  private func predict(
+    _ model: Model, _ input: Tensor, _ set: InstructionSet, threads: Int
+  ) throws -> Tensor {
+    var options = CompileOptions()
+    options.instructionSet = set
+    options.threads = threads
+    options.convolution = .strassen
+    options.inputShapes["in"] = input.shape
+    let network = try CompiledNetwork(model: model, options: options)
+    #expect(network.steps.contains { $0.kernel.hasPrefix("Strassen 1×1") })
+    return try #require(try network.predict(["in": input])["out"])
+  }
+
+  /// Within a few times the rounding of a sum, and the same with any number of threads.
+  private func check(_ model: Model, _ shape: [Int], within bound: Double = 2e-6) throws {
+    let input = Net.tensor(shape)
+    let expected = try #require(
+      try ReferenceNetwork(model: model).predict(["in": ReferenceTensor(input)])["out"])
+    let largest = expected.elements.reduce(0) { max($0, abs($1)) }
+    for set in InstructionSet.allCases where set.isAvailable {
+      let one = try predict(model, input, set, threads: 1)
+      #expect(one.shape == expected.shape)
+      let error =
+        zip(one.elements, expected.elements).reduce(0) { max($0, abs(Double($1.0) - $1.1)) }
+        / largest
+      #expect(error <= bound, "\(set) \(shape): \(error)")
+      for threads in [2, 3, 7] {
+        #expect(
+          try predict(model, input, set, threads: threads) == one,
+          "\(set) \(shape) changes with \(threads) threads")
+      }
+    }
+  }
+
+  private func pointwise(
+    _ inputs: Int, _ outputs: Int, seed: UInt64 = 1, change: (inout Convolution) -> Void = { _ in }
+  ) -> Convolution {
+    Net.convolution(inputs, outputs, kernel: [1, 1], seed: seed, change: change)
+  }
+
+  /// Odd numbers of pixels, channels that do not fill blocks, several images, bands of one tile.
+  @Test func oddSizes() throws {
+    for (inputs, outputs, shape) in [
+      (32, 32, [1, 1, 32, 1, 1]), (28, 60, [1, 1, 28, 7, 7]), (64, 25, [2, 3, 64, 3, 5]),
+      (128, 192, [1, 1, 128, 19, 23]), (31, 320, [1, 3, 31, 5, 30]),
+    ] {
+      try check(
+        Net.model(
+          Array(shape[2...]),
+          [
+            Net.layer("mix", pointwise(inputs, inputs, seed: 3), "in", "a"),
+            Net.layer("c", pointwise(inputs, outputs), "a", "out"),
+          ]), shape)
+    }
+  }
+
+  /// The depth of the deepest networks: bands that share the second-level cache with the weights.
+  @Test func manyChannels() throws {
+    try check(
+      Net.model(
+        [1024, 14, 13],
+        [
+          Net.layer("mix", pointwise(1024, 128, seed: 3), "in", "a"),
+          Net.layer("c", pointwise(128, 1024), "a", "out"),
+        ]), [1, 1, 1024, 14, 13])
+  }
+
+  /// A stride, between convolutions that want zeros round their inputs.
+  @Test func strideAndHalo() throws {
+    try check(
+      Net.model(
+        [32, 17, 12],
+        [
+          Net.layer("a", Net.convolution(32, 32), "in", "a"),
+          Net.layer("b", pointwise(32, 64) { $0.stride = [2, 2] }, "a", "b"),
+          Net.layer("c", Net.convolution(64, 8), "b", "out"),
+        ]), [1, 2, 32, 17, 12])
+  }
+
+  /// Zeros that the layer itself puts round its input.
+  @Test func padding() throws {
+    var padding = ValidPadding()
+    padding.paddingAmounts = BorderAmounts(top: 1, bottom: 2, left: 0, right: 3)
+    try check(
+      Net.model(
+        [32, 6, 9],
+        [
+          Net.layer("a", pointwise(32, 32, seed: 3), "in", "a"),
+          Net.layer(
+            "c", pointwise(32, 64) { $0.padding = .valid(padding) }, "a", "out"),
+        ]), [1, 2, 32, 6, 9])
+  }
+
+  /// Factors of a normalisation go into the weights before they are combined.
+  @Test func normalizationResidualAndActivation() throws {
+    let model = Net.model(
+      [64, 9, 14],
+      [
+        Net.layer("mix", pointwise(64, 64, seed: 3), "in", "a"),
+        Net.layer("c", pointwise(64, 64), "a", "b"),
+        Net.layer("n", Net.batchnorm(64), "b", "c"),
+        NeuralNetworkLayer("add", Add(), input: ["c", "a"], output: ["d"]),
+        Net.layer("r", Activation(.leakyReLU(alpha: 0.1)), "d", "e"),
+        Net.layer("c2", Net.convolution(64, 8, seed: 4), "e", "out"),
+      ])
+    try check(model, [1, 2, 64, 9, 14])
+  }
+
+  /// An odd number of channel blocks, and groups, go another way, also where it is asked for.
+  @Test func otherConvolutionsAreDirect() throws {
+    // Of blocks of eight channels: three and four, four and three.
+    for (inputs, outputs, groups) in [(24, 32, 1), (32, 24, 1), (64, 64, 2)] {
+      var options = CompileOptions()
+      options.convolution = .strassen
+      options.instructionSet = .baseline
+      let layer = Net.convolution(inputs, outputs, kernel: [1, 1], groups: groups)
+      let network = try CompiledNetwork(
+        model: Net.model([inputs, 20, 20], [Net.layer("c", layer, "in", "out")]), options: options)
+      #expect(!network.steps.contains { $0.kernel.hasPrefix("Strassen") })
+    }
+  }
+
+  @Test func automaticChoice() throws {
+    func kernel(_ inputs: Int, _ outputs: Int, size: Int) throws -> String {
+      var options = CompileOptions()
+      options.convolution = .automatic
+      options.threads = 1
+      let model = Net.model(
+        [inputs, size, size],
+        [
+          Net.layer("first", Net.convolution(inputs, inputs, groups: inputs), "in", "a"),
+          Net.layer("c", pointwise(inputs, outputs), "a", "out"),
+        ])
+      let steps = try CompiledNetwork(model: model, options: options).steps
+      return try #require(steps.first { $0.name == "c" }).kernel
+    }
+    #expect(try kernel(512, 512, size: 14).hasPrefix("Strassen"))
+    #expect(try kernel(1024, 256, size: 14).hasPrefix("Strassen"))
+    // What few channels save, forming the sums costs.
+    #expect(try !kernel(64, 64, size: 56).hasPrefix("Strassen"))
+    // More weights are read than are used again.
+    #expect(try !kernel(1024, 1024, size: 1).hasPrefix("Strassen"))
+  }
+
+  @Test func everyPairOfEveryPanelOnce() throws {
+    for (pixels, channels, threads) in [(49, 1024, 2), (196, 512, 3), (784, 256, 16), (1, 64, 4)] {
+      let kernels = InstructionSet.baseline.kernels
+      let geometry = ConvolutionGeometry(
+        try Shape([1, 1, channels, 1, pixels]), inputs: channels, outputs: channels,
+        block: kernels.channelBlock)
+      let schedule = StrassenSchedule(geometry, kernels: kernels, threads: threads)
+      #expect((0..<schedule.bands).flatMap { schedule.band($0) } == Array(0..<(pixels + 1) / 2))
+      let blocks = (0..<schedule.panels).map { schedule.blocks(ofPanel: $0) }.reduce(0, +)
+      #expect(blocks * kernels.channelBlock == channels / 2)
+    }
+  }
+}
