@@ -18,7 +18,7 @@ struct PanelCodes: Sendable {
   private let panelChannels: Int
 
   /// Of the buffer that holds them.
-  static func byteCount(_ geometry: WinogradGeometry, inputs: Int) -> Int {
+  static func byteCount(_ geometry: ConvolutionGeometry, inputs: Int) -> Int {
     9 * inputs * geometry.outputs
   }
 
@@ -27,7 +27,7 @@ struct PanelCodes: Sendable {
   ///   - factors: one an output channel, from a layer behind.
   init?(
     _ weights: CompressedWeights, _ shape: (outputs: Int, inputs: Int), factors: [Float]?,
-    _ geometry: WinogradGeometry, panelChannels: Int, _ context: StepContext
+    _ geometry: ConvolutionGeometry, panelChannels: Int, _ context: StepContext
   ) throws {
     guard let rows = weights.rowCodes(shape.outputs) else { return nil }
     inputs = shape.inputs
