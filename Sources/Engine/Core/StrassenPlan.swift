@@ -37,16 +37,8 @@ struct StrassenPlan: Sendable {
     (epilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
   }
 
-  /// Where a run finds and leaves its data: the starts of the buffers.
-  struct Buffers {
-    var input: UnsafePointer<Float>
-    var output: UnsafeMutablePointer<Float>
-    var residual: UnsafePointer<Float>?
-    var scratch: UnsafeMutablePointer<Float>
-  }
-
   /// Computes a thread's units.
-  func run(_ units: SharedUnits, ofThread thread: Int, _ buffers: Buffers) {
+  func run(_ units: SharedUnits, ofThread thread: Int, _ buffers: ConvolutionBuffers) {
     let sums = buffers.scratch + thread * schedule.floatsOfThread
     let products = sums + StrassenPairs.products * schedule.sumStride
     var present: Int?
@@ -101,15 +93,11 @@ struct StrassenPlan: Sendable {
   }
 
   private func combine(
-    _ pairs: StrassenPairs, panel: Int, _ products: UnsafePointer<Float>, _ buffers: Buffers
+    _ pairs: StrassenPairs, panel: Int, _ products: UnsafePointer<Float>,
+    _ buffers: ConvolutionBuffers
   ) {
-    var epilogue = epilogue
+    var epilogue = epilogue.adding(buffers.residual, residual)
     epilogue.slopes = slopes?.pointer
-    if let residual, let values = buffers.residual {
-      epilogue.residual = values + residual.origin
-      epilogue.residualRowStride = residual.rowStride
-      epilogue.residualBlockStride = residual.planeStride
-    }
     kernels.strassenOutput(
       StrassenOutputArguments(
         pairs: pairs, products: products, productStride: schedule.productStride,

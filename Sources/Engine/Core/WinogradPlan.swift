@@ -87,15 +87,7 @@ struct WinogradPlan: Sendable {
     return Constant(buffer)
   }
 
-  /// Where a run finds and leaves its data: the starts of the buffers.
-  struct Buffers {
-    var input: UnsafePointer<Float>
-    var output: UnsafeMutablePointer<Float>
-    var residual: UnsafePointer<Float>?
-    var scratch: UnsafeMutablePointer<Float>
-  }
-
-  func run(_ buffers: Buffers, _ pool: ThreadPool) {
+  func run(_ buffers: ConvolutionBuffers, _ pool: ThreadPool) {
     let products =
       buffers.scratch + (schedule.isShared ? 1 : schedule.threads) * schedule.transformedFloats
     if !schedule.isShared {
@@ -145,7 +137,7 @@ struct WinogradPlan: Sendable {
   }
 
   private func transformInput(
-    _ range: Range<Int>, blocks: Range<Int>, _ buffers: Buffers,
+    _ range: Range<Int>, blocks: Range<Int>, _ buffers: ConvolutionBuffers,
     _ transformed: UnsafeMutablePointer<Float>
   ) {
     kernels.winogradInput(
@@ -158,7 +150,7 @@ struct WinogradPlan: Sendable {
 
   /// - Parameter products: the threads' working memory: products of each, then expanded weights.
   private func computeOutput(
-    _ range: Range<Int>, panels: Range<Int>, _ thread: Int, _ buffers: Buffers,
+    _ range: Range<Int>, panels: Range<Int>, _ thread: Int, _ buffers: ConvolutionBuffers,
     _ transformed: UnsafePointer<Float>, _ products: UnsafeMutablePointer<Float>
   ) {
     let own = products + thread * schedule.productFloats
@@ -183,16 +175,11 @@ struct WinogradPlan: Sendable {
 
   private func computeOutput(
     _ range: Range<Int>, panels: Range<Int>, _ weights: UnsafePointer<Float>,
-    _ weightPointStride: Int?, _ buffers: Buffers, _ transformed: UnsafePointer<Float>,
+    _ weightPointStride: Int?, _ buffers: ConvolutionBuffers, _ transformed: UnsafePointer<Float>,
     _ products: UnsafeMutablePointer<Float>
   ) {
-    var epilogue = epilogue
+    var epilogue = epilogue.adding(buffers.residual, residual)
     epilogue.slopes = slopes?.pointer
-    if let residual, let values = buffers.residual {
-      epilogue.residual = values + residual.origin
-      epilogue.residualRowStride = residual.rowStride
-      epilogue.residualBlockStride = residual.planeStride
-    }
     kernels.winogradOutput(
       WinogradOutputArguments(
         tiles: tiles(range), transformed: transformed, tileStride: schedule.tileStride,

@@ -181,44 +181,43 @@ struct ConvolutionOperation: Operation {
     return residualStart[0] * layout.rowStride + residualStart[1] * layout.block
   }
 
-  private func makeWinogradStep(
-    size: Int, _ geometry: ConvolutionGeometry, _ context: StepContext
-  ) throws -> StepBody {
+  /// The buffers of a run.
+  private func buffers(_ context: StepContext) -> @Sendable (RunContext) -> ConvolutionBuffers {
     let input = context.inputs[0]
     let output = context.outputs[0]
     let residual = hasResidual ? context.inputs[1] : nil
     let residualOffset = residualOffset(context)
     let scratch = context.scratch
+    return { run in
+      ConvolutionBuffers(
+        input: run.pointer(input), output: run.pointer(output),
+        residual: residual.map { UnsafePointer(run.pointer($0)) + residualOffset },
+        scratch: run.pointer(scratch))
+    }
+  }
+
+  private func makeWinogradStep(
+    size: Int, _ geometry: ConvolutionGeometry, _ context: StepContext
+  ) throws -> StepBody {
     let plan = try WinogradPlan(
       weights, window: window, schedule: schedule(geometry, size: size, context),
-      geometry: geometry, poolsMaximum: poolsMaximum, residual: residual?.layout,
-      context: context)
-    return { run in
-      plan.run(
-        WinogradPlan.Buffers(
-          input: run.pointer(input), output: run.pointer(output),
-          residual: residual.map { UnsafePointer(run.pointer($0)) + residualOffset },
-          scratch: run.pointer(scratch)), run.pool)
-    }
+      geometry: geometry, poolsMaximum: poolsMaximum,
+      residual: hasResidual ? context.inputs[1].layout : nil, context: context)
+    let buffers = buffers(context)
+    return { run in plan.run(buffers(run), run.pool) }
   }
 
   private func makeStrassenStep(
     _ geometry: ConvolutionGeometry, _ context: StepContext
   ) throws -> StepBody {
-    let input = context.inputs[0]
     let output = context.outputs[0]
-    let residual = hasResidual ? context.inputs[1] : nil
-    let residualOffset = residualOffset(context)
-    let scratch = context.scratch
     let schedule = schedule(geometry, context)
     let plan = try StrassenPlan(
-      weights, window: window, schedule: schedule, geometry: geometry, residual: residual?.layout,
-      context: context)
+      weights, window: window, schedule: schedule, geometry: geometry,
+      residual: hasResidual ? context.inputs[1].layout : nil, context: context)
+    let buffers = buffers(context)
     return { run in
-      let buffers = StrassenPlan.Buffers(
-        input: run.pointer(input), output: run.pointer(output),
-        residual: residual.map { UnsafePointer(run.pointer($0)) + residualOffset },
-        scratch: run.pointer(scratch))
+      let buffers = buffers(run)
       run.share(schedule.units, writing: output) { thread, units in
         plan.run(units, ofThread: thread, buffers)
       }
