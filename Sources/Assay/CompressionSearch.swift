@@ -10,8 +10,9 @@ import Verification
 /// Each layer is compressed alone, step by step down the ladder of precisions, and the outputs are
 /// compared with those of the model as it came. From that follows an order of steps, the ones that
 /// save most for the error they add first and those of the most sensitive layers last; errors of
-/// layers are taken to add up in squares. Biases take up what codes do to the means. How far the model may go along that order is then measured
-/// with all layers together, by halving, and so is each step behind that might still be possible.
+/// layers are taken to add up in squares. Biases take up what codes do to the means. How far the
+/// model may go along that order is then measured with all layers together, by halving, and so is
+/// each step behind that might still be possible.
 public struct CompressionSearch {
   public enum Goal: Sendable {
     /// No element of an output may be further off than this.

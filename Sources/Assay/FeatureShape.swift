@@ -1,4 +1,5 @@
 import CoreMLModel
+import ModelTransforms
 import TensorCore
 
 extension Model {
@@ -24,10 +25,6 @@ extension Model {
   /// The network that takes the input, of a pipeline the first one; nil where there is none.
   func network(taking input: String) -> NeuralNetwork? {
     neuralNetwork ?? pipelineModels.first { $0.takes(input) }?.network(taking: input)
-  }
-
-  private func takes(_ input: String) -> Bool {
-    description?.input.contains { $0.name == input } == true
   }
 }
 

@@ -12,7 +12,7 @@ extension Model {
     let layer =
       layers.last { $0.name == name + "__activation__" } ?? layers.last { $0.name == name }
     if let layer { return layer.output.first }
-    return description?.input.contains { $0.name == name } == true ? name : nil
+    return takes(name) ? name : nil
   }
 }
 
@@ -42,10 +42,7 @@ extension Model {
       if featureNames.contains(name) { return [BlobPlace(name)] }
       return blob(named: name).map { [BlobPlace($0)] } ?? []
     }
-    // What passes between the models is what the last one that gives it gave.
-    let output = models.lastIndex { $0.description?.output.contains { $0.name == name } == true }
-    let input = models.firstIndex { $0.description?.input.contains { $0.name == name } == true }
-    if let feature = output ?? input { return [BlobPlace(name, models: [feature])] }
+    if let owner = owner(ofFeature: name) { return [BlobPlace(name, models: [owner])] }
     func inside(_ index: Int, _ name: some StringProtocol) -> [BlobPlace] {
       models[index].places(of: String(name)).map {
         BlobPlace($0.blob, models: [index] + $0.models)

@@ -16,5 +16,24 @@ public struct BlobPlace: Sendable, Hashable {
   var inside: BlobPlace { BlobPlace(blob, models: Array(models.dropFirst())) }
 }
 
+extension Model {
+  /// The output feature of a name.
+  func output(_ name: String) -> FeatureDescription? {
+    description?.output.first { $0.name == name }
+  }
+
+  /// Whether a name is that of an input feature.
+  public func takes(_ input: String) -> Bool {
+    description?.input.contains { $0.name == input } == true
+  }
+
+  /// The place of the model that has a pipeline's feature: the last one that gives it, since that is
+  /// what passes on, or the first one that takes it.
+  public func owner(ofFeature name: String) -> Int? {
+    pipelineModels.lastIndex { $0.output(name) != nil }
+      ?? pipelineModels.firstIndex { $0.takes(name) }
+  }
+}
+
 /// The shapes of a network's blobs, as far as they are known.
 public typealias BlobShapes = (Model) -> [String: [Int]]

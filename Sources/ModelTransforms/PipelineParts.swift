@@ -66,11 +66,7 @@ extension Model {
   /// A feature of the pipeline where the last model that gives it, or the first that takes it, has it.
   private func placed(_ place: BlobPlace) -> BlobPlace {
     guard place.models.isEmpty else { return place }
-    let models = pipelineModels
-    let owner =
-      models.lastIndex { $0.output(place.blob) != nil }
-      ?? models.firstIndex { $0.takes(place.blob) }
-    return BlobPlace(place.blob, models: owner.map { [$0] } ?? [])
+    return BlobPlace(place.blob, models: owner(ofFeature: place.blob).map { [$0] } ?? [])
   }
 
   private static func clash(_ name: String, isFeature: Bool = true) -> ModelError {
@@ -151,14 +147,6 @@ extension Model {
       }
     }
     return only
-  }
-
-  fileprivate func output(_ name: String) -> FeatureDescription? {
-    description?.output.first { $0.name == name }
-  }
-
-  fileprivate func takes(_ input: String) -> Bool {
-    description?.input.contains { $0.name == input } == true
   }
 }
 

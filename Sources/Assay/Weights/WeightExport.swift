@@ -4,8 +4,8 @@ import ImportSupport
 import TensorCore
 
 extension WeightFiles {
-  /// Writes all weights of a network, or of those of a pipeline, into `folder`, decoded to single precision, and a manifest that
-  /// says where each stands. The folder is made if need be.
+  /// Writes all weights of a network, or of those of a pipeline, into `folder`, decoded to single
+  /// precision, and a manifest that says where each stands. The folder is made if need be.
   ///
   /// - Returns: how many weights and files were written.
   public func write(_ model: Model, to folder: String) throws -> (weights: Int, files: Int) {

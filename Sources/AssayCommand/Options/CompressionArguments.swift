@@ -134,7 +134,7 @@ struct SelectionArguments: ParsableArguments {
 
   /// - Throws: `.mismatch` for a name or type that no layer has.
   func requireLayers(in model: Model) throws {
-    let layers = Self.layers(of: model)
+    let layers = model.networks.flatMap { $0.model.neuralNetwork?.layers ?? [] }
     for name in names + skippedNames {
       let pattern = NamePattern(name)
       guard layers.contains(where: { pattern.matches($0.name) }) else {
@@ -148,10 +148,6 @@ struct SelectionArguments: ParsableArguments {
           .mismatch, "no layer is of the type '\(type)'", hint: "`assay inspect` lists the layers")
       }
     }
-  }
-
-  private static func layers(of model: Model) -> [NeuralNetworkLayer] {
-    (model.neuralNetwork?.layers ?? []) + model.pipelineModels.flatMap(layers)
   }
 
   var rules: CompressionRules {

@@ -88,3 +88,9 @@ struct ConvolutionGeometry: Sendable {
     images * WinogradTiles.perImage(size: size, rows: rows, width: width)
   }
 }
+
+extension ConvolutionWeights {
+  func geometry(_ output: Shape, _ kernels: KernelTable) -> ConvolutionGeometry {
+    ConvolutionGeometry(output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
+  }
+}

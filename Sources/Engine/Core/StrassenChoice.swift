@@ -10,8 +10,7 @@ extension ConvolutionWeights {
     _ window: WindowGeometry, output: Shape, kernels: KernelTable, _ algorithm: ConvolutionAlgorithm
   ) -> Bool {
     guard groups == 1, window.kernel == [1, 1] else { return false }
-    let geometry = ConvolutionGeometry(
-      output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
+    let geometry = geometry(output, kernels)
     guard geometry.inputs / geometry.block % 2 == 0, geometry.outputs / geometry.block % 2 == 0
     else { return false }
     switch algorithm {

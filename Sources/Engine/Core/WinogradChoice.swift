@@ -22,8 +22,7 @@ extension ConvolutionWeights {
     case .winograd4: return 4
     case .winograd6: return 6
     case .automatic:
-      let geometry = ConvolutionGeometry(
-        output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
+      let geometry = geometry(output, kernels)
       let cost = ConvolutionCost(geometry, kernels: kernels)
       let two = cost.winograd(size: 2)
       let four = cost.winograd(size: 4)

@@ -87,9 +87,7 @@ struct ConvolutionOperation: Operation {
       let size = weights.winogradSize(
         window, output: shape, kernels: context.kernels, context.convolution)
     else { return nil }
-    let geometry = ConvolutionGeometry(
-      shape, inputs: weights.inputs, outputs: weights.outputs, block: context.channelBlock)
-    return (size, geometry)
+    return (size, weights.geometry(shape, context.kernels))
   }
 
   /// What is computed by Strassen's algorithm, where it is used.
@@ -99,8 +97,7 @@ struct ConvolutionOperation: Operation {
     guard from.block == context.channelBlock, to.block == context.channelBlock,
       weights.usesStrassen(window, output: to.shape, kernels: context.kernels, context.convolution)
     else { return nil }
-    return ConvolutionGeometry(
-      to.shape, inputs: weights.inputs, outputs: weights.outputs, block: context.channelBlock)
+    return weights.geometry(to.shape, context.kernels)
   }
 
   private func schedule(_ geometry: ConvolutionGeometry, _ context: StepContext) -> StrassenSchedule
