@@ -13,22 +13,26 @@ func convolution(_ a: ConvolutionArguments) {
     runsPerRow = a.kernelWidth
   }
   var source = TileInput(
-    step: a.strideX &* a.inputPixelStride, run: run, runsPerRow: runsPerRow,
+    run: run, runsPerRow: runsPerRow,
     runStride: a.dilationX &* a.inputPixelStride, rows: a.kernelHeight,
     rowStride: a.dilationY &* a.inputRowStride, blocks: a.inputBlocks,
     blockStride: a.inputBlockStride, partLength: 128)
   let whole = vectorsPerBlock > 1
   var target = TileOutput(
-    pixelStride: a.outputPixelStride ?? channelBlock,
     vectorStride: whole ? lanes : a.outputBlockStride,
     residualVectorStride: whole ? lanes : a.epilogue.residualBlockStride,
     accumulates: a.accumulates)
 
   let taps = a.kernelHeight &* a.kernelWidth &* a.blockChannels
-  let tiles = (a.outputWidth &+ pixelTile &- 1) / pixelTile
-  guard tiles > 0 else { return }
-  let smallTile = a.outputWidth / tiles
-  let largeTiles = a.outputWidth % tiles
+  let rowsAtOnce = tilesCrossRows ? a.outputRows : 1
+  let pixels = PixelRows(
+    rows: rowsAtOnce, width: a.outputWidth,
+    input: PixelStride(
+      column: a.strideX &* a.inputPixelStride, row: a.strideY &* a.inputRowStride),
+    output: PixelStride(column: a.outputPixelStride ?? channelBlock, row: a.outputRowStride),
+    residual: PixelStride(
+      column: a.outputPixelStride ?? channelBlock, row: a.epilogue.residualRowStride))
+  guard pixels.count > 0 else { return }
   let input = a.input + a.firstInputBlock &* a.inputBlockStride
   let panelBlocks = panelVectors / vectorsPerBlock
 
@@ -49,30 +53,23 @@ func convolution(_ a: ConvolutionArguments) {
       let weights = panel + (a.firstInputBlock &+ piece) &* blockFloats
       var ahead = TilesAhead(
         distance: source.blocks &* blockFloats, runFloats: source.run &* width,
-        tiles: tiles &* a.outputRows)
+        tiles: (pixels.count &+ pixelTile &- 1) / pixelTile &* (a.outputRows / rowsAtOnce))
       let pieceInput = input + piece &* a.inputBlockStride
       let epilogue = isLast ? a.epilogue : Epilogue()
       var y = 0
       while y < a.outputRows {
-        let rowInput = pieceInput + y &* a.strideY &* a.inputRowStride
-        let rowOutput = a.output + (block &* a.outputBlockStride &+ y &* a.outputRowStride)
         let rowResidual = epilogue.residual.map {
           $0 + (block &* epilogue.residualBlockStride &+ y &* epilogue.residualRowStride)
         }
-        var x = 0
-        var tile = 0
-        while tile < tiles {
-          let pixels = tile < largeTiles ? smallTile &+ 1 : smallTile
-          computeTile(
-            pixels: pixels, vectors: blocks &* vectorsPerBlock, input: rowInput + x &* source.step,
-            source: source, weights: weights, ahead: ahead.next(), bias: a.bias,
-            output: rowOutput + x &* target.pixelStride,
-            target: target, residual: rowResidual.map { $0 + x &* target.pixelStride },
-            channel: block &* channelBlock, epilogue: epilogue)
-          x &+= pixels
-          tile &+= 1
-        }
-        y &+= 1
+        computeTiles(
+          pixels, vectors: blocks &* vectorsPerBlock,
+          TileTask(
+            input: pieceInput + y &* pixels.input.row, source: source, weights: weights,
+            bias: a.bias,
+            output: a.output + (block &* a.outputBlockStride &+ y &* pixels.output.row),
+            target: target, residual: rowResidual, channel: block &* channelBlock,
+            epilogue: epilogue), ahead: &ahead)
+        y &+= rowsAtOnce
       }
       piece &+= pieceBlocks
     }

@@ -4,26 +4,26 @@ import KernelInterface
 /// Sums of `rows` pixels and `columns` vectors of output channels; small enough for registers.
 typealias Tile<let rows: Int, let columns: Int> = InlineArray<rows, InlineArray<columns, Vector>>
 
-/// `tile[r][c] += Σ(k < count) input[r · step + k] · weights[k][c]`
+/// `tile[r][c] += Σ(k < count) input[pixels[r] + first + k] · weights[k][c]`
 ///
 /// The one inner loop of convolution, matrix product and everything that is made of them.
 @inline(__always)
 func accumulate<let rows: Int, let columns: Int>(
-  _ tile: inout Tile<rows, columns>, input: UnsafePointer<Float>, step: Int,
+  _ tile: inout Tile<rows, columns>, input: TileInputs<rows>, first: Int,
   weights: UnsafePointer<Float>, count: Int
 ) {
-  var x = input
+  var k = first
   var w = weights
-  let end = input + count
-  while x < end {
+  let end = first &+ count
+  while k < end {
     var column = InlineArray<columns, Vector>(repeating: .zero)
     for c in 0..<columns { column[c] = load(w + c &* lanes) }
     prefetchWeights(w, columns: columns)
     for r in 0..<rows {
-      let value = splat(x[r &* step])
+      let value = splat(input.value(r, k))
       for c in 0..<columns { tile[r][c] = multiplyAdd(value, column[c], tile[r][c]) }
     }
-    x += 1
+    k &+= 1
     w += columns &* lanes
   }
 }
@@ -84,8 +84,6 @@ private struct PartialSums<let rows: Int, let columns: Int> {
 
 /// Where the inputs of a tile's sums lie.
 struct TileInput {
-  /// Floats from one output pixel's input to the next one's.
-  var step: Int
   /// Inputs that stand side by side and are summed in one go.
   var run: Int
   var runsPerRow: Int
@@ -110,7 +108,6 @@ struct TileAhead {
 
 /// Where a tile's sums go.
 struct TileOutput {
-  var pixelStride: Int
   var vectorStride: Int
   var residualVectorStride: Int
   var accumulates: Bool
@@ -119,21 +116,21 @@ struct TileOutput {
 /// Asks for what the end of a tile adds and overwrites, so that it is there by then.
 @inline(__always)
 private func fetchTargets<let rows: Int, let columns: Int>(
-  _: Count<rows>, _: Count<columns>, output: UnsafeMutablePointer<Float>, target: TileOutput,
-  residual: UnsafePointer<Float>?
+  _: Count<columns>, _ places: TilePlaces<rows>, output: UnsafeMutablePointer<Float>,
+  target: TileOutput, residual: UnsafePointer<Float>?
 ) {
   // Narrower vectors are stored slowly enough.
   #if KERNELS_AVX512
     for r in 0..<rows {
       for c in 0..<columns {
-        vector_prefetch(output + (r &* target.pixelStride &+ c &* target.vectorStride))
+        vector_prefetch(output + (places.output(r) &+ c &* target.vectorStride))
       }
     }
   #endif
   guard let residual else { return }
   for r in 0..<rows where r % blocksPerLine == 0 {
     for c in 0..<columns {
-      vector_prefetch(residual + (r &* target.pixelStride &+ c &* target.residualVectorStride))
+      vector_prefetch(residual + (places.residual(r) &+ c &* target.residualVectorStride))
     }
   }
 }
@@ -143,33 +140,46 @@ private var blocksPerLine: Int {
   @inline(__always) get { lineFloats / channelBlock }
 }
 
-/// One tile: start, sum, epilogue, store. `channel` is the first of the tile's output channels.
+/// What all tiles of a run of pixels have in common. `channel` is the first output channel.
+struct TileTask {
+  var input: UnsafePointer<Float>
+  var source: TileInput
+  var weights: UnsafePointer<Float>
+  var bias: UnsafePointer<Float>?
+  var output: UnsafeMutablePointer<Float>
+  var target: TileOutput
+  var residual: UnsafePointer<Float>?
+  var channel = 0
+  var epilogue = Epilogue()
+}
+
+/// One tile: start, sum, epilogue, store.
 @inline(__always)
 func computeTile<let rows: Int, let columns: Int>(
-  _: Count<rows>, _: Count<columns>, input: UnsafePointer<Float>,
-  source: TileInput, weights: UnsafePointer<Float>, ahead: TileAhead, bias: UnsafePointer<Float>?,
-  output: UnsafeMutablePointer<Float>, target: TileOutput,
-  residual: UnsafePointer<Float>?, channel: Int, epilogue: Epilogue
+  _ count: Count<columns>, _ task: TileTask, _ places: TilePlaces<rows>, ahead: TileAhead
 ) {
+  let source = task.source
+  let target = task.target
+  let output = task.output
   var tile = Tile<rows, columns>(repeating: InlineArray(repeating: .zero))
   if target.accumulates {
     for r in 0..<rows {
       for c in 0..<columns {
-        tile[r][c] = load(output + (r &* target.pixelStride &+ c &* target.vectorStride))
+        tile[r][c] = load(output + (places.output(r) &+ c &* target.vectorStride))
       }
     }
-  } else if let bias {
+  } else if let bias = task.bias {
     for c in 0..<columns {
-      let value = load(bias + (channel &+ c &* lanes))
+      let value = load(bias + (task.channel &+ c &* lanes))
       for r in 0..<rows { tile[r][c] = value }
     }
   }
 
-  fetchTargets(
-    Count<rows>(), Count<columns>(), output: output, target: target, residual: residual)
+  fetchTargets(count, places, output: output, target: target, residual: task.residual)
   var sums = PartialSums<rows, columns>(partLength: source.partLength, run: source.run)
-  var x = input
-  var w = weights
+  let input = TileInputs(task.input, places)
+  var first = 0
+  var w = task.weights
   var runsLeft = source.runsPerRow
   var rowsLeft = source.rows
   let toNextRow = source.rowStride &- (source.runsPerRow &- 1) &* source.runStride
@@ -180,39 +190,36 @@ func computeTile<let rows: Int, let columns: Int>(
   while left > 0 {
     fetch(w + ahead.distance, lines: ahead.lines)
     if source.fetchesNext {
-      for r in 0..<rows where r % blocksPerLine == 0 {
-        vector_prefetch_far(x + (rows &+ r) &* source.step)
-      }
+      for r in 0..<rows where r % blocksPerLine == 0 { input.fetchNext(r, first) }
     }
     sums.makeRoom(&tile, for: source.run)
-    accumulate(&tile, input: x, step: source.step, weights: w, count: source.run)
+    accumulate(&tile, input: input, first: first, weights: w, count: source.run)
     w += source.run &* (columns &* lanes)
     left &-= 1
     runsLeft &-= 1
     if runsLeft > 0 {
-      x += source.runStride
+      first &+= source.runStride
       continue
     }
     runsLeft = source.runsPerRow
     rowsLeft &-= 1
-    x += rowsLeft > 0 ? toNextRow : toNextBlock
+    first &+= rowsLeft > 0 ? toNextRow : toNextBlock
     if rowsLeft == 0 { rowsLeft = source.rows }
   }
 
   sums.finish(&tile)
 
-  if let residual {
+  if let residual = task.residual {
     for r in 0..<rows {
       for c in 0..<columns {
-        tile[r][c] +=
-          load(residual + (r &* target.pixelStride &+ c &* target.residualVectorStride))
+        tile[r][c] += load(residual + (places.residual(r) &+ c &* target.residualVectorStride))
       }
     }
   }
-  activate(&tile, epilogue, channel: channel)
+  activate(&tile, task.epilogue, channel: task.channel)
   for r in 0..<rows {
     for c in 0..<columns {
-      store(tile[r][c], output + (r &* target.pixelStride &+ c &* target.vectorStride))
+      store(tile[r][c], output + (places.output(r) &+ c &* target.vectorStride))
     }
   }
 }

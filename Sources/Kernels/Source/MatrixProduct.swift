@@ -67,7 +67,7 @@ private func multiplyStrip(
 ) {
   let width = panelVectors &* lanes
   let source = TileInput(
-    step: a.aStride, run: count, runsPerRow: 1, runStride: 0, rows: 1, rowStride: 0, blocks: 1,
+    run: count, runsPerRow: 1, runStride: 0, rows: 1, rowStride: 0, blocks: 1,
     blockStride: 0)
   let whole = columns == width
   var row = 0
@@ -77,12 +77,15 @@ private func multiplyStrip(
     let output = whole ? c : strip
     let outputStride = whole ? a.cStride : width
     prepare(a, row: row, rows: rows, column: column, columns: columns, depth: depth, strip: strip)
-    computeTile(
-      pixels: rows, vectors: panelVectors, input: a.a + (row &* a.aStride &+ depth), source: source,
-      weights: panel, bias: nil, output: output,
-      target: TileOutput(
-        pixelStride: outputStride, vectorStride: lanes, residualVectorStride: 0, accumulates: true),
-      residual: nil, channel: 0, epilogue: Epilogue())
+    var ahead = TilesAhead.none
+    computeTiles(
+      PixelRows(
+        width: rows, input: PixelStride(column: a.aStride),
+        output: PixelStride(column: outputStride)), vectors: panelVectors,
+      TileTask(
+        input: a.a + (row &* a.aStride &+ depth), source: source, weights: panel, output: output,
+        target: TileOutput(vectorStride: lanes, residualVectorStride: 0, accumulates: true)),
+      ahead: &ahead)
     if !whole {
       var r = 0
       while r < rows {

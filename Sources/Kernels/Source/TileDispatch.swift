@@ -18,49 +18,65 @@ var panelVectors: Int {
   @inline(__always) get { 2 }
 }
 
-/// Computes `pixels` (1 to `pixelTile`) pixels by `vectors` (1 or 2) vectors with the tile of
-/// that size.
+/// Computes all pixels by `vectors` (1 or 2) vectors, in tiles of sizes that differ by 1 at most.
 @inline(never)
-func computeTile(
-  pixels: Int, vectors: Int, input: UnsafePointer<Float>, source: TileInput,
-  weights: UnsafePointer<Float>, ahead: TileAhead = TileAhead(), bias: UnsafePointer<Float>?,
-  output: UnsafeMutablePointer<Float>, target: TileOutput, residual: UnsafePointer<Float>?,
-  channel: Int, epilogue: Epilogue
-) {
-  @inline(__always)
-  func compute<let rows: Int, let columns: Int>(_ r: Count<rows>, _ c: Count<columns>) {
-    computeTile(
-      r, c, input: input, source: source, weights: weights, ahead: ahead, bias: bias,
-      output: output,
-      target: target, residual: residual, channel: channel, epilogue: epilogue)
-  }
-  @inline(__always)
-  func dispatch<let columns: Int>(_ c: Count<columns>) {
-    switch pixels {
-    case 1: compute(Count<1>(), c)
-    case 2: compute(Count<2>(), c)
-    case 3: compute(Count<3>(), c)
-    case 4: compute(Count<4>(), c)
-    #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
-      case 5: compute(Count<5>(), c)
-      case 6: compute(Count<6>(), c)
-    #endif
-    #if KERNELS_AVX512
-      case 7: compute(Count<7>(), c)
-      case 8: compute(Count<8>(), c)
-      case 9: compute(Count<9>(), c)
-      case 10: compute(Count<10>(), c)
-      case 11: compute(Count<11>(), c)
-      case 12: compute(Count<12>(), c)
-      case 13: compute(Count<13>(), c)
-      case 14: compute(Count<14>(), c)
-    #endif
-    default: break
+func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: inout TilesAhead) {
+  let tiles = (pixels.count &+ pixelTile &- 1) / pixelTile
+  guard tiles > 0 else { return }
+  let small = pixels.count / tiles
+  let large = pixels.count % tiles
+  var walk = TileWalk(pixels)
+  var size = large > 0 ? small &+ 1 : small
+  var left = large > 0 ? large : tiles
+  while true {
+    if vectors == 2 {
+      dispatch(Count<2>(), pixels: size, tiles: left, task, &walk, &ahead)
+    } else {
+      dispatch(Count<1>(), pixels: size, tiles: left, task, &walk, &ahead)
     }
+    if size == small { return }
+    size = small
+    left = tiles &- large
   }
-  if vectors == 2 {
-    dispatch(Count<2>())
-  } else {
-    dispatch(Count<1>())
+}
+
+/// Tiles of one size.
+@inline(__always)
+private func dispatch<let columns: Int>(
+  _ c: Count<columns>, pixels: Int, tiles: Int, _ task: TileTask, _ walk: inout TileWalk,
+  _ ahead: inout TilesAhead
+) {
+  switch pixels {
+  case 1: compute(Count<1>(), c, tiles, task, &walk, &ahead)
+  case 2: compute(Count<2>(), c, tiles, task, &walk, &ahead)
+  case 3: compute(Count<3>(), c, tiles, task, &walk, &ahead)
+  case 4: compute(Count<4>(), c, tiles, task, &walk, &ahead)
+  #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
+    case 5: compute(Count<5>(), c, tiles, task, &walk, &ahead)
+    case 6: compute(Count<6>(), c, tiles, task, &walk, &ahead)
+  #endif
+  #if KERNELS_AVX512
+    case 7: compute(Count<7>(), c, tiles, task, &walk, &ahead)
+    case 8: compute(Count<8>(), c, tiles, task, &walk, &ahead)
+    case 9: compute(Count<9>(), c, tiles, task, &walk, &ahead)
+    case 10: compute(Count<10>(), c, tiles, task, &walk, &ahead)
+    case 11: compute(Count<11>(), c, tiles, task, &walk, &ahead)
+    case 12: compute(Count<12>(), c, tiles, task, &walk, &ahead)
+    case 13: compute(Count<13>(), c, tiles, task, &walk, &ahead)
+    case 14: compute(Count<14>(), c, tiles, task, &walk, &ahead)
+  #endif
+  default: break
   }
+}
+
+@inline(never)
+private func compute<let rows: Int, let columns: Int>(
+  _ rows: Count<rows>, _ columns: Count<columns>, _ tiles: Int, _ task: TileTask,
+  _ walk: inout TileWalk, _ ahead: inout TilesAhead
+) {
+  var place = walk
+  var weights = ahead
+  for _ in 0..<tiles { computeTile(columns, task, place.next(rows), ahead: weights.next()) }
+  walk = place
+  ahead = weights
 }

@@ -5,9 +5,14 @@ struct TilesAhead {
   private let step: Int
   private let end: Int
 
+  /// Fetches nothing.
+  static var none: TilesAhead {
+    @inline(__always) get { TilesAhead(distance: 0, runFloats: 0, tiles: 1) }
+  }
+
   init(distance: Int, runFloats: Int, tiles: Int) {
     let lines = (runFloats &+ 15) / 16
-    let perTile = max(1, (lines &+ tiles &- 1) / tiles)
+    let perTile = max(1, (lines &+ tiles &- 1) / max(1, tiles))
     part = TileAhead(distance: distance, lines: perTile)
     step = perTile &* 16
     end = distance &+ runFloats

@@ -53,30 +53,21 @@ private func multiply(
   var run = min(32, a.channels)
   while a.channels % run != 0 { run &-= channelBlock }
   let source = TileInput(
-    step: a.tileStride, run: run, runsPerRow: a.channels / run, runStride: run, rows: 1,
-    rowStride: 0, blocks: 1, blockStride: 0)
-  let target = TileOutput(
-    pixelStride: width, vectorStride: lanes, residualVectorStride: 0, accumulates: false)
-  let count = a.tiles.count
-  let steps = (count &+ pixelTile &- 1) / pixelTile
-  guard steps > 0 else { return }
-  let small = count / steps
-  let large = count % steps
+    run: run, runsPerRow: a.channels / run, runStride: run, rows: 1, rowStride: 0, blocks: 1,
+    blockStride: 0)
+  let pixels = PixelRows(
+    width: a.tiles.count, input: PixelStride(column: a.tileStride),
+    output: PixelStride(column: width))
   var ahead = TilesAhead(
-    distance: nextWeights &- weights, runFloats: run &* width, tiles: steps)
-  var input = a.transformed + point &* a.pointStride
-  var output = products
-  var step = 0
-  while step < steps {
-    let pixels = step < large ? small &+ 1 : small
-    computeTile(
-      pixels: pixels, vectors: blocks &* vectorsPerBlock, input: input, source: source,
-      weights: a.weights + weights, ahead: ahead.next(), bias: nil, output: output, target: target,
-      residual: nil, channel: 0, epilogue: Epilogue())
-    input += pixels &* a.tileStride
-    output += pixels &* width
-    step &+= 1
-  }
+    distance: nextWeights &- weights, runFloats: run &* width,
+    tiles: (pixels.count &+ pixelTile &- 1) / pixelTile)
+  computeTiles(
+    pixels, vectors: blocks &* vectorsPerBlock,
+    TileTask(
+      input: a.transformed + point &* a.pointStride, source: source, weights: a.weights + weights,
+      output: products,
+      target: TileOutput(vectorStride: lanes, residualVectorStride: 0, accumulates: false)),
+    ahead: &ahead)
 }
 
 /// Products of one panel → output.
