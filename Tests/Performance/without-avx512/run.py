@@ -5,10 +5,10 @@
 
 PEERS is the folder with worker.py; PEERS_ROOT in the environment the one with the models and the
 virtual environment `venv`. The engines' libraries are copied to PEERS_ROOT/without-avx512 with every
-cpuid instruction replaced by one that does not exist. A preloaded library answers there, and keeps
-AVX-512 and what else is not part of AVX2 to itself. In a mount namespace of the command's own the
-copies lie over the originals: what is installed stays as it is. Needs Linux on x86-64, a C compiler,
-objdump, and the right to mount (root's, or that of user namespaces).
+cpuid instruction replaced by one that does not exist. A preloaded library answers there, and leaves
+out AVX-512, AVX10, AMX and AVX-VNNI. In a mount namespace of the command's own the copies lie over
+the originals: what is installed stays as it is. Needs Linux on x86-64, a C compiler, objdump, and the
+right to mount (root's, or that of user namespaces).
 
 Before the command each engine runs once. If none of its libraries asks for the features (leaf 7) in
 the way that is answered here, it would be measured with AVX-512: then the command is not run.
