@@ -3,9 +3,10 @@
 
     collect.py RESULT --models DIR --assay BINARY [--peak-source peak.c] [--threads 1,2]
 
-The machine's processor, its peak and bandwidth; of each network its multiply-adds, its roofline, our
-error against TensorFlow, the time of a whole process, and what its memory consists of. DIR/NETWORK
-holds model.mlmodel, input.npy and expected.npy. Nothing but the standard library is needed.
+The machine's processor, its peak with the instruction set of our kernels (ASSAY_KERNELS in the
+environment chooses it) and its bandwidth; of each network its multiply-adds, its roofline, our error
+against TensorFlow, the time of a whole process, and what its memory consists of. DIR/NETWORK holds
+model.mlmodel, input.npy and expected.npy. Nothing but the standard library is needed.
 """
 import argparse
 import json
@@ -35,10 +36,10 @@ def processor():
 
 
 def bandwidth(source, cores):
-    """GB/s of reading 256 MiB a thread, by the peers' own program."""
+    """GB/s of reading 256 MiB a thread, by the peers' own program, which is written for AVX2."""
     with tempfile.TemporaryDirectory() as folder:
         program = folder + "/peak"
-        subprocess.run(["cc", "-O3", "-march=native", "-pthread", source, "-o", program, "-lm"], check=True)
+        subprocess.run(["cc", "-O3", "-mavx2", "-mfma", "-pthread", source, "-o", program, "-lm"], check=True)
         text = output([program])
     found = re.findall(r"read BW +(\d+) KiB/thread: 1T ([\d.]+) GB/s +2T ([\d.]+)", text)
     _, one, two = max(found, key=lambda entry: int(entry[0]))
