@@ -30,8 +30,8 @@ func powerOfTwo(_ n: IntegerVector) -> Vector {
   float(shiftLeft(n &+ splat(Int32(127)), 23))
 }
 
-/// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`, such that `exp(r)` is within 0.03 ULP: the minimax
-/// polynomial, its coefficients rounded one after the other from the lowest.
+/// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`, such that `exp(r)` would be within 0.06 ULP: the
+/// minimax polynomial, its coefficients rounded one after the other from the lowest.
 @inline(__always)
 func exponentialTail(_ r: Vector) -> Vector {
   exponentialTails(InlineArray<1, Vector>(repeating: r))[0]

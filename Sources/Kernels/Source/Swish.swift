@@ -25,8 +25,8 @@ private func swish<let vectors: Int>(
   reduceExponents(&r, &n)
   var p = exponentialTails(r)
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v] * r[v], r[v]) }
-  // Twice exp(r), so that half of 2ⁿ is a float for n = 128 too. Their product is exact or infinite,
-  // so that it may meet the sum unrounded.
+  // Twice exp(r), so that half of 2ⁿ is a float for n = 128 too. Their product is exact or
+  // infinite, so that it may meet the sum unrounded.
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], splat(2), splat(2)) }
   for v in 0..<vectors {
     p[v] = multiplyAdd(p[v], powerOfTwo(n[v] &- splat(Int32(1))), splat(1))
