@@ -10,7 +10,10 @@ struct PlanarRows: Sendable {
   let rowsAtOnce: Int
   let weightFloats: Int
   /// Of the prepared rows.
-  let width: Int
+  private let width: Int
+  private let preparedStride: Int
+  /// Where the first prepared row begins, such that what is written to pairs begins a cache line.
+  private let origin: Int
   private let planeRows: Int
   private let inputs: Int
   private let outputs: Int
@@ -33,13 +36,16 @@ struct PlanarRows: Sendable {
     let taps = (isPaired ? 4 : window.kernel[0]) * window.kernel[1]
     weightFloats = (weights.outputs + group - 1) / group * group * weights.inputs * taps
     self.width = width + window.extent(1) - 1
+    let line = 16
+    origin = isPaired ? (line - window.start[1] % line) % line : 0
+    preparedStride = isPaired ? (origin + self.width + line - 1) / line * line : self.width
     inputs = weights.inputs
     outputs = weights.outputs
     self.window = window
   }
 
   private var isPaired: Bool { rowsAtOnce == 2 }
-  private var plane: Int { planeRows * width }
+  private var plane: Int { planeRows * preparedStride }
   /// Of the prepared rows.
   var floats: Int { inputs * plane }
 
@@ -106,18 +112,19 @@ struct PlanarRows: Sendable {
         ? zeros : image + channel * layout.planeStride + y * layout.rowStride
     }
     for channel in 0..<inputs {
-      let first = target + channel * plane
+      let first = target + (origin + channel * plane)
       if isPaired {
         let y = rows.lowerBound - top
         kernels.planarPairRows(
           PlanarPairRows(
             d0: line(channel, y), d1: line(channel, y + 1), d2: line(channel, y + 2),
-            d3: line(channel, y + 3), output: first + left, outputRowStride: width, count: used,
+            d3: line(channel, y + 3), output: first + left, outputRowStride: preparedStride,
+            count: used,
             ahead: 2 * layout.rowStride))
         continue
       }
       for row in 0..<rows.count + window.extent(0) - 1 {
-        let copy = first + row * width
+        let copy = first + row * preparedStride
         copy.update(repeating: 0, count: left)
         (copy + left).update(from: line(channel, rows.lowerBound - top + row), count: used)
         (copy + left + used).update(repeating: 0, count: width - left - used)
@@ -135,14 +142,16 @@ struct PlanarRows: Sendable {
     if isPaired {
       kernels.planarPair(
         PlanarPairArguments(
-          input: prepared, inputRowStride: width, inputPlaneStride: plane, inputs: inputs,
+          input: prepared + origin, inputRowStride: preparedStride, inputPlaneStride: plane,
+          inputs: inputs,
           weights: weights, kernelWidth: window.kernel[1], dilationX: window.dilation[1],
           output: target, outputRowStride: rowStride, outputPlaneStride: planeStride,
           outputs: outputs, rows: rows, width: results, bias: bias))
     } else {
       kernels.planarConvolution(
         PlanarConvolutionArguments(
-          input: prepared + row * width, inputRowStride: width, inputPlaneStride: plane,
+          input: prepared + row * preparedStride, inputRowStride: preparedStride,
+          inputPlaneStride: plane,
           inputs: inputs, weights: weights, kernelHeight: window.kernel[0],
           kernelWidth: window.kernel[1], dilationY: window.dilation[0],
           dilationX: window.dilation[1], output: target, outputRowStride: rowStride,
