@@ -18,6 +18,8 @@ public struct KernelTable: Sendable {
   public let depthwiseConvolution: @Sendable (DepthwiseConvolutionArguments) -> Void
   public let generalConvolution: @Sendable (GeneralConvolutionArguments) -> Void
   public let planarConvolution: @Sendable (PlanarConvolutionArguments) -> Void
+  public let planarPairRows: @Sendable (PlanarPairRows) -> Void
+  public let planarPair: @Sendable (PlanarPairArguments) -> Void
   public let pieceInput: @Sendable (PieceInputArguments) -> Void
   public let pieceOutput: @Sendable (PieceOutputArguments) -> Void
   public let pieceSums: @Sendable (PieceSumArguments) -> Void
@@ -50,6 +52,8 @@ public struct KernelTable: Sendable {
     depthwiseConvolution: @escaping @Sendable (DepthwiseConvolutionArguments) -> Void,
     generalConvolution: @escaping @Sendable (GeneralConvolutionArguments) -> Void,
     planarConvolution: @escaping @Sendable (PlanarConvolutionArguments) -> Void,
+    planarPairRows: @escaping @Sendable (PlanarPairRows) -> Void,
+    planarPair: @escaping @Sendable (PlanarPairArguments) -> Void,
     pieceInput: @escaping @Sendable (PieceInputArguments) -> Void,
     pieceOutput: @escaping @Sendable (PieceOutputArguments) -> Void,
     pieceSums: @escaping @Sendable (PieceSumArguments) -> Void,
@@ -84,6 +88,8 @@ public struct KernelTable: Sendable {
     self.depthwiseConvolution = depthwiseConvolution
     self.generalConvolution = generalConvolution
     self.planarConvolution = planarConvolution
+    self.planarPairRows = planarPairRows
+    self.planarPair = planarPair
     self.pieceInput = pieceInput
     self.pieceOutput = pieceOutput
     self.pieceSums = pieceSums
@@ -111,8 +117,8 @@ public struct KernelTable: Sendable {
     self.unblock = unblock
   }
 
-  /// Output channels that `planarConvolution` computes at once, of `outputs` in all: as many each
-  /// time, as far as that goes.
+  /// Output channels that `planarConvolution` and `planarPair` compute at once, of `outputs` in
+  /// all: as many each time, as far as that goes.
   public func planarGroup(_ outputs: Int) -> Int {
     let times = (outputs + planarOutputs - 1) / planarOutputs
     return (outputs + times - 1) / max(times, 1)

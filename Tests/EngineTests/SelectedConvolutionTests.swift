@@ -11,7 +11,8 @@ import Testing
   private typealias Net = TestNetwork
 
   private func check(
-    _ model: Model, _ shape: [Int], uses kernel: String, within bound: Double = 1e-5
+    _ model: Model, _ shape: [Int], uses kernel: String, within bound: Double = 1e-5,
+    _ algorithm: ConvolutionAlgorithm = .automatic
   ) throws {
     let input = Net.tensor(shape)
     let expected = try #require(
@@ -23,7 +24,7 @@ import Testing
         var options = CompileOptions()
         options.instructionSet = set
         options.threads = threads
-        options.convolution = .automatic
+        options.convolution = algorithm
         options.inputShapes["in"] = shape
         let network = try CompiledNetwork(model: model, options: options)
         let kernels = network.steps.map(\.kernel)
@@ -156,14 +157,16 @@ import Testing
       (3, 6, [1, 1, 3, 37, 70]), (1, 1, [2, 3, 1, 9, 16]), (8, 8, [1, 1, 8, 21, 133]),
     ] {
       let dilated = Net.convolution(inputs, outputs, kernel: [3, 2]) { $0.dilationFactor = [2, 1] }
-      try check(
-        Net.model(
-          Array(shape[2...]),
-          [
-            Net.layer("a", Net.convolution(inputs, outputs), "in", "a"),
-            Net.layer("n", Net.batchnorm(outputs), "a", "b"),
-            Net.layer("e", Activation(.elu(alpha: 0.5)), "b", "out"),
-          ]), shape, uses: "planar 3×3 + elu")
+      for algorithm in [ConvolutionAlgorithm.automatic, .direct] {
+        try check(
+          Net.model(
+            Array(shape[2...]),
+            [
+              Net.layer("a", Net.convolution(inputs, outputs), "in", "a"),
+              Net.layer("n", Net.batchnorm(outputs), "a", "b"),
+              Net.layer("e", Activation(.elu(alpha: 0.5)), "b", "out"),
+            ]), shape, uses: "planar 3×3 + elu", algorithm)
+      }
       try check(
         Net.model(Array(shape[2...]), [Net.layer("a", dilated, "in", "out")]), shape,
         uses: "planar 3×2")
@@ -184,7 +187,9 @@ import Testing
           NeuralNetworkLayer("m", Multiply(), input: ["a", "b"], output: ["d"]),
           Net.layer("p", pooling, "d", "out"),
         ])
-      try check(model, shape, uses: "planar 3×3 + swish + average")
+      for algorithm in [ConvolutionAlgorithm.automatic, .direct] {
+        try check(model, shape, uses: "planar 3×3 + swish + average", algorithm)
+      }
     }
   }
 

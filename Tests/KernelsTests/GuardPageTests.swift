@@ -67,8 +67,8 @@ import Testing
   /// Kernels whose own tests put every buffer between guard pages, at all sizes.
   private static let guardedByTheirOwnTests: Set<String> = [
     "pieceInput", "pieceOutput", "pieceSums", "pieceSumOutput", "planarConvolution",
-    "upsampledInput", "upsampledOutput", "expandWeights", "expandWinogradWeights",
-    "strassenInput", "strassenOutput",
+    "planarPair", "planarPairRows", "upsampledInput", "upsampledOutput", "expandWeights",
+    "expandWinogradWeights", "strassenInput", "strassenOutput",
   ]
 
   /// A call of the kernel for a length; returns the buffers that it must fill.

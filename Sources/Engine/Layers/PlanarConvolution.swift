@@ -33,49 +33,24 @@ struct PlanarConvolutionOperation: Operation {
     StepNote(
       kernel: "planar \(window.kernel[0])×\(window.kernel[1])" + RowFunctions.label(functions)
         + (isAveraged ? " + average" : ""),
-      weightBytes: packedFloats(context.kernels) * 4)
+      weightBytes: planarRows(context).weightFloats * 4)
   }
 
   /// Rows that are summed before their sum is added to others': the same for any number of threads.
   private static let bandRows = 16
-  /// Rows whose input is copied at once, such that it stays in the nearest cache.
-  private static let copiedRows = 8
 
   private var bands: Int { (rows + Self.bandRows - 1) / Self.bandRows }
   private var rowFloats: Int { weights.outputs * width }
-  private var copiedWidth: Int { width + window.extent(1) - 1 }
-  private var copiedFloats: Int {
-    weights.inputs * (Self.copiedRows + window.extent(0) - 1) * copiedWidth
+
+  private func planarRows(_ context: StepContext) -> PlanarRows {
+    PlanarRows(weights, window, width: width, context.kernels, context.convolution)
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
+    let planarRows = planarRows(context)
     let images = context.inputs[0].layout.shape.images
-    return context.threadCount * (copiedFloats + rowFloats)
+    return context.threadCount * (planarRows.floats + planarRows.rowsAtOnce * rowFloats)
       + (isAveraged ? images * bands * rowFloats : 0)
-  }
-
-  private func packedFloats(_ kernels: KernelTable) -> Int {
-    let group = kernels.planarGroup(weights.outputs)
-    return (weights.outputs + group - 1) / group * group * weights.inputs * window.kernel[0]
-      * window.kernel[1]
-  }
-
-  /// `[output / g][input][row][column][output % g]`, as the kernel wants them.
-  private func packedWeights(_ kernels: KernelTable) throws -> [Float] {
-    let group = kernels.planarGroup(weights.outputs)
-    let values = try weights.view(window, kernels).rowMajor()
-    let taps = weights.inputs * window.kernel[0] * window.kernel[1]
-    var packed: [Float] = []
-    for first in stride(from: 0, to: weights.outputs, by: group) {
-      for tap in 0..<taps {
-        for output in first..<first + group {
-          let isUsed = output < weights.outputs
-          packed.append(
-            isUsed ? values[output * taps + tap] * (weights.scale?[output] ?? 1) : 0)
-        }
-      }
-    }
-    return packed
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
@@ -86,78 +61,51 @@ struct PlanarConvolutionOperation: Operation {
     let scratch = context.scratch
     let kernels = context.kernels
     let outputs = weights.outputs
-    let packed = try Constant(try packedWeights(kernels))
+    let planarRows = planarRows(context)
+    let packed = try Constant(try planarRows.packed(weights, kernels))
     let bias = try Constant(weights.bias ?? [Float](repeating: 0, count: outputs))
+    let zeros = try Constant([Float](repeating: 0, count: from.shape.width))
     let functions = RowFunctions(functions, kernels)
-    let (rows, width, bands) = (rows, width, bands)
-    let (copiedFloats, rowFloats, copiedWidth) = (copiedFloats, rowFloats, copiedWidth)
-    let copiedPlane = copiedFloats / weights.inputs
-    let halo = window.extent(0) - 1
-    let (top, left) = (window.start[0], window.start[1])
-    let window = window
-    let inputs = weights.inputs
+    let (rows, width, bands, rowFloats) = (rows, width, bands, rowFloats)
+    let threadFloats = planarRows.floats + planarRows.rowsAtOnce * rowFloats
     let isAveraged = isAveraged
-
-    /// The input of some rows of the output, with its border of zeros.
-    @Sendable func copy(
-      _ rows: Range<Int>, _ image: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>
-    ) {
-      let used = min(from.shape.width, copiedWidth - left)
-      for channel in 0..<inputs {
-        var line = target + channel * copiedPlane
-        for y in rows.lowerBound - top..<rows.upperBound - top + halo {
-          if y < 0 || y >= from.shape.height || used <= 0 {
-            line.update(repeating: 0, count: copiedWidth)
-          } else {
-            line.update(repeating: 0, count: left)
-            (line + left).update(
-              from: image + channel * from.planeStride + y * from.rowStride, count: used)
-            (line + left + used).update(repeating: 0, count: copiedWidth - left - used)
-          }
-          line += copiedWidth
-        }
-      }
-    }
-
-    @Sendable func convolve(
-      _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>, planeStride: Int
-    ) {
-      kernels.planarConvolution(
-        PlanarConvolutionArguments(
-          input: from, inputRowStride: copiedWidth, inputPlaneStride: copiedPlane, inputs: inputs,
-          weights: packed.pointer, kernelHeight: window.kernel[0], kernelWidth: window.kernel[1],
-          dilationY: window.dilation[0], dilationX: window.dilation[1], output: to,
-          outputRowStride: 0, outputPlaneStride: planeStride, outputs: outputs, rows: 1,
-          width: width, bias: bias.pointer))
-    }
 
     return { run in
       let source = UnsafePointer(run.pointer(input))
       let target = run.pointer(output) + to.origin
       let memory = run.pointer(scratch)
-      let sums = memory + run.pool.threadCount * (copiedFloats + rowFloats)
+      let sums = memory + run.pool.threadCount * threadFloats
       let images = from.shape.images
       run.share(images * bands, writing: output) { thread, units in
-        let copied = memory + thread * (copiedFloats + rowFloats)
-        let line = copied + copiedFloats
+        let prepared = memory + thread * threadFloats
+        let lines = prepared + planarRows.floats
+        planarRows.clear(prepared)
         for unit in units {
           let (image, band) = unit.quotientAndRemainder(dividingBy: bands)
           let end = min(rows, (band + 1) * Self.bandRows)
           if isAveraged { (sums + unit * rowFloats).update(repeating: 0, count: rowFloats) }
-          for first in stride(from: band * Self.bandRows, to: end, by: Self.copiedRows) {
-            let part = first..<min(end, first + Self.copiedRows)
-            copy(part, source + image * from.imageStride, copied)
-            for row in part {
-              let input = copied + (row - first) * copiedWidth
-              if isAveraged {
-                convolve(input, line, planeStride: width)
-                functions.add(
-                  line, to: sums + unit * rowFloats, count: width, channels: outputs)
-              } else {
-                let row = target + image * to.imageStride + row * to.rowStride
-                convolve(input, row, planeStride: to.planeStride)
-                functions.apply(
-                  row, count: width, channels: outputs, planeStride: to.planeStride)
+          for first in stride(from: band * Self.bandRows, to: end, by: planarRows.preparedRows) {
+            let part = first..<min(end, first + planarRows.preparedRows)
+            planarRows.prepare(
+              part, source + image * from.imageStride, from, zeros: zeros.pointer, prepared, kernels
+            )
+            for row in stride(from: first, to: part.upperBound, by: planarRows.rowsAtOnce) {
+              let count = min(planarRows.rowsAtOnce, part.upperBound - row)
+              let result =
+                isAveraged ? lines : target + image * to.imageStride + row * to.rowStride
+              let rowStride = isAveraged ? rowFloats : to.rowStride
+              let planeStride = isAveraged ? width : to.planeStride
+              planarRows.convolve(
+                prepared, row: row - first, rows: count, weights: packed.pointer,
+                bias: bias.pointer, result, rowStride: rowStride, planeStride: planeStride, kernels)
+              for line in 0..<count {
+                let row = result + line * rowStride
+                if isAveraged {
+                  functions.add(
+                    row, to: sums + unit * rowFloats, count: width, channels: outputs)
+                } else {
+                  functions.apply(row, count: width, channels: outputs, planeStride: planeStride)
+                }
               }
             }
           }

@@ -2,13 +2,26 @@
 /// Precondition: `|x| < 2^21`.
 @inline(__always)
 func reduceExponent(_ x: Vector) -> (remainder: Vector, n: IntegerVector) {
+  var r = InlineArray<1, Vector>(repeating: x)
+  var n = InlineArray<1, IntegerVector>(repeating: .zero)
+  reduceExponents(&r, &n)
+  return (r[0], n[0])
+}
+
+/// The same for vectors side by side, which become the remainders.
+@inline(__always)
+func reduceExponents<let vectors: Int>(
+  _ x: inout InlineArray<vectors, Vector>, _ integers: inout InlineArray<vectors, IntegerVector>
+) {
   // Adding 1.5 · 2^23 rounds to an integer, which then stands in the low bits.
   let magic = splat(0x1.8p23)
-  let shifted = multiplyAdd(x, splat(1.442_695_04), magic)
-  let n = shifted - magic
+  var n = x
+  for v in 0..<vectors { n[v] = multiplyAdd(x[v], splat(1.442_695_04), magic) }
+  for v in 0..<vectors { integers[v] = bits(n[v]) &- bits(magic) }
+  for v in 0..<vectors { n[v] -= magic }
   // log 2 in two parts; the products with the first, of 9 bits, are exact.
-  let r = multiplyAdd(n, splat(-0x1.63p-1), x)
-  return (multiplyAdd(n, splat(2.121_944_4e-4), r), bits(shifted) &- bits(magic))
+  for v in 0..<vectors { x[v] = multiplyAdd(n[v], splat(-0x1.63p-1), x[v]) }
+  for v in 0..<vectors { x[v] = multiplyAdd(n[v], splat(2.121_944_4e-4), x[v]) }
 }
 
 /// `2^n` for `-126 <= n <= 127`.
@@ -17,15 +30,26 @@ func powerOfTwo(_ n: IntegerVector) -> Vector {
   float(shiftLeft(n &+ splat(Int32(127)), 23))
 }
 
-/// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`.
+/// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`, such that `exp(r)` would be within 0.06 ULP: the
+/// minimax polynomial, its coefficients rounded one after the other from the lowest.
 @inline(__always)
 func exponentialTail(_ r: Vector) -> Vector {
-  var p = splat(1.987_569_2e-4)
-  p = multiplyAdd(p, r, splat(1.398_199_95e-3))
-  p = multiplyAdd(p, r, splat(8.333_452e-3))
-  p = multiplyAdd(p, r, splat(4.166_579_6e-2))
-  p = multiplyAdd(p, r, splat(1.666_666_5e-1))
-  return multiplyAdd(p, r, splat(5.000_000_1e-1))
+  exponentialTails(InlineArray<1, Vector>(repeating: r))[0]
+}
+
+/// The same for vectors side by side.
+@inline(__always)
+func exponentialTails<let vectors: Int>(
+  _ r: InlineArray<vectors, Vector>
+) -> InlineArray<vectors, Vector> {
+  var p = r
+  for v in 0..<vectors {
+    p[v] = multiplyAdd(r[v], splat(1.382_094_6e-3), splat(8.368_684e-3))
+  }
+  for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v], splat(4.166_826_6e-2)) }
+  for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v], splat(1.666_652_1e-1)) }
+  for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v], splat(4.999_999_4e-1)) }
+  return p
 }
 
 /// `exp(x)` within 2 ULP, subnormal results included; a NaN stays.
@@ -35,8 +59,7 @@ func exponential(_ x: Vector) -> Vector {
   let p = multiplyAdd(exponentialTail(r), r * r, r) + splat(1)
   // In two factors, so that only the last product can leave the normal numbers.
   let half = shiftRight(n, 1)
-  let result = p * powerOfTwo(half) * powerOfTwo(n &- half)
-  return select(x .== x, result, x)
+  return p * powerOfTwo(half) * powerOfTwo(n &- half)
 }
 
 /// `exp(x)` for `x <= 0` within 2 ULP, subnormal results included; a NaN stays.
@@ -54,6 +77,5 @@ func exponentialMinusOne(_ x: Vector) -> Vector {
   let (r, n) = reduceExponent(maximum(x, splat(-40)))
   let p = multiplyAdd(exponentialTail(r), r * r, r)
   let scale = powerOfTwo(n)
-  let result = multiplyAdd(p, scale, scale - splat(1))
-  return select(x .== x, result, x)
+  return multiplyAdd(p, scale, scale - splat(1))
 }

@@ -1,3 +1,5 @@
+import KernelInterface
+
 /// `x / (1 + exp(-alpha · x))`: the exponential, one sum and one quotient, each rounded as if it
 /// stood alone, so that three calls one after the other give the same bits.
 ///
@@ -5,5 +7,55 @@
 /// exponential is infinite and the result a zero; a NaN stays.
 @inline(__always)
 func swish(_ x: Vector, _ alpha: Vector) -> Vector {
-  x / (splat(1) + exponential(turnSign(alpha * x, by: splat(-1))))
+  swish(InlineArray<1, Vector>(repeating: x), alpha)[0]
+}
+
+/// The same for vectors side by side, step by step, so that none waits for the latency of its own
+/// steps.
+@inline(__always)
+private func swish<let vectors: Int>(
+  _ x: InlineArray<vectors, Vector>, _ alpha: Vector
+) -> InlineArray<vectors, Vector> {
+  let factor = turnSign(alpha, by: splat(-1))
+  var r = x
+  var n = InlineArray<vectors, IntegerVector>(repeating: .zero)
+  // An exponential below exp(-80) adds nothing to 1.
+  for v in 0..<vectors { r[v] = maximum(factor * x[v], splat(-80)) }
+  for v in 0..<vectors { r[v] = minimum(r[v], splat(89)) }
+  reduceExponents(&r, &n)
+  var p = exponentialTails(r)
+  for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v] * r[v], r[v]) }
+  // Twice exp(r), so that half of 2ⁿ is a float for n = 128 too. Their product is exact or
+  // infinite, so that it may meet the sum unrounded.
+  for v in 0..<vectors { p[v] = multiplyAdd(p[v], splat(2), splat(2)) }
+  for v in 0..<vectors {
+    p[v] = multiplyAdd(p[v], powerOfTwo(n[v] &- splat(Int32(1))), splat(1))
+  }
+  for v in 0..<vectors { p[v] = x[v] / p[v] }
+  return p
+}
+
+/// See `UnaryArguments`.
+@inline(never)
+func mapSwish(_ a: UnaryArguments) {
+  var rest = a
+  if a.channelAlpha == nil {
+    let alpha = splat(a.alpha)
+    let scale = splat(a.scale)
+    let shift = splat(a.shift)
+    while rest.count >= 4 &* lanes {
+      var x = InlineArray<4, Vector>(repeating: .zero)
+      for v in 0..<4 { x[v] = load(rest.input + v &* lanes) }
+      if a.scale != 1 || a.shift != 0 {
+        for v in 0..<4 { x[v] = multiplyAdd(x[v], scale, shift) }
+      }
+      x = swish(x, alpha)
+      if a.accumulates { for v in 0..<4 { x[v] += load(rest.output + v &* lanes) } }
+      for v in 0..<4 { store(x[v], rest.output + v &* lanes) }
+      rest.input += 4 &* lanes
+      rest.output += 4 &* lanes
+      rest.count &-= 4 &* lanes
+    }
+  }
+  map(rest, Swish.self)
 }

@@ -27,7 +27,7 @@ func unary(_ a: UnaryArguments) {
   case .softsign: map(a, Softsign.self)
   case .elu: map(a, Elu.self)
   case .scaledElu: map(a, ScaledElu.self)
-  case .swish: map(a, Swish.self)
+  case .swish: mapSwish(a)
   }
 }
 

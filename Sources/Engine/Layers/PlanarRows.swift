@@ -1,0 +1,161 @@
+import Kernels
+import TensorCore
+
+/// How a `PlanarConvolutionOperation` computes rows of its result: one after the other from copies
+/// of the input's rows with their border of zeros, or in pairs from transforms of four of them.
+struct PlanarRows: Sendable {
+  /// Rows of the result whose input is prepared at once, such that it stays in the nearest cache.
+  let preparedRows: Int
+  /// Rows of the result that are computed at once.
+  let rowsAtOnce: Int
+  let weightFloats: Int
+  /// Of the prepared rows.
+  private let width: Int
+  private let preparedStride: Int
+  /// Where the first prepared row begins, such that what is written to pairs begins a cache line.
+  private let origin: Int
+  private let planeRows: Int
+  private let inputs: Int
+  private let outputs: Int
+  private let window: WindowGeometry
+
+  init(
+    _ weights: ConvolutionWeights, _ window: WindowGeometry, width: Int, _ kernels: KernelTable,
+    _ algorithm: ConvolutionAlgorithm
+  ) {
+    let isPaired: Bool
+    switch algorithm {
+    case .direct, .strassen: isPaired = false
+    case .automatic, .winograd2, .winograd4, .winograd6:
+      isPaired = window.kernel[0] == 3 && window.dilation[0] == 1
+    }
+    preparedRows = isPaired ? 2 : 8
+    rowsAtOnce = isPaired ? 2 : 1
+    planeRows = isPaired ? 4 : preparedRows + window.extent(0) - 1
+    let group = kernels.planarGroup(weights.outputs)
+    let taps = (isPaired ? 4 : window.kernel[0]) * window.kernel[1]
+    weightFloats = (weights.outputs + group - 1) / group * group * weights.inputs * taps
+    self.width = width + window.extent(1) - 1
+    let line = 16
+    origin = isPaired ? (line - window.start[1] % line) % line : 0
+    preparedStride = isPaired ? (origin + self.width + line - 1) / line * line : self.width
+    inputs = weights.inputs
+    outputs = weights.outputs
+    self.window = window
+  }
+
+  private var isPaired: Bool { rowsAtOnce == 2 }
+  private var plane: Int { planeRows * preparedStride }
+  /// Of the prepared rows.
+  var floats: Int { inputs * plane }
+
+  /// As the kernel wants them.
+  func packed(_ weights: ConvolutionWeights, _ kernels: KernelTable) throws -> [Float] {
+    let group = kernels.planarGroup(outputs)
+    let values = try weights.view(window, kernels).rowMajor()
+    let (height, columns) = (window.kernel[0], window.kernel[1])
+    var packed: [Float] = []
+    packed.reserveCapacity(weightFloats)
+
+    func pack(_ first: Int, _ tap: (_ output: Int) -> Float) {
+      for output in first..<first + group {
+        packed.append(output < outputs ? tap(output) * (weights.scale?[output] ?? 1) : 0)
+      }
+    }
+
+    for first in stride(from: 0, to: outputs, by: group) {
+      if !isPaired {
+        let taps = inputs * height * columns
+        for tap in 0..<taps { pack(first) { values[$0 * taps + tap] } }
+        continue
+      }
+      for half in 0..<2 {
+        for input in 0..<inputs {
+          for column in 0..<columns {
+            for row in 0..<2 {
+              pack(first) { output in
+                let start = (output * inputs + input) * height * columns + column
+                let (v0, v1, v2) = (
+                  Double(values[start]), Double(values[start + columns]),
+                  Double(values[start + 2 * columns])
+                )
+                return switch (half, row) {
+                case (0, 0): Float((v0 + v1 + v2) / 2)
+                case (0, _): Float((v0 - v1 + v2) / 2)
+                case (_, 0): Float(v0)
+                default: Float(v2)
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+    return packed
+  }
+
+  /// Sets to zero what is never prepared, before the first rows of a job.
+  func clear(_ target: UnsafeMutablePointer<Float>) {
+    if isPaired { target.update(repeating: 0, count: floats) }
+  }
+
+  /// Prepares the input of `rows` of the result; `zeros` stand above and below the planes.
+  func prepare(
+    _ rows: Range<Int>, _ image: UnsafePointer<Float>, _ layout: TensorLayout,
+    zeros: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, _ kernels: KernelTable
+  ) {
+    let (top, left) = (window.start[0], window.start[1])
+    let used = min(layout.shape.width, width - left)
+    if used <= 0 { return target.update(repeating: 0, count: floats) }
+    func line(_ channel: Int, _ y: Int) -> UnsafePointer<Float> {
+      y < 0 || y >= layout.shape.height
+        ? zeros : image + channel * layout.planeStride + y * layout.rowStride
+    }
+    for channel in 0..<inputs {
+      let first = target + (origin + channel * plane)
+      if isPaired {
+        let y = rows.lowerBound - top
+        kernels.planarPairRows(
+          PlanarPairRows(
+            d0: line(channel, y), d1: line(channel, y + 1), d2: line(channel, y + 2),
+            d3: line(channel, y + 3), output: first + left, outputRowStride: preparedStride,
+            count: used,
+            ahead: 2 * layout.rowStride))
+        continue
+      }
+      for row in 0..<rows.count + window.extent(0) - 1 {
+        let copy = first + row * preparedStride
+        copy.update(repeating: 0, count: left)
+        (copy + left).update(from: line(channel, rows.lowerBound - top + row), count: used)
+        (copy + left + used).update(repeating: 0, count: width - left - used)
+      }
+    }
+  }
+
+  /// Computes rows from the prepared ones, the first of which lies `row` rows on.
+  func convolve(
+    _ prepared: UnsafePointer<Float>, row: Int, rows: Int, weights: UnsafePointer<Float>,
+    bias: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, rowStride: Int,
+    planeStride: Int, _ kernels: KernelTable
+  ) {
+    let results = width - window.extent(1) + 1
+    if isPaired {
+      kernels.planarPair(
+        PlanarPairArguments(
+          input: prepared + origin, inputRowStride: preparedStride, inputPlaneStride: plane,
+          inputs: inputs,
+          weights: weights, kernelWidth: window.kernel[1], dilationX: window.dilation[1],
+          output: target, outputRowStride: rowStride, outputPlaneStride: planeStride,
+          outputs: outputs, rows: rows, width: results, bias: bias))
+    } else {
+      kernels.planarConvolution(
+        PlanarConvolutionArguments(
+          input: prepared + row * preparedStride, inputRowStride: preparedStride,
+          inputPlaneStride: plane,
+          inputs: inputs, weights: weights, kernelHeight: window.kernel[0],
+          kernelWidth: window.kernel[1], dilationY: window.dilation[0],
+          dilationX: window.dilation[1], output: target, outputRowStride: rowStride,
+          outputPlaneStride: planeStride, outputs: outputs, rows: rows, width: results, bias: bias))
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/// Two rows of a convolution with stride 1 and three rows of taps, from planes to planes, by
+/// Winograd's F(2, 3) along the columns: two thirds of the multiply-adds. The input is what
+/// `PlanarPairRows` makes, of at least one plane; there is at least one column of taps.
+///
+/// The weights stand as `[output / g][half][input][column][row of the half][output % g]`, with `g`,
+/// the table's `planarGroup(outputs)`, output channels side by side and zeros where the last ones
+/// are fewer; of a column of weights `v`, `half` 0 has `(v₀ + v₁ + v₂) / 2` and
+/// `(v₀ − v₁ + v₂) / 2`, and `half` 1 has `v₀` and `v₂`.
+public struct PlanarPairArguments: @unchecked Sendable {
+  /// Transformed rows from the first column that the first pixel needs.
+  public var input: UnsafePointer<Float>
+  public var inputRowStride: Int
+  public var inputPlaneStride: Int
+  public var inputs: Int
+  public var weights: UnsafePointer<Float>
+  public var kernelWidth: Int
+  public var dilationX: Int
+  public var output: UnsafeMutablePointer<Float>
+  public var outputRowStride: Int
+  public var outputPlaneStride: Int
+  public var outputs: Int
+  /// One or two rows, the second of which is computed but not written where it is one.
+  public var rows: Int
+  public var width: Int
+  /// One a channel.
+  public var bias: UnsafePointer<Float>
+
+  public init(
+    input: UnsafePointer<Float>, inputRowStride: Int, inputPlaneStride: Int, inputs: Int,
+    weights: UnsafePointer<Float>, kernelWidth: Int, dilationX: Int = 1,
+    output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputPlaneStride: Int, outputs: Int,
+    rows: Int, width: Int, bias: UnsafePointer<Float>
+  ) {
+    self.input = input
+    self.inputRowStride = inputRowStride
+    self.inputPlaneStride = inputPlaneStride
+    self.inputs = inputs
+    self.weights = weights
+    self.kernelWidth = kernelWidth
+    self.dilationX = dilationX
+    self.output = output
+    self.outputRowStride = outputRowStride
+    self.outputPlaneStride = outputPlaneStride
+    self.outputs = outputs
+    self.rows = rows
+    self.width = width
+    self.bias = bias
+  }
+}
+
+/// Four rows `d` of a plane become `d₁ + d₂`, `d₂ − d₁`, `d₀ − d₂` and `d₃ − d₁`. The rows `ahead`
+/// floats from the last two, which the next call needs, are asked for; they need not exist.
+public struct PlanarPairRows: @unchecked Sendable {
+  public var d0: UnsafePointer<Float>
+  public var d1: UnsafePointer<Float>
+  public var d2: UnsafePointer<Float>
+  public var d3: UnsafePointer<Float>
+  public var output: UnsafeMutablePointer<Float>
+  public var outputRowStride: Int
+  public var count: Int
+  public var ahead: Int
+
+  public init(
+    d0: UnsafePointer<Float>, d1: UnsafePointer<Float>, d2: UnsafePointer<Float>,
+    d3: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, outputRowStride: Int, count: Int,
+    ahead: Int
+  ) {
+    self.d0 = d0
+    self.d1 = d1
+    self.d2 = d2
+    self.d3 = d3
+    self.output = output
+    self.outputRowStride = outputRowStride
+    self.count = count
+    self.ahead = ahead
+  }
+}
