@@ -29,7 +29,7 @@ struct FixedRowMatrix: Sendable {
   private static let mostVectors = 2
 
   static func isUsed(rows: Int, columns: Int, vectors: Int) -> Bool {
-    vectors <= mostVectors && rows >= (fewestWeights + columns - 1) / max(1, columns)
+    vectors <= mostVectors && columns > 0 && rows >= (fewestWeights + columns - 1) / columns
   }
 
   static func byteCount(rows: Int, columns: Int) -> Int {
@@ -44,8 +44,7 @@ struct FixedRowMatrix: Sendable {
   init(_ weights: Bytes, rows: Int, columns: Int, _ context: StepContext) throws {
     self.columns = columns
     let rowBytes = FixedRow.paddedColumns(columns) * FixedRow.bytesPerColumn
-    packed = try context.weightBuffer(
-      floats: Self.byteCount(rows: rows, columns: columns) / 4)
+    packed = try context.weightBuffer(floats: rowBytes / 4 * rows)
     scales = try Constant([Float](repeating: .nan, count: rows))
     let target = UnsafeMutableSendable(packed.pointer.assumingMemoryBound(to: UInt8.self))
     let scale = UnsafeMutableSendable(scales.buffer.pointer.assumingMemoryBound(to: Float.self))
