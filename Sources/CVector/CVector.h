@@ -97,6 +97,17 @@ VECTOR_OPERATION vector_float vector_from_int(vector_int x) {
   return __builtin_convertvector(x, vector_float);
 }
 
+/// Without what stands behind the point.
+VECTOR_OPERATION vector_int vector_to_int(vector_float x) {
+  return __builtin_convertvector(x, vector_int);
+}
+
+VECTOR_OPERATION vector_int vector_maximum(vector_int a, vector_int b) {
+  return __builtin_elementwise_max(a, b);
+}
+
+VECTOR_OPERATION int vector_sum(vector_int x) { return __builtin_reduce_add(x); }
+
 /// `scale * x + bias`, rounded once.
 VECTOR_OPERATION vector_float vector_scale(vector_int x, vector_float scale, vector_float bias) {
 #if defined(__FMA__) || defined(__aarch64__)
@@ -110,6 +121,26 @@ VECTOR_OPERATION vector_float vector_scale(vector_int x, vector_float scale, vec
 
 VECTOR_OPERATION vector_int vector_from_bytes(vector_bytes x) {
   return __builtin_convertvector(x, vector_int);
+}
+
+/// Signed codes of 24 bits, of which the high sixteen and the low eight stand apart.
+static inline __attribute__((always_inline, unused)) vector_int vector_load_fixed(
+    const void *high, const void *low) {
+  typedef short shorts __attribute__((ext_vector_type(VECTOR_LANES)));
+  typedef shorts unaligned_shorts __attribute__((aligned(1)));
+  typedef vector_bytes unaligned_bytes __attribute__((aligned(1)));
+  vector_int highs = __builtin_convertvector(*(const unaligned_shorts *)high, vector_int);
+  return highs << 8 | vector_from_bytes(*(const unaligned_bytes *)low);
+}
+
+/// What `vector_load_fixed` loads.
+static inline __attribute__((always_inline, unused)) void vector_store_fixed(
+    vector_int codes, void *high, void *low) {
+  typedef short shorts __attribute__((ext_vector_type(VECTOR_LANES)));
+  typedef shorts unaligned_shorts __attribute__((aligned(1)));
+  typedef vector_bytes unaligned_bytes __attribute__((aligned(1)));
+  *(unaligned_shorts *)high = __builtin_convertvector(codes >> 8, shorts);
+  *(unaligned_bytes *)low = __builtin_convertvector(codes, vector_bytes);
 }
 
 /// Codes of `bits` bits that follow one another, the first in the highest bits: as many as a vector

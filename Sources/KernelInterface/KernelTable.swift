@@ -34,6 +34,7 @@ public struct KernelTable: Sendable {
   public let strassenInput: @Sendable (StrassenInputArguments) -> Void
   public let strassenOutput: @Sendable (StrassenOutputArguments) -> Void
   public let dense: @Sendable (DenseArguments) -> Void
+  public let packFixedRow: @Sendable (FixedRowArguments) -> FixedRowSummary
   public let expandWeights: @Sendable (ExpansionArguments) -> Void
   public let matrixProduct: @Sendable (MatrixProductArguments) -> Void
   public let unary: @Sendable (UnaryArguments) -> Void
@@ -68,6 +69,7 @@ public struct KernelTable: Sendable {
     strassenInput: @escaping @Sendable (StrassenInputArguments) -> Void,
     strassenOutput: @escaping @Sendable (StrassenOutputArguments) -> Void,
     dense: @escaping @Sendable (DenseArguments) -> Void,
+    packFixedRow: @escaping @Sendable (FixedRowArguments) -> FixedRowSummary,
     expandWeights: @escaping @Sendable (ExpansionArguments) -> Void,
     matrixProduct: @escaping @Sendable (MatrixProductArguments) -> Void,
     unary: @escaping @Sendable (UnaryArguments) -> Void,
@@ -104,6 +106,7 @@ public struct KernelTable: Sendable {
     self.strassenInput = strassenInput
     self.strassenOutput = strassenOutput
     self.dense = dense
+    self.packFixedRow = packFixedRow
     self.expandWeights = expandWeights
     self.matrixProduct = matrixProduct
     self.unary = unary

@@ -8,6 +8,9 @@ public enum WeightFormat: @unchecked Sendable {
   case linear(bits: Int, scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
   /// `table[code]`, from a `CodeTable` for as many bits.
   case table(bits: Int, UnsafePointer<Float>)
+  /// `FixedRow`s, with a scale for each, the first row's first. Elements are counted with those that
+  /// fill up a row.
+  case fixed(scale: UnsafePointer<Float>)
 }
 
 /// `out[n][o] = activation(bias[o] + Σ(k) w[o][k] · x[n][k])` for contiguous `k`.

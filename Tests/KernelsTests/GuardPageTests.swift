@@ -68,7 +68,7 @@ import Testing
   private static let guardedByTheirOwnTests: Set<String> = [
     "pieceInput", "pieceOutput", "pieceSums", "pieceSumOutput", "planarConvolution",
     "planarPair", "planarPairRows", "upsampledInput", "upsampledOutput", "expandWeights",
-    "expandWinogradWeights", "strassenInput", "strassenOutput",
+    "expandWinogradWeights", "strassenInput", "strassenOutput", "packFixedRow",
   ]
 
   /// A call of the kernel for a length; returns the buffers that it must fill.

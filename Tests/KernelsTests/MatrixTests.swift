@@ -51,7 +51,7 @@ import Testing
         switch format {
         case .float32: withUnsafeBytes(of: weight) { bytes += $0 }
         case .float16: withUnsafeBytes(of: Float16(weight)) { bytes += $0 }
-        case .linear, .table: preconditionFailure("see CodedMatrixTests")
+        case .linear, .table, .fixed: preconditionFailure("see CodedMatrixTests, FixedRowTests")
         }
       }
       // Padded in front, so that the last weight stands at the edge.

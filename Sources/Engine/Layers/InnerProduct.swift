@@ -46,7 +46,32 @@ struct DenseOperation: Operation {
   }
 
   func describe(_ context: StepContext) -> StepNote {
-    StepNote(kernel: "row dot products" + (weights.compressed.map { ", \($0.label)" } ?? ""))
+    if usesFixedRows(context) {
+      return StepNote(
+        kernel: "row dot products, 24-bit rows",
+        weightBytes: FixedRowMatrix.byteCount(
+          rows: context.outputs[0].layout.shape.channels,
+          columns: context.inputs[0].layout.shape.itemCount))
+    }
+    return StepNote(kernel: "row dot products" + (weights.compressed.map { ", \($0.label)" } ?? ""))
+  }
+
+  private func usesFixedRows(_ context: StepContext) -> Bool {
+    let output = context.outputs[0].layout.shape
+    return weights.compressed == nil
+      && FixedRowMatrix.isUsed(
+        rows: output.channels, columns: context.inputs[0].layout.shape.itemCount,
+        vectors: output.images)
+  }
+
+  private func matrix(_ context: StepContext, rows: Int, columns: Int) throws -> DenseMatrix {
+    if let format = try weights.compressed?.rowFormat(rows) {
+      return .compressed(format, columns: columns)
+    }
+    let bytes = try weights.contiguous(context.kernels)
+    return usesFixedRows(context)
+      ? .fixed(try FixedRowMatrix(bytes, rows: rows, columns: columns, context))
+      : .floats(bytes, columns: columns)
   }
 
   /// Of more vectors than this, codes are expanded once for all of them.
@@ -72,8 +97,7 @@ struct DenseOperation: Operation {
     let columns = input.layout.shape.itemCount
     let rows = output.layout.shape.channels
     let images = output.layout.shape.images
-    let format = try weights.compressed?.rowFormat(rows)
-    let bytes = try format?.source ?? weights.contiguous(context.kernels)
+    let matrix = try matrix(context, rows: rows, columns: columns)
     let bias = try bias.map { try Constant($0) }
     let dense = context.kernels.dense
     let unit = Self.unitRows(rows, context)
@@ -81,19 +105,18 @@ struct DenseOperation: Operation {
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
-      bytes.withUnsafeBytes { matrix in
-        guard let base = matrix.baseAddress else { return }
-        run.pool.forEach((rows + unit - 1) / unit) { index in
-          let first = index * unit
+      run.pool.forEach((rows + unit - 1) / unit) { index in
+        let first = index * unit
+        matrix.forEachPart(of: first..<min(first + unit, rows)) { part, weights in
+          let first = part.lowerBound
           var applied = epilogue
           applied.slopes = slopes.map { $0.pointer + first }
           dense(
             DenseArguments(
-              weights: base, format: format?.kernelFormat(firstRow: first) ?? .float32,
-              first: first * columns, rowStride: columns, rows: min(unit, rows - first),
-              columns: columns, input: source, inputStride: columns, batch: images,
-              bias: bias.map { $0.pointer + first }, output: target + first, outputStride: rows,
-              epilogue: applied))
+              weights: weights.base, format: weights.format, first: weights.first,
+              rowStride: weights.stride, rows: part.count, columns: columns, input: source,
+              inputStride: columns, batch: images, bias: bias.map { $0.pointer + first },
+              output: target + first, outputStride: rows, epilogue: applied))
         }
       }
     }

@@ -18,7 +18,7 @@ func dense(_ a: DenseArguments) {
 extension DenseArguments {
   fileprivate var isReadInRegisters: Bool {
     switch format {
-    case .float32, .float16, .linear(8, _, _): true
+    case .float32, .float16, .linear(8, _, _), .fixed: true
     case .linear(let bits, _, _), .table(let bits, _):
       #if KERNELS_AVX512 || KERNELS_AVX2
         // Rows begin with a byte.
@@ -93,6 +93,17 @@ private func denseTile<let rows: Int, let vectors: Int>(
       let codes = loadBytes(w + (r &* a.rowStride &+ k), count: count)
       return keep(count, of: vector_scale(vector_from_bytes(codes), scale[r], bias[r]))
     }
+  case .fixed(let scales):
+    let w = a.weights + first &* FixedRow.bytesPerColumn
+    var scale = InlineArray<rows, Vector>(repeating: .zero)
+    for r in 0..<rows { scale[r] = splat(scales[row &+ r]) }
+    sums.add(a, vector: vector, all) { r, k in
+      a.fetchFixedAhead(first &+ r &* a.rowStride, rows: rows, column: k)
+    } whole: { r, k in
+      loadFixed(w + r &* a.rowStride &* FixedRow.bytesPerColumn, k) * scale[r]
+    } tail: { r, k, _ in
+      loadFixed(w + r &* a.rowStride &* FixedRow.bytesPerColumn, k) * scale[r]
+    }
   case .linear, .table:
     guard let stage else {
       #if KERNELS_AVX512 || KERNELS_AVX2
@@ -142,6 +153,7 @@ extension DenseArguments {
     case .linear(let bits, _, _), .table(let bits, _): bits
     case .float32: 32
     case .float16: 16
+    case .fixed: 8 &* FixedRow.bytesPerColumn
     }
   }
 
@@ -155,6 +167,17 @@ extension DenseArguments {
     vector_prefetch(weights + ((row &+ ahead) &* bits) &>> 3)
   }
 
+  /// The same for both parts of a `FixedRow`.
+  @inline(__always)
+  fileprivate func fetchFixedAhead(_ row: Int, rows: Int, column k: Int) {
+    let distance = 11 &* FixedRow.blockColumns
+    let rest = rowStride &- distance
+    let ahead = k < rest ? k &+ distance : k &- rest &+ rows &* rowStride
+    let (high, low) = fixedPlaces(weights + row &* FixedRow.bytesPerColumn, ahead)
+    vector_prefetch(high)
+    vector_prefetch(low)
+  }
+
   /// Of a row of codes.
   @inline(__always)
   fileprivate func format(row: Int) -> CompressedFormat {
@@ -162,7 +185,7 @@ extension DenseArguments {
     case .linear(let bits, let scale, let bias):
       .linear(bits: bits, scale: scale[row], bias: bias[row])
     case .table(let bits, let table): .table(bits: bits, table)
-    case .float16, .float32: .half
+    case .float16, .float32, .fixed: .half
     }
   }
 }
@@ -265,7 +288,7 @@ private struct RowSums<let rows: Int, let vectors: Int> {
             low[r] = load(base)
             high[r] = load(base + (16 &- lanes))
           }
-        case .float32, .float16: break
+        case .float32, .float16, .fixed: break
         }
       }
       let first = a.first &+ row &* a.rowStride

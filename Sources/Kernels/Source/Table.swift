@@ -18,7 +18,7 @@ public func makeKernelTable() -> KernelTable {
     packWinogradWeights: { packWinogradWeights($0) },
     expandWinogradWeights: { expandWinogradWeights($0) },
     strassenInput: { strassenInput($0) }, strassenOutput: { strassenOutput($0) },
-    dense: { dense($0) },
+    dense: { dense($0) }, packFixedRow: { packFixedRow($0) },
     expandWeights: { expandWeights($0) },
     matrixProduct: { matrixProduct($0) }, unary: { unary($0) }, combine: { combine($0) },
     pool: { pool($0) }, reduce: { reduce($0) }, reducePlane: { reducePlane($0) },

@@ -1,0 +1,37 @@
+import Kernels
+import TensorCore
+
+/// Rows of a dense layer's weights as the kernel reads them; the first one is the first of `format`.
+struct DenseRows {
+  var base: UnsafeRawPointer
+  var format: WeightFormat
+  /// Elements from `base` on to the first row, and from one row to the next.
+  var first: Int
+  var stride: Int
+}
+
+/// The weights of a dense layer, `[outputs, inputs]`.
+enum DenseMatrix: Sendable {
+  case floats(Bytes, columns: Int)
+  case compressed(RowFormat, columns: Int)
+  case fixed(FixedRowMatrix)
+
+  /// Calls `body` with the rows of `range` that follow one another and are stored alike, and how.
+  func forEachPart(of range: Range<Int>, _ body: (Range<Int>, DenseRows) -> Void) {
+    func whole(_ bytes: Bytes, _ format: WeightFormat, _ columns: Int) {
+      bytes.withUnsafeBytes { matrix in
+        guard let base = matrix.baseAddress else { return }
+        body(
+          range,
+          DenseRows(
+            base: base, format: format, first: range.lowerBound * columns, stride: columns))
+      }
+    }
+    switch self {
+    case .floats(let bytes, let columns): whole(bytes, .float32, columns)
+    case .compressed(let rows, let columns):
+      whole(rows.source, rows.kernelFormat(firstRow: range.lowerBound), columns)
+    case .fixed(let matrix): matrix.forEachPart(of: range, body)
+    }
+  }
+}

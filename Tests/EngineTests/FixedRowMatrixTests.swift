@@ -1,0 +1,120 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+import Testing
+
+@testable import Engine
+
+/// Layers just large enough for `FixedRowMatrix`. With three vectors the same layers read floats.
+@Suite struct FixedRowMatrixTests {
+  private typealias Net = TestNetwork
+
+  private static let inputs = 4096
+  private static let outputs = 977
+  private static let sets = InstructionSet.allCases.filter(\.isAvailable)
+
+  private func network(
+    _ weights: [Float], vectors: Int, _ set: InstructionSet, threads: Int = 2
+  ) throws -> CompiledNetwork {
+    var random = SeededValues(seed: 9)
+    var layer = InnerProduct()
+    layer.inputChannels = Self.inputs
+    layer.outputChannels = weights.count / Self.inputs
+    layer.matrix = Weights(weights)
+    layer.hasBias = true
+    layer.bias = Weights(random.values(layer.outputChannels))
+    var options = CompileOptions()
+    options.instructionSet = set
+    options.threads = threads
+    options.inputShapes["in"] = [1, vectors, Self.inputs, 1, 1]
+    let model = Net.model([Self.inputs, 1, 1], [Net.layer("dense", layer, "in", "out")])
+    return try CompiledNetwork(model: model, options: options)
+  }
+
+  private func predict(
+    _ weights: [Float], _ input: [Float], _ set: InstructionSet, threads: Int = 2
+  ) throws -> [Float] {
+    let vectors = input.count / Self.inputs
+    let network = try network(weights, vectors: vectors, set, threads: threads)
+    let packed = FixedRow.paddedColumns(Self.inputs) * 3 * weights.count / Self.inputs
+    #expect(network.packedWeightBytes == (vectors < 3 ? packed : 0))
+    #expect(network.steps.contains { $0.kernel.hasSuffix("24-bit rows") } == (vectors < 3))
+    let tensor = Tensor(shape: [1, vectors, Self.inputs, 1, 1], input)
+    return try #require(try network.predict(["in": tensor])["out"]).elements
+  }
+
+  /// One vector's outputs, by the layer that reads floats.
+  private func predictWithFloats(
+    _ weights: [Float], _ input: [Float], _ set: InstructionSet
+  ) throws -> [Float] {
+    let all = try predict(weights, input + input + input, set)
+    return Array(all.prefix(weights.count / Self.inputs))
+  }
+
+  /// The root mean square of the errors of many outputs grows as the square root of the sum of two
+  /// variances. Of uniform weights and inputs that of the codes, a step of 2⁻²³ over √12, is no
+  /// greater than that of the sum: a half more allows for it.
+  @Test(arguments: sets) func errorsStayWithinThoseOfSums(_ set: InstructionSet) throws {
+    var random = SeededValues(seed: 3)
+    let weights = random.values(Self.outputs * Self.inputs)
+    let input = random.values(Self.inputs)
+    var bias = SeededValues(seed: 9)
+    let exact = bias.values(Self.outputs).enumerated().map { row, bias in
+      (0..<Self.inputs).reduce(Double(bias)) {
+        $0 + Double(weights[row * Self.inputs + $1]) * Double(input[$1])
+      }
+    }
+    func error(_ found: [Float]) -> Double {
+      let squares = zip(found, exact).map { (Double($0) - $1) * (Double($0) - $1) }
+      return (squares.reduce(0, +) / Double(found.count)).squareRoot()
+    }
+    let found = try predict(weights, input, set)
+    let floats = try predictWithFloats(weights, input, set)
+    #expect(found != floats)
+    #expect(error(found) <= 1.5 * error(floats), "\(set): \(error(found)), \(error(floats))")
+    #expect(try predict(weights, input + input, set) == found + found)
+    for threads in [1, 3, 7] {
+      #expect(try predict(weights, input, set, threads: threads) == found, "\(threads) threads")
+    }
+  }
+
+  /// Rows of zeros and of weights with few digits lose nothing; rows that would lose too much, and
+  /// those with what is no number, are read as they stand, first and last and in between.
+  @Test(arguments: sets) func rowsThatStayFloats(_ set: InstructionSet) throws {
+    var random = SeededValues(seed: 4)
+    var weights = random.values(Self.outputs * Self.inputs).map { Float(Float16($0 + 2)) }
+    let input = random.values(Self.inputs)
+    func change(_ row: Int, _ edit: (inout ArraySlice<Float>) -> Void) {
+      edit(&weights[row * Self.inputs..<(row + 1) * Self.inputs])
+    }
+    for row in [0, 7, 8, 300, Self.outputs - 1] {
+      let values = random.values(Self.inputs)
+      change(row) {
+        $0.replaceSubrange($0.indices, with: values)
+        // The mean of the others is 1/2.
+        $0[$0.startIndex + row] = 17
+      }
+    }
+    change(20) { $0[$0.startIndex + 11] = .nan }
+    change(21) { $0[$0.endIndex - 1] = .infinity }
+    change(22) { for index in $0.indices { $0[index] = 0 } }
+    change(23) { for index in $0.indices { $0[index] *= 0x1p-120 } }
+    let found = try predict(weights, input, set)
+    let floats = try predictWithFloats(weights, input, set)
+    #expect(found[20].isNaN && found[21].isInfinite)
+    #expect(found.map(\.bitPattern) == floats.map(\.bitPattern))
+    // An outlier less makes another row of it.
+    change(7) { $0[$0.startIndex + 7] = 1 }
+    let packed = try predict(weights, input, set)
+    #expect(packed[7] != (try predictWithFloats(weights, input, set))[7])
+    #expect(packed[8] == found[8])
+  }
+
+  @Test func smallLayersStayFloats() throws {
+    let rows = 4_000_000 / Self.inputs
+    let weights = [Float](repeating: 1, count: rows * Self.inputs)
+    let network = try network(weights, vectors: 1, .baseline)
+    #expect(network.packedWeightBytes == 0)
+    #expect(network.steps.contains { $0.kernel == "row dot products" })
+  }
+}
