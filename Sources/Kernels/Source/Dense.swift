@@ -97,13 +97,7 @@ private func denseTile<let rows: Int, let vectors: Int>(
     let w = a.weights + first &* FixedRow.bytesPerColumn
     var scale = InlineArray<rows, Vector>(repeating: .zero)
     for r in 0..<rows { scale[r] = splat(scales[row &+ r]) }
-    sums.add(a, vector: vector, all) { r, k in
-      a.fetchFixedAhead(first &+ r &* a.rowStride, rows: rows, column: k)
-    } whole: { r, k in
-      loadFixed(w + r &* a.rowStride &* FixedRow.bytesPerColumn, k) * scale[r]
-    } tail: { r, k, _ in
-      loadFixed(w + r &* a.rowStride &* FixedRow.bytesPerColumn, k) * scale[r]
-    }
+    sums.addFixed(a, vector: vector, w, scale)
   case .linear, .table:
     guard let stage else {
       #if KERNELS_AVX512 || KERNELS_AVX2
@@ -165,17 +159,6 @@ extension DenseArguments {
     let rest = columns &- distance
     let ahead = k < rest ? k &+ distance : k &- rest &+ rows &* rowStride
     vector_prefetch(weights + ((row &+ ahead) &* bits) &>> 3)
-  }
-
-  /// The same for both parts of a `FixedRow`.
-  @inline(__always)
-  fileprivate func fetchFixedAhead(_ row: Int, rows: Int, column k: Int) {
-    let distance = 11 &* FixedRow.blockColumns
-    let rest = rowStride &- distance
-    let ahead = k < rest ? k &+ distance : k &- rest &+ rows &* rowStride
-    let (high, low) = fixedPlaces(weights + row &* FixedRow.bytesPerColumn, ahead)
-    vector_prefetch(high)
-    vector_prefetch(low)
   }
 
   /// Of a row of codes.
@@ -248,6 +231,41 @@ private struct RowSums<let rows: Int, let vectors: Int> {
         }
       }
       k &+= lanes
+    }
+  }
+
+  /// Rows of codes from `w` on, a block at a time: as `add` with the floats that they stand for.
+  @inline(__always)
+  mutating func addFixed(
+    _ a: DenseArguments, vector: Int, _ w: UnsafeRawPointer, _ scale: InlineArray<rows, Vector>
+  ) {
+    let rowBytes = a.rowStride &* FixedRow.bytesPerColumn
+    let block = FixedRow.blockColumns
+    // Lines are asked for as far ahead of all rows, behind their ends in the rows that come next.
+    let distance = 11 &* block &* FixedRow.bytesPerColumn
+    var first = 0
+    while first &+ block <= a.columns {
+      let start = w + first &* FixedRow.bytesPerColumn
+      let ahead =
+        first &* FixedRow.bytesPerColumn &+ distance < rowBytes
+        ? distance : distance &+ (rows &- 1) &* rowBytes
+      for r in 0..<rows {
+        let lines = start + (r &* rowBytes &+ ahead)
+        vector_prefetch(lines)
+        vector_prefetch(lines + block)
+        vector_prefetch(lines + 2 &* block)
+      }
+      add(a, vector: vector, first..<first &+ block) { r, k in
+        loadFixed(start + r &* rowBytes, k &- first) * scale[r]
+      } tail: { _, _, _ in
+        .zero
+      }
+      first &+= block
+    }
+    add(a, vector: vector, first..<a.columns) { r, k in
+      loadFixed(w + r &* rowBytes, k) * scale[r]
+    } tail: { r, k, _ in
+      loadFixed(w + r &* rowBytes, k) * scale[r]
     }
   }
 
