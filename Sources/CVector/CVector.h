@@ -123,12 +123,13 @@ VECTOR_OPERATION vector_int vector_from_bytes(vector_bytes x) {
   return __builtin_convertvector(x, vector_int);
 }
 
+typedef short vector_shorts __attribute__((ext_vector_type(VECTOR_LANES)));
+typedef vector_shorts unaligned_shorts __attribute__((aligned(1)));
+typedef vector_bytes unaligned_bytes __attribute__((aligned(1)));
+
 /// Signed codes of 24 bits, of which the high sixteen and the low eight stand apart.
 static inline __attribute__((always_inline, unused)) vector_int vector_load_fixed(
     const void *high, const void *low) {
-  typedef short shorts __attribute__((ext_vector_type(VECTOR_LANES)));
-  typedef shorts unaligned_shorts __attribute__((aligned(1)));
-  typedef vector_bytes unaligned_bytes __attribute__((aligned(1)));
   vector_int highs = __builtin_convertvector(*(const unaligned_shorts *)high, vector_int);
   return highs << 8 | vector_from_bytes(*(const unaligned_bytes *)low);
 }
@@ -136,10 +137,7 @@ static inline __attribute__((always_inline, unused)) vector_int vector_load_fixe
 /// What `vector_load_fixed` loads.
 static inline __attribute__((always_inline, unused)) void vector_store_fixed(
     vector_int codes, void *high, void *low) {
-  typedef short shorts __attribute__((ext_vector_type(VECTOR_LANES)));
-  typedef shorts unaligned_shorts __attribute__((aligned(1)));
-  typedef vector_bytes unaligned_bytes __attribute__((aligned(1)));
-  *(unaligned_shorts *)high = __builtin_convertvector(codes >> 8, shorts);
+  *(unaligned_shorts *)high = __builtin_convertvector(codes >> 8, vector_shorts);
   *(unaligned_bytes *)low = __builtin_convertvector(codes, vector_bytes);
 }
 

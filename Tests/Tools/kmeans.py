@@ -22,6 +22,8 @@ from coremltools.models import datatypes
 from coremltools.models.neural_network import NeuralNetworkBuilder
 from sklearn.cluster import KMeans
 
+from quantized import weights
+
 warnings.filterwarnings("ignore", message="Number of distinct clusters")
 
 
@@ -31,18 +33,6 @@ def write(path, weights):
         [("in", datatypes.Array(columns))], [("out", datatypes.Array(rows))])
     builder.add_inner_product("d", weights, None, columns, rows, False, "in", "out")
     ct.utils.save_spec(builder.spec, path)
-
-
-def weights(message, path=""):
-    """All weights in a message, each with its path."""
-    if message.DESCRIPTOR.name == "WeightParams":
-        yield path, message
-        return
-    for field, value in message.ListFields():
-        if field.message_type is None or field.message_type.GetOptions().map_entry:
-            continue
-        for index, part in enumerate(value if field.is_repeated else [value]):
-            yield from weights(part, f"{path}/{field.name}.{index}")
 
 
 def codes(parameters, count):

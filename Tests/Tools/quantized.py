@@ -93,6 +93,7 @@ def arrays():
 
 
 def weights(message, path=""):
+    """All weights in a message, each with a path of its own."""
     if message.DESCRIPTOR.name == "WeightParams":
         yield path, message
         return

@@ -46,10 +46,14 @@ struct PlanarConvolutionOperation: Operation {
     PlanarRows(weights, window, width: width, context.kernels, context.convolution)
   }
 
+  /// Of a thread: prepared rows, and the rows of the result that are averaged.
+  private func threadFloats(_ planarRows: PlanarRows) -> Int {
+    planarRows.floats + planarRows.rowsAtOnce * rowFloats
+  }
+
   func scratchFloats(_ context: StepContext) throws -> Int {
-    let planarRows = planarRows(context)
     let images = context.inputs[0].layout.shape.images
-    return context.threadCount * (planarRows.floats + planarRows.rowsAtOnce * rowFloats)
+    return context.threadCount * threadFloats(planarRows(context))
       + (isAveraged ? images * bands * rowFloats : 0)
   }
 
@@ -67,7 +71,7 @@ struct PlanarConvolutionOperation: Operation {
     let zeros = try Constant([Float](repeating: 0, count: from.shape.width))
     let functions = RowFunctions(functions, kernels)
     let (rows, width, bands, rowFloats) = (rows, width, bands, rowFloats)
-    let threadFloats = planarRows.floats + planarRows.rowsAtOnce * rowFloats
+    let threadFloats = threadFloats(planarRows)
     let isAveraged = isAveraged
 
     return { run in

@@ -25,13 +25,13 @@ func convolution(_ a: ConvolutionArguments) {
 
   let taps = a.kernelHeight &* a.kernelWidth &* a.blockChannels
   let rowsAtOnce = tilesCrossRows ? a.outputRows : 1
+  let outputStep = a.outputPixelStride ?? channelBlock
   let pixels = PixelRows(
     rows: rowsAtOnce, width: a.outputWidth,
     input: PixelStride(
       column: a.strideX &* a.inputPixelStride, row: a.strideY &* a.inputRowStride),
-    output: PixelStride(column: a.outputPixelStride ?? channelBlock, row: a.outputRowStride),
-    residual: PixelStride(
-      column: a.outputPixelStride ?? channelBlock, row: a.epilogue.residualRowStride))
+    output: PixelStride(column: outputStep, row: a.outputRowStride),
+    residual: PixelStride(column: outputStep, row: a.epilogue.residualRowStride))
   guard pixels.count > 0 else { return }
   let input = a.input + a.firstInputBlock &* a.inputBlockStride
   let panelBlocks = panelVectors / vectorsPerBlock
@@ -53,7 +53,7 @@ func convolution(_ a: ConvolutionArguments) {
       let weights = panel + (a.firstInputBlock &+ piece) &* blockFloats
       var ahead = TilesAhead(
         distance: source.blocks &* blockFloats, runFloats: source.run &* width,
-        tiles: (pixels.count &+ pixelTile &- 1) / pixelTile &* (a.outputRows / rowsAtOnce))
+        tiles: pixels.tiles &* (a.outputRows / rowsAtOnce))
       let pieceInput = input + piece &* a.inputBlockStride
       let epilogue = isLast ? a.epilogue : Epilogue()
       var y = 0

@@ -21,7 +21,7 @@ var panelVectors: Int {
 /// Computes all pixels by `vectors` (1 or 2) vectors, in tiles of sizes that differ by 1 at most.
 @inline(never)
 func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: inout TilesAhead) {
-  let tiles = (pixels.count &+ pixelTile &- 1) / pixelTile
+  let tiles = pixels.tiles
   guard tiles > 0 else { return }
   let small = pixels.count / tiles
   let large = pixels.count % tiles

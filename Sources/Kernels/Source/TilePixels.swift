@@ -16,6 +16,8 @@ struct PixelRows {
   var residual = PixelStride(column: 0)
 
   var count: Int { rows &* width }
+  /// As few as can be.
+  var tiles: Int { (count &+ pixelTile &- 1) / pixelTile }
 }
 
 /// Whether a tile can hold pixels of several rows. Large tiles have more pixels than there are

@@ -60,7 +60,7 @@ private func multiply(
     output: PixelStride(column: width))
   var ahead = TilesAhead(
     distance: nextWeights &- weights, runFloats: run &* width,
-    tiles: (pixels.count &+ pixelTile &- 1) / pixelTile)
+    tiles: pixels.tiles)
   computeTiles(
     pixels, vectors: blocks &* vectorsPerBlock,
     TileTask(
