@@ -1,40 +1,10 @@
-/// The tiles of a 3 × 3 convolution with stride 1 by Winograd's F(m×m, 3×3), m being 2, 4 or 6.
+/// The tiles of a convolution with stride 1 by Winograd's algorithm, numbered row by row over all
+/// images.
 ///
-/// For a tile `d` of (m + 2) × (m + 2) inputs and a kernel `g`, the m × m tile of the output is
-///
-///     Aᵀ [(G g Gᵀ) ⊙ (Bᵀ d B)] A
-///
-/// F(2×2, 3×3) has the points 0, 1, −1 and ∞:
-///
-///          ⎡ −1   0   1   0 ⎤       ⎡  −1    0    0  ⎤
-///     Bᵀ = ⎢  0   1   1   0 ⎥   G = ⎢ 1/2   1/2  1/2 ⎥  Aᵀ = ⎡ 1  1   1  0 ⎤
-///          ⎢  0  −1   1   0 ⎥       ⎢ 1/2  −1/2  1/2 ⎥       ⎣ 0  1  −1  1 ⎦
-///          ⎣  0  −1   0   1 ⎦       ⎣   0    0    1  ⎦
-///
-/// F(4×4, 3×3) has the points 0, 1, −1, ½, −2 and ∞:
-///
-///          ⎡ 1  −3/2   −2   3/2   1   0 ⎤       ⎡    1      0     0   ⎤
-///          ⎢ 0    −1   1/2  5/2   1   0 ⎥       ⎢   1/3    1/3   1/3  ⎥       ⎡ 1  1   1   1    1  0 ⎤
-///     Bᵀ = ⎢ 0     1  −5/2  1/2   1   0 ⎥   G = ⎢  −1/3    1/3  −1/3  ⎥  Aᵀ = ⎢ 0  1  −1  1/2  −2  0 ⎥
-///          ⎢ 0    −2   −1    2    1   0 ⎥       ⎢ −16/15  −8/15 −4/15 ⎥       ⎢ 0  1   1  1/4   4  0 ⎥
-///          ⎢ 0   1/2   −1  −1/2   1   0 ⎥       ⎢  1/15   −2/15  4/15 ⎥       ⎣ 0  1  −1  1/8  −8  1 ⎦
-///          ⎣ 0     1  −3/2  −2   3/2  1 ⎦       ⎣    0      0     1   ⎦
-///
-/// F(6×6, 3×3) has the points 0, ±1, ±2, ±½ and ∞; rows that differ in signs only stand together:
-///
-///          ⎡ −1    0   21/4    0    −21/4   0   1  0 ⎤       ⎡  −1      0      0   ⎤
-///          ⎢  0   ±1     1   ∓17/4  −17/4  ±1   1  0 ⎥       ⎢ −2/9   ∓2/9   −2/9  ⎥
-///     Bᵀ = ⎢  0  ±1/2   1/4  ∓5/2   −5/4   ±2   1  0 ⎥   G = ⎢ 1/90   ±1/45   2/45 ⎥
-///          ⎢  0   ±2     4   ∓5/2    −5   ±1/2  1  0 ⎥       ⎢ 32/45 ±16/45   8/45 ⎥
-///          ⎣  0   −1     0   21/4     0  −21/4  0  1 ⎦       ⎣   0      0      1   ⎦
-///
-/// and Aᵀ[k] = (0ᵏ, 1, (−1)ᵏ, 2ᵏ, (−2)ᵏ, (½)ᵏ, (−½)ᵏ, k = 5).
-///
-/// Tiles are numbered row by row over all images. The last row and column of tiles may reach beyond
-/// the output: the input there counts as zero and is not read, the output is not written.
+/// The last row and column of tiles may reach beyond the output: the input there counts as zero and
+/// is not read, the output is not written.
 public struct WinogradTiles: Sendable {
-  /// Output rows and columns of a tile: 2, 4 or 6.
-  public var size: Int
+  public var form: WinogradForm
   /// Of the output of one image.
   public var rows: Int
   public var width: Int
@@ -42,30 +12,28 @@ public struct WinogradTiles: Sendable {
   public var first: Int
   public var count: Int
 
-  public init(size: Int, rows: Int, width: Int, first: Int, count: Int) {
-    self.size = size
+  public init(form: WinogradForm, rows: Int, width: Int, first: Int, count: Int) {
+    self.form = form
     self.rows = rows
     self.width = width
     self.first = first
     self.count = count
   }
 
-  /// Products a tile, and so matrices of transformed weights.
-  public static func points(size: Int) -> Int { (size + 2) * (size + 2) }
-
-  public static func perImage(size: Int, rows: Int, width: Int) -> Int {
-    ((rows + size - 1) / size) * ((width + size - 1) / size)
+  public static func perImage(form: WinogradForm, rows: Int, width: Int) -> Int {
+    form.vertical.tiles(of: rows) * form.horizontal.tiles(of: width)
   }
 }
 
-/// `transformed[point][tile][channel] = (Bᵀ d B)[point / (m + 2)][point % (m + 2)]`
+/// `transformed[point][tile][channel] = (Bᵀ d B)[point / n][point % n]`, n being the points of the
+/// horizontal axis.
 ///
 /// `tile` counts from the call's first one. The result is the same however tiles and channel blocks
 /// are divided among calls.
 public struct WinogradInputArguments: @unchecked Sendable {
   public var tiles: WinogradTiles
-  /// Tap (0, 0) of output pixel (0, 0), channel 0, of the first image; blocked. The rows and columns
-  /// `0 ..< rows + 2` and `0 ..< width + 2` are read.
+  /// Tap (0, 0) of output pixel (0, 0), channel 0, of the first image; blocked. What the taps of the
+  /// output need is read: of r taps along an axis r − 1 values more than there are outputs.
   public var input: UnsafePointer<Float>
   public var inputRowStride: Int
   public var inputBlockStride: Int
@@ -168,9 +136,9 @@ public struct WinogradOutputArguments: @unchecked Sendable {
   }
 }
 
-/// 3 × 3 weights as they stand in a file → panels for `winogradOutput`.
+/// Weights as they stand in a file → panels for `winogradOutput`.
 ///
-///     packed[panel][point][c][column] = scale[o] · (G g Gᵀ)[point / (m + 2)][point % (m + 2)]
+///     packed[panel][point][c][column] = scale[o] · (G g Gᵀ)[point / n][point % n]
 ///
 /// with `o = panel · panelWidth + column` and `g[ky][kx] = source[o · outputStride
 /// + c · inputStride + ky · rowStride + kx · columnStride]`, computed in double precision and
@@ -178,7 +146,7 @@ public struct WinogradOutputArguments: @unchecked Sendable {
 /// narrow as what is left.
 public struct WinogradPackingArguments: @unchecked Sendable {
   /// Of the tiles for which the weights are.
-  public var size: Int
+  public var form: WinogradForm
   /// Possibly unaligned.
   public var source: UnsafeRawPointer
   public var outputStride: Int
@@ -195,11 +163,12 @@ public struct WinogradPackingArguments: @unchecked Sendable {
   public var packed: UnsafeMutablePointer<Float>
 
   public init(
-    size: Int, source: UnsafeRawPointer, outputStride: Int, inputStride: Int, rowStride: Int,
+    form: WinogradForm, source: UnsafeRawPointer, outputStride: Int, inputStride: Int,
+    rowStride: Int,
     columnStride: Int, outputChannels: Int, inputChannels: Int, scale: UnsafePointer<Float>? = nil,
     firstPanel: Int, panelCount: Int, packed: UnsafeMutablePointer<Float>
   ) {
-    self.size = size
+    self.form = form
     self.source = source
     self.outputStride = outputStride
     self.inputStride = inputStride
@@ -223,15 +192,15 @@ public enum PanelValues: @unchecked Sendable {
   case table(UnsafePointer<Float>, scale: UnsafePointer<Float>?)
 }
 
-/// Codes of one panel of 3 × 3 kernels → weights for `winogradOutput`, all in single precision:
+/// Codes of one panel of kernels → weights for `winogradOutput`, all in single precision:
 ///
-///     packed[point · pointStride + c · width + column] = (G g Gᵀ)[point / (m + 2)][point % (m + 2)]
+///     packed[point · pointStride + c · width + column] = (G g Gᵀ)[point / n][point % n]
 ///
-/// where `g[ky][kx]` is the value of `codes[(9 · c + 3 · ky + kx) · width + column]`; zero for the
-/// channels behind `inputChannels`.
+/// where `g[ky][kx]` is the value of `codes[((c · R + ky) · S + kx) · width + column]` of kernels of
+/// R × S taps; zero for the channels behind `inputChannels`.
 public struct WinogradExpansionArguments: @unchecked Sendable {
   /// Of the tiles for which the weights are.
-  public var size: Int
+  public var form: WinogradForm
   /// A byte each, the panel's first.
   public var codes: UnsafePointer<UInt8>
   public var values: PanelValues
@@ -245,10 +214,10 @@ public struct WinogradExpansionArguments: @unchecked Sendable {
   public var pointStride: Int
 
   public init(
-    size: Int, codes: UnsafePointer<UInt8>, values: PanelValues, inputChannels: Int, channels: Int,
-    width: Int, packed: UnsafeMutablePointer<Float>, pointStride: Int
+    form: WinogradForm, codes: UnsafePointer<UInt8>, values: PanelValues, inputChannels: Int,
+    channels: Int, width: Int, packed: UnsafeMutablePointer<Float>, pointStride: Int
   ) {
-    self.size = size
+    self.form = form
     self.codes = codes
     self.values = values
     self.inputChannels = inputChannels

@@ -10,15 +10,15 @@ import Testing
 
   /// Runs with Winograd's algorithm forced, and checks that it was used.
   private func predict(
-    _ model: Model, _ input: Tensor, _ set: InstructionSet, size: Int, threads: Int
+    _ model: Model, _ input: Tensor, _ set: InstructionSet, _ form: WinogradForm, threads: Int
   ) throws -> Tensor {
     var options = CompileOptions()
     options.instructionSet = set
     options.threads = threads
-    options.convolution = [2: .winograd2, 4: .winograd4, 6: .winograd6][size] ?? .automatic
+    options.convolution = [.two: .winograd2, .six: .winograd6][form] ?? .winograd4
     options.inputShapes["in"] = input.shape
     let network = try CompiledNetwork(model: model, options: options)
-    #expect(network.steps.contains { $0.kernel.hasPrefix("Winograd \(size)×\(size), 3×3") })
+    #expect(network.steps.contains { $0.kernel.hasPrefix("Winograd \(form.label)") })
     return try #require(try network.predict(["in": input])["out"])
   }
 
@@ -30,19 +30,22 @@ import Testing
     } / largest
   }
 
-  private func check(_ model: Model, _ shape: [Int], within bound: Double) throws {
+  private func check(
+    _ model: Model, _ shape: [Int], _ forms: [WinogradForm] = [.two, .four, .six],
+    within bound: Double
+  ) throws {
     let input = Net.tensor(shape)
     let expected = try #require(
       try ReferenceNetwork(model: model).predict(["in": ReferenceTensor(input)])["out"])
     for set in InstructionSet.allCases where set.isAvailable {
-      for size in [2, 4, 6] {
-        let one = try predict(model, input, set, size: size, threads: 1)
+      for form in forms {
+        let one = try predict(model, input, set, form, threads: 1)
         let found = error(one, expected)
-        #expect(found <= bound, "\(set) \(size) \(shape): \(found)")
+        #expect(found <= bound, "\(set) \(form) \(shape): \(found)")
         for threads in [2, 3, 7] {
           #expect(
-            try predict(model, input, set, size: size, threads: threads) == one,
-            "\(set) \(size) \(shape) changes with \(threads) threads")
+            try predict(model, input, set, form, threads: threads) == one,
+            "\(set) \(form) \(shape) changes with \(threads) threads")
         }
       }
     }
@@ -62,6 +65,31 @@ import Testing
             Net.layer("c", Net.convolution(shape[2], outputs) { $0.padding = padding }, "a", "out"),
           ])
         try check(model, shape, within: 1e-5)
+      }
+    }
+  }
+
+  /// Kernels of one row or column, of sizes that leave each remainder by the tile's.
+  @Test func lines() throws {
+    for form in WinogradForm.allCases where form.dimensions == 1 {
+      for (index, shape) in [
+        [1, 1, 5, 9, 7], [1, 1, 8, 13, 10], [2, 3, 17, 8, 11], [1, 2, 40, 17, 17],
+        [1, 1, 33, 7, 30],
+      ].enumerated() {
+        let outputs = [3, 24, 37, 65, 16][index]
+        for padding in [Convolution.Padding.same(SamePadding()), .valid(ValidPadding())] {
+          let model = Net.model(
+            Array(shape[2...]),
+            [
+              Net.layer("mix", Net.convolution(shape[2], shape[2], kernel: [1, 1]), "in", "a"),
+              Net.layer(
+                "c",
+                Net.convolution(shape[2], outputs, kernel: form.kernel) { $0.padding = padding },
+                "a", "b"),
+              Net.layer("r", Activation(.relu), "b", "out"),
+            ])
+          try check(model, shape, [form], within: 1e-5)
+        }
       }
     }
   }
@@ -152,7 +180,9 @@ import Testing
 
   @Test(arguments: InstructionSet.allCases.filter { $0.isAvailable })
   func automaticChoice(_ set: InstructionSet) throws {
-    func kernel(_ inputs: Int, _ outputs: Int, size: Int) throws -> String {
+    func kernel(
+      _ inputs: Int, _ outputs: Int, size: Int, taps: [Int] = [3, 3]
+    ) throws -> String {
       var options = CompileOptions()
       options.convolution = .automatic
       options.instructionSet = set
@@ -161,7 +191,7 @@ import Testing
         [inputs, size, size],
         [
           Net.layer("mix", Net.convolution(inputs, inputs, kernel: [1, 1]), "in", "a"),
-          Net.layer("c", Net.convolution(inputs, outputs), "a", "out"),
+          Net.layer("c", Net.convolution(inputs, outputs, kernel: taps), "a", "out"),
         ])
       let steps = try CompiledNetwork(model: model, options: options).steps
       return try #require(steps.first { $0.name == "c" }).kernel
@@ -174,6 +204,9 @@ import Testing
       try kernel(512, 512, size: 7).hasPrefix(set == .baseline ? "Winograd 4×4" : "Winograd 2×2"))
     #expect(try kernel(1024, 1024, size: 13).hasPrefix("Winograd 2×2"))
     #expect(try kernel(512, 512, size: 28).hasPrefix("Winograd 4×4"))
+    #expect(try kernel(192, 192, size: 17, taps: [1, 7]).hasPrefix("Winograd 1×3, 1×7"))
+    #expect(try kernel(160, 192, size: 17, taps: [7, 1]).hasPrefix("Winograd 3×1, 7×1"))
+    #expect(try kernel(384, 384, size: 8, taps: [1, 3]).hasPrefix("Winograd 1×4, 1×3"))
     // Most of a tile is cut off.
     #expect(try kernel(128, 128, size: 1).hasPrefix("direct"))
   }

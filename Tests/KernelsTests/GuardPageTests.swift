@@ -195,15 +195,17 @@ extension GuardPageTests {
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     let rows = 1 + length % 8
-    return WinogradDerivation.sizes.map { size in
-      let tiles = WinogradTiles.perImage(size: size, rows: rows, width: length)
-      let input = buffers.input(2 * (rows + 2) * (length + 2) * block)
-      let transformed = buffers.output(WinogradTiles.points(size: size) * tiles * 2 * block)
+    return WinogradForm.allCases.map { form in
+      let tiles = WinogradTiles.perImage(form: form, rows: rows, width: length)
+      let rowStride = (length + form.horizontal.taps - 1) * block
+      let blockStride = (rows + form.vertical.taps - 1) * rowStride
+      let input = buffers.input(2 * blockStride)
+      let transformed = buffers.output(form.points * tiles * 2 * block)
       kernels.winogradInput(
         WinogradInputArguments(
-          tiles: WinogradTiles(size: size, rows: rows, width: length, first: 0, count: tiles),
-          input: input.constant, inputRowStride: (length + 2) * block,
-          inputBlockStride: (rows + 2) * (length + 2) * block, inputImageStride: 0, blocks: 2,
+          tiles: WinogradTiles(form: form, rows: rows, width: length, first: 0, count: tiles),
+          input: input.constant, inputRowStride: rowStride, inputBlockStride: blockStride,
+          inputImageStride: 0, blocks: 2,
           transformed: transformed.pointer, tileStride: 2 * block, pointStride: tiles * 2 * block))
       return transformed
     }
@@ -219,10 +221,11 @@ extension GuardPageTests {
     let panels = (outputBlocks + kernels.panelBlocks - 1) / kernels.panelBlocks
     let bias = buffers.input(outputBlocks * block)
     var outputs: [GuardedBuffer] = []
-    for size in WinogradDerivation.sizes {
-      for step in rows % 2 == 0 && length % 2 == 0 ? [1, 2] : [1] {
-        let points = WinogradTiles.points(size: size)
-        let tiles = WinogradTiles.perImage(size: size, rows: rows, width: length)
+    for form in WinogradForm.allCases {
+      let pools = form.kernel == [3, 3] && rows % 2 == 0 && length % 2 == 0
+      for step in pools ? [1, 2] : [1] {
+        let points = form.points
+        let tiles = WinogradTiles.perImage(form: form, rows: rows, width: length)
         let productStride = tiles * kernels.panelBlocks * block
         let transformed = buffers.input(points * tiles * block)
         let weights = buffers.input(points * block * outputBlocks * block)
@@ -239,7 +242,7 @@ extension GuardPageTests {
         }
         kernels.winogradOutput(
           WinogradOutputArguments(
-            tiles: WinogradTiles(size: size, rows: rows, width: length, first: 0, count: tiles),
+            tiles: WinogradTiles(form: form, rows: rows, width: length, first: 0, count: tiles),
             transformed: transformed.constant, tileStride: block, pointStride: tiles * block,
             channels: block, weights: weights.constant, panelCount: panels,
             products: products.pointer, productStride: productStride, output: output.pointer,
@@ -258,15 +261,15 @@ extension GuardPageTests {
     let block = kernels.channelBlock
     let inputs = 1 + length % 5
     let blocks = (length + block - 1) / block
-    return WinogradDerivation.sizes.map { size in
-      let source = buffers.input(length * inputs * 9)
+    return WinogradForm.allCases.map { form in
+      let source = buffers.input(length * inputs * form.taps)
       let scale = buffers.input(length)
-      let packed = buffers.output(WinogradTiles.points(size: size) * blocks * block * block)
+      let packed = buffers.output(form.points * blocks * block * block)
       kernels.packWinogradWeights(
         WinogradPackingArguments(
-          size: size, source: source.pointer, outputStride: inputs * 9, inputStride: 9,
-          rowStride: 3, columnStride: 1, outputChannels: length, inputChannels: inputs,
-          scale: scale.constant, firstPanel: 0,
+          form: form, source: source.pointer, outputStride: inputs * form.taps,
+          inputStride: form.taps, rowStride: form.horizontal.taps, columnStride: 1,
+          outputChannels: length, inputChannels: inputs, scale: scale.constant, firstPanel: 0,
           panelCount: (blocks + kernels.panelBlocks - 1) / kernels.panelBlocks,
           packed: packed.pointer))
       return packed

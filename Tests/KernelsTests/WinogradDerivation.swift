@@ -1,3 +1,5 @@
+import Kernels
+
 /// A rational number in lowest terms.
 struct Fraction: Equatable {
   let numerator: Int
@@ -69,16 +71,16 @@ struct WinogradDerivation {
     outputTransform = (0..<outputs).map { k in columns.map { $0[k] } }
   }
 
-  /// What the kernels use for tiles of `size` × `size`.
-  static func used(size: Int) -> WinogradDerivation {
-    switch size {
-    case 2: two
-    case 4: four
-    default: six
+  /// What the kernels use along an axis.
+  static func used(_ axis: WinogradForm.Axis) -> WinogradDerivation {
+    switch (axis.outputs, axis.taps) {
+    case (2, 3): two
+    case (4, 3): four
+    case (6, 3): six
+    case (3, 7): threeOfSeven
+    default: identity
     }
   }
-
-  static let sizes = [2, 4, 6]
 
   private static let two = WinogradDerivation(
     points: [Fraction(0), Fraction(1), Fraction(-1)], outputs: 2, taps: 3)
@@ -91,19 +93,35 @@ struct WinogradDerivation {
       Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(-2), Fraction(1, 2),
       Fraction(-1, 2),
     ], outputs: 6, taps: 3)
+  private static let threeOfSeven = WinogradDerivation(
+    points: [
+      Fraction(0), Fraction(1), Fraction(-1), Fraction(3, 2), Fraction(-3, 2), Fraction(1, 2),
+      Fraction(-1, 2), Fraction(4),
+    ], outputs: 3, taps: 7)
+  private static let identity = WinogradDerivation(points: [], outputs: 1, taps: 1)
+
+  /// `vertical · value · horizontalᵀ`, with one of the matrices of each axis.
+  static func sandwich(
+    _ form: WinogradForm, _ matrix: (WinogradDerivation) -> [[Fraction]], _ value: [[Fraction]]
+  ) -> [[Fraction]] {
+    product(
+      product(matrix(used(form.vertical)), value), transposed(matrix(used(form.horizontal))))
+  }
 
   /// `matrix · value · matrixᵀ`
   static func sandwich(_ matrix: [[Fraction]], _ value: [[Fraction]]) -> [[Fraction]] {
-    func multiply(_ a: [[Fraction]], _ b: [[Fraction]]) -> [[Fraction]] {
-      a.map { row in
-        b[0].indices.map { column in
-          row.indices.reduce(Fraction(0)) { $0 + row[$1] * b[$1][column] }
-        }
+    product(product(matrix, value), transposed(matrix))
+  }
+
+  private static func product(_ a: [[Fraction]], _ b: [[Fraction]]) -> [[Fraction]] {
+    a.map { row in
+      b[0].indices.map { column in
+        row.indices.reduce(Fraction(0)) { $0 + row[$1] * b[$1][column] }
       }
     }
-    func transposed(_ a: [[Fraction]]) -> [[Fraction]] {
-      a[0].indices.map { column in a.map { $0[column] } }
-    }
-    return multiply(multiply(matrix, value), transposed(matrix))
+  }
+
+  private static func transposed(_ a: [[Fraction]]) -> [[Fraction]] {
+    a[0].indices.map { column in a.map { $0[column] } }
   }
 }

@@ -6,28 +6,30 @@ import Testing
   private typealias Derivation = WinogradDerivation
 
   /// The identity that everything rests on, without any rounding.
-  @Test(arguments: Derivation.sizes) func derivedMatricesGiveTheCorrelation(_ size: Int) {
-    let derivation = Derivation.used(size: size)
-    let edge = size + 2
+  @Test(arguments: WinogradForm.allCases)
+  func derivedMatricesGiveTheCorrelation(_ form: WinogradForm) {
+    let (vertical, horizontal) = (form.vertical, form.horizontal)
     var generator = Generator(state: 1)
-    func matrix(_ size: Int) -> [[Fraction]] {
-      (0..<size).map { _ in
-        (0..<size).map { _ in Fraction(Int.random(in: -20...20, using: &generator)) }
+    func matrix(_ rows: Int, _ columns: Int) -> [[Fraction]] {
+      (0..<rows).map { _ in
+        (0..<columns).map { _ in Fraction(Int.random(in: -9...9, using: &generator)) }
       }
     }
     for _ in 0..<20 {
-      let d = matrix(edge)
-      let g = matrix(3)
-      let input = Derivation.sandwich(derivation.inputTransform, d)
-      let weights = Derivation.sandwich(derivation.weightTransform, g)
-      let products = (0..<edge).map { y in
-        (0..<edge).map { x in input[y][x] * weights[y][x] }
+      let d = matrix(vertical.points, horizontal.points)
+      let g = matrix(vertical.taps, horizontal.taps)
+      let input = Derivation.sandwich(form, { $0.inputTransform }, d)
+      let weights = Derivation.sandwich(form, { $0.weightTransform }, g)
+      let products = (0..<vertical.points).map { y in
+        (0..<horizontal.points).map { x in input[y][x] * weights[y][x] }
       }
-      let found = Derivation.sandwich(derivation.outputTransform, products)
-      for y in 0..<size {
-        for x in 0..<size {
+      let found = Derivation.sandwich(form, { $0.outputTransform }, products)
+      for y in 0..<vertical.outputs {
+        for x in 0..<horizontal.outputs {
           var sum = Fraction(0)
-          for ky in 0..<3 { for kx in 0..<3 { sum = sum + g[ky][kx] * d[y + ky][x + kx] } }
+          for ky in 0..<vertical.taps {
+            for kx in 0..<horizontal.taps { sum = sum + g[ky][kx] * d[y + ky][x + kx] }
+          }
           #expect(found[y][x] == sum)
         }
       }
@@ -36,11 +38,11 @@ import Testing
 
   /// Small integers are transformed without rounding, so the kernel must give just what the derived
   /// matrix gives.
-  @Test(arguments: availableSets, Derivation.sizes)
-  func inputTransformIsExact(_ set: InstructionSet, _ size: Int) {
+  @Test(arguments: availableSets, WinogradForm.allCases)
+  func inputTransformIsExact(_ set: InstructionSet, _ form: WinogradForm) {
     let block = set.kernels.channelBlock
-    let edge = size + 2
-    let points = edge * edge
+    let (rows, columns) = (form.vertical.points, form.horizontal.points)
+    let points = form.points
     var generator = Generator(state: 2)
     let values = (0..<points * block).map { _ in
       Float(Int.random(in: -64...64, using: &generator))
@@ -49,16 +51,17 @@ import Testing
     let output = GuardedBuffer(count: points * block, at: .begin)
     set.kernels.winogradInput(
       WinogradInputArguments(
-        tiles: WinogradTiles(size: size, rows: size, width: size, first: 0, count: 1),
-        input: input.constant, inputRowStride: edge * block, inputBlockStride: 0,
+        tiles: WinogradTiles(
+          form: form, rows: form.vertical.outputs, width: form.horizontal.outputs, first: 0,
+          count: 1),
+        input: input.constant, inputRowStride: columns * block, inputBlockStride: 0,
         inputImageStride: 0, blocks: 1, transformed: output.pointer, tileStride: block,
         pointStride: block))
     for lane in 0..<block {
-      let d = (0..<edge).map { y in
-        (0..<edge).map { x in Fraction(Int(values[(y * edge + x) * block + lane])) }
+      let d = (0..<rows).map { y in
+        (0..<columns).map { x in Fraction(Int(values[(y * columns + x) * block + lane])) }
       }
-      let exact = Derivation.sandwich(Derivation.used(size: size).inputTransform, d)
-        .flatMap { $0 }
+      let exact = Derivation.sandwich(form, { $0.inputTransform }, d).flatMap { $0 }
       #expect(
         (0..<points).allSatisfy { Double(output.values[$0 * block + lane]) == exact[$0].double })
     }
@@ -66,35 +69,39 @@ import Testing
 
   /// Integers again: what is packed is the exact value, rounded once, but for what double precision
   /// loses.
-  @Test(arguments: availableSets, Derivation.sizes)
-  func weightsAreRoundedOnce(_ set: InstructionSet, _ size: Int) {
-    let points = WinogradTiles.points(size: size)
+  @Test(arguments: availableSets, WinogradForm.allCases)
+  func weightsAreRoundedOnce(_ set: InstructionSet, _ form: WinogradForm) {
+    let points = form.points
+    let taps = form.taps
     let block = set.kernels.channelBlock
     let (inputs, outputs) = (block + 3, 3 * block - 5)
     var generator = Generator(state: 3)
-    let values = (0..<inputs * outputs * 9).map { _ in
+    let values = (0..<inputs * outputs * taps).map { _ in
       Float(Int.random(in: -50...50, using: &generator))
     }
     let scales = (0..<outputs).map { _ in Float(Int.random(in: 1...9, using: &generator)) }
     let packed = pack(
-      values, size: size, inputs: inputs, outputs: outputs,
+      values, form, inputs: inputs, outputs: outputs,
       scale: GuardedBuffer(scales, at: .end), set.kernels)
     let channels = 2 * block
     let panelWidth = set.kernels.panelBlocks * block
-    // Some operations with numbers below 50 · 9 · 9.
+    // Some operations with numbers below 50 · 9 · 9, and for 7 taps up to (3/2)⁶ times that before
+    // they are divided by more.
     let roundingInDouble = 4050 * Double.ulpOfOne * 4
     for o in 0..<3 * block {
       let panel = o / panelWidth
       let width = min(panelWidth, 3 * block - panel * panelWidth)
       for c in 0..<channels {
-        var g = [[Fraction]](repeating: [Fraction](repeating: Fraction(0), count: 3), count: 3)
-        if o < outputs && c < inputs {
-          for tap in 0..<9 {
-            g[tap / 3][tap % 3] = Fraction(Int(values[(o * inputs + c) * 9 + tap] * scales[o]))
+        let kernel = (o * inputs + c) * taps
+        let isUsed = o < outputs && c < inputs
+        let g = (0..<form.vertical.taps).map { y in
+          (0..<form.horizontal.taps).map { x in
+            isUsed
+              ? Fraction(Int(values[kernel + y * form.horizontal.taps + x] * scales[o]))
+              : Fraction(0)
           }
         }
-        let exact = Derivation.sandwich(Derivation.used(size: size).weightTransform, g)
-          .flatMap { $0 }
+        let exact = Derivation.sandwich(form, { $0.weightTransform }, g).flatMap { $0 }
         for point in 0..<points {
           let value =
             packed[
@@ -111,22 +118,23 @@ import Testing
   }
 
   private func pack(
-    _ weights: [Float], size: Int, inputs: Int, outputs: Int, scale: GuardedBuffer? = nil,
+    _ weights: [Float], _ form: WinogradForm, inputs: Int, outputs: Int,
+    scale: GuardedBuffer? = nil,
     _ kernels: KernelTable
   ) -> [Float] {
     let block = kernels.channelBlock
     let blocks = (outputs + block - 1) / block
     let source = GuardedBuffer(weights, at: .end)
     let packed = GuardedBuffer(
-      count: WinogradTiles.points(size: size) * blocks * block * ((inputs + block - 1) / block)
+      count: form.points * blocks * block * ((inputs + block - 1) / block)
         * block, at: .end)
     let panels = (blocks + kernels.panelBlocks - 1) / kernels.panelBlocks
     for panel in 0..<panels {
       kernels.packWinogradWeights(
         WinogradPackingArguments(
-          size: size, source: source.pointer, outputStride: inputs * 9, inputStride: 9,
-          rowStride: 3,
-          columnStride: 1, outputChannels: outputs, inputChannels: inputs,
+          form: form, source: source.pointer, outputStride: inputs * form.taps,
+          inputStride: form.taps, rowStride: form.horizontal.taps, columnStride: 1,
+          outputChannels: outputs, inputChannels: inputs,
           scale: scale?.constant, firstPanel: panel, panelCount: 1, packed: packed.pointer))
     }
     return packed.values
@@ -134,8 +142,7 @@ import Testing
 
   struct Run {
     var plain: PlainConvolution
-    /// Of a tile.
-    var size: Int
+    var form: WinogradForm
     var edge: GuardedBuffer.Edge
     var epilogue = Epilogue()
     var images = 1
@@ -154,7 +161,7 @@ import Testing
     let source = BlockedPlanes(
       channels: plain.inputChannels, rows: plain.rows, width: plain.width, halo: plain.padding,
       block: block)
-    let points = WinogradTiles.points(size: run.size)
+    let points = run.form.points
     let shrinking = run.poolsMaximum ? 2 : 1
     let target = BlockedPlanes(
       channels: plain.outputChannels, rows: plain.outputRows / shrinking,
@@ -166,14 +173,14 @@ import Testing
       }, at: run.edge)
     let w = GuardedBuffer(
       pack(
-        weights, size: run.size, inputs: plain.inputChannels, outputs: plain.outputChannels,
+        weights, run.form, inputs: plain.inputChannels, outputs: plain.outputChannels,
         kernels),
       at: run.edge)
     let b = GuardedBuffer(
       bias + [Float](repeating: 0, count: target.blocks * block - bias.count), at: run.edge)
     let y = GuardedBuffer(count: target.count * run.images, at: run.edge)
     let all =
-      WinogradTiles.perImage(size: run.size, rows: plain.outputRows, width: plain.outputWidth)
+      WinogradTiles.perImage(form: run.form, rows: plain.outputRows, width: plain.outputWidth)
       * run.images
     let channels = source.blocks * block
     let panels = (target.blocks + kernels.panelBlocks - 1) / kernels.panelBlocks
@@ -181,7 +188,7 @@ import Testing
     while first < all {
       let count = min(run.tiles, all - first)
       let tiles = WinogradTiles(
-        size: run.size, rows: plain.outputRows, width: plain.outputWidth, first: first,
+        form: run.form, rows: plain.outputRows, width: plain.outputWidth, first: first,
         count: count)
       let transformed = GuardedBuffer(count: points * count * channels, at: run.edge)
       for block in 0..<source.blocks {
@@ -211,7 +218,7 @@ import Testing
   }
 
   /// Of the largest result, for up to 40 channels.
-  private func bound(size: Int) -> Double { size == 4 ? 1e-5 : 2e-5 }
+  private func bound(_ form: WinogradForm) -> Double { form == .six ? 2e-5 : 1e-5 }
 
   /// Winograd's rounding errors grow with the sums that it forms, not with the result.
   private func expectClose(
@@ -223,19 +230,20 @@ import Testing
     #expect(worst <= bound * largest, comment)
   }
 
-  @Test(arguments: availableSets, Derivation.sizes)
-  func everySizeAndChannelCount(_ set: InstructionSet, _ tile: Int) {
+  @Test(arguments: availableSets, WinogradForm.allCases)
+  func everySizeAndChannelCount(_ set: InstructionSet, _ form: WinogradForm) {
     for size in 1...21 {
       for edge in GuardedBuffer.Edge.allCases {
         for padding in [0, 1] {
           let plain = PlainConvolution(
-            inputChannels: 1 + size * 7 % 37, outputChannels: size * 3, rows: 3 + size % 10,
-            width: 3 + (25 - size), padding: padding)
+            inputChannels: 1 + size * 7 % 37, outputChannels: size * 3,
+            rows: form.vertical.taps + size % 10, width: form.horizontal.taps + (25 - size),
+            kernel: (form.vertical.taps, form.horizontal.taps), padding: padding)
           let (x, w, b) = ConvolutionTests.data(plain, seed: UInt64(size))
-          var run = Run(plain: plain, size: tile, edge: edge)
+          var run = Run(plain: plain, form: form, edge: edge)
           let found = compute(run, x, w, b, set.kernels)
           expectClose(
-            found, plain.compute(x, w, b), within: size == 4 ? 1e-5 : 3e-5, "\(set) \(plain)")
+            found, plain.compute(x, w, b), within: form == .six ? 3e-5 : 1e-5, "\(set) \(plain)")
           run.tiles = 1 + size % 5
           run.panelsAtOnce = 1 + size % 3
           #expect(compute(run, x, w, b, set.kernels) == found, "\(set) \(plain) divided")
@@ -244,12 +252,14 @@ import Testing
     }
   }
 
-  @Test(arguments: availableSets, Derivation.sizes)
-  func imagesAreIndependent(_ set: InstructionSet, _ size: Int) {
-    let plain = PlainConvolution(inputChannels: 9, outputChannels: 17, rows: 6, width: 5)
+  @Test(arguments: availableSets, WinogradForm.allCases)
+  func imagesAreIndependent(_ set: InstructionSet, _ form: WinogradForm) {
+    let plain = PlainConvolution(
+      inputChannels: 9, outputChannels: 17, rows: 6, width: 5,
+      kernel: (form.vertical.taps, form.horizontal.taps))
     let two = [1, 2].map { ConvolutionTests.data(plain, seed: $0) }
     let (_, w, b) = two[0]
-    let run = Run(plain: plain, size: size, edge: .end)
+    let run = Run(plain: plain, form: form, edge: .end)
     var both = run
     both.images = 2
     both.tiles = 3
@@ -258,11 +268,12 @@ import Testing
         == compute(run, two[0].0, w, b, set.kernels) + compute(run, two[1].0, w, b, set.kernels))
   }
 
-  @Test(arguments: availableSets, Derivation.sizes)
-  func everyEpilogue(_ set: InstructionSet, _ size: Int) {
+  @Test(arguments: availableSets, WinogradForm.allCases)
+  func everyEpilogue(_ set: InstructionSet, _ form: WinogradForm) {
     let block = set.kernels.channelBlock
     let plain = PlainConvolution(
-      inputChannels: 20, outputChannels: 3 * block - 3, rows: 10, width: 15)
+      inputChannels: 20, outputChannels: 3 * block - 3, rows: 10, width: 15,
+      kernel: (form.vertical.taps, form.horizontal.taps))
     let (x, w, b) = ConvolutionTests.data(plain, seed: 11)
     let target = BlockedPlanes(
       channels: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth, halo: 0,
@@ -294,31 +305,33 @@ import Testing
         let exact = plain.compute(x, w, b).enumerated().map { index, value in
           (function(value.0 + (withResidual ? Double(residual[index]) : 0), index / pixels), 0.0)
         }
-        let run = Run(plain: plain, size: size, edge: .end, epilogue: epilogue)
+        let run = Run(plain: plain, form: form, edge: .end, epilogue: epilogue)
         expectClose(
-          compute(run, x, w, b, set.kernels), exact, within: bound(size: size),
+          compute(run, x, w, b, set.kernels), exact, within: bound(form),
           "\(set) \(epilogue.activation) \(withResidual)")
       }
     }
   }
 
   /// The bound that a whole network must keep, with the channels of the deepest ones.
-  @Test(arguments: availableSets, Derivation.sizes)
-  func accuracyWithManyChannels(_ set: InstructionSet, _ size: Int) {
-    let plain = PlainConvolution(inputChannels: 512, outputChannels: 32, rows: 14, width: 14)
+  @Test(arguments: availableSets, WinogradForm.allCases)
+  func accuracyWithManyChannels(_ set: InstructionSet, _ form: WinogradForm) {
+    let plain = PlainConvolution(
+      inputChannels: 512, outputChannels: 32, rows: 14, width: 14,
+      kernel: (form.vertical.taps, form.horizontal.taps))
     let (x, w, b) = ConvolutionTests.data(plain, seed: 5)
-    let found = compute(Run(plain: plain, size: size, edge: .end), x, w, b, set.kernels)
+    let found = compute(Run(plain: plain, form: form, edge: .end), x, w, b, set.kernels)
     expectClose(found, plain.compute(x, w, b), within: 5e-5, "\(set)")
   }
 
   /// The largest of each 2 × 2 of what the convolution alone gives, bit for bit.
-  @Test(arguments: availableSets, Derivation.sizes)
-  func poolsMaximum(_ set: InstructionSet, _ size: Int) {
+  @Test(arguments: availableSets, [WinogradForm.two, .four, .six])
+  func poolsMaximum(_ set: InstructionSet, _ form: WinogradForm) {
     for (rows, width) in [(2, 2), (4, 6), (8, 10), (14, 12), (6, 26)] {
       let plain = PlainConvolution(
         inputChannels: 11, outputChannels: 21, rows: rows, width: width, padding: 1)
       let (x, w, b) = ConvolutionTests.data(plain, seed: 17)
-      var run = Run(plain: plain, size: size, edge: .end, epilogue: Epilogue(activation: .relu))
+      var run = Run(plain: plain, form: form, edge: .end, epilogue: Epilogue(activation: .relu))
       run.tiles = 2
       let whole = compute(run, x, w, b, set.kernels)
       run.poolsMaximum = true

@@ -1,11 +1,11 @@
 import Kernels
 
 /// The seconds that a convolution is estimated to take: directly, with kernels of k taps; by Winograd's
-/// algorithm with tiles of m × m, with 9; by Strassen's with 1.
+/// algorithm in tiles of p points, along one or two axes; by Strassen's with 1.
 ///
 ///     direct   = max(n · k · C · K / rate, k · C · K · 4 B / bandwidth)
-///     Winograd = max(t · (m + 2)² · C · K / rate, (m + 2)² · C · K · 4 B / bandwidth)
-///              + t · (m + 2)² · (C · input cycles + K · output cycles) / lanes / clock
+///     Winograd = max(t · p · C · K / rate, p · C · K · 4 B / bandwidth)
+///              + t · p · axes · (C · input cycles + K · output cycles) / lanes / clock
 ///     Strassen = max(n/2 · 7/4 · C · K / rate, 7/4 · C · K · 4 B / bandwidth)
 ///              + n/2 · (C/2 · input cycles + K/2 · output cycles) / lanes / clock
 ///
@@ -19,8 +19,8 @@ struct ConvolutionCost {
 
   private static let clock = 3e9
   private static let bandwidth = 20e9
-  /// Cycles that a vector of channels of one point takes to transform.
-  private static let winogradCycles = (input: 7.0, output: 6.0)
+  /// Cycles that a vector of channels of one point takes to transform along an axis.
+  private static let winogradCycles = (input: 3.5, output: 3.0)
   /// Cycles that a vector of channels takes in each of the halves: its sums, and what is made of its
   /// products.
   private static let strassenCycles = (input: 10.0, output: 16.0)
@@ -43,12 +43,13 @@ struct ConvolutionCost {
 
   func direct(taps: Int) -> Double { multiplying(Double(taps) * pairs, times: pixels) }
 
-  func winograd(size: Int) -> Double {
-    let tiles = geometry.tiles(size: size)
-    let points = Double(WinogradTiles.points(size: size))
+  func winograd(_ form: WinogradForm) -> Double {
+    let tiles = geometry.tiles(form)
+    let points = Double(form.points)
     let transforms =
-      Double(geometry.inputs) * Self.winogradCycles.input
-      + Double(geometry.outputs) * Self.winogradCycles.output
+      Double(form.dimensions)
+      * (Double(geometry.inputs) * Self.winogradCycles.input
+        + Double(geometry.outputs) * Self.winogradCycles.output)
     return multiplying(points * pairs, times: tiles)
       + Double(tiles) * points * transforms / lanes / Self.clock
   }
@@ -84,8 +85,8 @@ struct ConvolutionGeometry: Sendable {
     self.block = block
   }
 
-  func tiles(size: Int) -> Int {
-    images * WinogradTiles.perImage(size: size, rows: rows, width: width)
+  func tiles(_ form: WinogradForm) -> Int {
+    images * WinogradTiles.perImage(form: form, rows: rows, width: width)
   }
 }
 

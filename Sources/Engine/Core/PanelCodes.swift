@@ -1,8 +1,9 @@
 import Kernels
 import TensorCore
 
-/// The codes of a 3 × 3 convolution's weights, a byte each, in the order in which panels of them are
-/// expanded and transformed: `[panel][input channel · 9 + tap][output channel of the panel]`.
+/// The codes of a convolution's weights, a byte each, in the order in which panels of them are expanded
+/// and transformed for Winograd's algorithm: `[panel][input channel · taps + tap][output channel of the
+/// panel]`.
 struct PanelCodes: Sendable {
   private enum Values: Sendable {
     case linear(scale: Constant, bias: Constant)
@@ -11,6 +12,7 @@ struct PanelCodes: Sendable {
 
   private let codes: AlignedBuffer
   private let values: Values
+  private let form: WinogradForm
   private let inputs: Int
   /// Padded to whole blocks.
   private let channels: Int
@@ -18,18 +20,22 @@ struct PanelCodes: Sendable {
   private let panelChannels: Int
 
   /// Of the buffer that holds them.
-  static func byteCount(_ geometry: ConvolutionGeometry, inputs: Int) -> Int {
-    9 * inputs * geometry.outputs
+  static func byteCount(
+    _ geometry: ConvolutionGeometry, _ form: WinogradForm, inputs: Int
+  ) -> Int {
+    form.taps * inputs * geometry.outputs
   }
 
   /// - Parameters:
-  ///   - weights: `[outputs, inputs, 3, 3]`, as they stand in the file.
+  ///   - weights: `[outputs, inputs, rows, columns]`, as they stand in the file.
   ///   - factors: one an output channel, from a layer behind.
   init?(
     _ weights: CompressedWeights, _ shape: (outputs: Int, inputs: Int), factors: [Float]?,
-    _ geometry: ConvolutionGeometry, panelChannels: Int, _ context: StepContext
+    _ geometry: ConvolutionGeometry, _ form: WinogradForm, panelChannels: Int,
+    _ context: StepContext
   ) throws {
     guard let rows = weights.rowCodes(shape.outputs) else { return nil }
+    self.form = form
     inputs = shape.inputs
     channels = geometry.inputs
     outputs = geometry.outputs
@@ -48,10 +54,10 @@ struct PanelCodes: Sendable {
         try Constant(table, paddedTo: 256),
         scale: factors == nil && padding == 0 ? nil : try scaled(ones))
     }
-    let bytes = Self.byteCount(geometry, inputs: inputs)
+    let bytes = Self.byteCount(geometry, form, inputs: inputs)
     codes = try context.weightBuffer(floats: (bytes + 3) / 4)
     let target = UnsafeMutableSendable(codes.pointer.assumingMemoryBound(to: UInt8.self))
-    let count = 9 * inputs
+    let count = form.taps * inputs
     context.pool.forEach((outputs + 7) / 8) { index in
       let panel = index * 8 / panelChannels
       let width = min(panelChannels, geometry.outputs - panel * panelChannels)
@@ -65,8 +71,7 @@ struct PanelCodes: Sendable {
 
   /// The transformed weights of a panel.
   func expand(
-    panel: Int, size: Int, to packed: UnsafeMutablePointer<Float>, pointStride: Int,
-    _ kernels: KernelTable
+    panel: Int, to packed: UnsafeMutablePointer<Float>, pointStride: Int, _ kernels: KernelTable
   ) {
     let first = panel * panelChannels
     let used: PanelValues =
@@ -78,9 +83,9 @@ struct PanelCodes: Sendable {
       }
     kernels.expandWinogradWeights(
       WinogradExpansionArguments(
-        size: size,
+        form: form,
         codes: UnsafePointer(codes.pointer.assumingMemoryBound(to: UInt8.self))
-          + first * 9 * inputs,
+          + first * form.taps * inputs,
         values: used, inputChannels: inputs, channels: channels,
         width: min(panelChannels, outputs - first), packed: packed, pointStride: pointStride))
   }

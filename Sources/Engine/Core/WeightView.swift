@@ -67,11 +67,11 @@ struct WeightView: Sendable {
   }
 
   func winogradArguments(
-    _ base: UnsafeRawPointer, size: Int, scale: Constant?, panel: Int,
+    _ base: UnsafeRawPointer, _ form: WinogradForm, scale: Constant?, panel: Int,
     packed: UnsafeMutablePointer<Float>
   ) -> WinogradPackingArguments {
     WinogradPackingArguments(
-      size: size, source: base + offset * 4, outputStride: outputStride, inputStride: inputStride,
+      form: form, source: base + offset * 4, outputStride: outputStride, inputStride: inputStride,
       rowStride: rowStride, columnStride: columnStride, outputChannels: outputChannels,
       inputChannels: inputChannels, scale: scale?.pointer, firstPanel: panel, panelCount: 1,
       packed: packed)

@@ -9,31 +9,39 @@ extension ConvolutionWeights {
   /// from there as soon as threads share its bandwidth.
   private static let manyWeightBytes = 64 << 20
 
-  /// The size of the tiles by which Winograd's algorithm computes the convolution of blocked input;
-  /// nil where it cannot or is not chosen. A larger tile must be worth its weights.
-  func winogradSize(
+  /// The tiles by which Winograd's algorithm computes the convolution of blocked input; nil where it
+  /// cannot or is not chosen.
+  func winogradForm(
     _ window: WindowGeometry, output: Shape, kernels: KernelTable, _ algorithm: ConvolutionAlgorithm
-  ) -> Int? {
-    guard groups == 1, window.kernel == [3, 3], window.stride == [1, 1], window.dilation == [1, 1]
-    else { return nil }
+  ) -> WinogradForm? {
+    guard groups == 1, window.stride == [1, 1], window.dilation == [1, 1] else { return nil }
+    let forms = WinogradForm.allCases.filter { $0.kernel == window.kernel }
+    guard let only = forms.first else { return nil }
+    let isSquare = forms.count > 1
     switch algorithm {
     case .direct, .strassen: return nil
-    case .winograd2: return 2
-    case .winograd4: return 4
-    case .winograd6: return 6
+    case .winograd2: return isSquare ? .two : only
+    case .winograd4: return isSquare ? .four : only
+    case .winograd6: return isSquare ? .six : only
     case .automatic:
       let geometry = geometry(output, kernels)
       let cost = ConvolutionCost(geometry, kernels: kernels)
-      let two = cost.winograd(size: 2)
-      let four = cost.winograd(size: 4)
-      let six = cost.winograd(size: 6)
-      if min(two, four, six) >= cost.direct(taps: 9) { return nil }
-      let isLarge =
-        min(output.height, output.width) >= Self.largeMap
-        && min(inputs, outputs) >= Self.manyChannels
-      if isLarge && six < 0.95 * four { return 6 }
-      let weightBytes = 4 * WinogradSchedule.weightFloats(geometry, size: 4)
-      return two < four || weightBytes > Self.manyWeightBytes ? 2 : 4
+      let direct = cost.direct(taps: window.kernel[0] * window.kernel[1])
+      guard let least = forms.map({ cost.winograd($0) }).min(), least < direct else { return nil }
+      return isSquare ? squareForm(geometry, cost, output) : only
     }
+  }
+
+  /// A larger tile must be worth its weights.
+  private func squareForm(
+    _ geometry: ConvolutionGeometry, _ cost: ConvolutionCost, _ output: Shape
+  ) -> WinogradForm {
+    let four = cost.winograd(.four)
+    let isLarge =
+      min(output.height, output.width) >= Self.largeMap
+      && min(inputs, outputs) >= Self.manyChannels
+    if isLarge && cost.winograd(.six) < 0.95 * four { return .six }
+    let weightBytes = 4 * WinogradSchedule.weightFloats(geometry, .four)
+    return cost.winograd(.two) < four || weightBytes > Self.manyWeightBytes ? .two : .four
   }
 }

@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// A 3 × 3 convolution by Winograd's algorithm, with packed weights.
+/// A convolution by Winograd's algorithm, with packed weights.
 struct WinogradPlan: Sendable {
   private let geometry: ConvolutionGeometry
   private let schedule: WinogradSchedule
@@ -35,11 +35,11 @@ struct WinogradPlan: Sendable {
     kernels = context.kernels
     self.schedule = schedule
     start = window.origin(in: from)
-    let floats = WinogradSchedule.weightFloats(geometry, size: schedule.size)
+    let floats = WinogradSchedule.weightFloats(geometry, schedule.form)
     if schedule.transformsCodes, let compressed = weights.values.compressed,
       let codes = try PanelCodes(
         compressed, (weights.outputs, weights.inputs), factors: weights.scale, geometry,
-        panelChannels: schedule.panelChannels, context)
+        schedule.form, panelChannels: schedule.panelChannels, context)
     {
       self.weights =
         schedule.expandsWeights
@@ -66,7 +66,7 @@ struct WinogradPlan: Sendable {
       context.pool.forEach(schedule.panels) { panel in
         context.kernels.packWinogradWeights(
           view.winogradArguments(
-            base, size: schedule.size, scale: scale, panel: panel, packed: target.pointer))
+            base, schedule.form, scale: scale, panel: panel, packed: target.pointer))
       }
     }
     view.bytes.dropPages()
@@ -80,7 +80,7 @@ struct WinogradPlan: Sendable {
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
     context.pool.forEach(schedule.panels) { panel in
       codes.expand(
-        panel: panel, size: schedule.size,
+        panel: panel,
         to: target.pointer + panel * schedule.panelWeightFloats,
         pointStride: schedule.channels * schedule.width(ofPanel: panel), context.kernels)
     }
@@ -132,7 +132,7 @@ struct WinogradPlan: Sendable {
 
   private func tiles(_ range: Range<Int>) -> WinogradTiles {
     WinogradTiles(
-      size: schedule.size, rows: geometry.rows, width: geometry.width, first: range.lowerBound,
+      form: schedule.form, rows: geometry.rows, width: geometry.width, first: range.lowerBound,
       count: range.count)
   }
 
@@ -164,8 +164,7 @@ struct WinogradPlan: Sendable {
         let expanded =
           products + schedule.threads * schedule.productFloats + slot * schedule.expandedFloats
         codes.expand(
-          panel: panel, size: schedule.size, to: expanded,
-          pointStride: schedule.expandedPointStride, kernels)
+          panel: panel, to: expanded, pointStride: schedule.expandedPointStride, kernels)
         computeOutput(
           range, panels: panel..<panel + 1, expanded - panel * schedule.panelWeightFloats,
           schedule.expandedPointStride, buffers, transformed, own)

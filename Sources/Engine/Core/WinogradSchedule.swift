@@ -7,8 +7,7 @@ import TensorCore
 /// each thread takes batches of tiles through all steps by itself. Else all threads transform a
 /// batch together and then share out the panels, so that weights pass through the caches once.
 struct WinogradSchedule: Sendable {
-  /// Of a tile.
-  let size: Int
+  let form: WinogradForm
   /// Padded to whole blocks.
   let channels: Int
   let outputBlocks: Int
@@ -45,17 +44,17 @@ struct WinogradSchedule: Sendable {
   /// - Parameter weights: how the weights are stored; compressed ones are expanded in each run where
   ///   that happens no more than twice.
   init(
-    _ geometry: ConvolutionGeometry, size: Int, weights: StoredWeights, kernels: KernelTable,
-    threads: Int
+    _ geometry: ConvolutionGeometry, _ form: WinogradForm, weights: StoredWeights,
+    kernels: KernelTable, threads: Int
   ) {
-    self.size = size
-    let points = WinogradTiles.points(size: size)
+    self.form = form
+    let points = form.points
     channels = geometry.inputs
     outputChannels = geometry.outputs
     outputBlocks = geometry.outputs / geometry.block
     panels = (outputBlocks + kernels.panelBlocks - 1) / kernels.panelBlocks
     panelChannels = kernels.panelBlocks * geometry.block
-    let tiles = geometry.tiles(size: size)
+    let tiles = geometry.tiles(form)
     self.tiles = tiles
     self.threads = threads
     // A cache line more, so that tiles do not fall on the same few sets.
@@ -95,7 +94,7 @@ struct WinogradSchedule: Sendable {
     productStride = spreadStride(panelsAtOnce * panelFloats)
   }
 
-  private var points: Int { WinogradTiles.points(size: size) }
+  private var points: Int { form.points }
   var transformedFloats: Int { points * pointStride }
   var productFloats: Int { points * productStride }
   /// From one point's weights to the next one's, in the panel that a thread expands.
@@ -112,7 +111,7 @@ struct WinogradSchedule: Sendable {
   }
 
   /// Floats of packed weights.
-  static func weightFloats(_ geometry: ConvolutionGeometry, size: Int) -> Int {
-    WinogradTiles.points(size: size) * geometry.inputs * geometry.outputs
+  static func weightFloats(_ geometry: ConvolutionGeometry, _ form: WinogradForm) -> Int {
+    form.points * geometry.inputs * geometry.outputs
   }
 }

@@ -79,15 +79,17 @@ struct ConvolutionOperation: Operation {
   }
 
   /// The tiles of Winograd's algorithm and what it computes, where it is used.
-  private func winograd(_ context: StepContext) -> (size: Int, geometry: ConvolutionGeometry)? {
+  private func winograd(
+    _ context: StepContext
+  ) -> (form: WinogradForm, geometry: ConvolutionGeometry)? {
     let from = context.inputs[0].layout
     let to = context.outputs[0].layout
     let shape = convolved(to.shape)
     guard from.block == context.channelBlock, to.block == context.channelBlock,
-      let size = weights.winogradSize(
+      let form = weights.winogradForm(
         window, output: shape, kernels: context.kernels, context.convolution)
     else { return nil }
-    return (size, weights.geometry(shape, context.kernels))
+    return (form, weights.geometry(shape, context.kernels))
   }
 
   /// What is computed by Strassen's algorithm, where it is used.
@@ -111,14 +113,14 @@ struct ConvolutionOperation: Operation {
         kernel: "Strassen 1×1" + fusedLabel,
         weightBytes: schedule(geometry, context).weightFloats * 4)
     }
-    if let (size, geometry) = winograd(context) {
-      let expands = schedule(geometry, size: size, context).expandsWeights
+    if let (form, geometry) = winograd(context) {
+      let expands = schedule(geometry, form, context).expandsWeights
       let stored = expands ? weights.values.compressed.map { ", \($0.label)" } : nil
       return StepNote(
-        kernel: "Winograd \(size)×\(size), 3×3" + (stored ?? "") + fusedLabel,
+        kernel: "Winograd \(form.label)" + (stored ?? "") + fusedLabel,
         weightBytes: expands
-          ? PanelCodes.byteCount(geometry, inputs: weights.inputs)
-          : WinogradSchedule.weightFloats(geometry, size: size) * 4)
+          ? PanelCodes.byteCount(geometry, form, inputs: weights.inputs)
+          : WinogradSchedule.weightFloats(geometry, form) * 4)
     }
     return directNote(inputBlock: context.inputs[0].layout.block, context)
   }
@@ -159,15 +161,15 @@ struct ConvolutionOperation: Operation {
 
   func scratchFloats(_ context: StepContext) throws -> Int {
     if let geometry = strassen(context) { return schedule(geometry, context).scratchFloats }
-    guard let (size, geometry) = winograd(context) else { return 0 }
-    return schedule(geometry, size: size, context).scratchFloats
+    guard let (form, geometry) = winograd(context) else { return 0 }
+    return schedule(geometry, form, context).scratchFloats
   }
 
   private func schedule(
-    _ geometry: ConvolutionGeometry, size: Int, _ context: StepContext
+    _ geometry: ConvolutionGeometry, _ form: WinogradForm, _ context: StepContext
   ) -> WinogradSchedule {
     WinogradSchedule(
-      geometry, size: size, weights: weights.values, kernels: context.kernels,
+      geometry, form, weights: weights.values, kernels: context.kernels,
       threads: context.threadCount)
   }
 
@@ -194,10 +196,10 @@ struct ConvolutionOperation: Operation {
   }
 
   private func makeWinogradStep(
-    size: Int, _ geometry: ConvolutionGeometry, _ context: StepContext
+    _ form: WinogradForm, _ geometry: ConvolutionGeometry, _ context: StepContext
   ) throws -> StepBody {
     let plan = try WinogradPlan(
-      weights, window: window, schedule: schedule(geometry, size: size, context),
+      weights, window: window, schedule: schedule(geometry, form, context),
       geometry: geometry, poolsMaximum: poolsMaximum,
       residual: hasResidual ? context.inputs[1].layout : nil, context: context)
     let buffers = buffers(context)
@@ -223,8 +225,8 @@ struct ConvolutionOperation: Operation {
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     if let geometry = strassen(context) { return try makeStrassenStep(geometry, context) }
-    if let (size, geometry) = winograd(context) {
-      return try makeWinogradStep(size: size, geometry, context)
+    if let (form, geometry) = winograd(context) {
+      return try makeWinogradStep(form, geometry, context)
     }
     let input = context.inputs[0]
     let output = context.outputs[0]

@@ -46,11 +46,15 @@ private func transformInput(_ a: UpsampledInputArguments, _ half: UnsafeMutableP
       let source = plane + (row &* a.inputRowStride &+ column &* channelBlock)
       let target = a.transformed + (tile &* a.tileStride &+ channel)
       if row >= 0 && column >= 0 && row &+ 6 <= a.tiles.rows && column &+ 6 <= a.tiles.width {
-        transformTile(half, to: target, pointStride: a.pointStride) { y, x in
+        transformTile(
+          Winograd4.self, Winograd4.self, half, to: target, pointStride: a.pointStride
+        ) { y, x in
           load(source + (y &* a.inputRowStride &+ x &* channelBlock))
         }
       } else {
-        transformTile(half, to: target, pointStride: a.pointStride) { y, x in
+        transformTile(
+          Winograd4.self, Winograd4.self, half, to: target, pointStride: a.pointStride
+        ) { y, x in
           let isInside =
             row &+ y >= 0 && row &+ y < a.tiles.rows && column &+ x >= 0
             && column &+ x < a.tiles.width
@@ -62,29 +66,5 @@ private func transformInput(_ a: UpsampledInputArguments, _ half: UnsafeMutableP
       tile &+= 1
     }
     channel &+= lanes
-  }
-}
-
-/// One vector of channels of one tile. `half` keeps `[column][row]` after the first of the two axes.
-@inline(__always)
-private func transformTile(
-  _ half: UnsafeMutablePointer<Vector>, to target: UnsafeMutablePointer<Float>, pointStride: Int,
-  _ value: (Int, Int) -> Vector
-) {
-  for x in 0..<6 {
-    var line = WinogradLine(repeating: .zero)
-    for y in 0..<6 { line[y] = value(y, x) }
-    let column = Winograd4.input(line)
-    for y in 0..<6 { half[x &* 6 &+ y] = column[y] }
-  }
-  var to = target
-  for y in 0..<6 {
-    var line = WinogradLine(repeating: .zero)
-    for x in 0..<6 { line[x] = half[x &* 6 &+ y] }
-    let row = Winograd4.input(line)
-    for x in 0..<6 {
-      store(row[x], to)
-      to += pointStride
-    }
   }
 }

@@ -7,7 +7,8 @@ func expandWinogradWeights(_ a: WinogradExpansionArguments) {
   switch a.values {
   case .linear: expand(a, stage: nil)
   case .table:
-    withUnsafeTemporaryAllocation(of: Float.self, capacity: channelsAtOnce &* 9 &* a.width) {
+    let count = channelsAtOnce &* a.form.taps &* a.width
+    withUnsafeTemporaryAllocation(of: Float.self, capacity: count) {
       expand(a, stage: $0.baseAddress)
     }
   }
@@ -16,11 +17,7 @@ func expandWinogradWeights(_ a: WinogradExpansionArguments) {
 /// - Parameter stage: for the values of some channels, where they are looked up.
 @inline(never)
 private func expand(_ a: WinogradExpansionArguments, stage: UnsafeMutablePointer<Float>?) {
-  switch a.size {
-  case 2: expand(a, Winograd2.self, stage)
-  case 4: expand(a, Winograd4.self, stage)
-  default: expand(a, Winograd6.self, stage)
-  }
+  a.form.perform(WeightExpansion(a: a, stage: stage))
 }
 
 /// Channels whose values are looked up at a time: they stay in the nearest cache.
@@ -42,79 +39,84 @@ private func fetchCodes(_ codes: UnsafePointer<UInt8>, count: Int) {
   }
 }
 
-@inline(__always)
-private func expand<T: WinogradTransform>(
-  _ a: WinogradExpansionArguments, _: T.Type, _ stage: UnsafeMutablePointer<Float>?
-) {
-  let channelCodes = 9 &* a.width
-  switch a.values {
-  case .linear(let scale, let bias):
-    var channel = 0
-    while channel < a.inputChannels {
-      let codes = a.codes + channel &* channelCodes
-      fetchCodes(codes + fetchDistance, count: channelCodes)
-      transformKernels(a, T.self, channel: channel) { tap, column in
-        let x = UnsafeRawPointer(codes + (tap &* a.width &+ column))
-          .loadUnaligned(as: vector_bytes.self)
-        return vector_scale(vector_from_bytes(x), load(scale + column), load(bias + column))
-      }
-      channel &+= 1
-    }
-  case .table(let table, let scale):
-    guard let stage else { return }
-    var first = 0
-    while first < a.inputChannels {
-      let end = min(first &+ channelsAtOnce, a.inputChannels)
-      expandBytes(
-        a.codes + first &* channelCodes, rows: 1, rowStride: 0,
-        count: (end &- first) &* channelCodes, table, to: stage, outputStride: 0)
-      var channel = first
-      while channel < end {
-        fetchCodes(a.codes + (channel &* channelCodes &+ fetchDistance), count: channelCodes)
-        let own = stage + (channel &- first) &* channelCodes
-        if let scale {
-          transformKernels(a, T.self, channel: channel) { tap, column in
-            load(own + (tap &* a.width &+ column)) * load(scale + column)
-          }
-        } else {
-          transformKernels(a, T.self, channel: channel) { tap, column in
-            load(own + (tap &* a.width &+ column))
-          }
+private struct WeightExpansion: WinogradTask {
+  let a: WinogradExpansionArguments
+  let stage: UnsafeMutablePointer<Float>?
+
+  @inline(__always)
+  func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
+    let channelCodes = V.taps &* H.taps &* a.width
+    switch a.values {
+    case .linear(let scale, let bias):
+      var channel = 0
+      while channel < a.inputChannels {
+        let codes = a.codes + channel &* channelCodes
+        fetchCodes(codes + fetchDistance, count: channelCodes)
+        transform(V.self, H.self, channel: channel) { tap, column in
+          let x = UnsafeRawPointer(codes + (tap &* a.width &+ column))
+            .loadUnaligned(as: vector_bytes.self)
+          return vector_scale(vector_from_bytes(x), load(scale + column), load(bias + column))
         }
         channel &+= 1
       }
-      first = end
-    }
-  }
-  var channel = a.inputChannels
-  while channel < a.channels {
-    transformKernels(a, T.self, channel: channel) { _, _ in .zero }
-    channel &+= 1
-  }
-}
-
-/// The kernels of one input channel, from their values by tap and column.
-@inline(__always)
-private func transformKernels<T: WinogradTransform>(
-  _ a: WinogradExpansionArguments, _: T.Type, channel: Int, _ value: (Int, Int) -> Vector
-) {
-  var column = 0
-  while column < a.width {
-    var g = InlineArray<9, Vector>(repeating: .zero)
-    for tap in 0..<9 { g[tap] = value(tap, column) }
-    // [column][row]
-    let columns: InlineArray<3, WinogradLine> = [
-      T.weights([g[0], g[3], g[6]]), T.weights([g[1], g[4], g[7]]),
-      T.weights([g[2], g[5], g[8]]),
-    ]
-    var target = a.packed + (channel &* a.width &+ column)
-    for y in 0..<T.edge {
-      let row = T.weights([columns[0][y], columns[1][y], columns[2][y]])
-      for x in 0..<T.edge {
-        store(row[x], target)
-        target += a.pointStride
+    case .table(let table, let scale):
+      guard let stage else { return }
+      var first = 0
+      while first < a.inputChannels {
+        let end = min(first &+ channelsAtOnce, a.inputChannels)
+        expandBytes(
+          a.codes + first &* channelCodes, rows: 1, rowStride: 0,
+          count: (end &- first) &* channelCodes, table, to: stage, outputStride: 0)
+        var channel = first
+        while channel < end {
+          fetchCodes(a.codes + (channel &* channelCodes &+ fetchDistance), count: channelCodes)
+          let own = stage + (channel &- first) &* channelCodes
+          if let scale {
+            transform(V.self, H.self, channel: channel) { tap, column in
+              load(own + (tap &* a.width &+ column)) * load(scale + column)
+            }
+          } else {
+            transform(V.self, H.self, channel: channel) { tap, column in
+              load(own + (tap &* a.width &+ column))
+            }
+          }
+          channel &+= 1
+        }
+        first = end
       }
     }
-    column &+= lanes
+    var channel = a.inputChannels
+    while channel < a.channels {
+      transform(V.self, H.self, channel: channel) { _, _ in .zero }
+      channel &+= 1
+    }
+  }
+
+  /// The kernels of one input channel, from their values by tap and column.
+  @inline(__always)
+  private func transform<V: WinogradTransform, H: WinogradTransform>(
+    _: V.Type, _: H.Type, channel: Int, _ value: (Int, Int) -> Vector
+  ) {
+    var column = 0
+    while column < a.width {
+      // [column][row]
+      var columns = InlineArray<7, WinogradLine>(repeating: .init(repeating: .zero))
+      for x in 0..<H.taps {
+        var line = WinogradLine(repeating: .zero)
+        for y in 0..<V.taps { line[y] = value(H.taps &* y &+ x, column) }
+        columns[x] = V.weights(line)
+      }
+      var target = a.packed + (channel &* a.width &+ column)
+      for y in 0..<V.points {
+        var line = WinogradLine(repeating: .zero)
+        for x in 0..<H.taps { line[x] = columns[x][y] }
+        let row = H.weights(line)
+        for x in 0..<H.points {
+          store(row[x], target)
+          target += a.pointStride
+        }
+      }
+      column &+= lanes
+    }
   }
 }

@@ -1,3 +1,4 @@
+import CVector
 import KernelInterface
 
 /// Where a tile lies. Tiles follow one another; only the first one's place takes divisions.
@@ -6,29 +7,31 @@ struct WinogradTile {
   /// Of the output.
   private(set) var row: Int
   private(set) var column: Int
-  private let size: Int
+  private let down: Int
+  private let across: Int
   private let rows: Int
   private let width: Int
 
   @inline(__always)
   init(_ tiles: WinogradTiles) {
-    size = tiles.size
     rows = tiles.rows
     width = tiles.width
-    let across = (width &+ size &- 1) / size
-    let down = (rows &+ size &- 1) / size
-    image = tiles.first / (across &* down)
-    let rest = tiles.first % (across &* down)
-    row = rest / across &* size
-    column = rest % across &* size
+    down = tiles.form.vertical.outputs
+    across = tiles.form.horizontal.outputs
+    let columns = (width &+ across &- 1) / across
+    let perImage = columns &* ((rows &+ down &- 1) / down)
+    image = tiles.first / perImage
+    let rest = tiles.first % perImage
+    row = rest / columns &* down
+    column = rest % columns &* across
   }
 
   @inline(__always)
   mutating func advance() {
-    column &+= size
+    column &+= across
     if column < width { return }
     column = 0
-    row &+= size
+    row &+= down
     if row < rows { return }
     row = 0
     image &+= 1
@@ -40,68 +43,97 @@ struct WinogradTile {
 func winogradInput(_ a: WinogradInputArguments) {
   withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { half in
     guard let half = half.baseAddress else { return }
-    switch a.tiles.size {
-    case 2: transformInput(a, Winograd2.self, half)
-    case 4: transformInput(a, Winograd4.self, half)
-    default: transformInput(a, Winograd6.self, half)
-    }
+    a.tiles.form.perform(InputTransform(a: a, half: half))
   }
 }
 
-@inline(__always)
-private func transformInput<T: WinogradTransform>(
-  _ a: WinogradInputArguments, _: T.Type, _ half: UnsafeMutablePointer<Vector>
-) {
-  let first = WinogradTile(a.tiles)
-  var channel = a.firstBlock &* channelBlock
-  while channel < (a.firstBlock &+ a.blocks) &* channelBlock {
-    let plane =
-      a.input + (channel / channelBlock &* a.inputBlockStride &+ channel % channelBlock)
-    var place = first
-    var tile = 0
-    while tile < a.tiles.count {
-      let rows = a.tiles.rows &+ 2 &- place.row
-      let columns = a.tiles.width &+ 2 &- place.column
-      let source =
-        plane
-        + (place.image &* a.inputImageStride &+ place.row &* a.inputRowStride
-          &+ place.column &* channelBlock)
-      let target = a.transformed + (tile &* a.tileStride &+ channel)
-      if rows >= T.edge && columns >= T.edge {
-        transformTile(T.self, half, to: target, pointStride: a.pointStride) { y, x in
-          load(source + (y &* a.inputRowStride &+ x &* channelBlock))
+private struct InputTransform: WinogradTask {
+  let a: WinogradInputArguments
+  let half: UnsafeMutablePointer<Vector>
+
+  @inline(__always)
+  func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
+    let first = WinogradTile(a.tiles)
+    let end = (a.firstBlock &+ a.blocks) &* channelBlock
+    var channel = a.firstBlock &* channelBlock
+    while channel < end {
+      // What stands in one cache line of the result is written together.
+      let next = min(channel &+ lineFloats, end)
+      var place = first
+      var tile = 0
+      while tile < a.tiles.count {
+        let target = a.transformed + tile &* a.tileStride
+        var own = channel
+        while own < next {
+          transform(V.self, H.self, place, channel: own, to: target + own)
+          own &+= lanes
         }
-      } else {
-        transformTile(T.self, half, to: target, pointStride: a.pointStride) { y, x in
-          y < rows && x < columns
-            ? load(source + (y &* a.inputRowStride &+ x &* channelBlock)) : .zero
-        }
+        place.advance()
+        tile &+= 1
       }
-      place.advance()
-      tile &+= 1
+      channel = next
     }
-    channel &+= lanes
+  }
+
+  /// One vector of channels of one tile.
+  @inline(__always)
+  private func transform<V: WinogradTransform, H: WinogradTransform>(
+    _: V.Type, _: H.Type, _ place: WinogradTile, channel: Int,
+    to target: UnsafeMutablePointer<Float>
+  ) {
+    let rows = a.tiles.rows &+ V.taps &- 1 &- place.row
+    let columns = a.tiles.width &+ H.taps &- 1 &- place.column
+    let source =
+      a.input
+      + (place.image &* a.inputImageStride &+ channel / channelBlock &* a.inputBlockStride
+        &+ channel % channelBlock &+ place.row &* a.inputRowStride
+        &+ place.column &* channelBlock)
+    fetchAhead(source, rows: V.points, from: H.points &+ H.outputs, columns: H.outputs)
+    if rows >= V.points && columns >= H.points {
+      transformTile(V.self, H.self, half, to: target, pointStride: a.pointStride) { y, x in
+        load(source + (y &* a.inputRowStride &+ x &* channelBlock))
+      }
+    } else {
+      transformTile(V.self, H.self, half, to: target, pointStride: a.pointStride) { y, x in
+        y < rows && x < columns
+          ? load(source + (y &* a.inputRowStride &+ x &* channelBlock)) : .zero
+      }
+    }
+  }
+
+  /// Asks for what the tile after the next one to the right reads beyond its left neighbour: so many
+  /// rows are more streams than the processor follows by itself.
+  @inline(__always)
+  private func fetchAhead(_ source: UnsafePointer<Float>, rows: Int, from: Int, columns: Int) {
+    for y in 0..<rows {
+      let row = source + (y &* a.inputRowStride &+ from &* channelBlock)
+      var float = 0
+      while float < columns &* channelBlock {
+        vector_prefetch(row + float)
+        float &+= lineFloats
+      }
+    }
   }
 }
 
 /// One vector of channels of one tile. `half` keeps `[column][row]` after the first of the two axes.
 @inline(__always)
-private func transformTile<T: WinogradTransform>(
-  _: T.Type, _ half: UnsafeMutablePointer<Vector>, to target: UnsafeMutablePointer<Float>,
-  pointStride: Int, _ value: (Int, Int) -> Vector
+func transformTile<V: WinogradTransform, H: WinogradTransform>(
+  _: V.Type, _: H.Type, _ half: UnsafeMutablePointer<Vector>,
+  to target: UnsafeMutablePointer<Float>, pointStride: Int, _ value: (Int, Int) -> Vector
 ) {
-  for x in 0..<T.edge {
+  for x in 0..<H.points {
     var line = WinogradLine(repeating: .zero)
-    for y in 0..<T.edge { line[y] = value(y, x) }
-    let column = T.input(line)
-    for y in 0..<T.edge { half[x &* T.edge &+ y] = column[y] }
+    for y in 0..<V.points { line[y] = value(y, x) }
+    let column = V.input(line)
+    for y in 0..<V.points { half[x &* V.points &+ y] = column[y] }
   }
   var to = target
-  for y in 0..<T.edge {
+  for y in 0..<V.points {
     var line = WinogradLine(repeating: .zero)
-    for x in 0..<T.edge { line[x] = half[x &* T.edge &+ y] }
-    let row = T.input(line)
-    for x in 0..<T.edge {
+    for x in 0..<H.points { line[x] = half[x &* V.points &+ y] }
+    let row = H.input(line)
+    for x in 0..<H.points {
       store(row[x], to)
       to += pointStride
     }

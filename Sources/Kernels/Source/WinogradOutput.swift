@@ -3,7 +3,7 @@ import KernelInterface
 /// See `WinogradOutputArguments`.
 @inline(never)
 func winogradOutput(_ a: WinogradOutputArguments) {
-  let points = WinogradTiles.points(size: a.tiles.size)
+  let points = a.tiles.form.points
   let panelBlocks = panelVectors / vectorsPerBlock
   let panelWidth = panelBlocks &* channelBlock
   let end = a.firstPanel &+ a.panelCount
@@ -44,7 +44,7 @@ private func multiply(
 ) {
   let width = blocks &* channelBlock
   let panelWidth = panelVectors &* lanes
-  let points = WinogradTiles.points(size: a.tiles.size)
+  let points = a.tiles.form.points
   let panelStride = points &* panelWidth &* a.channels
   let pointStride = a.weightPointStride ?? width &* a.channels
   let weights = panel &* panelStride &+ point &* pointStride
@@ -78,101 +78,98 @@ private func transform(
 ) {
   withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { half in
     guard let half = half.baseAddress else { return }
-    let panel = WinogradPanel(
-      products: products, width: blocks &* channelBlock, firstChannel: firstBlock &* channelBlock)
-    switch a.tiles.size {
-    case 2: transform(a, panel, Winograd2.self, half)
-    case 4: transform(a, panel, Winograd4.self, half)
-    default: transform(a, panel, Winograd6.self, half)
-    }
+    a.tiles.form.perform(
+      OutputTransform(
+        a: a, products: products, width: blocks &* channelBlock,
+        firstChannel: firstBlock &* channelBlock, half: half))
   }
 }
 
-/// The products of the output channels of one panel, `[point][tile][channel]`.
-private struct WinogradPanel {
-  var products: UnsafePointer<Float>
-  var width: Int
-  var firstChannel: Int
-}
+private struct OutputTransform: WinogradTask {
+  let a: WinogradOutputArguments
+  /// Of the output channels of one panel, `[point][tile][channel]`.
+  let products: UnsafePointer<Float>
+  let width: Int
+  let firstChannel: Int
+  /// Keeps `[column][row]` of a tile after the first of the two axes.
+  let half: UnsafeMutablePointer<Vector>
 
-@inline(__always)
-private func transform<T: WinogradTransform>(
-  _ a: WinogradOutputArguments, _ panel: WinogradPanel, _: T.Type,
-  _ half: UnsafeMutablePointer<Vector>
-) {
-  let shift = a.poolsMaximum ? 1 : 0
-  let first = WinogradTile(a.tiles)
-  var column = 0
-  while column < panel.width {
-    let channel = panel.firstChannel &+ column
-    let block = channel / channelBlock
-    let lane = channel % channelBlock
-    let plane = a.output + (block &* a.outputBlockStride &+ lane)
-    let addend = a.epilogue.residual.map { $0 + (block &* a.epilogue.residualBlockStride &+ lane) }
-    let bias = a.bias.map { load($0 + channel) } ?? .zero
-    var place = first
+  @inline(__always)
+  func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
+    var place = WinogradTile(a.tiles)
     var tile = 0
     while tile < a.tiles.count {
-      transformTile(
-        a, T.self, half, products: panel.products + (tile &* panel.width &+ column),
-        rows: a.tiles.rows &- place.row, columns: a.tiles.width &- place.column,
-        channel: channel, bias: bias,
-        output: plane
-          + (place.image &* a.outputImageStride &+ (place.row &>> shift) &* a.outputRowStride
-            &+ (place.column &>> shift) &* channelBlock),
-        residual: addend.map {
-          $0
-            + (place.image &* a.residualImageStride
-              &+ place.row &* a.epilogue.residualRowStride &+ place.column &* channelBlock)
-        })
+      var column = 0
+      while column < width {
+        transform(
+          V.self, H.self, place, channel: firstChannel &+ column,
+          products: products + (tile &* width &+ column))
+        column &+= lanes
+      }
       place.advance()
       tile &+= 1
     }
-    column &+= lanes
   }
-}
 
-/// One vector of channels of one tile. `half` keeps `[column][row]` after the first of the two axes.
-@inline(__always)
-private func transformTile<T: WinogradTransform>(
-  _ a: WinogradOutputArguments, _: T.Type, _ half: UnsafeMutablePointer<Vector>,
-  products: UnsafePointer<Float>, rows: Int, columns: Int, channel: Int, bias: Vector,
-  output: UnsafeMutablePointer<Float>, residual: UnsafePointer<Float>?
-) {
-  for x in 0..<T.edge {
-    var line = WinogradLine(repeating: .zero)
-    var m = products + x &* a.productStride
-    for y in 0..<T.edge {
-      line[y] = load(m)
-      m += T.edge &* a.productStride
+  /// One vector of channels of one tile.
+  @inline(__always)
+  private func transform<V: WinogradTransform, H: WinogradTransform>(
+    _: V.Type, _: H.Type, _ place: WinogradTile, channel: Int, products: UnsafePointer<Float>
+  ) {
+    let rows = a.tiles.rows &- place.row
+    let columns = a.tiles.width &- place.column
+    let block = channel / channelBlock
+    let lane = channel % channelBlock
+    let shift = a.poolsMaximum ? 1 : 0
+    let output =
+      a.output
+      + (place.image &* a.outputImageStride &+ block &* a.outputBlockStride &+ lane
+        &+ (place.row &>> shift) &* a.outputRowStride &+ (place.column &>> shift) &* channelBlock)
+    let residual = a.epilogue.residual.map {
+      $0
+        + (place.image &* a.residualImageStride &+ block &* a.epilogue.residualBlockStride &+ lane
+          &+ place.row &* a.epilogue.residualRowStride &+ place.column &* channelBlock)
     }
-    let column = T.output(line)
-    for y in 0..<T.size { half[x &* T.size &+ y] = column[y] }
-  }
-  var above = Tile<6, 1>(repeating: [.zero])
-  for y in 0..<T.size {
-    if y >= rows { return }
-    var line = WinogradLine(repeating: .zero)
-    for x in 0..<T.edge { line[x] = half[x &* T.size &+ y] }
-    let row = T.output(line)
-    var pixels = Tile<6, 1>(repeating: [.zero])
-    for x in 0..<T.size { pixels[x][0] = row[x] + bias }
-    if let residual {
-      let addend = residual + y &* a.epilogue.residualRowStride
-      for x in 0..<T.size where x < columns { pixels[x][0] += load(addend + x &* channelBlock) }
+    let bias = a.bias.map { load($0 + channel) } ?? .zero
+    for x in 0..<H.points {
+      var line = WinogradLine(repeating: .zero)
+      var m = products + x &* a.productStride
+      for y in 0..<V.points {
+        line[y] = load(m)
+        m += H.points &* a.productStride
+      }
+      let column = V.output(line)
+      for y in 0..<V.outputs { half[x &* V.outputs &+ y] = column[y] }
     }
-    activate(&pixels, a.epilogue, channel: channel)
-    if !a.poolsMaximum {
-      let target = output + y &* a.outputRowStride
-      for x in 0..<T.size where x < columns { store(pixels[x][0], target + x &* channelBlock) }
-    } else if y % 2 == 0 {
-      above = pixels
-    } else {
-      let target = output + y / 2 &* a.outputRowStride
-      for x in 0..<T.size / 2 where 2 &* x < columns {
-        let left = maximum(above[2 &* x][0], pixels[2 &* x][0])
-        let right = maximum(above[2 &* x &+ 1][0], pixels[2 &* x &+ 1][0])
-        store(maximum(left, right), target + x &* channelBlock)
+    var above = Tile<6, 1>(repeating: [.zero])
+    for y in 0..<V.outputs {
+      if y >= rows { return }
+      var line = WinogradLine(repeating: .zero)
+      for x in 0..<H.points { line[x] = half[x &* V.outputs &+ y] }
+      let row = H.output(line)
+      var pixels = Tile<6, 1>(repeating: [.zero])
+      for x in 0..<H.outputs { pixels[x][0] = row[x] + bias }
+      if let residual {
+        let addend = residual + y &* a.epilogue.residualRowStride
+        for x in 0..<H.outputs where x < columns {
+          pixels[x][0] += load(addend + x &* channelBlock)
+        }
+      }
+      activate(&pixels, a.epilogue, channel: channel)
+      if !a.poolsMaximum {
+        let target = output + y &* a.outputRowStride
+        for x in 0..<H.outputs where x < columns {
+          store(pixels[x][0], target + x &* channelBlock)
+        }
+      } else if y % 2 == 0 {
+        above = pixels
+      } else {
+        let target = output + y / 2 &* a.outputRowStride
+        for x in 0..<H.outputs / 2 where 2 &* x < columns {
+          let left = maximum(above[2 &* x][0], pixels[2 &* x][0])
+          let right = maximum(above[2 &* x &+ 1][0], pixels[2 &* x &+ 1][0])
+          store(maximum(left, right), target + x &* channelBlock)
+        }
       }
     }
   }
