@@ -17,7 +17,7 @@
 ///
 /// Pixels are those of the output, numbered row by row over all images; pixel `p` makes a pair with
 /// pixel `p + pairs`. Where their number is odd, the last pair's second pixel counts as zero and is
-/// not written.
+/// not written. Nor is a channel block of the second half that would be one more than there are.
 public struct StrassenPairs: Sendable {
   public var images: Int
   /// Of the output of one image.
@@ -57,15 +57,16 @@ public struct StrassenInputArguments: @unchecked Sendable {
   public var inputRowStride: Int
   public var inputBlockStride: Int
   public var inputImageStride: Int
-  /// Channel blocks of a half.
+  /// Channel blocks of the first half, and of both.
   public var blocks: Int
+  public var allBlocks: Int
   public var sums: UnsafeMutablePointer<Float>
   public var productStride: Int
 
   public init(
     pairs: StrassenPairs, input: UnsafePointer<Float>, inputPixelStride: Int, inputRowStride: Int,
-    inputBlockStride: Int, inputImageStride: Int, blocks: Int, sums: UnsafeMutablePointer<Float>,
-    productStride: Int
+    inputBlockStride: Int, inputImageStride: Int, blocks: Int, allBlocks: Int,
+    sums: UnsafeMutablePointer<Float>, productStride: Int
   ) {
     self.pairs = pairs
     self.input = input
@@ -74,6 +75,7 @@ public struct StrassenInputArguments: @unchecked Sendable {
     self.inputBlockStride = inputBlockStride
     self.inputImageStride = inputImageStride
     self.blocks = blocks
+    self.allBlocks = allBlocks
     self.sums = sums
     self.productStride = productStride
   }
@@ -92,6 +94,8 @@ public struct StrassenOutputArguments: @unchecked Sendable {
   /// The panel's first channel in the first half, and what is added for the second.
   public var channel: Int
   public var halfChannels: Int
+  /// Channels of both halves, whole blocks.
+  public var channels: Int
   /// Pixel (0, 0), channel 0, of the first image; blocked.
   public var output: UnsafeMutablePointer<Float>
   public var outputRowStride: Int
@@ -105,9 +109,10 @@ public struct StrassenOutputArguments: @unchecked Sendable {
 
   public init(
     pairs: StrassenPairs, products: UnsafePointer<Float>, productStride: Int, width: Int,
-    channel: Int, halfChannels: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int,
-    outputBlockStride: Int, outputImageStride: Int, bias: UnsafePointer<Float>? = nil,
-    epilogue: Epilogue = Epilogue(), residualImageStride: Int = 0
+    channel: Int, halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>,
+    outputRowStride: Int, outputBlockStride: Int, outputImageStride: Int,
+    bias: UnsafePointer<Float>? = nil, epilogue: Epilogue = Epilogue(),
+    residualImageStride: Int = 0
   ) {
     self.pairs = pairs
     self.products = products
@@ -115,6 +120,7 @@ public struct StrassenOutputArguments: @unchecked Sendable {
     self.width = width
     self.channel = channel
     self.halfChannels = halfChannels
+    self.channels = channels
     self.output = output
     self.outputRowStride = outputRowStride
     self.outputBlockStride = outputBlockStride

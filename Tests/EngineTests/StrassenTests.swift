@@ -49,11 +49,14 @@ import Testing
     Net.convolution(inputs, outputs, kernel: [1, 1], seed: seed, change: change)
   }
 
-  /// Odd numbers of pixels, channels that do not fill blocks, several images, bands of one tile.
+  /// Odd numbers of pixels and of channel blocks, channels that do not fill blocks, several images,
+  /// bands of one tile.
   @Test func oddSizes() throws {
     for (inputs, outputs, shape) in [
       (32, 32, [1, 1, 32, 1, 1]), (28, 60, [1, 1, 28, 7, 7]), (64, 25, [2, 3, 64, 3, 5]),
       (128, 192, [1, 1, 128, 19, 23]), (31, 320, [1, 3, 31, 5, 30]),
+      (48, 80, [1, 1, 48, 9, 9]), (40, 200, [1, 2, 40, 13, 3]), (96, 24, [1, 1, 96, 6, 11]),
+      (8, 16, [1, 1, 8, 5, 5]), (184, 1000, [1, 1, 184, 7, 7]),
     ] {
       try check(
         Net.model(
@@ -117,18 +120,15 @@ import Testing
     try check(model, [1, 2, 64, 9, 14])
   }
 
-  /// An odd number of channel blocks, and groups, go another way, also where it is asked for.
-  @Test func otherConvolutionsAreDirect() throws {
-    // Of blocks of eight channels: three and four, four and three.
-    for (inputs, outputs, groups) in [(24, 32, 1), (32, 24, 1), (64, 64, 2)] {
-      var options = CompileOptions()
-      options.convolution = .strassen
-      options.instructionSet = .baseline
-      let layer = Net.convolution(inputs, outputs, kernel: [1, 1], groups: groups)
-      let network = try CompiledNetwork(
-        model: Net.model([inputs, 20, 20], [Net.layer("c", layer, "in", "out")]), options: options)
-      #expect(!network.steps.contains { $0.kernel.hasPrefix("Strassen") })
-    }
+  /// Groups go another way, also where it is asked for.
+  @Test func groupsAreDirect() throws {
+    var options = CompileOptions()
+    options.convolution = .strassen
+    options.instructionSet = .baseline
+    let layer = Net.convolution(64, 64, kernel: [1, 1], groups: 2)
+    let network = try CompiledNetwork(
+      model: Net.model([64, 20, 20], [Net.layer("c", layer, "in", "out")]), options: options)
+    #expect(!network.steps.contains { $0.kernel.hasPrefix("Strassen") })
   }
 
   @Test func automaticChoice() throws {
@@ -147,6 +147,8 @@ import Testing
     }
     #expect(try kernel(512, 512, size: 14).hasPrefix("Strassen"))
     #expect(try kernel(1024, 256, size: 14).hasPrefix("Strassen"))
+    // 125 blocks of eight channels, 63 of sixteen.
+    #expect(try kernel(512, 1000, size: 14).hasPrefix("Strassen"))
     // What few channels save, forming the sums costs.
     #expect(try !kernel(64, 64, size: 56).hasPrefix("Strassen"))
     // More weights are read than are used again.
@@ -154,7 +156,9 @@ import Testing
   }
 
   @Test func everyPairOfEveryPanelOnce() throws {
-    for (pixels, channels, threads) in [(49, 1024, 2), (196, 512, 3), (784, 256, 16), (1, 64, 4)] {
+    for (pixels, channels, threads) in [
+      (49, 1024, 2), (196, 512, 3), (784, 256, 16), (1, 64, 4), (196, 1000, 2),
+    ] {
       let kernels = InstructionSet.baseline.kernels
       let geometry = ConvolutionGeometry(
         try Shape([1, 1, channels, 1, pixels]), inputs: channels, outputs: channels,
@@ -162,7 +166,8 @@ import Testing
       let schedule = StrassenSchedule(geometry, kernels: kernels, threads: threads)
       #expect((0..<schedule.bands).flatMap { schedule.band($0) } == Array(0..<(pixels + 1) / 2))
       let blocks = (0..<schedule.panels).map { schedule.blocks(ofPanel: $0) }.reduce(0, +)
-      #expect(blocks * kernels.channelBlock == channels / 2)
+      // 1000 channels are 125 blocks: half of them are 63.
+      #expect(blocks * kernels.channelBlock == (channels == 1000 ? 504 : channels / 2))
     }
   }
 }

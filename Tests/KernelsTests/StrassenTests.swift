@@ -67,7 +67,9 @@ import Testing
     let target = BlockedPlanes(
       channels: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth,
       halo: test.halo, block: block)
-    let half = (inputs: source.blocks / 2 * block, outputs: target.blocks / 2 * block)
+    let half = (
+      inputs: (source.blocks + 1) / 2 * block, outputs: (target.blocks + 1) / 2 * block
+    )
     let factors = factors(
       weights, inputs: plain.inputChannels, outputs: plain.outputChannels, half: half)
     func blocked(_ values: [Float], _ planes: BlockedPlanes, _ channels: Int) -> GuardedBuffer {
@@ -110,7 +112,8 @@ import Testing
           inputPixelStride: plain.stride.x * block,
           inputRowStride: plain.stride.y * source.rowStride,
           inputBlockStride: source.blockStride, inputImageStride: source.count,
-          blocks: half.inputs / block, sums: sums.pointer, productStride: count * half.inputs))
+          blocks: half.inputs / block, allBlocks: source.blocks, sums: sums.pointer,
+          productStride: count * half.inputs))
       let panelChannels = kernels.panelBlocks * block
       for channel in stride(from: 0, to: half.outputs, by: panelChannels) {
         let width = min(panelChannels, half.outputs - channel)
@@ -129,10 +132,10 @@ import Testing
           StrassenOutputArguments(
             pairs: pairs, products: GuardedBuffer(products, at: test.edge).constant,
             productStride: count * width, width: width, channel: channel,
-            halfChannels: half.outputs, output: y.pointer + target.origin,
-            outputRowStride: target.rowStride, outputBlockStride: target.blockStride,
-            outputImageStride: target.count, bias: b.constant, epilogue: epilogue,
-            residualImageStride: target.count))
+            halfChannels: half.outputs, channels: target.blocks * block,
+            output: y.pointer + target.origin, outputRowStride: target.rowStride,
+            outputBlockStride: target.blockStride, outputImageStride: target.count,
+            bias: b.constant, epilogue: epilogue, residualImageStride: target.count))
       }
       first += count
     }
@@ -161,7 +164,8 @@ import Testing
     )
   }
 
-  /// Odd and even numbers of pixels, of images and rows; channels that do not fill blocks.
+  /// Odd and even numbers of pixels, of images, rows and channel blocks; channels that do not fill
+  /// blocks.
   @Test(arguments: availableSets) func everySize(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
     for (index, shape) in [
@@ -170,8 +174,8 @@ import Testing
       for edge in GuardedBuffer.Edge.allCases {
         for (halo, stride) in [(0, 1), (1, 1), (0, 2), (2, 3)] {
           var test = Case(
-            inputs: (2 + 2 * (index % 3)) * block - index % 5,
-            outputs: (2 + 2 * (index % 4)) * block - index % 3,
+            inputs: (2 + index % 3) * block - index % 5,
+            outputs: (2 + index % 5) * block - index % 3,
             rows: shape.1 * stride, width: shape.2 * stride, stride: stride)
           test.images = shape.0
           test.edge = edge
@@ -186,16 +190,18 @@ import Testing
     }
   }
 
-  @Test(arguments: availableSets) func everyEpilogue(_ set: InstructionSet) {
+  /// - Parameter blocks: of the output: with five, there are slopes and addends for one fewer in the
+  ///   second half.
+  @Test(arguments: availableSets, [5, 6]) func everyEpilogue(_ set: InstructionSet, blocks: Int) {
     let block = set.kernels.channelBlock
-    var test = Case(inputs: 2 * block, outputs: 6 * block - 2, rows: 3, width: 5)
+    var test = Case(inputs: 2 * block, outputs: blocks * block - 2, rows: 3, width: 5)
     test.images = 2
     let (x, w, b) = data(test, seed: 7)
     var generator = Generator(state: 8)
     let sums = exact(test, x, w, b)
     let area = test.plain.outputRows * test.plain.outputWidth
     let residual = test.integers(sums.count, &generator).map { $0 * 30 }
-    let slopes = (0..<6 * block).map { Float($0 % 7) / 4 }
+    let slopes = (0..<blocks * block).map { Float($0 % 7) / 4 }
     let slopeBuffer = GuardedBuffer(slopes, at: .end)
     let activations: [(Epilogue, (Float, Int) -> Float)] = [
       (Epilogue(), { x, _ in x }),

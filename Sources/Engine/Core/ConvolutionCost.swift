@@ -9,9 +9,10 @@ import Kernels
 ///     Strassen = max(n/2 · 7/4 · C · K / rate, 7/4 · C · K · 4 B / bandwidth)
 ///              + n/2 · (C/2 · input cycles + K/2 · output cycles) / lanes / clock
 ///
-/// for n output pixels, t tiles, and C and K channels padded to whole blocks, on one core: the choice
-/// must not depend on the number of threads, since results must not. Only the relation of them
-/// matters; the constants are those of a current processor of the instruction set.
+/// for n output pixels, t tiles, and C and K channels padded to whole blocks, for Strassen's algorithm
+/// to an even number of them, on one core: the choice must not depend on the number of threads, since
+/// results must not. Only the relation of them matters; the constants are those of a current processor
+/// of the instruction set.
 struct ConvolutionCost {
   private let geometry: ConvolutionGeometry
   private let lanes: Double
@@ -56,10 +57,10 @@ struct ConvolutionCost {
 
   var strassen: Double {
     let times = (pixels + 1) / 2
+    let (inputs, outputs) = (Double(geometry.halfInputs), Double(geometry.halfOutputs))
     let transforms =
-      Double(geometry.inputs / 2) * Self.strassenCycles.input
-      + Double(geometry.outputs / 2) * Self.strassenCycles.output
-    return multiplying(Double(StrassenPairs.products) * pairs / 4, times: times)
+      inputs * Self.strassenCycles.input + outputs * Self.strassenCycles.output
+    return multiplying(Double(StrassenPairs.products) * inputs * outputs, times: times)
       + Double(times) * transforms / lanes / Self.clock
   }
 }
@@ -84,6 +85,11 @@ struct ConvolutionGeometry: Sendable {
     self.outputs = padded(outputs)
     self.block = block
   }
+
+  /// Channels of the first half in Strassen's algorithm, whole blocks: of an odd number of them the
+  /// larger part.
+  var halfInputs: Int { (inputs / block + 1) / 2 * block }
+  var halfOutputs: Int { (outputs / block + 1) / 2 * block }
 
   func tiles(_ form: WinogradForm) -> Int {
     images * WinogradTiles.perImage(form: form, rows: rows, width: width)

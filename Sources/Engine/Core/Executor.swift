@@ -8,7 +8,14 @@ final class Executor: @unchecked Sendable {
   private let pool: ThreadPool
   private let hooks: EngineHooks
   private let arena: AlignedBuffer
-  private let scalings: [InputScaling?]
+  /// By step; nil for all but inputs and outputs.
+  private let transfers: [Transfer?]
+
+  /// How a caller's row-major tensor becomes a blob or the other way.
+  private struct Transfer {
+    var blob: Operand
+    var converter: LayoutConverter
+  }
 
   var arenaBytes: Int { plan.arenaBytes }
 
@@ -17,13 +24,32 @@ final class Executor: @unchecked Sendable {
     self.pool = pool
     self.hooks = hooks
     arena = try AlignedBuffer(checkedByteCount: plan.arenaBytes)
-    scalings = try plan.graph.inputs.map { input in
-      guard let preprocessing = input.preprocessing else { return nil }
-      let channels = plan.graph.shape(input.value).channels
-      return InputScaling(
-        scale: try Constant([Float](repeating: preprocessing.scale, count: channels)),
-        bias: try Constant(preprocessing.bias))
+    transfers = try plan.actions.map { action in
+      switch action {
+      case .input(let index, let id):
+        let blob = plan.operand(id)
+        let array = try TensorLayout(blob.layout.shape, block: 1)
+        let scaling = try Self.scaling(plan.graph.inputs[index], channels: array.shape.channels)
+        return Transfer(
+          blob: blob,
+          converter: LayoutConverter(
+            from: array, to: blob.layout, scaling: scaling, plan.kernels))
+      case .output(_, let id):
+        let blob = plan.operand(id)
+        let array = try TensorLayout(blob.layout.shape, block: 1)
+        return Transfer(
+          blob: blob, converter: LayoutConverter(from: blob.layout, to: array, plan.kernels))
+      case .node, .convert: return nil
+      }
     }
+  }
+
+  /// The scale and bias of an image; with a mean image `load` takes the difference instead.
+  private static func scaling(_ input: Graph.Input, channels: Int) throws -> InputScaling? {
+    guard let preprocessing = input.preprocessing, preprocessing.mean.isEmpty else { return nil }
+    return InputScaling(
+      scale: try Constant([Float](repeating: preprocessing.scale, count: channels)),
+      bias: try Constant(preprocessing.bias))
   }
 
   /// - Parameter inputs: one tensor for each input of the graph, of its shape.
@@ -45,8 +71,10 @@ final class Executor: @unchecked Sendable {
     for (step, action) in plan.actions.enumerated() {
       let start = hooks.onStep == nil ? nil : clock.now
       switch action {
-      case .input(let index, let id): load(inputs[index], index, id, context)
-      case .output(let index, let id): results[index] = store(id, context)
+      case .input(let index, _): load(inputs[index], index, transfers[step], context)
+      case .output(let index, let id):
+        results[index] = try store(
+          plan.graph.shape(plan.representations[id].value), transfers[step], context)
       case .node(let index, _, _):
         let node = plan.graph.nodes[index]
         do {
@@ -65,48 +93,39 @@ final class Executor: @unchecked Sendable {
   }
 
   private func load(
-    _ tensor: Tensor, _ index: Int, _ id: Plan.Representation.ID, _ context: RunContext
+    _ tensor: Tensor, _ index: Int, _ transfer: Transfer?, _ context: RunContext
   ) {
-    let operand = plan.operand(id)
-    let layout = operand.layout
-    guard let dense = try? TensorLayout(layout.shape, block: 1) else { return }
-    let converter = LayoutConverter(from: dense, to: layout, plan.kernels)
-    let target = context.pointer(operand)
-    let scaling = scalings[index]
+    guard let transfer else { return }
+    let target = context.pointer(transfer.blob)
+    func convert(_ source: UnsafePointer<Float>) {
+      context.parallel(transfer.converter.units, writing: transfer.blob) {
+        transfer.converter.run($0, source, target)
+      }
+    }
     let mean = plan.graph.inputs[index].preprocessing?.mean ?? []
     tensor.withUnsafeElements { elements in
       guard let source = elements.baseAddress else { return }
-      if mean.isEmpty {
-        context.parallel(converter.units, writing: operand) {
-          converter.run($0, source, target, preprocessing: scaling)
-        }
-        return
-      }
+      if mean.isEmpty { return convert(source) }
       // A mean image is rare: the difference is taken in a copy.
       var difference = [Float](repeating: 0, count: elements.count)
       for position in difference.indices {
         difference[position] = source[position] - mean[position % mean.count]
       }
       difference.withUnsafeBufferPointer { values in
-        guard let values = values.baseAddress else { return }
-        context.parallel(converter.units, writing: operand) { converter.run($0, values, target) }
+        if let values = values.baseAddress { convert(values) }
       }
     }
   }
 
-  private func store(_ id: Plan.Representation.ID, _ context: RunContext) -> Tensor {
-    let operand = plan.operand(id)
-    let layout = operand.layout
-    let value = plan.representations[id].value
-    var tensor = Tensor(shape: plan.graph.shape(value).dimensions)
-    guard let dense = try? TensorLayout(layout.shape, block: 1) else { return tensor }
-    let converter = LayoutConverter(from: layout, to: dense, plan.kernels)
-    let source = context.pointer(operand)
-    tensor.withUnsafeMutableElements { elements in
-      guard let target = elements.baseAddress else { return }
-      let base = UnsafeMutableSendable(target)
-      context.pool.forEach(converter.units) { converter.run($0, source, base.pointer) }
+  private func store(
+    _ shape: Shape, _ transfer: Transfer?, _ context: RunContext
+  ) throws -> Tensor {
+    try Tensor(checkedShape: shape.dimensions) { elements in
+      guard let transfer, let target = elements.baseAddress else { return }
+      let source = context.pointer(transfer.blob)
+      context.pool.forEach(transfer.converter.units) {
+        transfer.converter.run($0, source, target)
+      }
     }
-    return tensor
   }
 }

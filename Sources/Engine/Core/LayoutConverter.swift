@@ -5,22 +5,37 @@ import TensorCore
 struct LayoutConverter: Sendable {
   private let from: TensorLayout
   private let to: TensorLayout
+  private let scaling: InputScaling?
   private let kernels: KernelTable
 
-  init(from: TensorLayout, to: TensorLayout, _ kernels: KernelTable) {
+  init(
+    from: TensorLayout, to: TensorLayout, scaling: InputScaling? = nil, _ kernels: KernelTable
+  ) {
     self.from = from
     self.to = to
+    self.scaling = scaling
     self.kernels = kernels
   }
 
   private var wide: TensorLayout { to.block > from.block ? to : from }
-  /// Pieces that threads may share: channel blocks of the wider layout.
-  var units: Int { wide.planes }
+  /// Whether one array becomes another, whatever its planes are.
+  private var isCopy: Bool { from.isDense && to.isDense && scaling == nil }
+  /// Floats of an array that are copied at once.
+  private static let pieceFloats = 16 << 10
+
+  /// Pieces that threads may share: channel blocks of the wider layout, or parts of an array.
+  var units: Int {
+    isCopy ? (to.floatCount + Self.pieceFloats - 1) / Self.pieceFloats : wide.planes
+  }
 
   func run(
-    _ unit: Int, _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>,
-    preprocessing: InputScaling? = nil
+    _ unit: Int, _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>
   ) {
+    if isCopy {
+      let first = unit * Self.pieceFloats
+      let count = min(Self.pieceFloats, to.floatCount - first)
+      return (target + first).update(from: source + first, count: count)
+    }
     let layout = wide
     let image = unit / layout.channelBlocks
     let channel = unit % layout.channelBlocks * layout.block
@@ -36,8 +51,8 @@ struct LayoutConverter: Sendable {
         BlockingArguments(
           input: sourceStart, channelStride: from.planeStride, rowStride: from.rowStride,
           pixelStride: 1, channels: channels,
-          scale: preprocessing.map { $0.scale.pointer + channel },
-          bias: preprocessing.map { $0.bias.pointer + channel }, output: targetStart,
+          scale: scaling.map { $0.scale.pointer + channel },
+          bias: scaling.map { $0.bias.pointer + channel }, output: targetStart,
           outputRowStride: to.rowStride, rows: rows, width: width))
       return
     }
@@ -51,12 +66,12 @@ struct LayoutConverter: Sendable {
     }
     for row in 0..<rows {
       let line = targetStart + row * to.rowStride
-      if let preprocessing {
+      if let scaling {
         kernels.unary(
           UnaryArguments(
             function: .linear, input: sourceStart + row * from.rowStride, output: line,
-            count: width, alpha: preprocessing.scale.pointer[channel],
-            beta: preprocessing.bias.pointer[channel]))
+            count: width, alpha: scaling.scale.pointer[channel],
+            beta: scaling.bias.pointer[channel]))
       } else {
         line.update(from: sourceStart + row * from.rowStride, count: width * to.block)
       }

@@ -131,10 +131,8 @@ struct Plan {
       let target = run.pointer(output)
       if source == target {
         // The elements lie right already; only lanes without a channel have to be cleared.
-        for plane in 0..<output.layout.planes {
-          output.layout.clearEmptyLanes(ofPlane: plane, in: target)
-        }
-        return
+        let last = output.layout.channelBlocks - 1
+        return output.layout.clearEmptyLanes(ofPlane: last, in: target)
       }
       run.parallel(converter.units, writing: output) { converter.run($0, source, target) }
     }

@@ -10,15 +10,12 @@ extension ConvolutionWeights {
     _ window: WindowGeometry, output: Shape, kernels: KernelTable, _ algorithm: ConvolutionAlgorithm
   ) -> Bool {
     guard groups == 1, window.kernel == [1, 1] else { return false }
-    let geometry = geometry(output, kernels)
-    guard geometry.inputs / geometry.block % 2 == 0, geometry.outputs / geometry.block % 2 == 0
-    else { return false }
     switch algorithm {
     case .strassen: return true
     case .direct, .winograd2, .winograd4, .winograd6: return false
     case .automatic:
       if values.compressed != nil { return false }
-      let cost = ConvolutionCost(geometry, kernels: kernels)
+      let cost = ConvolutionCost(geometry(output, kernels), kernels: kernels)
       return cost.strassen < Self.worthwhile * cost.direct(taps: 1)
     }
   }

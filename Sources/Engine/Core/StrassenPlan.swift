@@ -66,7 +66,8 @@ struct StrassenPlan: Sendable {
       StrassenInputArguments(
         pairs: pairs, input: input + start, inputPixelStride: stride[1] * from.block,
         inputRowStride: stride[0] * from.rowStride, inputBlockStride: from.planeStride,
-        inputImageStride: from.imageStride, blocks: schedule.inputBlocks, sums: sums,
+        inputImageStride: from.imageStride, blocks: schedule.inputBlocks,
+        allBlocks: geometry.inputs / schedule.block, sums: sums,
         productStride: schedule.sumStride))
   }
 
@@ -103,8 +104,9 @@ struct StrassenPlan: Sendable {
         pairs: pairs, products: products, productStride: schedule.productStride,
         width: schedule.blocks(ofPanel: panel) * schedule.block,
         channel: panel * schedule.panelBlocks * schedule.block,
-        halfChannels: schedule.outputBlocks * schedule.block, output: buffers.output + to.origin,
-        outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
+        halfChannels: geometry.halfOutputs, channels: geometry.outputs,
+        output: buffers.output + to.origin, outputRowStride: to.rowStride,
+        outputBlockStride: to.planeStride,
         outputImageStride: to.imageStride, bias: bias?.pointer, epilogue: epilogue,
         residualImageStride: residual?.imageStride ?? 0))
   }

@@ -8,7 +8,7 @@ import Kernels
 struct StrassenSchedule: Sendable {
   let pairs: Int
   let bands: Int
-  /// Channel blocks of a half.
+  /// Channel blocks of the first half; the second has as many or one fewer.
   let inputBlocks: Int
   let outputBlocks: Int
   /// Of the output channels of a half.
@@ -28,8 +28,8 @@ struct StrassenSchedule: Sendable {
   init(_ geometry: ConvolutionGeometry, kernels: KernelTable, threads: Int) {
     block = geometry.block
     panelBlocks = kernels.panelBlocks
-    inputBlocks = geometry.inputs / block / 2
-    outputBlocks = geometry.outputs / block / 2
+    inputBlocks = geometry.halfInputs / block
+    outputBlocks = geometry.halfOutputs / block
     panels = (outputBlocks + panelBlocks - 1) / panelBlocks
     pairs = (geometry.images * geometry.rows * geometry.width + 1) / 2
     self.threads = threads

@@ -58,6 +58,8 @@ struct ConvolutionOperation: Operation {
 
   var kind: String { "convolution" }
 
+  var takesBorrowedInput: Bool { true }
+
   private func readsPlanes(_ shapes: NodeShapes) -> Bool {
     weights.groups == 1 && weights.inputs <= 8 && shapes.producedBlocks[0] != .blocked
   }

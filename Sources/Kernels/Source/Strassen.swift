@@ -60,6 +60,7 @@ func strassenInput(_ a: StrassenInputArguments) {
     let block = channel / channelBlock
     let lane = channel % channelBlock
     let plane = a.input + (block &* a.inputBlockStride &+ lane)
+    let hasSecondHalf = block &+ a.blocks < a.allBlocks
     var target = a.sums + (block &* a.pairs.count &* channelBlock &+ lane)
     var upper = walk(from: a.pairs.first)
     var lower = walk(from: a.pairs.first &+ a.pairs.pairs)
@@ -67,13 +68,14 @@ func strassenInput(_ a: StrassenInputArguments) {
     while pair < a.pairs.count {
       let first = plane + upper.offset
       let a11 = load(first)
-      let a12 = load(first + toSecondHalf)
+      var a12 = Vector.zero
+      if hasSecondHalf { a12 = load(first + toSecondHalf) }
       var a21 = Vector.zero
       var a22 = Vector.zero
       if pair < whole {
         let second = plane + lower.offset
         a21 = load(second)
-        a22 = load(second + toSecondHalf)
+        if hasSecondHalf { a22 = load(second + toSecondHalf) }
       }
       store(a11 + a22, target)
       store(a21 + a22, target + a.productStride)
@@ -116,7 +118,9 @@ func strassenOutput(_ a: StrassenOutputArguments) {
     let addend = a.epilogue.residual.map { $0 + (block &* a.epilogue.residualBlockStride &+ lane) }
     let residualToSecondHalf = halfBlocks &* a.epilogue.residualBlockStride
     let bias1 = a.bias.map { load($0 + channel) } ?? .zero
-    let bias2 = a.bias.map { load($0 + (channel &+ a.halfChannels)) } ?? .zero
+    let hasSecondHalf = channel &+ a.halfChannels < a.channels
+    var bias2 = Vector.zero
+    if hasSecondHalf, let bias = a.bias { bias2 = load(bias + (channel &+ a.halfChannels)) }
     var upper = walk(from: a.pairs.first)
     var lower = walk(from: a.pairs.first &+ a.pairs.pairs)
     var upperAddend = residualWalk(from: a.pairs.first)
@@ -141,24 +145,24 @@ func strassenOutput(_ a: StrassenOutputArguments) {
       if let addend {
         let p = addend + upperAddend.offset
         first[0][0] += load(p)
-        second[0][0] += load(p + residualToSecondHalf)
+        if hasSecondHalf { second[0][0] += load(p + residualToSecondHalf) }
         if pair < whole {
           let q = addend + lowerAddend.offset
           first[1][0] += load(q)
-          second[1][0] += load(q + residualToSecondHalf)
+          if hasSecondHalf { second[1][0] += load(q + residualToSecondHalf) }
         }
         upperAddend.advance()
         lowerAddend.advance()
       }
-      activate(&first, a.epilogue, channel: channel)
-      activate(&second, a.epilogue, channel: channel &+ a.halfChannels)
       let p = plane + upper.offset
+      let q = plane + lower.offset
+      activate(&first, a.epilogue, channel: channel)
       store(first[0][0], p)
-      store(second[0][0], p + toSecondHalf)
-      if pair < whole {
-        let q = plane + lower.offset
-        store(first[1][0], q)
-        store(second[1][0], q + toSecondHalf)
+      if pair < whole { store(first[1][0], q) }
+      if hasSecondHalf {
+        activate(&second, a.epilogue, channel: channel &+ a.halfChannels)
+        store(second[0][0], p + toSecondHalf)
+        if pair < whole { store(second[1][0], q + toSecondHalf) }
       }
       m += a.width
       upper.advance()
