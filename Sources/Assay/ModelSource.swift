@@ -50,6 +50,12 @@ public enum ModelSource: Sendable {
     self = .keras(try KerasImporter.load(path, weights: weights))
   }
 
+  /// Of a source network's files, which Caffe takes in either order, the one that holds its weights.
+  public func weightsFile(_ path: String, _ weights: String?) -> String {
+    if case .caffe(let source) = self, source.path != path { return path }
+    return weights ?? path
+  }
+
   /// Converts a source network. Custom layers of classes that `customLayers` has are asked for their
   /// output shapes.
   public func convert(

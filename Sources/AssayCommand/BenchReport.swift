@@ -59,7 +59,7 @@ struct BenchReport {
   }
 
   private static func milliseconds(_ value: Double) -> JSONText {
-    .literal(fixedText(value, decimals: 4))
+    .fixed(value, decimals: 4)
   }
 
   var json: JSONText {
@@ -70,7 +70,7 @@ struct BenchReport {
       ("p90_ms", Self.milliseconds(timings.percentile(0.9))),
       ("p99_ms", Self.milliseconds(timings.percentile(0.99))),
       ("multiply_adds", .int(multiplyAdds)),
-      ("gflops", .literal(fixedText(speed / 1e9, decimals: 2))),
+      ("gflops", .fixed(speed / 1e9, decimals: 2)),
       ("threads", .int(network.threadCount)),
       ("instruction_set", .string(network.instructionSet.rawValue)),
       ("peak_memory_bytes", .int(peakMemory)),
@@ -83,12 +83,12 @@ struct BenchReport {
     ]
     if let filePages { pairs.append(("file_page_bytes", .int(filePages))) }
     if let peak {
-      pairs.append(("peak_gflops_one_thread", .literal(fixedText(peak.one / 1e9, decimals: 2))))
-      pairs.append(("peak_gflops", .literal(fixedText(peak.all / 1e9, decimals: 2))))
+      pairs.append(("peak_gflops_one_thread", .fixed(peak.one / 1e9, decimals: 2)))
+      pairs.append(("peak_gflops", .fixed(peak.all / 1e9, decimals: 2)))
     }
     if let comparison {
       pairs.append(("against", .string(comparison.verdict.rawValue)))
-      pairs.append(("ratio", .literal(fixedText(comparison.ratio, decimals: 4))))
+      pairs.append(("ratio", .fixed(comparison.ratio, decimals: 4)))
     }
     return .object(pairs)
   }

@@ -1,4 +1,5 @@
 import Assay
+import CoreMLModel
 import TensorCore
 
 #if canImport(Glibc)
@@ -32,6 +33,11 @@ enum Console {
 
   static func warn(_ message: String) {
     write(styled("warning:", .yellow) + " " + escaped(message) + "\n", to: STDERR_FILENO)
+  }
+
+  /// Warns where values are NaN or infinite.
+  static func warnOfWeights(_ model: Model, file: String) {
+    if let note = model.nonFiniteNote(file: file) { warn(note) }
   }
 
   /// The argument parser's message, with our own first word.

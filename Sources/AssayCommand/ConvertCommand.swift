@@ -108,7 +108,10 @@ struct ConvertCommand: ParsableCommand {
     let source = try ModelSource(contentsOf: model, weights: weights)
     let registry = try plugins.customLayers()
     var result = try source.convert(options, customLayers: registry)
-    for note in result.notes where !global.quiet { Console.warn(note) }
+    if !global.quiet {
+      for note in result.notes { Console.warn(note) }
+      Console.warnOfWeights(result.model, file: source.weightsFile(model, weights))
+    }
     if forgetBias == .add { result.model = try result.model.withForgetBiasInField() }
     if weightsPrecision == .float16 { result.model = try result.model.withHalfPrecisionWeights() }
     result.model.specificationVersion = result.model.minimumSpecificationVersion

@@ -28,7 +28,7 @@ struct DetectionText {
     let objects = result.objects.map { object in
       JSONText.object([
         ("label", .string(result.detector.label(object.classIndex))),
-        ("class", .int(object.classIndex)), ("score", .literal(numberText(object.score))),
+        ("class", .int(object.classIndex)), ("score", .number(object.score, digits: 9)),
         ("box", Self.box(object.box)),
       ])
     }
@@ -48,7 +48,7 @@ struct DetectionText {
         (
           "category_id",
           .int(COCOResults.categoryID(of: object.classIndex, labels: result.detector.labels))
-        ), ("bbox", Self.box(object.box)), ("score", .literal(numberText(object.score))),
+        ), ("bbox", Self.box(object.box)), ("score", .number(object.score, digits: 9)),
       ])
     }
   }
@@ -58,6 +58,6 @@ struct DetectionText {
   }
 
   private static func box(_ box: Box) -> JSONText {
-    .array(numbers(box).map { .literal(numberText($0)) })
+    .array(numbers(box).map { .number($0, digits: 9) })
   }
 }

@@ -42,8 +42,10 @@ struct InspectCommand: ParsableCommand {
     global.apply()
     let registry = try plugins.customLayers()
     if let exportWeights { return try export(to: exportWeights, registry) }
-    let document = try inFile(model) {
-      try ModelSource(contentsOf: model, weights: weights).inspectedModel(customLayers: registry)
+    let source = try inFile(model) { try ModelSource(contentsOf: model, weights: weights) }
+    let document = try inFile(model) { try source.inspectedModel(customLayers: registry) }
+    if !global.quiet {
+      Console.warnOfWeights(document, file: source.weightsFile(model, weights))
     }
     if let swiftStubs {
       let stubs = AppStubs(document.customLayerClasses(registry))

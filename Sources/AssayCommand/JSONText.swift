@@ -1,28 +1,33 @@
+import ByteFormats
+
 /// JSON on one line, in the order in which it was put together. Numbers that JSON has no word for
-/// are `NaN`, `Infinity` and `-Infinity`, as Python reads and writes them.
+/// are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
 indirect enum JSONText {
   case null
   case bool(Bool)
   case int(Int)
-  case number(Double)
-  /// Nine digits, which name a 32-bit float.
+  /// Seventeen significant digits name a 64-bit float, nine a 32-bit one.
+  case number(Double, digits: Int = 17)
+  case fixed(Double, decimals: Int)
   case floats([Float])
   case string(String)
-  /// A number that has been written already.
-  case literal(String)
   case array([JSONText])
   case object([(String, JSONText)])
+
+  static func float(_ value: Float) -> JSONText { .number(Double(value), digits: 9) }
 
   var text: String {
     switch self {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"
     case .int(let value): String(value)
-    case .number(let value): numberText(value, digits: 17)
+    case .number(let value, let digits):
+      NumberText.jsonString(value) ?? numberText(value, digits: digits)
+    case .fixed(let value, let decimals):
+      NumberText.jsonString(value) ?? fixedText(value, decimals: decimals)
     case .floats(let values):
-      "[" + values.map { numberText(Double($0)) }.joined(separator: ", ") + "]"
+      "[" + values.map { Self.float($0).text }.joined(separator: ", ") + "]"
     case .string(let value): Self.quoted(value)
-    case .literal(let text): text
     case .array(let values): "[" + values.map(\.text).joined(separator: ", ") + "]"
     case .object(let pairs):
       "{" + pairs.map { "\(Self.quoted($0.0)): \($0.1.text)" }.joined(separator: ", ") + "}"

@@ -1,3 +1,5 @@
+import ByteFormats
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -6,8 +8,7 @@
 
 /// `value` with `digits` significant digits, as C's `%.*g` writes it.
 func numberText(_ value: Double, digits: Int = 9) -> String {
-  if value.isNaN { return "NaN" }
-  if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
+  if let word = NumberText.word(value) { return word }
   return withVaList([Int32(digits), value]) { arguments in
     var buffer = [CChar](repeating: 0, count: 64)
     vsnprintf(&buffer, buffer.count, "%.*g", arguments)

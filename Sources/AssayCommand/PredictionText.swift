@@ -50,7 +50,7 @@ struct PredictionText {
           JSONText.array(
             list.map {
               .object([
-                ("label", .string($0.label)), ("probability", .floatNumber($0.probability)),
+                ("label", .string($0.label)), ("probability", .float($0.probability)),
               ])
             })
         }
@@ -97,10 +97,6 @@ struct PredictionText {
     return "  min \(numberText(low, digits: 6))  max \(numberText(high, digits: 6))"
       + "  mean \(numberText(mean, digits: 6))  (-o FILE writes all \(groupedText(elements.count)))\n"
   }
-}
-
-extension JSONText {
-  static func floatNumber(_ value: Float) -> JSONText { .literal(numberText(Double(value))) }
 }
 
 extension String {

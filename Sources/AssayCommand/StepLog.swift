@@ -74,11 +74,11 @@ struct StepTable {
         [
           ("step", .string(step.name)), ("type", .string(step.layerType)),
           ("kernel", .string(step.kernel)),
-          ("step_ms", .literal(fixedText(record.seconds * 1e3, decimals: 4))),
-          ("share", .literal(fixedText(total > 0 ? record.seconds / total : 0, decimals: 4))),
+          ("step_ms", .fixed(record.seconds * 1e3, decimals: 4)),
+          ("share", .fixed(total > 0 ? record.seconds / total : 0, decimals: 4)),
           ("multiply_adds", .int(step.multiplyAdds)),
-          ("gflops", .literal(fixedText(speed / 1e9, decimals: 2))),
-        ] + (peak.map { [("share_of_peak", .literal(fixedText(speed / $0, decimals: 4)))] } ?? []))
+          ("gflops", .fixed(speed / 1e9, decimals: 2)),
+        ] + (peak.map { [("share_of_peak", .fixed(speed / $0, decimals: 4))] } ?? []))
     }
   }
 }

@@ -52,7 +52,7 @@ public enum CSVFile {
     var text: [UInt8] = []
     try array.tensor.withUnsafeElements { elements in
       for (index, value) in elements.enumerated() {
-        NumberText.append(value, isInteger: array.type == .uint8, to: &text)
+        NumberText.append(value, isInteger: array.type == .uint8, as: .csv, to: &text)
         text.append(UInt8(ascii: (index + 1) % columnCount == 0 ? "\n" : ","))
         if text.count >= 1 << 20 {
           try text.withUnsafeBytes(write)

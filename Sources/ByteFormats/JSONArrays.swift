@@ -2,7 +2,8 @@ import TensorCore
 
 /// Arrays as JSON: a number, nested arrays of numbers, or an object of named ones.
 ///
-/// `NaN`, `Infinity` and `-Infinity` are read and written as Python's `json` does; `true` and
+/// Numbers that JSON has no word for are written as the strings `"NaN"`, `"Infinity"` and
+/// `"-Infinity"`, and read so or without the quotes, as Python's `json` writes them; `true` and
 /// `false` count as 1 and 0. Nested arrays must be rectangular. Numbers go straight into the
 /// tensor, so that a document of millions of them needs no tree.
 public enum JSONArrays {
@@ -27,7 +28,8 @@ public enum JSONArrays {
         var offset = 0
         func append(axis: Int) throws {
           guard axis < array.tensor.shape.count else {
-            NumberText.append(elements[offset], isInteger: array.type == .uint8, to: &text)
+            NumberText.append(
+              elements[offset], isInteger: array.type == .uint8, as: .json, to: &text)
             offset += 1
             if text.count >= 1 << 20 { try flush() }
             return
@@ -159,12 +161,15 @@ private struct JSONArrayParser {
     shape.lengths[depth] = count
   }
 
+  private static let words: [(StaticString, Float)] = [
+    ("true", 1), ("false", 0), ("\"NaN\"", .nan), ("\"Infinity\"", .infinity),
+    ("\"-Infinity\"", -.infinity),
+  ]
+
   private mutating func number() throws -> Float {
-    if let byte = next(), byte == UInt8(ascii: "t") || byte == UInt8(ascii: "f") {
-      for (word, value) in [("true", 1), ("false", 0)] as [(StaticString, Float)]
-      where accept(word) {
-        return value
-      }
+    if let byte = next(), [UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "\"")].contains(byte)
+    {
+      for (word, value) in Self.words where accept(word) { return value }
     }
     guard let (value, length) = DecimalNumber.parse(text[position...]) else {
       throw failure("no number")

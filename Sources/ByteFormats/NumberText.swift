@@ -1,12 +1,25 @@
 /// Numbers as JSON and CSV print them.
-enum NumberText {
-  /// The shortest decimal that reads back as the same float; NaN, Infinity and -Infinity as Python
-  /// writes them.
-  static func append(_ value: Float, isInteger: Bool = false, to text: inout [UInt8]) {
-    if value.isNaN {
-      text += "NaN".utf8
-    } else if value.isInfinite {
-      text += (value < 0 ? "-Infinity" : "Infinity").utf8
+public enum NumberText {
+  /// `NaN`, `Infinity` or `-Infinity`, as Python writes them; nil for a finite number.
+  public static func word(_ value: Double) -> String? {
+    if value.isFinite { return nil }
+    return value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
+  }
+
+  /// The same as a string of JSON, which has no number for them. Protobuf's JSON does so, too.
+  public static func jsonString(_ value: Double) -> String? { word(value).map { "\"\($0)\"" } }
+
+  enum Format {
+    case json
+    case csv
+  }
+
+  /// The shortest decimal that reads back as the same float.
+  static func append(
+    _ value: Float, isInteger: Bool = false, as format: Format, to text: inout [UInt8]
+  ) {
+    if !value.isFinite {
+      text += ((format == .json ? jsonString : word)(Double(value)) ?? "").utf8
     } else if isInteger, let integer = Int32(exactly: value) {
       text += String(integer).utf8
     } else {

@@ -1,3 +1,5 @@
+import ByteFormats
+
 /// A JSON document that keeps the order of its members and tells `1` from `1.0`.
 public enum JSONValue: Sendable, Equatable {
   case null
@@ -70,8 +72,7 @@ extension JSONValue {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"
     case .int(let value): String(value)
-    case .double(let value):
-      value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : "\(value)"
+    case .double(let value): NumberText.jsonString(value) ?? "\(value)"
     case .string(let value): Self.quoted(value)
     case .array(let values): "[" + values.map(\.text).joined(separator: ", ") + "]"
     case .object(let object):

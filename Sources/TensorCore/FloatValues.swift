@@ -1,7 +1,8 @@
 /// Float values that are stored somewhere, possibly in another axis order, and read in pieces, so
 /// that a large weight is never copied as a whole.
 public struct FloatValues: Sendable {
-  private let source: Bytes
+  /// The values as they lie in memory; a single one where it stands for all.
+  let source: Bytes
   /// Shape of the values in the order in which they are read.
   public let shape: [Int]
   /// Step in the source, in elements, along each axis of `shape`.

@@ -94,14 +94,18 @@ import Testing
       #expect(set.arrays.map(\.name) == expected.map(\.0), "\(text)")
       #expect(set.arrays.map(\.tensor) == expected.map { Tensor(shape: $0.1, $0.2) }, "\(text)")
     }
-    #expect(try parse("[NaN]").arrays[0].tensor.elements[0].isNaN)
+    for text in ["[NaN]", "[\"NaN\"]"] {
+      #expect(try parse(text).arrays[0].tensor.elements[0].isNaN)
+    }
+    #expect(try parse("[\"-Infinity\", \"Infinity\"]").arrays[0].tensor.elements[0] == -.infinity)
     #expect(try parse("-2e0 ", prefersJSON: true).arrays[0].tensor == Tensor(shape: [], [-2]))
   }
 
   @Test func refusesBadJSON() {
     let texts = [
       "[1, 2", "[1 2]", "[1,]", "[,]", "[[1], [1, 2]]", "[1, [2]]", "[[1], 2]", "[[], [1]]",
-      "[[[]], []]", "[[], [[]]]", "[\"1\"]", "[null]", "{\"a\" 1}", "{\"a\": 1,}", "{a: 1}",
+      "[[[]], []]", "[[], [[]]]", "[\"1\"]", "[\"NaN]", "[\"nan\"]", "[\"NaN \"]", "[null]",
+      "{\"a\" 1}", "{\"a\": 1,}", "{a: 1}",
       "{\"a\": 1, \"a\": 2}", "{\"a\": {\"b\": 1}}", "[1] [2]", "{\"\\ud800\": 1}",
       "{\"\\x\": 1}", "{\"a\nb\": 1}", "{\"", "[", "{",
     ]
@@ -128,11 +132,15 @@ import Testing
       #expect(a.tensor.shape == b.tensor.shape)
       #expect(a.tensor.elements.map(\.bitPattern) == b.tensor.elements.map(\.bitPattern))
     }
-    // Without the infinity it is JSON in the strict sense.
-    let strict = ArraySet([NamedArray(Tensor(shape: [3], [1, 0.25, 1e-20]))])
+    // It is JSON in the strict sense, with strings for what is no number there.
+    let strict = ArraySet([
+      NamedArray(Tensor(shape: [5], [0.25, 1e-20, .nan, .infinity, -.infinity]))
+    ])
     var json: [UInt8] = []
     try strict.write(.json) { json += $0 }
-    #expect(try JSONDecoder().decode([Double].self, from: Data(json)) == [1, 0.25, 1e-20])
+    let read = try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [Any])
+    #expect(read.compactMap { $0 as? Double } == [0.25, 1e-20])
+    #expect(read.compactMap { $0 as? String } == ["NaN", "Infinity", "-Infinity"])
 
     var table: [UInt8] = []
     try ArraySet([set.arrays[0]]).write(.csv) { table += $0 }

@@ -20,6 +20,13 @@ struct JSONParserTests {
     #expect(value.array?[3] == .double(123_456_789_012_345_678_901_234_567_890))
   }
 
+  @Test func writesStringsForWhatIsNoNumber() {
+    let value = JSONValue.array([
+      .double(.nan), .double(.infinity), .double(-.infinity), .double(1.5),
+    ])
+    #expect(value.text == #"["NaN", "Infinity", "-Infinity", 1.5]"#)
+  }
+
   @Test func readsSurrogatePairs() throws {
     #expect(try JSONValue(parsing: #""\ud83d\ude00\ud800""#) == .string("😀\u{FFFD}"))
   }

@@ -98,7 +98,7 @@ def error(assay, folder):
         file.seek(10 + int.from_bytes(header[8:10], "little"))
         import array
         values = array.array("f", file.read())
-    return comparison["largestAbsoluteError"] / max(abs(value) for value in values)
+    return float(comparison["largestAbsoluteError"]) / max(abs(value) for value in values)
 
 
 def main():

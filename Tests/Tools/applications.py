@@ -88,7 +88,7 @@ def check(name, framework, folder, assay):
     if process.returncode not in (0, 1):
         return "BROKEN", process.stderr.strip()[:1500]
     report = json.loads(process.stdout.strip().splitlines()[0])
-    error = max(o["largestAbsoluteError"] for o in report["outputs"]) / largest
+    error = max(float(o["largestAbsoluteError"]) for o in report["outputs"]) / largest
     verdict = "match" if process.returncode == 0 else "DIFFERS"
     return verdict, f"{error:.1e} of {largest:.3g}, converted in {converted:.1f} s"
 

@@ -1,0 +1,72 @@
+import TensorCore
+
+/// A field of a layer's weights with values that are NaN or infinite. Frameworks compute with them.
+public struct NonFiniteWeights: Sendable, Equatable {
+  /// In a pipeline with the model's name in front.
+  public let layer: String
+  public let layerClass: String
+  public let field: String
+  public let count: Int
+  /// Of all values of the field.
+  public let total: Int
+}
+
+extension Model {
+  /// The fields with such values, in the order of the file; those of networks inside loops and
+  /// branches excepted. Of codes, their scales, biases and tables count.
+  public var nonFiniteWeights: [NonFiniteWeights] {
+    networks.flatMap { prefix, model in
+      (model.neuralNetwork?.layers ?? []).flatMap { layer in
+        (layer.parameters?.weights ?? []).flatMap { weight in
+          weight.values.nonFiniteParts.map {
+            NonFiniteWeights(
+              layer: prefix + layer.name, layerClass: layer.parameters?.typeName ?? "",
+              field: ([weight.name] + $0.path).joined(separator: "."), count: $0.count,
+              total: $0.total)
+          }
+        }
+      }
+    }
+  }
+
+  /// A line about them: the first, and how many others there are. Nil where all values are finite.
+  public func nonFiniteNote(file: String) -> String? {
+    let found = nonFiniteWeights
+    guard let first = found.first else { return nil }
+    var text =
+      "\(first.count) of \(first.total) values \(first.count == 1 ? "is" : "are") NaN or infinite"
+    let others = found.dropFirst()
+    if !others.isEmpty {
+      let fields = others.count == 1 ? "another field" : "\(others.count) other fields"
+      text += ", and \(others.reduce(0) { $0 + $1.count }) in \(fields)"
+    }
+    return ModelError(
+      .malformed, text, file: file, layer: first.layer, layerClass: first.layerClass,
+      field: first.field
+    ).description
+  }
+}
+
+extension Weights {
+  fileprivate typealias Part = (path: [String], count: Int, total: Int)
+
+  /// What of the message holds such values: the path to it, and how many of them.
+  fileprivate var nonFiniteParts: [Part] {
+    func part(_ name: String, _ values: [Float]) -> Part {
+      (["quantization", name], values.count { !$0.isFinite }, values.count)
+    }
+    let halves = float16Value.withUnsafeBytes { NotFinite.count(halves: $0) }
+    var parts: [Part] = [
+      ([], floatValue.countNotFinite, floatValue.count), ([], halves, float16Value.count / 2),
+    ]
+    switch quantization?.kind {
+    case .linear(let scale, let bias):
+      parts += [
+        part("linearQuantization.scale", scale), part("linearQuantization.bias", bias),
+      ]
+    case .lookupTable(let table): parts.append(part("lookupTableQuantization", table))
+    case nil: break
+    }
+    return parts.filter { $0.count > 0 }
+  }
+}

@@ -1,0 +1,43 @@
+/// NaN and the infinities: the numbers whose exponent is all ones.
+public enum NotFinite {
+  /// How many of the little-endian 32-bit floats in `bytes`, at any alignment, are NaN or infinite.
+  public static func count(floats bytes: UnsafeRawBufferPointer) -> Int {
+    count(bytes) { (bits: UInt32) in ((bits & 0x7FFF_FFFF) &+ 0x0080_0000) >> 31 }
+  }
+
+  /// The same of half floats.
+  public static func count(halves bytes: UnsafeRawBufferPointer) -> Int {
+    count(bytes) { (bits: UInt16) in ((bits & 0x7FFF) &+ 0x0400) >> 15 }
+  }
+
+  /// - Parameter isOne: 1 where the number counts, otherwise 0.
+  @inline(__always)
+  private static func count<Bits: FixedWidthInteger & BitwiseCopyable>(
+    _ bytes: UnsafeRawBufferPointer, _ isOne: (Bits) -> Bits
+  ) -> Int {
+    guard let base = bytes.baseAddress else { return 0 }
+    let size = MemoryLayout<Bits>.size
+    let count = bytes.count / size
+    // What a block counts fits into an element, so that whole vectors are added.
+    let block = 1 << 15
+    var total = 0
+    for first in stride(from: 0, to: count, by: block) {
+      var sum: Bits = 0
+      for index in first..<min(first &+ block, count) {
+        let bits = base.loadUnaligned(fromByteOffset: index &* size, as: Bits.self)
+        sum &+= isOne(Bits(littleEndian: bits))
+      }
+      total += Int(sum)
+    }
+    return total
+  }
+}
+
+extension FloatValues {
+  /// How many of the values are NaN or infinite, counted where they lie, in any order.
+  public var countNotFinite: Int {
+    let found = source.withUnsafeBytes { NotFinite.count(floats: $0) }
+    // One value may stand for all.
+    return source.count / 4 == count ? found : found * count
+  }
+}

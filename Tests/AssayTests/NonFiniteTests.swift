@@ -1,0 +1,114 @@
+import CoreMLModel
+import Foundation
+import Testing
+
+/// Numbers that are NaN or infinite: in weights, in results, in JSON.
+@Suite struct NonFiniteTests {
+  /// The demonstration network with `values` in front of the bias of its dense layer, of 3 values.
+  private static func patched(_ values: [Float], in folder: String) throws -> String {
+    let finite = folder + "/finite.mlmodel"
+    try DemonstrationTests.converted(to: finite)
+    let bias = try Self.bias(of: finite)
+    var file = try Data(
+      contentsOf: URL(filePath: DemonstrationTests.fixture + "/swish.h5"))
+    let place = try #require(file.range(of: bias))
+    #expect(file.range(of: bias, in: place.upperBound..<file.count) == nil)
+    let new = values.withUnsafeBytes { Data($0) }
+    file.replaceSubrange(place.lowerBound..<place.lowerBound + new.count, with: new)
+    try file.write(to: URL(filePath: folder + "/bad.h5"))
+    return folder + "/bad.h5"
+  }
+
+  private static func bias(of model: String) throws -> Data {
+    let layers = try Model(contentsOf: model).neuralNetwork?.layers ?? []
+    let dense = layers.compactMap { $0.parameters as? InnerProduct }.first
+    let bias = try #require(dense?.bias?.floatValue.array())
+    #expect(bias.count == 3)
+    return bias.withUnsafeBytes { Data($0) }
+  }
+
+  /// The file's, the layer's and the field's name, and how many: for the source and for what was made
+  /// of it. Neither is refused: Keras predicts with such weights, too.
+  @Test func weightsAreReported() throws {
+    try Command.withFolder { folder in
+      let source = try Self.patched([.nan, .infinity], in: folder)
+      let model = folder + "/m.mlmodel"
+      let text = "layer 'dense' (innerProduct): bias: 2 of 3 values are NaN or infinite\n"
+      let converted = try Command.run(
+        ["convert", source, "-o", model] + DemonstrationTests.options)
+      #expect(converted.code == 0 && converted.errors == "warning: \(source): \(text)")
+      for path in [source, model] {
+        let inspected = try Command.run("inspect", path, "--json")
+        #expect(inspected.code == 0 && inspected.errors == "warning: \(path): \(text)")
+      }
+      let quiet = try Command.run("inspect", model, "--quiet")
+      #expect(quiet.code == 0 && quiet.errors.isEmpty)
+    }
+  }
+
+  @Test func finiteWeightsAreNot() throws {
+    try Command.withFolder { folder in
+      let converted = try DemonstrationTests.convert(to: folder + "/m.mlmodel")
+      #expect(converted.code == 0 && converted.errors.isEmpty, "\(converted.errors)")
+    }
+  }
+
+  /// `JSONSerialization` reads what JSON is and nothing else.
+  private static func object(_ text: String) throws -> [String: Any] {
+    #expect(throws: (any Error).self) {
+      try JSONSerialization.jsonObject(with: Data("[NaN]".utf8))
+    }
+    return try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
+  }
+
+  @Test func predictionsAreJSON() throws {
+    try Command.withFolder { folder in
+      let source = try Self.patched([.infinity], in: folder)
+      let model = folder + "/m.mlmodel"
+      try Command.run(["convert", source, "-o", model] + DemonstrationTests.options)
+      // softmax(∞, a, b): ∞ − ∞ is NaN, as TensorFlow has it.
+      let array = folder + "/out.json"
+      let run = try Command.run(
+        "run", model, DemonstrationTests.picture, "--all-outputs", "-o", array, "--json")
+      #expect(run.code == 0, "\(run.errors)")
+      let outputs = try Self.object(run.output)["outputs"] as? [String: [Any]]
+      #expect(outputs?["color"] as? [String] == ["NaN", "NaN", "NaN"])
+      #expect(outputs?["dense_output"]?.first as? String == "Infinity", "\(run.output.suffix(300))")
+      #expect(outputs?["dense_output"]?.last is Double)
+      // The array file holds the same and is read back.
+      let file = try Self.object(String(contentsOfFile: array, encoding: .utf8))
+      #expect(file.count == outputs?.count)
+      let diff = try Command.run("diff", array, array, "--json")
+      #expect(diff.code == 0, "\(diff.output)")
+      let comparisons = try Self.object(diff.output)["outputs"] as? [[String: Any]]
+      #expect(comparisons?.contains { $0["psnr"] as? String == "Infinity" } == true)
+    }
+  }
+
+  @Test func differencesAreJSON() throws {
+    try Command.withFolder { folder in
+      for (name, text) in [("a", "[1, NaN, -Infinity]"), ("b", "[1, 2, \"-Infinity\"]")] {
+        try text.write(toFile: "\(folder)/\(name).json", atomically: true, encoding: .utf8)
+      }
+      let diff = try Command.run("diff", folder + "/a.json", folder + "/b.json", "--json")
+      #expect(diff.code == 1)
+      let output = (try Self.object(diff.output)["outputs"] as? [[String: Any]])?.first
+      let worst = output?["worst"] as? [String: Any]
+      #expect(worst?["actual"] as? String == "NaN" && worst?["expected"] as? Double == 2)
+      #expect(output?["countOutside"] as? Int == 1)
+    }
+  }
+
+  @Test func compressionIsJSON() throws {
+    try Command.withFolder { folder in
+      let source = try Self.patched([.nan], in: folder)
+      let model = folder + "/m.mlmodel"
+      try Command.run(["convert", source, "-o", model] + DemonstrationTests.options)
+      let result = try Command.run(
+        "compress", model, "-o", folder + "/c.mlmodel", "--precision", "float16", "--json")
+      let layers = try Self.object(result.output)["layers"] as? [[String: Any]]
+      #expect(layers?.count == 3, "\(result.errors)")
+    }
+  }
+}
