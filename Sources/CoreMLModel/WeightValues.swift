@@ -137,7 +137,8 @@ extension Weights {
     case .half: float16Value.withUnsafeBytes { Half.convert($0, to: target) }
     case .table(let bits, let table):
       rawValue.withUnsafeBytes { bytes in
-        for index in target.indices { target[index] = table[Self.code(bytes, index, bits)] }
+        let codes = PackedCodes(bytes, bits: bits)
+        for index in target.indices { target[index] = table[codes[index]] }
       }
     case .linear(_, true, let scale, let bias, let run):
       int8RawValue.withUnsafeBytes { bytes in
@@ -145,7 +146,8 @@ extension Weights {
       }
     case .linear(let bits, false, let scale, let bias, let run):
       rawValue.withUnsafeBytes { bytes in
-        Self.scale(target, scale, bias, run) { Double(Self.code(bytes, $0, bits)) }
+        let codes = PackedCodes(bytes, bits: bits)
+        Self.scale(target, scale, bias, run) { Double(codes[$0]) }
       }
     }
     return FloatValues(
@@ -166,16 +168,6 @@ extension Weights {
       for index in begin..<end { target[index] = Float(factor * code(index) + offset) }
       channel = channel + 1 == channels ? 0 : channel + 1
     }
-  }
-
-  /// The code at `index`, most significant bit first.
-  private static func code(_ bytes: UnsafeRawBufferPointer, _ index: Int, _ bits: Int) -> Int {
-    if bits == 8 { return Int(bytes[index]) }
-    let position = index &* bits
-    let byte = position >> 3
-    let high = Int(bytes[byte]) << 8
-    let pair = high | (byte + 1 < bytes.count ? Int(bytes[byte + 1]) : 0)
-    return (pair >> (16 &- (position & 7) &- bits)) & ((1 << bits) - 1)
   }
 }
 

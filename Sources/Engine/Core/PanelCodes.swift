@@ -1,3 +1,4 @@
+import CoreMLModel
 import Kernels
 import TensorCore
 
@@ -109,7 +110,6 @@ struct RowCodes: Sendable {
     from first: Int, count: Int, to target: UnsafeMutablePointer<UInt8>, stride: Int
   ) {
     source.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
       var k = 0
       while k < count {
         let length = min(8, count - k)
@@ -118,8 +118,8 @@ struct RowCodes: Sendable {
           let start = min(first + row, rows - 1) * count + k
           square[row] =
             bits == 8 && length == 8
-            ? base.loadUnaligned(fromByteOffset: start, as: UInt64.self)
-            : codes(base, start, length)
+            ? bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+            : codes(bytes, start, length)
         }
         exchange(&square)
         for index in 0..<length {
@@ -132,13 +132,13 @@ struct RowCodes: Sendable {
   }
 
   /// `count` codes from `first` on, the first in the lowest byte.
-  private func codes(_ bytes: UnsafeRawPointer, _ first: Int, _ count: Int) -> UInt64 {
+  private func codes(_ bytes: UnsafeRawBufferPointer, _ first: Int, _ count: Int) -> UInt64 {
     var codes: UInt64 = 0
     if count == 8 && (first * bits) & 7 == 0 {
       let start = first * bits / 8
       var word: UInt64 = 0
       for index in 0..<bits {
-        word = word << 8 | UInt64(bytes.load(fromByteOffset: start + index, as: UInt8.self))
+        word = word << 8 | UInt64(bytes[start + index])
       }
       let mask: UInt64 = (1 << UInt64(bits)) - 1
       for index in 0..<8 {
@@ -147,16 +147,8 @@ struct RowCodes: Sendable {
       }
       return codes
     }
-    for index in 0..<count {
-      let position = (first + index) * bits
-      let rest = position & 7
-      var pair = Int(bytes.load(fromByteOffset: position >> 3, as: UInt8.self)) << 8
-      if rest + bits > 8 {
-        pair |= Int(bytes.load(fromByteOffset: (position >> 3) + 1, as: UInt8.self))
-      }
-      let code = (pair >> (16 - rest - bits)) & ((1 << bits) - 1)
-      codes |= UInt64(code) << UInt64(8 * index)
-    }
+    let packed = PackedCodes(bytes, bits: bits)
+    for index in 0..<count { codes |= UInt64(packed[first + index]) << UInt64(8 * index) }
     return codes
   }
 

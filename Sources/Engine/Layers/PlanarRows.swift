@@ -49,49 +49,39 @@ struct PlanarRows: Sendable {
   /// Of the prepared rows.
   var floats: Int { inputs * plane }
 
-  /// As the kernel wants them.
+  /// As the kernel wants them: of each group of outputs tap after tap, a tap's outputs side by side.
   func packed(_ weights: ConvolutionWeights, _ kernels: KernelTable) throws -> [Float] {
     let group = kernels.planarGroup(outputs)
     let values = try weights.view(window, kernels).rowMajor()
-    let (height, columns) = (window.kernel[0], window.kernel[1])
+    let size = values.count / outputs
+    let taps = (0..<outputs).map { output in
+      let kernel = values[output * size..<(output + 1) * size]
+      let factor = weights.scale?[output] ?? 1
+      return (isPaired ? transformed(Array(kernel)) : Array(kernel)).map { $0 * factor }
+    }
     var packed: [Float] = []
     packed.reserveCapacity(weightFloats)
-
-    func pack(_ first: Int, _ tap: (_ output: Int) -> Float) {
-      for output in first..<first + group {
-        packed.append(output < outputs ? tap(output) * (weights.scale?[output] ?? 1) : 0)
-      }
-    }
-
     for first in stride(from: 0, to: outputs, by: group) {
-      if !isPaired {
-        let taps = inputs * height * columns
-        for tap in 0..<taps { pack(first) { values[$0 * taps + tap] } }
-        continue
-      }
-      for half in 0..<2 {
-        for input in 0..<inputs {
-          for column in 0..<columns {
-            for row in 0..<2 {
-              pack(first) { output in
-                let start = (output * inputs + input) * height * columns + column
-                let (v0, v1, v2) = (
-                  Double(values[start]), Double(values[start + columns]),
-                  Double(values[start + 2 * columns])
-                )
-                return switch (half, row) {
-                case (0, 0): Float((v0 + v1 + v2) / 2)
-                case (0, _): Float((v0 - v1 + v2) / 2)
-                case (_, 0): Float(v0)
-                default: Float(v2)
-                }
-              }
-            }
-          }
-        }
+      for tap in taps[first].indices {
+        packed += (first..<first + group).map { $0 < outputs ? taps[$0][tap] : 0 }
       }
     }
     return packed
+  }
+
+  /// Of each column g₀, g₁, g₂ of a kernel (g₀ ± g₁ + g₂) / 2, and behind all of these g₀ and g₂.
+  private func transformed(_ kernel: [Float]) -> [Float] {
+    let width = window.kernel[1]
+    var sums: [Float] = []
+    var ends: [Float] = []
+    for index in 0..<inputs * width {
+      let start = index / width * 3 * width + index % width
+      let column = (0..<3).map { Double(kernel[start + $0 * width]) }
+      let (g0, g1, g2) = (column[0], column[1], column[2])
+      sums += [Float((g0 + g1 + g2) / 2), Float((g0 - g1 + g2) / 2)]
+      ends += [Float(g0), Float(g2)]
+    }
+    return sums + ends
   }
 
   /// Sets to zero what is never prepared, before the first rows of a job.

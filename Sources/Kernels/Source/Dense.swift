@@ -118,9 +118,10 @@ private func denseTile<let rows: Int, let vectors: Int>(
           table, to: stage, outputStride: stageColumns)
       } else {
         for r in 0..<rows {
+          guard let format = a.compressedFormat(row: row &+ r) else { break }
           expandWeights(
             ExpansionArguments(
-              source: a.weights, format: a.format(row: row &+ r),
+              source: a.weights, format: format,
               first: first &+ r &* a.rowStride &+ k, count: columns.count,
               output: stage + r &* stageColumns))
         }
@@ -161,14 +162,15 @@ extension DenseArguments {
     vector_prefetch(weights + ((row &+ ahead) &* bits) &>> 3)
   }
 
-  /// Of a row of codes.
+  /// How a row is expanded; nil of one that is not.
   @inline(__always)
-  fileprivate func format(row: Int) -> CompressedFormat {
+  fileprivate func compressedFormat(row: Int) -> CompressedFormat? {
     switch format {
+    case .float16: .half
     case .linear(let bits, let scale, let bias):
       .linear(bits: bits, scale: scale[row], bias: bias[row])
     case .table(let bits, let table): .table(bits: bits, table)
-    case .float16, .float32, .fixed: .half
+    case .float32, .fixed: nil
     }
   }
 }

@@ -34,7 +34,7 @@ var tilesCrossRows: Bool {
 
 /// The place of the next pixel.
 struct TileWalk {
-  private let pixels: PixelRows
+  fileprivate let pixels: PixelRows
   private var column = 0
   fileprivate var input = 0
   fileprivate var output = 0
@@ -46,13 +46,13 @@ struct TileWalk {
   @inline(__always)
   mutating func next<let rows: Int>(_: Count<rows>) -> TilePlaces<rows> {
     #if KERNELS_AVX512
-      let places = TilePlaces<rows>(self, pixels)
+      let places = TilePlaces<rows>(self)
       input &+= rows &* pixels.input.column
       output &+= rows &* pixels.output.column
       residual &+= rows &* pixels.residual.column
       return places
     #else
-      var places = TilePlaces<rows>(pixels)
+      var places = TilePlaces<rows>(step: pixels.input.column)
       for r in 0..<rows {
         places.inputs[r] = input
         places.outputs[r] = output
@@ -78,29 +78,31 @@ struct TileWalk {
 
 /// Where a tile's pixels lie: floats from the first pixel of all.
 struct TilePlaces<let rows: Int> {
-  fileprivate let pixels: PixelRows
   #if KERNELS_AVX512
     private let first: TileWalk
 
     @inline(__always)
-    fileprivate init(_ first: TileWalk, _ pixels: PixelRows) {
-      self.first = first
-      self.pixels = pixels
-    }
+    fileprivate init(_ first: TileWalk) { self.first = first }
 
+    /// From what one pixel reads to what the next one does.
+    fileprivate var step: Int {
+      @inline(__always) get { first.pixels.input.column }
+    }
     @inline(__always)
-    fileprivate func input(_ r: Int) -> Int { first.input &+ r &* pixels.input.column }
+    fileprivate func input(_ r: Int) -> Int { first.input &+ r &* step }
     @inline(__always)
-    func output(_ r: Int) -> Int { first.output &+ r &* pixels.output.column }
+    func output(_ r: Int) -> Int { first.output &+ r &* first.pixels.output.column }
     @inline(__always)
-    func residual(_ r: Int) -> Int { first.residual &+ r &* pixels.residual.column }
+    func residual(_ r: Int) -> Int { first.residual &+ r &* first.pixels.residual.column }
   #else
+    /// From what one pixel reads to what its right neighbour does.
+    fileprivate let step: Int
     fileprivate var inputs = InlineArray<rows, Int>(repeating: 0)
     fileprivate var outputs = InlineArray<rows, Int>(repeating: 0)
     fileprivate var residuals = InlineArray<rows, Int>(repeating: 0)
 
     @inline(__always)
-    fileprivate init(_ pixels: PixelRows) { self.pixels = pixels }
+    fileprivate init(step: Int) { self.step = step }
 
     @inline(__always)
     fileprivate func input(_ r: Int) -> Int { inputs[r] }
@@ -122,7 +124,7 @@ struct TileInputs<let rows: Int> {
 
   @inline(__always)
   init(_ input: UnsafePointer<Float>, _ places: TilePlaces<rows>) {
-    step = places.pixels.input.column
+    step = places.step
     #if KERNELS_AVX512
       first = input + places.input(0)
     #else

@@ -1,0 +1,21 @@
+/// Codes of 1 to 8 bits that follow one another without gaps, the first of a byte in its highest bits.
+public struct PackedCodes {
+  @usableFromInline let bytes: UnsafeRawBufferPointer
+  @usableFromInline let bits: Int
+
+  @inlinable
+  public init(_ bytes: UnsafeRawBufferPointer, bits: Int) {
+    self.bytes = bytes
+    self.bits = bits
+  }
+
+  @inlinable @inline(__always)
+  public subscript(index: Int) -> Int {
+    if bits == 8 { return Int(bytes[index]) }
+    let position = index &* bits
+    let byte = position >> 3
+    let high = Int(bytes[byte]) << 8
+    let pair = high | (byte + 1 < bytes.count ? Int(bytes[byte + 1]) : 0)
+    return (pair >> (16 &- (position & 7) &- bits)) & ((1 << bits) - 1)
+  }
+}
