@@ -250,20 +250,24 @@ func expectClose(
           let bias = GuardedBuffer(
             b + [Float](repeating: 0, count: target.blocks * block - b.count), at: .end)
           let output = GuardedBuffer(count: target.count, at: .end)
-          set.kernels.convolution(
-            ConvolutionArguments(
-              input: input.constant, inputPixelStride: isPlanar ? 1 : channels,
-              inputRowStride: plain.width * (isPlanar ? 1 : channels),
-              inputBlockStride: pixels, inputBlocks: isPlanar ? channels : 1,
-              blockChannels: isPlanar ? 1 : channels, weights: packed.constant,
-              packedBlocks: isPlanar ? channels : 1, kernelHeight: kernel, kernelWidth: kernel,
-              strideY: stride, strideX: stride, dilationY: dilation, dilationX: dilation,
-              output: output.pointer, outputRowStride: target.rowStride,
-              outputBlockStride: target.blockStride, outputRows: plain.outputRows,
-              outputWidth: plain.outputWidth, outputBlocks: target.blocks, bias: bias.constant))
+          var arguments = ConvolutionArguments(
+            input: input.constant, inputPixelStride: isPlanar ? 1 : channels,
+            inputRowStride: plain.width * (isPlanar ? 1 : channels),
+            inputBlockStride: pixels, inputBlocks: isPlanar ? channels : 1,
+            blockChannels: isPlanar ? 1 : channels, weights: packed.constant,
+            packedBlocks: isPlanar ? channels : 1, kernelHeight: kernel, kernelWidth: kernel,
+            strideY: stride, strideX: stride, dilationY: dilation, dilationX: dilation,
+            output: output.pointer, outputRowStride: target.rowStride,
+            outputBlockStride: target.blockStride, outputRows: plain.outputRows,
+            outputWidth: plain.outputWidth, outputBlocks: target.blocks, bias: bias.constant)
+          set.kernels.convolution(arguments)
+          let found = output.values
           expectClose(
-            target.planar(output.values), plain.compute(x, w, b),
+            target.planar(found), plain.compute(x, w, b),
             "\(set) \(channels) channels, kernel \(kernel), planar \(isPlanar)")
+          arguments.isInputNear = true
+          set.kernels.convolution(arguments)
+          #expect(output.values == found, "near")
         }
       }
     }

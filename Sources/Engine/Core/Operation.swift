@@ -92,6 +92,11 @@ struct Operand: Sendable {
 
   var place: Place
   var layout: TensorLayout
+
+  /// Whether it is the caller's tensor, which comes from farther off than what a step has written.
+  var isBorrowed: Bool {
+    if case .input = place { true } else { false }
+  }
 }
 
 /// What an operation knows when its step is made.

@@ -249,8 +249,8 @@ struct ConvolutionOperation: Operation {
     let start = window.origin(in: from)
     let stride = window.stride
     let clearsLanes = path == .general && to.hasEmptyLanes
-    // Few planes are streams that the processor fetches ahead by itself.
-    let isEasyToFollow = from.channelBlocks < 8
+    // Few planes are streams that the processor fetches ahead by itself, from memory of our own.
+    let isEasyToFollow = from.channelBlocks < 8 && !input.isBorrowed
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)

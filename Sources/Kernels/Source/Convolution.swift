@@ -24,7 +24,8 @@ func convolution(_ a: ConvolutionArguments) {
     accumulates: a.accumulates)
 
   let taps = a.kernelHeight &* a.kernelWidth &* a.blockChannels
-  let rowsAtOnce = tilesCrossRows ? a.outputRows : 1
+  let fetchesRows = a.blockChannels == 1 && a.inputPixelStride == 1 && !a.isInputNear
+  let rowsAtOnce = tilesCrossRows && !fetchesRows ? a.outputRows : 1
   let outputStep = a.outputPixelStride ?? channelBlock
   let pixels = PixelRows(
     rows: rowsAtOnce, width: a.outputWidth,
@@ -58,6 +59,9 @@ func convolution(_ a: ConvolutionArguments) {
       let epilogue = isLast ? a.epilogue : Epilogue()
       var y = 0
       while y < a.outputRows {
+        if fetchesRows && block == 0 && y &+ 1 < a.outputRows {
+          fetchNextRow(a, pieceInput + y &* pixels.input.row)
+        }
         let rowResidual = epilogue.residual.map {
           $0 + (block &* epilogue.residualBlockStride &+ y &* epilogue.residualRowStride)
         }
@@ -75,6 +79,21 @@ func convolution(_ a: ConvolutionArguments) {
     }
     panel += a.packedBlocks &* taps &* width
     block &+= blocks
+  }
+}
+
+/// Asks for what the row of pixels behind the one that reads from `input` on reads besides.
+@inline(never)
+private func fetchNextRow(_ a: ConvolutionArguments, _ input: UnsafePointer<Float>) {
+  let columns = (a.outputWidth &- 1) &* a.strideX &+ (a.kernelWidth &- 1) &* a.dilationX
+  let lines = columns / lineFloats &+ 2
+  let rows = min(a.strideY, a.kernelHeight)
+  let first = a.strideY &+ (a.kernelHeight &- rows) &* a.dilationY
+  for plane in 0..<a.inputBlocks {
+    for row in 0..<rows {
+      let start = plane &* a.inputBlockStride &+ (first &+ row &* a.dilationY) &* a.inputRowStride
+      fetch(input + start, lines: lines)
+    }
   }
 }
 
