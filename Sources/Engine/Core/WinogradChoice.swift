@@ -3,8 +3,7 @@ import Kernels
 extension ConvolutionWeights {
   /// Below these, tiles of 6 × 6 save too little to triple the rounding error of tiles of 4 × 4 for
   /// it: of a small map much of a tile is cut off, with few channels the transforms outweigh the rest.
-  private static let largeMap = 100
-  private static let manyChannels = 64
+  private static let worthLargeTiles = [(map: 100, channels: 64), (map: 28, channels: 256)]
   /// Above this, the transformed weights of larger tiles than 2 × 2 take too much memory, and too long
   /// from there as soon as threads share its bandwidth.
   private static let manyWeightBytes = 64 << 20
@@ -37,9 +36,9 @@ extension ConvolutionWeights {
     _ geometry: ConvolutionGeometry, _ cost: ConvolutionCost, _ output: Shape
   ) -> WinogradForm {
     let four = cost.winograd(.four)
-    let isLarge =
-      min(output.height, output.width) >= Self.largeMap
-      && min(inputs, outputs) >= Self.manyChannels
+    let isLarge = Self.worthLargeTiles.contains {
+      min(output.height, output.width) >= $0.map && min(inputs, outputs) >= $0.channels
+    }
     if isLarge && cost.winograd(.six) < 0.95 * four { return .six }
     let weightBytes = 4 * WinogradSchedule.weightFloats(geometry, .four)
     return cost.winograd(.two) < four || weightBytes > Self.manyWeightBytes ? .two : .four
