@@ -21,7 +21,7 @@ struct StrassenSchedule: Sendable {
   let productStride: Int
 
   /// Sums of a band; the products of a panel and its weights share the second-level cache with them.
-  private static let bandBytes = MachineMemory.secondLevelCacheByteCount / 2
+  private static let bandBytes = MachineMemory.secondLevelCacheByteCount / 4 * 3
   /// The time to form a band's sums, relative to that of a panel's products.
   private static let transformShare = 0.15
 
