@@ -204,7 +204,10 @@ import Testing
       try kernel(512, 512, size: 7).hasPrefix(set == .baseline ? "Winograd 4×4" : "Winograd 2×2"))
     #expect(try kernel(1024, 1024, size: 13).hasPrefix("Winograd 2×2"))
     #expect(try kernel(512, 512, size: 26).hasPrefix("Winograd 4×4"))
-    #expect(try kernel(512, 512, size: 28).hasPrefix("Winograd 6×6"))
+    // Wider vectors would wait for the weights of larger tiles.
+    #expect(
+      try kernel(512, 512, size: 28).hasPrefix(set == .avx512 ? "Winograd 4×4" : "Winograd 6×6"))
+    #expect(try kernel(256, 256, size: 56).hasPrefix("Winograd 6×6"))
     #expect(try kernel(128, 256, size: 56).hasPrefix("Winograd 4×4"))
     #expect(try kernel(192, 192, size: 17, taps: [1, 7]).hasPrefix("Winograd 1×3, 1×7"))
     #expect(try kernel(160, 192, size: 17, taps: [7, 1]).hasPrefix("Winograd 3×1, 7×1"))

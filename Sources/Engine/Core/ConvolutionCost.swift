@@ -55,6 +55,11 @@ struct ConvolutionCost {
       + Double(tiles) * points * transforms / lanes / Self.clock
   }
 
+  /// How many times longer all multiplications take than reading the weights.
+  func intensity(_ form: WinogradForm) -> Double {
+    Double(geometry.tiles(form)) / rate * Self.bandwidth / 4
+  }
+
   var strassen: Double {
     let times = (pixels + 1) / 2
     let (inputs, outputs) = (Double(geometry.halfInputs), Double(geometry.halfOutputs))

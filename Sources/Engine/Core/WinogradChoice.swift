@@ -4,6 +4,8 @@ extension ConvolutionWeights {
   /// Below these, tiles of 6 × 6 save too little to triple the rounding error of tiles of 4 × 4 for
   /// it: of a small map much of a tile is cut off, with few channels the transforms outweigh the rest.
   private static let worthLargeTiles = [(map: 100, channels: 64), (map: 28, channels: 256)]
+  /// Below this, the weights of tiles of 6 × 6, which are 16/9 as many, keep multiplications waiting.
+  private static let leastIntensity = 2.0
   /// Above this, the transformed weights of larger tiles than 2 × 2 take too much memory, and too long
   /// from there as soon as threads share its bandwidth.
   private static let manyWeightBytes = 64 << 20
@@ -39,7 +41,11 @@ extension ConvolutionWeights {
     let isLarge = Self.worthLargeTiles.contains {
       min(output.height, output.width) >= $0.map && min(inputs, outputs) >= $0.channels
     }
-    if isLarge && cost.winograd(.six) < 0.95 * four { return .six }
+    if isLarge && cost.intensity(.six) >= Self.leastIntensity
+      && cost.winograd(.six) < 0.95 * four
+    {
+      return .six
+    }
     let weightBytes = 4 * WinogradSchedule.weightFloats(geometry, .four)
     return cost.winograd(.two) < four || weightBytes > Self.manyWeightBytes ? .two : .four
   }
