@@ -14,8 +14,8 @@ public enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
   case automatic
   /// Multiplies and adds as the definition does.
   case direct
-  /// Winograd's F(2×2, 3×3) for every 3 × 3 convolution of one group with stride and dilation 1; as with
-  /// the next two, F(4, 3) and F(3, 7) for kernels of 3 and 7 taps in one row or column.
+  /// Winograd's F(2×2, 3×3) for every 3 × 3 convolution of one group with stride and dilation 1; as
+  /// with the next two, F(4, 3) and F(3, 7) for kernels of 3 and 7 taps in one row or column.
   case winograd2
   /// Winograd's F(4×4, 3×3) for the same.
   case winograd4

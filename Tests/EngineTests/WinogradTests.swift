@@ -53,43 +53,41 @@ import Testing
 
   /// Every remainder of the size by the tile's, channels that do not fill blocks, several images.
   @Test func oddSizes() throws {
-    for (index, shape) in [
-      [1, 1, 5, 3, 4], [1, 1, 8, 13, 9], [2, 3, 17, 6, 11], [1, 2, 40, 8, 7], [1, 1, 33, 5, 30],
-    ].enumerated() {
-      let outputs = [3, 24, 37, 65, 16][index]
-      for padding in [Convolution.Padding.same(SamePadding()), .valid(ValidPadding())] {
-        let model = Net.model(
-          Array(shape[2...]),
-          [
-            Net.layer("mix", Net.convolution(shape[2], shape[2], kernel: [1, 1]), "in", "a"),
-            Net.layer("c", Net.convolution(shape[2], outputs) { $0.padding = padding }, "a", "out"),
-          ])
-        try check(model, shape, within: 1e-5)
-      }
-    }
+    try checkPaddings(
+      [
+        [1, 1, 5, 3, 4], [1, 1, 8, 13, 9], [2, 3, 17, 6, 11], [1, 2, 40, 8, 7], [1, 1, 33, 5, 30],
+      ],
+      kernel: [3, 3], [.two, .four, .six])
   }
 
   /// Kernels of one row or column, of sizes that leave each remainder by the tile's.
   @Test func lines() throws {
     for form in WinogradForm.allCases where form.dimensions == 1 {
-      for (index, shape) in [
-        [1, 1, 5, 9, 7], [1, 1, 8, 13, 10], [2, 3, 17, 8, 11], [1, 2, 40, 17, 17],
-        [1, 1, 33, 7, 30],
-      ].enumerated() {
-        let outputs = [3, 24, 37, 65, 16][index]
-        for padding in [Convolution.Padding.same(SamePadding()), .valid(ValidPadding())] {
-          let model = Net.model(
-            Array(shape[2...]),
-            [
-              Net.layer("mix", Net.convolution(shape[2], shape[2], kernel: [1, 1]), "in", "a"),
-              Net.layer(
-                "c",
-                Net.convolution(shape[2], outputs, kernel: form.kernel) { $0.padding = padding },
-                "a", "b"),
-              Net.layer("r", Activation(.relu), "b", "out"),
-            ])
-          try check(model, shape, [form], within: 1e-5)
+      try checkPaddings(
+        [
+          [1, 1, 5, 9, 7], [1, 1, 8, 13, 10], [2, 3, 17, 8, 11], [1, 2, 40, 17, 17],
+          [1, 1, 33, 7, 30],
+        ], kernel: form.kernel, [form], Activation(.relu))
+    }
+  }
+
+  /// Five shapes with zeros around them and without, each with another number of output channels.
+  private func checkPaddings(
+    _ shapes: [[Int]], kernel: [Int], _ forms: [WinogradForm],
+    _ activation: Activation? = nil
+  ) throws {
+    for (shape, outputs) in zip(shapes, [3, 24, 37, 65, 16]) {
+      for padding in [Convolution.Padding.same(SamePadding()), .valid(ValidPadding())] {
+        let convolution = Net.convolution(shape[2], outputs, kernel: kernel) {
+          $0.padding = padding
         }
+        let model = Net.model(
+          Array(shape[2...]),
+          [
+            Net.layer("mix", Net.convolution(shape[2], shape[2], kernel: [1, 1]), "in", "a"),
+            Net.layer("c", convolution, "a", activation == nil ? "out" : "b"),
+          ] + (activation.map { [Net.layer("r", $0, "b", "out")] } ?? []))
+        try check(model, shape, forms, within: 1e-5)
       }
     }
   }

@@ -2,9 +2,9 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// The codes of a convolution's weights, a byte each, in the order in which panels of them are expanded
-/// and transformed for Winograd's algorithm: `[panel][input channel · taps + tap][output channel of the
-/// panel]`.
+/// The codes of a convolution's weights, a byte each, in the order in which panels of them are
+/// expanded and transformed for Winograd's algorithm:
+/// `[panel][input channel · taps + tap][output channel of the panel]`.
 struct PanelCodes: Sendable {
   private enum Values: Sendable {
     case linear(scale: Constant, bias: Constant)
