@@ -4,8 +4,6 @@ import PackageDescription
 // A versioned dependency must not carry unsafe flags: as one, the package builds baseline kernels only.
 let isRoot = !Context.packageDirectory.contains("/checkouts/")
 
-let testable: [SwiftSetting] = isRoot ? [.unsafeFlags(["-enable-testing"])] : []
-
 #if arch(x86_64)
   let hasVectorKernels = isRoot
 #else
@@ -14,20 +12,29 @@ let testable: [SwiftSetting] = isRoot ? [.unsafeFlags(["-enable-testing"])] : []
 
 func kernels(_ name: String, define: String, flags: [String]) -> Target {
   .target(
-    name: name, dependencies: ["KernelInterface", "CVector"],
+    name: name, dependencies: ["KernelInterface", "CVector", "LibC"],
     // A tile stays in registers only where the loops over it are unrolled whole.
     swiftSettings: hasVectorKernels
       ? [
         .define(define),
         .unsafeFlags(flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"]),
-      ]
-      : [.define("KERNELS_BASELINE")])
+      ] + optimized
+      : [.define("KERNELS_BASELINE")] + optimized)
 }
 
+// What is slow without optimization is optimized in a debug build, too: `make test` runs one.
+let optimized: [SwiftSetting] =
+  isRoot
+  ? [
+    .unsafeFlags(
+      ["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
+  ] : []
+
 func library(
-  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+  settings: [SwiftSetting] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: testable)
+  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -65,8 +72,9 @@ let package = Package(
     .target(name: "CPosix"),
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
-    library("TensorCore"),
-    library("ByteFormats", ["TensorCore", "CZlib"]),
+    .target(name: "LibC"),
+    library("TensorCore", ["LibC"], settings: optimized),
+    library("ByteFormats", ["TensorCore", "CZlib"], settings: optimized),
     library("HDF5Reader", ["TensorCore", "CPosix"]),
     library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CPosix"]),
     kernels("KernelsBaseline", define: "KERNELS_BASELINE", flags: []),
@@ -80,19 +88,23 @@ let package = Package(
     .target(name: "CProcessor"),
     .systemLibrary(name: "CVector"),
     // Built without testing enabled, so that nothing of it is emitted into the kernel modules.
-    .target(name: "KernelInterface"),
+    library("KernelInterface", settings: optimized),
     library(
       "Kernels",
       [
         "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CProcessor",
         "TensorCore",
-      ], exclude: ["Source"]),
-    library("Formulas", ["Kernels", "TensorCore"]),
+      ], exclude: ["Source"], settings: optimized),
+    library("Formulas", ["Kernels", "TensorCore"], settings: optimized),
     library("CoreMLModel", ["TensorCore", "ByteFormats", "CSpec", "CProtobufC"]),
     .systemLibrary(name: "CAssayPlugin"),
-    library("CustomLayers", ["Formulas", "TensorCore", "Kernels", "CAssayPlugin", "CPosix"]),
+    library(
+      "CustomLayers", ["Formulas", "TensorCore", "Kernels", "CAssayPlugin", "CPosix"],
+      settings: optimized),
     library("ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"]),
-    library("Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"]),
+    library(
+      "Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"],
+      settings: optimized),
     .target(name: "CPluginTemplate", exclude: ["Support"]),
     library(
       "LayerTemplates", ["CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "TensorCore"]),
@@ -107,7 +119,7 @@ let package = Package(
         "CSpec", "CProtobufC",
       ]),
     library("DarknetImport", ["ImportSupport", "CoreMLModel", "Formulas", "TensorCore"]),
-    library("Imaging", ["TensorCore", "CCodecs"]),
+    library("Imaging", ["TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
@@ -125,8 +137,8 @@ let package = Package(
       name: "AssayCommand",
       dependencies: [
         "Assay", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ], swiftSettings: testable),
-    .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library"], swiftSettings: testable),
+      ]),
+    .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library"]),
 
     // `make benchmark`
     .executableTarget(

@@ -26,10 +26,10 @@ public struct CompressionSearch {
   public struct Options: Sendable {
     public var goal: Goal
     /// Selects layers, and says how scales are chosen; its precision is not used.
-    public var rules = CompressionRules(.float16)
+    package var rules = CompressionRules(.float16)
     /// Whether biases take up what codes do to the mean of a layer's outputs.
     public var correctsBiases = true
-    public var mode = CodeMode.linear
+    package var mode = CodeMode.linear
     public var foldsBatchnorm = true
     public var layout = ArrayLayout.source
     public var pictures = PictureOptions()
@@ -41,8 +41,8 @@ public struct CompressionSearch {
 
   public struct Result: Sendable {
     public let model: Model
-    public let folds: [Fold]
-    public let layers: [CompressedLayer]
+    package let folds: [Fold]
+    package let layers: [CompressedLayer]
     /// What has been measured with all layers together, from the largest to the smallest.
     public let points: [CompressionPoint]
     /// Of the points, the model's.

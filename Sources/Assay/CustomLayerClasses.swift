@@ -6,7 +6,7 @@ extension Model {
   /// The classes of the model's custom layers, with the shapes as far as they are known.
   ///
   /// - Parameter customLayers: the classes that are asked for the shapes of their outputs.
-  public func customLayerClasses(
+  package func customLayerClasses(
     _ customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) -> [LayerClass] {
     LayerClass.classes(of: customLayersWithShapes(customLayers))

@@ -157,7 +157,7 @@ public final class Predictor {
   }
 
   /// The network, compiled for inputs of the shapes of `blobs`.
-  public func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
+  package func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
     guard members.isEmpty else {
       throw ModelError(
         .unsupported, "a pipeline is no single network", hint: "its models can be timed one by one")
@@ -267,9 +267,9 @@ public struct PredictedOutput: Sendable {
   public let value: Tensor
   /// Where the channels of a picture or grid are among the last three axes; nil where that is not
   /// known.
-  public let channels: ChannelAxis?
+  package let channels: ChannelAxis?
 
-  public init(name: String, kind: Kind, value: Tensor, channels: ChannelAxis? = nil) {
+  package init(name: String, kind: Kind, value: Tensor, channels: ChannelAxis? = nil) {
     self.name = name
     self.kind = kind
     self.value = value

@@ -1,12 +1,7 @@
 import ArgumentParser
 import Assay
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 struct AssayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,14 +1,9 @@
 import Assay
 import CoreMLModel
+import LibC
 import ModelTransforms
 import TensorCore
 import Verification
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// What `compress` prints.
 struct CompressionText {

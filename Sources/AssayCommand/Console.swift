@@ -1,12 +1,7 @@
 import Assay
 import CoreMLModel
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The two streams of the process. Results go to standard output, all else to standard error.
 enum Console {

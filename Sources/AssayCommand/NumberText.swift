@@ -1,10 +1,5 @@
 import ByteFormats
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// `value` with `digits` significant digits, as C's `%.*g` writes it.
 func numberText(_ value: Double, digits: Int = 9) -> String {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// The most memory that the process has had at once, in bytes.
 func peakMemoryBytes() -> Int {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// One line on standard error that says how far long work has come; only on a terminal, and only
 /// after half a second.

@@ -5,9 +5,9 @@ import TensorCore
 /// Fields are separated by commas, or, where the first row has none, by semicolons, tabs or spaces;
 /// they may be quoted (RFC 4180). Empty lines and lines that begin with `#` are skipped, and so is
 /// a first row in which no field is a number. The point is the decimal mark everywhere.
-public enum CSVFile {
+package enum CSVFile {
   /// Shape `[rows]` where every row has one field, otherwise `[rows, columns]`.
-  public static func parse(_ bytes: Bytes) throws -> NamedArray {
+  package static func parse(_ bytes: Bytes) throws -> NamedArray {
     try bytes.withUnsafeBytes { text in
       var values: [Float] = []
       var rowCount = 0
@@ -45,7 +45,7 @@ public enum CSVFile {
   }
 
   /// One row a line; an array of more than two axes has a row for each run along its last axis.
-  public static func write(
+  package static func write(
     _ array: NamedArray, to write: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     let columnCount = array.tensor.shape.count < 2 ? 1 : array.tensor.shape.last ?? 1

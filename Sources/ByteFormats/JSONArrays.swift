@@ -6,8 +6,8 @@ import TensorCore
 /// `"-Infinity"`, and read so or without the quotes, as Python's `json` writes them; `true` and
 /// `false` count as 1 and 0. Nested arrays must be rectangular. Numbers go straight into the
 /// tensor, so that a document of millions of them needs no tree.
-public enum JSONArrays {
-  public static func parse(_ bytes: Bytes) throws -> ArraySet {
+package enum JSONArrays {
+  package static func parse(_ bytes: Bytes) throws -> ArraySet {
     try bytes.withUnsafeBytes { text in
       var parser = JSONArrayParser(text)
       return try parser.document()
@@ -15,7 +15,7 @@ public enum JSONArrays {
   }
 
   /// An array without a name alone, or else an object; unnamed arrays in it are `arr_0`, ….
-  public static func write(
+  package static func write(
     _ set: ArraySet, to write: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     var text: [UInt8] = []

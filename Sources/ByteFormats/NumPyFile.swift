@@ -1,10 +1,10 @@
 import TensorCore
 
 /// NumPy's `.npy` format: one array.
-public enum NumPyFile {
+package enum NumPyFile {
   /// Reads types `b1`, `i1`…`i8`, `u1`…`u8`, `f2`, `f4`, `f8` of either byte order, in C or Fortran
   /// order. The bytes must be exactly as many as the header promises.
-  public static func parse(_ bytes: Bytes) throws -> NamedArray {
+  package static func parse(_ bytes: Bytes) throws -> NamedArray {
     var reader = BoundedReader(bytes)
     let header = try NumPyHeader(&reader)
     let byteCount = try checkedProduct([header.elementCount, header.type.byteCount])
@@ -28,13 +28,13 @@ public enum NumPyFile {
   }
 
   /// The head of a file of 32-bit floats; the elements follow it, little-endian, in C order.
-  public static func header(shape: [Int]) -> [UInt8] {
+  package static func header(shape: [Int]) -> [UInt8] {
     NumPyHeader(type: .float32, shape: shape).encoded()
   }
 
   /// Writes `<f4`, or `|u1` where the array's type is `.uint8`; byte for byte what `numpy.save`
   /// writes.
-  public static func write(
+  package static func write(
     _ array: NamedArray, to write: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     let type: NumericType = array.type == .uint8 ? .uint8 : .float32

@@ -1,13 +1,13 @@
 /// Numbers as JSON and CSV print them.
-public enum NumberText {
+package enum NumberText {
   /// `NaN`, `Infinity` or `-Infinity`, as Python writes them; nil for a finite number.
-  public static func word(_ value: Double) -> String? {
+  package static func word(_ value: Double) -> String? {
     if value.isFinite { return nil }
     return value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
   }
 
   /// The same as a string of JSON, which has no number for them. Protobuf's JSON does so, too.
-  public static func jsonString(_ value: Double) -> String? { word(value).map { "\"\($0)\"" } }
+  package static func jsonString(_ value: Double) -> String? { word(value).map { "\"\($0)\"" } }
 
   enum Format {
     case json

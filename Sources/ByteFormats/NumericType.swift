@@ -15,9 +15,9 @@ public enum NumericType: String, Sendable, CaseIterable {
   case float32 = "f4"
   case float64 = "f8"
 
-  public var byteCount: Int { Int(rawValue.utf8.last ?? 0) - 0x30 }
+  package var byteCount: Int { Int(rawValue.utf8.last ?? 0) - 0x30 }
 
-  public var isInteger: Bool { rawValue.first != "f" }
+  package var isInteger: Bool { rawValue.first != "f" }
 
   /// The nearest float of each element. Precondition: `byteCount` bytes an element of `target`.
   func convert(

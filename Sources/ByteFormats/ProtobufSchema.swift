@@ -1,8 +1,8 @@
 import Synchronization
 
 /// What a wire walker has to know of a message type.
-public final class ProtobufSchema: Sendable {
-  public enum Kind: Sendable {
+package final class ProtobufSchema: Sendable {
+  package enum Kind: Sendable {
     case varint
     case fixed32
     case fixed64
@@ -11,17 +11,17 @@ public final class ProtobufSchema: Sendable {
     case message(ProtobufSchema)
   }
 
-  public struct Field: Sendable {
-    public let number: UInt32
-    public let name: String
-    public let kind: Kind
-    public let isRepeated: Bool
+  package struct Field: Sendable {
+    package let number: UInt32
+    package let name: String
+    package let kind: Kind
+    package let isRepeated: Bool
     /// Equal for the members of one choice ("oneof").
-    public let choice: Int?
+    package let choice: Int?
     /// Nobody reads it: it is left out of skeletons, whatever its size.
-    public let isCarried: Bool
+    package let isCarried: Bool
 
-    public init(
+    package init(
       number: UInt32, name: String, kind: Kind, isRepeated: Bool, choice: Int?, isCarried: Bool
     ) {
       self.number = number
@@ -33,9 +33,9 @@ public final class ProtobufSchema: Sendable {
     }
   }
 
-  public let name: String
+  package let name: String
   /// Bytes that one unpacked message takes, without what it points to.
-  public let structByteCount: Int
+  package let structByteCount: Int
   private let makeFields: @Sendable () -> [Field]
   private let definition = Mutex<Definition?>(nil)
 
@@ -46,15 +46,15 @@ public final class ProtobufSchema: Sendable {
 
   /// - Parameter fields: called when they are first asked for: messages may contain themselves, and of
   ///   many types few occur in a file.
-  public init(name: String, structByteCount: Int, fields: @escaping @Sendable () -> [Field]) {
+  package init(name: String, structByteCount: Int, fields: @escaping @Sendable () -> [Field]) {
     self.name = name
     self.structByteCount = structByteCount
     makeFields = fields
   }
 
-  public var fields: [Field] { defined.fields }
+  package var fields: [Field] { defined.fields }
 
-  public func index(of number: UInt32) -> Int? { defined.indices[number] }
+  package func index(of number: UInt32) -> Int? { defined.indices[number] }
 
   private var defined: Definition {
     definition.withLock { definition in

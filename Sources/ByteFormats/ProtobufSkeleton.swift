@@ -1,12 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// A message that has been checked, without its large payloads.
 ///
@@ -14,25 +7,25 @@ import TensorCore
 /// anything is unpacked. Packed floats and byte strings of `payloadByteCount` and more, and all
 /// that nobody reads, stay where they are: in their place stands a field `placeholder` whose value
 /// is an index in `payloads`.
-public struct ProtobufSkeleton {
-  public struct Payload: Sendable {
-    public let number: UInt32
-    public let wireType: UInt8
-    public let bytes: Bytes
+package struct ProtobufSkeleton {
+  package struct Payload: Sendable {
+    package let number: UInt32
+    package let wireType: UInt8
+    package let bytes: Bytes
   }
 
   /// A field number that no specification uses. A file that uses it is refused.
-  public static let placeholder: UInt32 = (1 << 29) - 1
-  public static let payloadByteCount = 1024
+  package static let placeholder: UInt32 = (1 << 29) - 1
+  package static let payloadByteCount = 1024
 
-  public private(set) var bytes: [UInt8] = []
-  public private(set) var payloads: [Payload] = []
+  package private(set) var bytes: [UInt8] = []
+  package private(set) var payloads: [Payload] = []
   /// An upper estimate of the memory that the unpacked message takes.
-  public private(set) var estimatedByteCount = 0
+  package private(set) var estimatedByteCount = 0
 
   /// - Parameter budget: the largest `estimatedByteCount` to accept.
   /// - Throws: `.malformed`, `.limitExceeded`, with the path of the field and the byte.
-  public init(
+  package init(
     of source: Bytes, schema: ProtobufSchema, budget: Int, depth: Int = Limits.protobufDepth
   ) throws {
     try source.withUnsafeBytes { input in
@@ -248,7 +241,7 @@ private struct Walker {
 
 extension ModelError {
   /// The same error, its field named from one message further out, unless it names a layer.
-  public func inside(_ name: String) -> ModelError {
+  package func inside(_ name: String) -> ModelError {
     if layer != nil { return self }
     var error = self
     error.field = field.map { "\(name).\($0)" } ?? name

@@ -4,8 +4,8 @@ import TensorCore
 ///
 /// Fields come out in the order of their numbers, those that the schema does not know last, as the
 /// reference implementations write them.
-public struct ProtobufSplice {
-  public enum Content: Sendable {
+package struct ProtobufSplice {
+  package enum Content: Sendable {
     case bytes(Bytes)
     /// Packed 32-bit floats, in reading order.
     case floats(FloatValues)
@@ -18,12 +18,12 @@ public struct ProtobufSplice {
     }
   }
 
-  public struct Payload: Sendable {
+  package struct Payload: Sendable {
     let number: UInt32
     let wireType: UInt8
     let content: Content
 
-    public init(number: UInt32, wireType: UInt8, content: Content) {
+    package init(number: UInt32, wireType: UInt8, content: Content) {
       self.number = number
       self.wireType = wireType
       self.content = content
@@ -40,9 +40,9 @@ public struct ProtobufSplice {
   private let payloads: [Payload]
   private var pieces: [Piece] = []
   /// The size of the whole encoding.
-  public private(set) var byteCount = 0
+  package private(set) var byteCount = 0
 
-  public init(skeleton: [UInt8], payloads: [Payload], schema: ProtobufSchema) throws {
+  package init(skeleton: [UInt8], payloads: [Payload], schema: ProtobufSchema) throws {
     self.skeleton = skeleton
     self.payloads = payloads
     let result = try skeleton.withUnsafeBytes { bytes in
@@ -53,7 +53,7 @@ public struct ProtobufSplice {
   }
 
   /// Sends the encoding in order, in pieces.
-  public func forEachPiece(_ send: (UnsafeRawBufferPointer) throws -> Void) throws {
+  package func forEachPiece(_ send: (UnsafeRawBufferPointer) throws -> Void) throws {
     var buffer: AlignedBuffer?
     for piece in pieces {
       switch piece {

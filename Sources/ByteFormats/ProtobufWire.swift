@@ -1,24 +1,24 @@
 import TensorCore
 
 /// The wire format of protocol buffers, read with every length checked.
-public enum ProtobufWire {
-  public static let varint: UInt8 = 0
-  public static let fixed64: UInt8 = 1
-  public static let delimited: UInt8 = 2
-  public static let fixed32: UInt8 = 5
+package enum ProtobufWire {
+  package static let varint: UInt8 = 0
+  package static let fixed64: UInt8 = 1
+  package static let delimited: UInt8 = 2
+  package static let fixed32: UInt8 = 5
 
   /// A field as it lies in the file.
-  public struct Field {
-    public let number: UInt32
-    public let wireType: UInt8
+  package struct Field {
+    package let number: UInt32
+    package let wireType: UInt8
     /// Key, length and value.
-    public let range: Range<Int>
+    package let range: Range<Int>
     /// The value; of a length-delimited field without the length.
-    public let value: Range<Int>
+    package let value: Range<Int>
   }
 
   /// The field that begins at `position`, which ends before `end`.
-  public static func field(
+  package static func field(
     _ bytes: UnsafeRawBufferPointer, at position: Int, end: Int
   ) throws -> Field {
     var next = position
@@ -56,7 +56,7 @@ public enum ProtobufWire {
   }
 
   /// The number that begins at `position`, which is moved behind it; of at most `longest` bytes.
-  public static func varint(
+  package static func varint(
     _ bytes: UnsafeRawBufferPointer, at position: inout Int, end: Int, longest: Int
   ) throws -> UInt64 {
     let begin = position
@@ -71,7 +71,7 @@ public enum ProtobufWire {
       begin, position - begin == longest ? "a number is too long" : "the data end within a number")
   }
 
-  public static func append(varint value: UInt64, to bytes: inout [UInt8]) {
+  package static func append(varint value: UInt64, to bytes: inout [UInt8]) {
     var rest = value
     while rest >= 0x80 {
       bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -80,12 +80,12 @@ public enum ProtobufWire {
     bytes.append(UInt8(rest))
   }
 
-  public static func append(key number: UInt32, _ wireType: UInt8, to bytes: inout [UInt8]) {
+  package static func append(key number: UInt32, _ wireType: UInt8, to bytes: inout [UInt8]) {
     append(varint: UInt64(number) << 3 | UInt64(wireType), to: &bytes)
   }
 
   /// An error at a byte of the file.
-  public static func malformed(_ position: Int, _ message: String) -> ModelError {
+  package static func malformed(_ position: Int, _ message: String) -> ModelError {
     ModelError(
       .malformed, "\(message) (at byte \(position))",
       hint: "the file is damaged, incomplete, or of another format")

@@ -7,11 +7,11 @@ import TensorCore
 /// gaps between the directory and its end record, and members that expand beyond the limits.
 ///
 /// Source: PKWARE APPNOTE 6.3, sections 4.3 and 4.5.
-public struct ZipArchive: Sendable {
-  public struct Member: Sendable, Equatable {
-    public let name: String
+package struct ZipArchive: Sendable {
+  package struct Member: Sendable, Equatable {
+    package let name: String
     /// Size of the contents.
-    public let byteCount: Int
+    package let byteCount: Int
     let storedByteCount: Int
     let isDeflated: Bool
     let crc: UInt32
@@ -20,18 +20,18 @@ public struct ZipArchive: Sendable {
     var dataOffset = 0
   }
 
-  public let members: [Member]
+  package let members: [Member]
   private let bytes: Bytes
   private let indices: [String: Int]
 
   /// Whether `bytes` begin like a zip archive, an empty one included.
-  public static func recognizes(_ bytes: Bytes) -> Bool {
+  package static func recognizes(_ bytes: Bytes) -> Bool {
     guard bytes.count >= 4 else { return false }
     let start = bytes[0..<4].array(of: UInt32.self)[0]
     return start == localSignature || start == endSignature
   }
 
-  public init(_ bytes: Bytes) throws {
+  package init(_ bytes: Bytes) throws {
     self.bytes = bytes
     let end = try ZipEndRecord(bytes)
     guard end.memberCount <= Limits.zipMembers else {
@@ -66,10 +66,10 @@ public struct ZipArchive: Sendable {
     self.indices = indices
   }
 
-  public subscript(name: String) -> Member? { indices[name].map { members[$0] } }
+  package subscript(name: String) -> Member? { indices[name].map { members[$0] } }
 
   /// The contents of `member`, their checksum verified. Stored contents are shared, not copied.
-  public func contents(_ member: Member) throws -> Bytes {
+  package func contents(_ member: Member) throws -> Bytes {
     let stored = bytes[member.dataOffset..<member.dataOffset + member.storedByteCount]
     let contents =
       member.isDeflated

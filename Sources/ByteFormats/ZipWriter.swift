@@ -2,17 +2,17 @@ import TensorCore
 
 /// Writes a zip archive whose bytes depend on its contents alone: members in the order given, all
 /// dated 1 January 1980, without ZIP64.
-public struct ZipWriter {
+package struct ZipWriter {
   private let write: (UnsafeRawBufferPointer) throws -> Void
   private var directory: [UInt8] = []
   private var memberCount = 0
   private var position = 0
 
   /// Everything goes through `write`, in order.
-  public init(_ write: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.write = write }
+  package init(_ write: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.write = write }
 
   /// Adds the member `name`, whose contents are `pieces`, one after the other.
-  public mutating func add(
+  package mutating func add(
     _ name: String, _ pieces: [UnsafeRawBufferPointer], deflated: Bool = false
   ) throws {
     var crc: UInt32 = 0
@@ -68,7 +68,7 @@ public struct ZipWriter {
   }
 
   /// Writes the directory. The archive is complete then.
-  public mutating func finish() throws {
+  package mutating func finish() throws {
     let start = position
     var end: [UInt8] = []
     end.append32(Int(ZipArchive.endSignature))

@@ -4,11 +4,11 @@ import ImportSupport
 import TensorCore
 
 /// Caffe networks as Core ML models.
-public enum CaffeImporter {
+package enum CaffeImporter {
   /// Reads a `.prototxt`, a `.caffemodel` or `.caffemodel.h5`, or both.
   ///
   /// - Throws: `ModelError` that names the file, and the line or the layer.
-  public static func load(
+  package static func load(
     _ path: String, weights: String? = nil, access: HDF5Access = .isolated
   ) throws -> CaffeSource {
     try CaffeSource.load(path, weights: weights, access: access)
@@ -16,7 +16,7 @@ public enum CaffeImporter {
 
   /// Converts a network. Where layers are not supported or weights do not fit, the error names all
   /// of them.
-  public static func convert(
+  package static func convert(
     _ source: CaffeSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {
     try inFile(source.path) {
@@ -34,15 +34,15 @@ public enum CaffeImporter {
   }
 
   /// Whether `bytes` are one of Caffe's files: a network in protobuf's text or binary format.
-  public static func recognizes(_ bytes: Bytes) -> Bool { CaffeFile.recognizes(bytes) }
+  package static func recognizes(_ bytes: Bytes) -> Bool { CaffeFile.recognizes(bytes) }
 
   /// The types of layers that are read, those of one conversion together, and what they become.
-  public static var supportedTypes: [(names: [String], documentation: CaffeLayerDocumentation)] {
+  package static var supportedTypes: [(names: [String], documentation: CaffeLayerDocumentation)] {
     CaffeLayerRegistry.types.map { ($0.typeNames, $0.documentation) }
   }
 
   /// The types of layers of which nothing is left, and what they are.
-  public static var leftOutTypes: [(names: [String], becomes: String)] {
+  package static var leftOutTypes: [(names: [String], becomes: String)] {
     [
       (LayerRole.inputTypes, "the network's inputs"),
       (LayerRole.passingTypes, "nothing: the tops are their bottom under other names"),

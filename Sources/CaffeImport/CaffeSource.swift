@@ -4,14 +4,14 @@ import TensorCore
 
 /// A Caffe network that has been read: its layers, and where its weights are.
 public struct CaffeSource: Sendable {
-  public let path: String
+  package let path: String
   /// `NetParameter`, in the present version of the format.
   let network: CaffeMessage
   let weights: CaffeWeights?
   /// What the reader kept without knowing it, and what was upgraded.
   let notes: [String]
   /// Whether a file of weights belongs to it.
-  public var hasWeights: Bool { weights != nil }
+  package var hasWeights: Bool { weights != nil }
 }
 
 extension CaffeSource {

@@ -5,7 +5,7 @@ import TensorCore
 extension MeanImage {
   /// Reads a mean image: a `.binaryproto`, which is one of Caffe's blobs, or an array `[C, H, W]`,
   /// `[1, C, H, W]` or `[H, W]` in an `.npy`.
-  public init(contentsOf path: String) throws {
+  package init(contentsOf path: String) throws {
     self = try inFile(path) {
       let bytes = try MappedFile.read(path)
       if bytes[0..<min(6, bytes.count)].array(of: UInt8.self) == [0x93] + Array("NUMPY".utf8) {

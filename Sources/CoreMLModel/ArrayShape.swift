@@ -1,11 +1,11 @@
 import TensorCore
 
 /// Rules that layers of arrays of any rank share.
-public enum ArrayShape {
+package enum ArrayShape {
   /// An axis 0 ..< rank of one that may count from the end.
   ///
   /// - Throws: where there is no such axis.
-  public static func axis(_ axis: Int, rank: Int, _ field: String = "axis") throws -> Int {
+  package static func axis(_ axis: Int, rank: Int, _ field: String = "axis") throws -> Int {
     guard (-rank..<rank).contains(axis) else {
       throw ModelError(
         .malformed, "there is no axis \(axis) among \(rank)", field: field,
@@ -17,7 +17,7 @@ public enum ArrayShape {
   /// The same for several, in ascending order.
   ///
   /// - Throws: where one is named twice, too.
-  public static func axes(_ axes: [Int], rank: Int, _ field: String = "axes") throws -> [Int] {
+  package static func axes(_ axes: [Int], rank: Int, _ field: String = "axes") throws -> [Int] {
     let resolved = try axes.map { try axis($0, rank: rank, field) }.sorted()
     guard Set(resolved).count == resolved.count else {
       throw ModelError(.malformed, "\(axes) names an axis twice", field: field)
@@ -27,7 +27,7 @@ public enum ArrayShape {
 
   /// The shape to which all stretch: aligned at the last axis, along each axis they have one size,
   /// or that and 1.
-  public static func broadcast(_ shapes: [[Int]]) throws -> [Int] {
+  package static func broadcast(_ shapes: [[Int]]) throws -> [Int] {
     let rank = shapes.map(\.count).max() ?? 0
     var result = [Int](repeating: 1, count: rank)
     for shape in shapes {

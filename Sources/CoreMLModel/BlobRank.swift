@@ -5,12 +5,12 @@ import TensorCore
 /// Types of specification 1 to 3 compute on `[Seq, Batch, C, H, W]`. With exact mapping they meet
 /// arrays of other ranks: the last three axes are C, H and W, the one before is the batch, and what
 /// stands before that is the sequence.
-public enum BlobRank {
+package enum BlobRank {
   /// `[Seq, Batch, C, H, W]` of a shape of any rank.
   ///
   /// - Parameter vectorRank: up to this rank the last axis is C, with H = W = 1.
   /// - Throws: where the leading axes of a shape beyond rank 5 make an impossible product.
-  public static func fiveAxes(_ shape: [Int], vectorRank: Int = 2) throws -> [Int] {
+  package static func fiveAxes(_ shape: [Int], vectorRank: Int = 2) throws -> [Int] {
     if shape.count == 5 { return shape }
     if shape.count <= vectorRank {
       return [Int](repeating: 1, count: 3 - shape.count) + shape + [1, 1]
@@ -36,16 +36,16 @@ public enum BlobRank {
 }
 
 extension LayerParameters {
-  public static var minimumRank: Int { specificationVersion < 4 ? 3 : 1 }
-  public static var vectorRank: Int { 2 }
+  package static var minimumRank: Int { specificationVersion < 4 ? 3 : 1 }
+  package static var vectorRank: Int { 2 }
 
   /// Whether the type computes on `[Seq, Batch, C, H, W]`, whatever rank its inputs have.
-  public static var usesFiveAxes: Bool { specificationVersion < 4 && self != Custom.self }
+  package static var usesFiveAxes: Bool { specificationVersion < 4 && self != Custom.self }
 
   /// Shapes of the outputs for inputs of any rank.
   ///
   /// - Throws: where they do not fit the parameters, or the type does not take such a rank.
-  public func blobShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func blobShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     for shape in inputs where shape.isEmpty || shape.count > Limits.rank {
       throw ModelError(
         .malformed, "an input of rank \(shape.count), ranks of 1 to \(Limits.rank) are possible",

@@ -101,13 +101,13 @@ extension BorderAmounts {
 }
 
 /// Rows and columns around an image.
-public struct ExplicitPadding: Sendable, Equatable {
-  public var top = 0
-  public var bottom = 0
-  public var left = 0
-  public var right = 0
+package struct ExplicitPadding: Sendable, Equatable {
+  package var top = 0
+  package var bottom = 0
+  package var left = 0
+  package var right = 0
 
-  public init(top: Int = 0, bottom: Int = 0, left: Int = 0, right: Int = 0) {
+  package init(top: Int = 0, bottom: Int = 0, left: Int = 0, right: Int = 0) {
     self.top = top
     self.bottom = bottom
     self.left = left

@@ -1,19 +1,19 @@
 /// Amounts added to or taken from the two ends of H, then of W.
-public struct BorderAmounts: SpecificationMessage {
-  public struct EdgeSizes: SpecificationMessage {
-    public var startEdgeSize = 0
-    public var endEdgeSize = 0
-    public var unknownFields = UnknownFields()
+package struct BorderAmounts: SpecificationMessage {
+  package struct EdgeSizes: SpecificationMessage {
+    package var startEdgeSize = 0
+    package var endEdgeSize = 0
+    package var unknownFields = UnknownFields()
 
-    public init() {}
+    package init() {}
   }
 
-  public var borderAmounts: [EdgeSizes] = []
-  public var unknownFields = UnknownFields()
+  package var borderAmounts: [EdgeSizes] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 
-  public init(top: Int, bottom: Int, left: Int, right: Int) {
+  package init(top: Int, bottom: Int, left: Int, right: Int) {
     var height = EdgeSizes()
     height.startEdgeSize = top
     height.endEdgeSize = bottom
@@ -23,32 +23,32 @@ public struct BorderAmounts: SpecificationMessage {
     borderAmounts = [height, width]
   }
 
-  public var top: Int { borderAmounts.first?.startEdgeSize ?? 0 }
-  public var bottom: Int { borderAmounts.first?.endEdgeSize ?? 0 }
-  public var left: Int { borderAmounts.count > 1 ? borderAmounts[1].startEdgeSize : 0 }
-  public var right: Int { borderAmounts.count > 1 ? borderAmounts[1].endEdgeSize : 0 }
+  package var top: Int { borderAmounts.first?.startEdgeSize ?? 0 }
+  package var bottom: Int { borderAmounts.first?.endEdgeSize ?? 0 }
+  package var left: Int { borderAmounts.count > 1 ? borderAmounts[1].startEdgeSize : 0 }
+  package var right: Int { borderAmounts.count > 1 ? borderAmounts[1].endEdgeSize : 0 }
 }
 
 /// Explicit padding: out = ⌊(in + start + end − kernel) / stride⌋ + 1.
-public struct ValidPadding: SpecificationMessage {
-  public var paddingAmounts: BorderAmounts?
-  public var unknownFields = UnknownFields()
+package struct ValidPadding: SpecificationMessage {
+  package var paddingAmounts: BorderAmounts?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Padding such that out = ⌈in / stride⌉.
-public struct SamePadding: SpecificationMessage {
-  public enum Mode: Int, Sendable, CaseIterable {
+package struct SamePadding: SpecificationMessage {
+  package enum Mode: Int, Sendable, CaseIterable {
     /// The odd one goes to the bottom and to the right.
     case bottomRightHeavy = 0
     case topLeftHeavy = 1
   }
 
-  public var asymmetryMode = Mode.bottomRightHeavy
-  public var unknownFields = UnknownFields()
+  package var asymmetryMode = Mode.bottomRightHeavy
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension BorderAmounts: EncodedMessage {

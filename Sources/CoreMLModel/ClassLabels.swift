@@ -1,5 +1,5 @@
 extension NeuralNetworkClassifier.ClassLabels {
-  public var count: Int {
+  package var count: Int {
     switch self {
     case .string(let labels): labels.count
     case .int64(let labels): labels.count

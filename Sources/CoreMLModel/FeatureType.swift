@@ -18,7 +18,7 @@ public struct FeatureType: SpecificationMessage {
 
   public var kind: Kind?
   public var isOptional = false
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
   public init() {}
 }
@@ -51,7 +51,7 @@ public struct ImageFeatureType: SpecificationMessage {
   public var height = 0
   public var colorSpace = ColorSpace.invalid
   public var flexibility: Flexibility?
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
   public init() {}
 
@@ -65,7 +65,7 @@ public struct ImageFeatureType: SpecificationMessage {
 public struct ImageSize: SpecificationMessage {
   public var width = 0
   public var height = 0
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
   public init() {}
 
@@ -79,7 +79,7 @@ public struct ImageSize: SpecificationMessage {
 public struct SizeRange: SpecificationMessage {
   public var lowerBound = 0
   public var upperBound = 0
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
   public init() {}
 
@@ -115,7 +115,7 @@ public struct ArrayFeatureType: SpecificationMessage {
   public var dataType = DataType.invalid
   public var flexibility: Flexibility?
   public var defaultValue: DefaultValue?
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
   public init() {}
 

@@ -11,7 +11,7 @@ public enum MissingWeights: Sendable {
   ///   - name: the layer's and the weight's, from which random values follow.
   ///   - fanIn: inputs of one output, for matrices and kernels.
   /// - Throws: `ModelError` where the shape is impossible or the memory is not to be had.
-  public func values(_ name: String, shape: [Int], fanIn: Int) throws -> FloatValues {
+  package func values(_ name: String, shape: [Int], fanIn: Int) throws -> FloatValues {
     switch self {
     case .random(let random): return try random.values(name, shape: shape, fanIn: fanIn)
     case .zeros:

@@ -3,14 +3,14 @@ public struct Model: SpecificationMessage {
   public var specificationVersion = 0
   public var description: ModelDescription? = ModelDescription()
   public var isUpdatable = false
-  public var type: ModelType?
-  public var unknownFields = UnknownFields()
+  package var type: ModelType?
+  package var unknownFields = UnknownFields()
 
   public init() {}
 }
 
 /// What kind of model it is.
-public indirect enum ModelType: Sendable, Equatable {
+package indirect enum ModelType: Sendable, Equatable {
   case neuralNetwork(NeuralNetwork)
   case neuralNetworkClassifier(NeuralNetworkClassifier)
   case neuralNetworkRegressor(NeuralNetworkRegressor)
@@ -22,12 +22,12 @@ public indirect enum ModelType: Sendable, Equatable {
 }
 
 /// Models that run one after the other.
-public struct Pipeline: SpecificationMessage {
-  public var models: [Model] = []
-  public var names: [String] = []
-  public var unknownFields = UnknownFields()
+package struct Pipeline: SpecificationMessage {
+  package var models: [Model] = []
+  package var names: [String] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Model: EncodedMessage {

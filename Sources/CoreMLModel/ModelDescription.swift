@@ -6,7 +6,7 @@ public struct ModelDescription: SpecificationMessage {
   public var predictedProbabilitiesName = ""
   public var trainingInput: [FeatureDescription] = []
   public var metadata: Metadata?
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
   public init() {}
 }
@@ -16,7 +16,7 @@ public struct FeatureDescription: SpecificationMessage {
   public var name = ""
   public var shortDescription = ""
   public var type: FeatureType?
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
   public init() {}
 
@@ -36,7 +36,7 @@ public struct Metadata: SpecificationMessage {
   public var license = ""
   /// Written in ascending order of the keys.
   public var userDefined: [String: String] = [:]
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
   public init() {}
 }

@@ -1,51 +1,51 @@
 /// Layers, preprocessing and input mappings that every kind of neural network has.
-public struct NeuralNetwork: SpecificationMessage {
-  public enum ArrayInputShapeMapping: Int, Sendable, CaseIterable {
+package struct NeuralNetwork: SpecificationMessage {
+  package enum ArrayInputShapeMapping: Int, Sendable, CaseIterable {
     case rank5 = 0
     case exact = 1
   }
 
-  public enum ImageInputShapeMapping: Int, Sendable, CaseIterable {
+  package enum ImageInputShapeMapping: Int, Sendable, CaseIterable {
     case rank5 = 0
     case rank4 = 1
   }
 
-  public var layers: [NeuralNetworkLayer] = []
-  public var preprocessing: [NeuralNetworkPreprocessing] = []
-  public var arrayInputShapeMapping = ArrayInputShapeMapping.rank5
-  public var imageInputShapeMapping = ImageInputShapeMapping.rank5
+  package var layers: [NeuralNetworkLayer] = []
+  package var preprocessing: [NeuralNetworkPreprocessing] = []
+  package var arrayInputShapeMapping = ArrayInputShapeMapping.rank5
+  package var imageInputShapeMapping = ImageInputShapeMapping.rank5
   /// Training parameters, carried through.
-  public var updateParams: OpaqueMessage?
-  public var unknownFields = UnknownFields()
+  package var updateParams: OpaqueMessage?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
-public struct NeuralNetworkClassifier: SpecificationMessage {
-  public enum ClassLabels: Sendable, Equatable {
+package struct NeuralNetworkClassifier: SpecificationMessage {
+  package enum ClassLabels: Sendable, Equatable {
     case string([String])
     case int64([Int])
   }
 
-  public var network = NeuralNetwork()
-  public var classLabels: ClassLabels?
+  package var network = NeuralNetwork()
+  package var classLabels: ClassLabels?
   /// The blob that holds the probabilities; empty means the last layer's output.
-  public var labelProbabilityLayerName = ""
+  package var labelProbabilityLayerName = ""
 
-  public init() {}
+  package init() {}
 
-  public var unknownFields: UnknownFields {
+  package var unknownFields: UnknownFields {
     get { network.unknownFields }
     set { network.unknownFields = newValue }
   }
 }
 
-public struct NeuralNetworkRegressor: SpecificationMessage {
-  public var network = NeuralNetwork()
+package struct NeuralNetworkRegressor: SpecificationMessage {
+  package var network = NeuralNetwork()
 
-  public init() {}
+  package init() {}
 
-  public var unknownFields: UnknownFields {
+  package var unknownFields: UnknownFields {
     get { network.unknownFields }
     set { network.unknownFields = newValue }
   }
@@ -53,7 +53,7 @@ public struct NeuralNetworkRegressor: SpecificationMessage {
 
 extension Model {
   /// The neural network inside, whichever kind of model it is; nil for other models.
-  public var neuralNetwork: NeuralNetwork? {
+  package var neuralNetwork: NeuralNetwork? {
     get {
       switch type {
       case .neuralNetwork(let network): network
@@ -78,7 +78,7 @@ extension Model {
   }
 
   /// Those of a classifier, or of the last one in a pipeline.
-  public var classLabels: NeuralNetworkClassifier.ClassLabels? {
+  package var classLabels: NeuralNetworkClassifier.ClassLabels? {
     switch type {
     case .neuralNetworkClassifier(let classifier): classifier.classLabels
     case .pipelineClassifier(let pipeline):

@@ -1,19 +1,19 @@
 import TensorCore
 
 /// A layer: named blobs in, named blobs out, and the parameters of its type.
-public struct NeuralNetworkLayer: SpecificationMessage {
-  public var name = ""
-  public var input: [String] = []
-  public var output: [String] = []
-  public var inputTensor: [TensorDescription] = []
-  public var outputTensor: [TensorDescription] = []
-  public var isUpdatable = false
-  public var parameters: (any LayerParameters)?
-  public var unknownFields = UnknownFields()
+package struct NeuralNetworkLayer: SpecificationMessage {
+  package var name = ""
+  package var input: [String] = []
+  package var output: [String] = []
+  package var inputTensor: [TensorDescription] = []
+  package var outputTensor: [TensorDescription] = []
+  package var isUpdatable = false
+  package var parameters: (any LayerParameters)?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 
-  public init(
+  package init(
     _ name: String, _ parameters: some LayerParameters, input: [String], output: [String]
   ) {
     self.name = name
@@ -22,7 +22,7 @@ public struct NeuralNetworkLayer: SpecificationMessage {
     self.output = output
   }
 
-  public static func == (a: NeuralNetworkLayer, b: NeuralNetworkLayer) -> Bool {
+  package static func == (a: NeuralNetworkLayer, b: NeuralNetworkLayer) -> Bool {
     guard
       a.name == b.name, a.input == b.input, a.output == b.output,
       a.inputTensor == b.inputTensor, a.outputTensor == b.outputTensor,
@@ -37,16 +37,16 @@ public struct NeuralNetworkLayer: SpecificationMessage {
 }
 
 /// Rank and sizes of a blob, as some writers record them.
-public struct TensorDescription: SpecificationMessage {
-  public var rank = 0
-  public var dimValue: [Int] = []
-  public var unknownFields = UnknownFields()
+package struct TensorDescription: SpecificationMessage {
+  package var rank = 0
+  package var dimValue: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The parameters of one type of layer.
-public protocol LayerParameters: SpecificationMessage {
+package protocol LayerParameters: SpecificationMessage {
   /// The name of the type in the specification, such as `innerProduct`.
   static var typeName: String { get }
   /// The lowest specification version that has this type.
@@ -70,14 +70,14 @@ public protocol LayerParameters: SpecificationMessage {
 }
 
 /// A weight of a layer: the name of its field and the shape that the layer's sizes imply.
-public struct NamedWeights: Sendable {
-  public var name: String
-  public var shape: [Int]
-  public var values: Weights
+package struct NamedWeights: Sendable {
+  package var name: String
+  package var shape: [Int]
+  package var values: Weights
   /// The axis whose steps may have a quantisation of their own.
-  public var channelAxis: Int
+  package var channelAxis: Int
 
-  public init(_ name: String, _ shape: [Int], _ values: Weights, channelAxis: Int = 0) {
+  package init(_ name: String, _ shape: [Int], _ values: Weights, channelAxis: Int = 0) {
     self.name = name
     self.shape = shape
     self.values = values
@@ -86,15 +86,15 @@ public struct NamedWeights: Sendable {
 }
 
 extension LayerParameters {
-  public static var specificationVersion: Int { 1 }
-  public var requiredSpecificationVersion: Int { Self.specificationVersion }
-  public static var inputCount: ClosedRange<Int> { 1...1 }
-  public static var outputCount: ClosedRange<Int> { 1...1 }
-  public var weights: [NamedWeights] { [] }
-  public var typeName: String { Self.typeName }
+  package static var specificationVersion: Int { 1 }
+  package var requiredSpecificationVersion: Int { Self.specificationVersion }
+  package static var inputCount: ClosedRange<Int> { 1...1 }
+  package static var outputCount: ClosedRange<Int> { 1...1 }
+  package var weights: [NamedWeights] { [] }
+  package var typeName: String { Self.typeName }
 
   /// How many numbers the weights hold; nil where the sizes of a file are impossible.
-  public var parameterCount: Int? {
+  package var parameterCount: Int? {
     try? checkedSum(weights.map { try checkedProduct($0.shape) })
   }
 

@@ -1,36 +1,36 @@
 /// What happens to an image before the first layer sees it.
-public struct NeuralNetworkPreprocessing: SpecificationMessage {
-  public enum Preprocessor: Sendable, Equatable {
+package struct NeuralNetworkPreprocessing: SpecificationMessage {
+  package enum Preprocessor: Sendable, Equatable {
     case scaler(NeuralNetworkImageScaler)
     case meanImage(NeuralNetworkMeanImage)
   }
 
   /// The input feature; empty means the first image input.
-  public var featureName = ""
-  public var preprocessor: Preprocessor?
-  public var unknownFields = UnknownFields()
+  package var featureName = ""
+  package var preprocessor: Preprocessor?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// y = channelScale · x + bias of the channel's colour.
-public struct NeuralNetworkImageScaler: SpecificationMessage {
-  public var channelScale: Float = 0
-  public var blueBias: Float = 0
-  public var greenBias: Float = 0
-  public var redBias: Float = 0
-  public var grayBias: Float = 0
-  public var unknownFields = UnknownFields()
+package struct NeuralNetworkImageScaler: SpecificationMessage {
+  package var channelScale: Float = 0
+  package var blueBias: Float = 0
+  package var greenBias: Float = 0
+  package var redBias: Float = 0
+  package var grayBias: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// y = x − mean, one value for each of C·H·W.
-public struct NeuralNetworkMeanImage: SpecificationMessage {
-  public var meanImage: [Float] = []
-  public var unknownFields = UnknownFields()
+package struct NeuralNetworkMeanImage: SpecificationMessage {
+  package var meanImage: [Float] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension NeuralNetworkPreprocessing: EncodedMessage {

@@ -1,20 +1,20 @@
 import TensorCore
 
 /// A field of a layer's weights with values that are NaN or infinite. Frameworks compute with them.
-public struct NonFiniteWeights: Sendable, Equatable {
+package struct NonFiniteWeights: Sendable, Equatable {
   /// In a pipeline with the model's name in front.
-  public let layer: String
-  public let layerClass: String
-  public let field: String
-  public let count: Int
+  package let layer: String
+  package let layerClass: String
+  package let field: String
+  package let count: Int
   /// Of all values of the field.
-  public let total: Int
+  package let total: Int
 }
 
 extension Model {
   /// The fields with such values, in the order of the file; those of networks inside loops and
   /// branches excepted. Of codes, their scales, biases and tables count.
-  public var nonFiniteWeights: [NonFiniteWeights] {
+  package var nonFiniteWeights: [NonFiniteWeights] {
     networks.flatMap { prefix, model in
       (model.neuralNetwork?.layers ?? []).flatMap { layer in
         (layer.parameters?.weights ?? []).flatMap { weight in
@@ -30,7 +30,7 @@ extension Model {
   }
 
   /// A line about them: the first, and how many others there are. Nil where all values are finite.
-  public func nonFiniteNote(file: String) -> String? {
+  package func nonFiniteNote(file: String) -> String? {
     let found = nonFiniteWeights
     guard let first = found.first else { return nil }
     var text =

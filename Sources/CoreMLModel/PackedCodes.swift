@@ -1,16 +1,16 @@
 /// Codes of 1 to 8 bits that follow one another without gaps, the first of a byte in its highest bits.
-public struct PackedCodes {
+package struct PackedCodes {
   @usableFromInline let bytes: UnsafeRawBufferPointer
   @usableFromInline let bits: Int
 
   @inlinable
-  public init(_ bytes: UnsafeRawBufferPointer, bits: Int) {
+  package init(_ bytes: UnsafeRawBufferPointer, bits: Int) {
     self.bytes = bytes
     self.bits = bits
   }
 
   @inlinable @inline(__always)
-  public subscript(index: Int) -> Int {
+  package subscript(index: Int) -> Int {
     if bits == 8 { return Int(bytes[index]) }
     let position = index &* bits
     let byte = position >> 3

@@ -1,6 +1,6 @@
 extension ModelType {
   /// The pipeline, whichever kind it is; nil for other models.
-  public var pipeline: Pipeline? {
+  package var pipeline: Pipeline? {
     get {
       switch self {
       case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
@@ -22,11 +22,11 @@ extension ModelType {
 
 extension Model {
   /// The models of a pipeline, in order; empty for other models.
-  public var pipelineModels: [Model] { type?.pipeline?.models ?? [] }
+  package var pipelineModels: [Model] { type?.pipeline?.models ?? [] }
 
   /// Every neural network in the model, each with what stands before a name of its own where the
   /// pipeline's are meant: nothing, `MODEL/`, or `MODEL/MODEL/`.
-  public var networks: [(prefix: String, model: Model)] {
+  package var networks: [(prefix: String, model: Model)] {
     if neuralNetwork != nil { return [("", self)] }
     return pipelineModels.indices.flatMap { index in
       pipelineModels[index].networks.map { (pipelineName(index) + "/" + $0.prefix, $0.model) }
@@ -34,7 +34,7 @@ extension Model {
   }
 
   /// The name of a model of a pipeline: the recorded one, or its place.
-  public func pipelineName(_ index: Int) -> String {
+  package func pipelineName(_ index: Int) -> String {
     let names = type?.pipeline?.names ?? []
     return index < names.count && !names[index].isEmpty ? names[index] : "\(index + 1)"
   }

@@ -16,7 +16,7 @@ public struct RandomWeights: Sendable {
   ///     what it does.
   ///   - fanIn: inputs of one output, for matrices and kernels.
   /// - Throws: `ModelError` where the shape is impossible or the memory is not to be had.
-  public func values(_ name: String, shape: [Int], fanIn: Int) throws -> FloatValues {
+  package func values(_ name: String, shape: [Int], fanIn: Int) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let buffer = try AlignedBuffer(checkedByteCount: count * 4)
     let values = buffer.pointer.bindMemory(to: Float.self, capacity: max(count, 1))
@@ -51,7 +51,7 @@ extension NeuralNetwork {
   ///
   /// - Returns: how many weights were filled.
   /// - Throws: `ModelError` with the layer where sizes are impossible.
-  public mutating func fillMissingWeights(_ random: RandomWeights) throws -> Int {
+  package mutating func fillMissingWeights(_ random: RandomWeights) throws -> Int {
     var filled = 0
     for index in layers.indices where !(layers[index].parameters is Custom) {
       layers[index].addEmptyWeights()

@@ -1,18 +1,18 @@
 import TensorCore
 
 /// What is known of the blobs of a network without running it.
-public struct InferredShapes: Sendable {
+package struct InferredShapes: Sendable {
   /// Shapes by blob; blobs behind an error or an unknown layer are absent.
-  public var shapes: [String: [Int]] = [:]
+  package var shapes: [String: [Int]] = [:]
   /// Why layers have no shapes, with the layers' names.
-  public var errors: [ModelError] = []
+  package var errors: [ModelError] = []
 }
 
 extension NeuralNetwork {
   /// The shapes of all blobs for those of the inputs, past every error.
   ///
   /// - Parameter custom: the output shapes of a custom layer; without it they stay unknown.
-  public func inferredShapes(
+  package func inferredShapes(
     inputs: [String: [Int]], custom: ((Custom, [[Int]]) throws -> [[Int]])? = nil
   ) -> InferredShapes {
     var result = InferredShapes(shapes: inputs)
@@ -50,7 +50,7 @@ extension FeatureType {
   /// The shape in which `network` sees a feature: with exact mapping the declared one, otherwise
   /// `[Seq, Batch, C, H, W]`. Nil where it has none, as scalars and flexible arrays without a default
   /// do not.
-  public func networkShape(in network: NeuralNetwork) -> [Int]? {
+  package func networkShape(in network: NeuralNetwork) -> [Int]? {
     let shape: [Int]
     switch kind {
     case .image(let image):
@@ -74,7 +74,7 @@ extension FeatureType {
 
 extension LayerParameters {
   /// The type's name in the specification; of layers that are not read the one in the file.
-  public var specificationTypeName: String {
+  package var specificationTypeName: String {
     (self as? OpaqueLayer)?.message?.name ?? typeName
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// Properties carry the names and the raw values of the file: zero or empty means "not written".
 /// Effective values, with the specification's defaults, are computed properties beside them.
-public protocol SpecificationMessage: Sendable, Equatable {
+package protocol SpecificationMessage: Sendable, Equatable {
   init()
   /// Fields that this program's schema does not know, kept as they were read.
   var unknownFields: UnknownFields { get set }

@@ -1,9 +1,9 @@
 /// What the versions of the format stand for.
-public enum SpecificationVersion {
-  public static let newest = 10
+package enum SpecificationVersion {
+  package static let newest = 10
 
   /// The oldest systems that load a version.
-  public static func oldestSystem(_ version: Int) -> String? {
+  package static func oldestSystem(_ version: Int) -> String? {
     switch version {
     case 1: "iOS 11, macOS 10.13"
     case 2: "iOS 11.2, macOS 10.13.2"
@@ -29,7 +29,7 @@ public enum SpecificationVersion {
 extension Model {
   /// The smallest version of the format that has everything that the model uses. Of parts that are
   /// carried through unread, the version that the file declares is taken.
-  public var minimumSpecificationVersion: Int {
+  package var minimumSpecificationVersion: Int {
     var version = 1
     func need(_ needed: Int) { version = max(version, needed) }
     let features = (description?.input ?? []) + (description?.output ?? [])

@@ -1,14 +1,14 @@
 /// A part of a model that needs a version of the format.
-public struct VersionDemand: Sendable, Equatable {
+package struct VersionDemand: Sendable, Equatable {
   /// Such as `layer 'fc' (innerProduct)`.
-  public var part: String
-  public var version: Int
-  public var reason: String
+  package var part: String
+  package var version: Int
+  package var reason: String
 }
 
 extension Model {
   /// The parts of the model that need a later version of the format than `version`.
-  public func demands(above version: Int) -> [VersionDemand] {
+  package func demands(above version: Int) -> [VersionDemand] {
     var demands: [VersionDemand] = []
     func need(_ part: String, _ needed: Int, _ reason: @autoclosure () -> String) {
       if needed > version {

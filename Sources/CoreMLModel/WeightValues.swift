@@ -2,7 +2,7 @@ import ByteFormats
 import TensorCore
 
 /// A storage whose sizes have been checked.
-public enum WeightStorage: Sendable, Equatable {
+package enum WeightStorage: Sendable, Equatable {
   case single
   case half
   /// Codes and what each of them stands for.
@@ -16,7 +16,7 @@ extension Weights {
   /// How many values the storage holds at most; 0 where there is none.
   ///
   /// Codes that do not fill their last byte leave room for some more than there are.
-  public var storedCount: Int {
+  package var storedCount: Int {
     if floatValue.count > 0 { return floatValue.count }
     if float16Value.count > 0 { return float16Value.count / 2 }
     if int8RawValue.count > 0 { return int8RawValue.count }
@@ -32,7 +32,7 @@ extension Weights {
   /// - Parameter channelAxis: the axis whose steps may have a scale and bias of their own; 1 of a
   ///   deconvolution's kernel, otherwise 0.
   /// - Throws: `.malformed` where the storage does not hold that many.
-  public func values(shape: [Int], channelAxis: Int = 0) throws -> FloatValues {
+  package func values(shape: [Int], channelAxis: Int = 0) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     return Self.named(
       try decoded(storage(shape, channelAxis: channelAxis), count: count), shape)
@@ -44,7 +44,7 @@ extension Weights {
   }
 
   /// The `count` values in file order, of equal parts for each of the output channels.
-  public func values(count: Int, outputChannels: Int) throws -> FloatValues {
+  package func values(count: Int, outputChannels: Int) throws -> FloatValues {
     guard outputChannels > 0, count % outputChannels == 0 else {
       return try values(shape: [count])
     }
@@ -53,14 +53,14 @@ extension Weights {
   }
 
   /// Throws what `values` would throw, without decoding anything.
-  public func requireValues(shape: [Int], channelAxis: Int = 0) throws {
+  package func requireValues(shape: [Int], channelAxis: Int = 0) throws {
     _ = try storage(shape, channelAxis: channelAxis)
   }
 
   /// Which of the storages holds the values, as many as `shape` has elements.
   ///
   /// - Throws: what `values` would throw.
-  public func storage(_ shape: [Int], channelAxis: Int = 0) throws -> WeightStorage {
+  package func storage(_ shape: [Int], channelAxis: Int = 0) throws -> WeightStorage {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let storages = [
       ("floatValue", floatValue.count > 0), ("float16Value", float16Value.count > 0),
@@ -173,12 +173,12 @@ extension Weights {
 
 extension NamedWeights {
   /// The values in the shape that the layer's sizes imply.
-  public func decoded() throws -> FloatValues {
+  package func decoded() throws -> FloatValues {
     try inField(name) { try values.values(shape: shape, channelAxis: channelAxis) }
   }
 
   /// Throws what `decoded` would throw, without decoding anything.
-  public func requireValues() throws {
+  package func requireValues() throws {
     try inField(name) { try values.requireValues(shape: shape, channelAxis: channelAxis) }
   }
 }

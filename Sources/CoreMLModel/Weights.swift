@@ -4,37 +4,37 @@ import TensorCore
 ///
 /// Exactly one of the four storages holds values in a valid file. Their count is not stored: the
 /// layer's sizes imply it.
-public struct Weights: SpecificationMessage {
-  public var floatValue = FloatValues(bytes: Bytes())
+package struct Weights: SpecificationMessage {
+  package var floatValue = FloatValues(bytes: Bytes())
   /// Little-endian half floats.
-  public var float16Value = Bytes()
+  package var float16Value = Bytes()
   /// Codes of `quantization.numberOfBits` bits, most significant bit first.
-  public var rawValue = Bytes()
-  public var int8RawValue = Bytes()
-  public var quantization: Quantization?
-  public var isUpdatable = false
-  public var unknownFields = UnknownFields()
+  package var rawValue = Bytes()
+  package var int8RawValue = Bytes()
+  package var quantization: Quantization?
+  package var isUpdatable = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 
-  public init(_ values: FloatValues) { floatValue = values }
-  public init(_ values: [Float]) { floatValue = FloatValues(values) }
+  package init(_ values: FloatValues) { floatValue = values }
+  package init(_ values: [Float]) { floatValue = FloatValues(values) }
 }
 
 /// How codes become values.
-public struct Quantization: SpecificationMessage {
-  public enum Kind: Sendable, Equatable {
+package struct Quantization: SpecificationMessage {
+  package enum Kind: Sendable, Equatable {
     /// w = scale · q + bias; one value, or one for each output channel; no bias means 0.
     case linear(scale: [Float], bias: [Float])
     /// w = table[q], with 2^numberOfBits entries.
     case lookupTable([Float])
   }
 
-  public var numberOfBits = 0
-  public var kind: Kind?
-  public var unknownFields = UnknownFields()
+  package var numberOfBits = 0
+  package var kind: Kind?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Weights: EncodedMessage {
@@ -79,7 +79,7 @@ extension Weights {
 extension NeuralNetworkLayer {
   /// Hands every weight, with the path of its field, to `body`; those in activations excepted.
   /// Errors name the layer.
-  public mutating func editWeights(_ body: (String, inout Weights) throws -> Void) throws {
+  package mutating func editWeights(_ body: (String, inout Weights) throws -> Void) throws {
     guard var parameters = parameters as? any LayerParameters & EncodedMessage else { return }
     do { try parameters.editWeights("", body) } catch let error as ModelError {
       throw error.inLayer(name, class: parameters.typeName)

@@ -59,14 +59,15 @@ public protocol CustomLayerImplementation: AnyObject {
   func setWeights(_ weights: [CustomLayerWeight]) throws
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]]
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws
-  /// What the layer does to its only input, where the engine has an operation of its own for it;
-  /// asked for after `setWeights(_:)`. The engine then need not call `evaluate`.
+}
+
+/// A layer for which the engine may have an operation of its own, and then need not call `evaluate`.
+package protocol CustomLayerWithEquivalent: CustomLayerImplementation {
+  /// What the layer does to its only input; asked for after `setWeights(_:)`.
   var equivalent: CustomLayerEquivalent? { get }
 }
 
 extension CustomLayerImplementation {
-  public var equivalent: CustomLayerEquivalent? { nil }
-
   public func setWeights(_ weights: [CustomLayerWeight]) throws {
     try setWeightData(weights.map(\.bytes))
   }
@@ -93,7 +94,7 @@ extension CustomLayer {
 }
 
 /// A custom layer in the engine's own terms.
-public enum CustomLayerEquivalent: Sendable, Equatable {
+package enum CustomLayerEquivalent: Sendable, Equatable {
   /// `function(scale · x + shift)`, with one `alpha` or one a channel.
   case function(UnaryFunction, alpha: [Float], beta: Float = 0, scale: Float = 1, shift: Float = 0)
   /// Rows and columns taken from each border.

@@ -1,10 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// x · Φ(x), Φ the normal distribution; or with tanh in its place.
 final class GELU: BuiltInCustomLayer {

@@ -1,5 +1,5 @@
 /// The input as it is: kraken's `identity`, and its `dropout`, which acts in training only.
-final class Identity: BuiltInCustomLayer {
+final class Identity: BuiltInCustomLayer, CustomLayerWithEquivalent {
   static let className = "identity"
   static let otherNames = ["Identity", "dropout", "Dropout"]
   static let notes = CustomLayerNotes("y = x", parameters: ["`dim`, `p`: have no effect"])
@@ -10,7 +10,7 @@ final class Identity: BuiltInCustomLayer {
     [try onlyInput(inputShapes)]
   }
 
-  var equivalent: CustomLayerEquivalent? { .function(.linear, alpha: [1]) }
+  package var equivalent: CustomLayerEquivalent? { .function(.linear, alpha: [1]) }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     mapElements(inputs, outputs) { source, target, count in

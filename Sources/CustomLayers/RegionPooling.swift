@@ -1,10 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// What the poolings of regions share: regions `(image, x₁, y₁, x₂, y₂)`, one an item of the second
 /// input, and windows of each.

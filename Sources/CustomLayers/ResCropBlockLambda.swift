@@ -1,7 +1,7 @@
 import TensorCore
 
 /// Takes two rows and columns from each border.
-public final class ResCropBlockLambda: BuiltInCustomLayer {
+public final class ResCropBlockLambda: BuiltInCustomLayer, CustomLayerWithEquivalent {
   public static let className = "ResCropBlockLambda"
   public static let notes = CustomLayerNotes("x without two rows and columns at each border")
 
@@ -23,7 +23,7 @@ public final class ResCropBlockLambda: BuiltInCustomLayer {
     ]
   }
 
-  public var equivalent: CustomLayerEquivalent? { .crop(border: Self.border) }
+  package var equivalent: CustomLayerEquivalent? { .crop(border: Self.border) }
 
   public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     for (input, output) in zip(inputs, outputs) {

@@ -2,7 +2,7 @@ import Kernels
 import TensorCore
 
 /// (x + 1) · 127.5: from the range of tanh to that of a picture.
-public final class RescaleOutputLambda: BuiltInCustomLayer {
+public final class RescaleOutputLambda: BuiltInCustomLayer, CustomLayerWithEquivalent {
   public static let className = "RescaleOutputLambda"
   public static let otherNames = ["DeprocessStylizedImage"]
   public static let notes = CustomLayerNotes("(x + 1) · 127.5")
@@ -17,7 +17,7 @@ public final class RescaleOutputLambda: BuiltInCustomLayer {
     [try onlyInput(inputShapes)]
   }
 
-  public var equivalent: CustomLayerEquivalent? { .function(.linear, alpha: [127.5], shift: 1) }
+  package var equivalent: CustomLayerEquivalent? { .function(.linear, alpha: [127.5], shift: 1) }
 
   public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     for (input, output) in zip(inputs, outputs) {

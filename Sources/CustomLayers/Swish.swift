@@ -3,7 +3,7 @@ import TensorCore
 
 /// x / (1 + exp(−β·x)); β is the parameter `beta`, or the layer's only weight, one value or one a
 /// channel, or 1.
-public final class Swish: BuiltInCustomLayer {
+public final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
   public static let className = "Swish"
   public static let otherNames = ["swish", "SiLU"]
   public static let notes = CustomLayerNotes(
@@ -43,7 +43,7 @@ public final class Swish: BuiltInCustomLayer {
     return [shape]
   }
 
-  public var equivalent: CustomLayerEquivalent? { .function(.swish, alpha: beta) }
+  package var equivalent: CustomLayerEquivalent? { .function(.swish, alpha: beta) }
 
   public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     let input = inputs[0]

@@ -4,16 +4,16 @@ import TensorCore
 ///
 /// Darknet takes all spaces out of a line and leaves out what begins with `#` or `;`. Of a key that
 /// stands twice in a section the first value counts.
-public struct ConfigurationFile: Sendable {
-  public private(set) var sections: [ConfigurationSection] = []
+package struct ConfigurationFile: Sendable {
+  package private(set) var sections: [ConfigurationSection] = []
   /// What Darknet passes over in silence or with a line of its own.
-  public private(set) var notes: [String] = []
+  package private(set) var notes: [String] = []
 
   /// Bytes of a file; published configurations have some tens of thousands.
   static let sizeLimit = 16 << 20
 
   /// - Throws: `.malformed` with the number of the line.
-  public init(_ bytes: Bytes) throws {
+  package init(_ bytes: Bytes) throws {
     guard bytes.count <= Self.sizeLimit else {
       throw ModelError(
         .limitExceeded, "\(bytes.count) bytes of configuration, the limit is \(Self.sizeLimit)")
@@ -81,7 +81,7 @@ public struct ConfigurationFile: Sendable {
 
 extension ConfigurationFile {
   /// Whether a file's text begins as a configuration does: with a section.
-  public static func recognizes(_ bytes: Bytes) -> Bool {
+  package static func recognizes(_ bytes: Bytes) -> Bool {
     let start = bytes[0..<min(bytes.count, 64 << 10)].array(of: UInt8.self)
     for line in start.split(separator: UInt8(ascii: "\n")) {
       let line = line.filter { !isSpace($0) && ![0xEF, 0xBB, 0xBF].contains($0) }

@@ -1,18 +1,18 @@
 import TensorCore
 
 /// A section of a `.cfg` with its options in order.
-public struct ConfigurationSection: Sendable {
-  public struct Option: Sendable {
-    public let key: String
-    public let value: String
-    public let line: Int
+package struct ConfigurationSection: Sendable {
+  package struct Option: Sendable {
+    package let key: String
+    package let value: String
+    package let line: Int
   }
 
   /// As it stands in the brackets.
-  public let name: String
+  package let name: String
   /// The line of the brackets, from 1.
-  public let line: Int
-  public private(set) var options: [Option] = []
+  package let line: Int
+  package private(set) var options: [Option] = []
   private var places: [String: Int] = [:]
 
   init(_ name: String, line: Int) {

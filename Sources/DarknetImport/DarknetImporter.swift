@@ -3,18 +3,18 @@ import ImportSupport
 import TensorCore
 
 /// Darknet networks as Core ML models.
-public enum DarknetImporter {
+package enum DarknetImporter {
   /// Reads a `.cfg`, and a `.weights` where there is one.
   /// - Throws: `ModelError` that names the file and the line.
-  public static func load(_ path: String, weights: String? = nil) throws -> DarknetSource {
+  package static func load(_ path: String, weights: String? = nil) throws -> DarknetSource {
     try DarknetSource.load(path, weights: weights)
   }
 
   /// Whether a file's content is a `.cfg`.
-  public static func recognizes(_ bytes: Bytes) -> Bool { ConfigurationFile.recognizes(bytes) }
+  package static func recognizes(_ bytes: Bytes) -> Bool { ConfigurationFile.recognizes(bytes) }
 
   /// Converts a network. Where sections are not supported, the error names all of them.
-  public static func convert(
+  package static func convert(
     _ source: DarknetSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {
     try inFile(source.path) {

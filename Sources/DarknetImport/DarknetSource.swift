@@ -2,9 +2,9 @@ import TensorCore
 
 /// A network as Darknet stores it.
 public struct DarknetSource: Sendable {
-  public let path: String
-  public let configuration: ConfigurationFile
-  public let weights: WeightsFile?
+  package let path: String
+  package let configuration: ConfigurationFile
+  package let weights: WeightsFile?
   /// The whole file of weights, for another reading of its header.
   let weightBytes: Bytes?
 
@@ -22,5 +22,5 @@ public struct DarknetSource: Sendable {
       }, weightBytes: bytes)
   }
 
-  public var hasWeights: Bool { weights != nil }
+  package var hasWeights: Bool { weights != nil }
 }

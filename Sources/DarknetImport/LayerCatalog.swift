@@ -1,17 +1,17 @@
 /// What each kind of section becomes, for `docs/darknet.md`.
-public enum LayerCatalog {
-  public struct Entry: Sendable {
+package enum LayerCatalog {
+  package struct Entry: Sendable {
     /// The name in brackets.
-    public let name: String
-    public let otherNames: [String]
+    package let name: String
+    package let otherNames: [String]
     /// The Core ML layers, in order; alternatives after a semicolon.
-    public let becomes: String
+    package let becomes: String
     /// Options that count when the network runs.
-    public let options: [String]
+    package let options: [String]
     /// What is refused, and why.
-    public let refused: String
+    package let refused: String
     /// The lowest specification version that has what it becomes.
-    public let version: Int
+    package let version: Int
   }
 
   private struct Text {
@@ -21,7 +21,7 @@ public enum LayerCatalog {
   }
 
   /// One for each kind, in the order of the registry.
-  public static let entries: [Entry] = DarknetLayerRegistry.types.compactMap { type in
+  package static let entries: [Entry] = DarknetLayerRegistry.types.compactMap { type in
     guard let name = type.sections.first, let text = texts[name] else { return nil }
     return Entry(
       name: name, otherNames: Array(type.sections.dropFirst()), becomes: text.becomes,
@@ -82,7 +82,7 @@ public enum LayerCatalog {
   ]
 
   /// Sections of Darknet that cannot be converted, and why.
-  public static let impossible: [(names: [String], reason: String)] = [
+  package static let impossible: [(names: [String], reason: String)] = [
     (
       ["rnn", "lstm", "gru", "crnn", "conv_lstm"],
       "recurrent layers, whose state Darknet keeps from one picture to the next"
@@ -98,7 +98,7 @@ public enum LayerCatalog {
   }
 
   /// The functions that `activation` names.
-  public static var functions: [(name: String, becomes: String)] {
+  package static var functions: [(name: String, becomes: String)] {
     ActivationFormula.allCases.map { ($0.rawValue, $0.becomes) }
   }
 }

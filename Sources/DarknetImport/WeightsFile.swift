@@ -6,14 +6,14 @@ import TensorCore
 /// training: 64 bits where 10 · major + minor ≥ 2 and both are less than 1000, otherwise 32. Where
 /// one of them is more than 1000, matrices of connected layers are stored transposed. Darknet of
 /// Alexey Bochkovskiy writes 64 bits beside such a number, too.
-public struct WeightsFile: Sendable {
-  public let path: String
+package struct WeightsFile: Sendable {
+  package let path: String
   /// The numbers behind the header.
   let values: Bytes
   let headerBytes: Int
-  public let version: (major: Int, minor: Int, revision: Int)
+  package let version: (major: Int, minor: Int, revision: Int)
   /// Pictures seen in training.
-  public let seen: UInt64
+  package let seen: UInt64
   let isTransposed: Bool
   /// Whether the header could as well be of the other length.
   let isAmbiguous: Bool

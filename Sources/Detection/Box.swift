@@ -16,7 +16,7 @@ extension Box {
   }
 
   /// Intersection over union: |A ∩ B| / |A ∪ B|, 0 where both are empty.
-  public func overlap(_ other: Box) -> Double {
+  package func overlap(_ other: Box) -> Double {
     let across = min(right, other.right) - max(left, other.left)
     let down = min(bottom, other.bottom) - max(top, other.top)
     guard across > 0, down > 0 else { return 0 }
@@ -26,7 +26,7 @@ extension Box {
   }
 
   /// The part inside `width` × `height`; nil where nothing of it is there.
-  public func clipped(width: Double, height: Double) -> Box? {
+  package func clipped(width: Double, height: Double) -> Box? {
     let box = Box(
       left: max(0, left), top: max(0, top), right: min(width, right), bottom: min(height, bottom))
     return box.width > 0 && box.height > 0 ? box : nil
@@ -36,13 +36,13 @@ extension Box {
 /// Something that a network found in a picture.
 public struct DetectedObject: Sendable, Equatable {
   /// In parts of the picture that the model got, or in pixels of the picture that it was made of.
-  public var box: Box
+  package var box: Box
   /// Counted from 0, a background class left out.
   public let classIndex: Int
   /// 0…1
   public let score: Double
 
-  public init(box: Box, classIndex: Int, score: Double) {
+  package init(box: Box, classIndex: Int, score: Double) {
     self.box = box
     self.classIndex = classIndex
     self.score = score

@@ -6,9 +6,9 @@ public struct DetectorOutput: Sendable {
   public var name: String
   public var value: Tensor
   /// Where a grid's channels are; nil where the shape has to tell.
-  public var channels: ChannelAxis?
+  package var channels: ChannelAxis?
 
-  public init(name: String, value: Tensor, channels: ChannelAxis? = nil) {
+  package init(name: String, value: Tensor, channels: ChannelAxis? = nil) {
     self.name = name
     self.value = value
     self.channels = channels

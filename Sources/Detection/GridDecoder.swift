@@ -1,12 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The grid of YOLO v2, v3 or v4, `[C, H, W]`: the channels of box b begin at
 /// b · (classes + 5) with x, y, w, h, the confidence, then the classes.

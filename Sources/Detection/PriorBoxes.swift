@@ -3,13 +3,13 @@ import TensorCore
 /// The boxes that SSD's offsets refer to.
 public struct PriorBoxes: Sendable, Equatable {
   /// In parts of the picture.
-  public var boxes: [Box]
+  package var boxes: [Box]
   /// Factors of the offsets of x, y, w and h: one set a box, or one for all.
   public var variances: [[Double]]
 
   public static let usualVariances = [0.1, 0.1, 0.2, 0.2]
 
-  public init(boxes: [Box], variances: [[Double]] = [usualVariances]) {
+  package init(boxes: [Box], variances: [[Double]] = [usualVariances]) {
     self.boxes = boxes
     self.variances = variances
   }

@@ -13,9 +13,9 @@ public struct CompileOptions: Sendable {
   /// Threads of a prediction; nil means one a core.
   public var threads: Int?
   /// Kernels to use; nil means the best that the machine runs.
-  public var instructionSet: InstructionSet?
+  package var instructionSet: InstructionSet?
   /// How 3 × 3 convolutions are computed; nil means what the environment asks for, else the faster.
-  public var convolution: ConvolutionAlgorithm?
+  package var convolution: ConvolutionAlgorithm?
   public var keep = Keep.named([])
   /// Shapes `[Seq, Batch, C, H, W]` of inputs that differ from the declared ones: another batch, a
   /// sequence, one of the flexible sizes.
@@ -23,7 +23,7 @@ public struct CompileOptions: Sendable {
   public var customLayers = CustomLayerRegistry()
   /// The objects behind the custom layers, where the model has been compiled before; nil makes them
   /// anew.
-  public var customLayerInstances: CustomLayerInstances?
+  package var customLayerInstances: CustomLayerInstances?
   /// Bytes that weights and working memory may take together; nil means the machine's memory.
   public var maxMemory: Int?
   public var hooks = EngineHooks()
@@ -34,49 +34,49 @@ public struct CompileOptions: Sendable {
 /// What the engine reports while it works. Called on the thread that compiles or predicts.
 public struct EngineHooks: Sendable {
   /// After each step of a prediction.
-  public var onStep: (@Sendable (StepRecord) -> Void)?
+  package var onStep: (@Sendable (StepRecord) -> Void)?
   /// Before each call of a custom layer.
-  public var onCustomLayerCall: (@Sendable (CustomLayerCall) -> Void)?
+  package var onCustomLayerCall: (@Sendable (CustomLayerCall) -> Void)?
 
   public init() {}
 }
 
 /// One executed step.
-public struct StepRecord: Sendable {
-  public var step: StepDescription
-  public var seconds: Double
+package struct StepRecord: Sendable {
+  package var step: StepDescription
+  package var seconds: Double
 }
 
 /// One step of the plan.
-public struct StepDescription: Sendable, Equatable {
+package struct StepDescription: Sendable, Equatable {
   /// The layer, or the last of those that have been fused into the step; the blob, where the step
   /// only converts a layout.
-  public var name: String
+  package var name: String
   /// The layer's type in the specification; `input`, `output` and `convert` for the engine's own.
-  public var layerType: String
+  package var layerType: String
   /// What the step does and with which kernel.
-  public var kernel: String
+  package var kernel: String
   /// `[Seq, Batch, C, H, W]` of the outputs.
-  public var outputShapes: [[Int]]
-  public var multiplyAdds: Int
+  package var outputShapes: [[Int]]
+  package var multiplyAdds: Int
   /// Bytes of packed weights.
-  public var weightBytes: Int
+  package var weightBytes: Int
 }
 
 /// A call of a custom layer, printed as Core ML's own layers print their arguments.
-public struct CustomLayerCall: Sendable, CustomStringConvertible {
-  public enum Method: Sendable, Equatable {
+package struct CustomLayerCall: Sendable, CustomStringConvertible {
+  package enum Method: Sendable, Equatable {
     case initialize(parameters: [String: CustomLayerParameter])
     case setWeightData(byteCounts: [Int])
     case outputShapes(inputShapes: [[Int]])
     case evaluate(inputCount: Int, outputCount: Int)
   }
 
-  public var layer: String
-  public var className: String
-  public var method: Method
+  package var layer: String
+  package var className: String
+  package var method: Method
 
-  public var description: String {
+  package var description: String {
     switch method {
     case .initialize(let parameters):
       parameters.isEmpty

@@ -7,20 +7,20 @@ import TensorCore
 ///
 /// Compile once, predict many times. Predictions of one network run one after the other, each on
 /// all of its threads; the result does not depend on their number.
-public final class CompiledNetwork: Sendable {
-  public let inputs: [NetworkFeature]
-  public let outputs: [NetworkFeature]
+package final class CompiledNetwork: Sendable {
+  package let inputs: [NetworkFeature]
+  package let outputs: [NetworkFeature]
   /// Blobs kept by `CompileOptions.keep`, in order of execution.
-  public let keptBlobs: [NetworkFeature]
+  package let keptBlobs: [NetworkFeature]
   /// What a prediction does, in order.
-  public let steps: [StepDescription]
-  public let threadCount: Int
-  public let instructionSet: InstructionSet
+  package let steps: [StepDescription]
+  package let threadCount: Int
+  package let instructionSet: InstructionSet
   /// Bytes of planned working memory.
-  public var arenaBytes: Int { executor.arenaBytes }
+  package var arenaBytes: Int { executor.arenaBytes }
   /// Bytes of weights in the kernels' order; weights read in place from the model's file are not
   /// counted.
-  public let packedWeightBytes: Int
+  package let packedWeightBytes: Int
 
   private let executor: Executor
   private let lock = Mutex(())
@@ -28,7 +28,7 @@ public final class CompiledNetwork: Sendable {
   /// - Throws: `ModelError` that names the layer and the field; `.unsupported` once for all
   ///   unsupported layers, and once for all custom layers without an implementation;
   ///   `.outOfMemory` where weights and working memory would exceed `options.maxMemory`.
-  public init(model: Model, options: CompileOptions = CompileOptions()) throws {
+  package init(model: Model, options: CompileOptions = CompileOptions()) throws {
     var builder = try GraphBuilder(model: model, options: options)
     let (graph, interface) = try builder.build()
     let pool = ThreadPool(threadCount: options.threads ?? ThreadPool.availableCores)
@@ -60,7 +60,7 @@ public final class CompiledNetwork: Sendable {
   /// - Returns: the output features and the kept blobs, of the blobs' shapes.
   /// - Throws: `ModelError` with code `.mismatch` where an input is missing, unknown or of another
   ///   shape; whatever a custom layer throws, with the layer's name.
-  public func predict(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
+  package func predict(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
     for name in inputs.keys.sorted() where !self.inputs.contains(where: { $0.name == name }) {
       throw ModelError(
         .mismatch, "the model has no input '\(name)'",

@@ -1,15 +1,8 @@
+import LibC
 import TensorCore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// How convolutions are computed that can be computed in several ways.
-public enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
+package enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
   /// Whichever is estimated to be faster, layer by layer.
   case automatic
   /// Multiplies and adds as the definition does.
@@ -26,12 +19,12 @@ public enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
   case strassen
 
   /// Names the algorithm to use instead of the automatic choice.
-  public static let environmentVariable = "ASSAY_CONVOLUTION"
+  package static let environmentVariable = "ASSAY_CONVOLUTION"
 
   /// The algorithm that the environment asks for, else `automatic`.
   ///
   /// - Throws: `.usage` for a name that does not exist.
-  public static func selected() throws(ModelError) -> ConvolutionAlgorithm {
+  package static func selected() throws(ModelError) -> ConvolutionAlgorithm {
     guard let value = getenv(environmentVariable) else { return .automatic }
     let name = String(cString: value)
     if name.isEmpty { return .automatic }

@@ -2,7 +2,7 @@ import Kernels
 import Synchronization
 
 /// What a machine's cores can do at most: multiply-adds in registers, with nothing to load or store.
-public enum PeakRate {
+package enum PeakRate {
   private static let burst = 0.000_5
   private static let whole = 0.025
 
@@ -11,7 +11,7 @@ public enum PeakRate {
   /// All threads work in bursts of half a millisecond for 25 ms; the result is the sum of each one's
   /// fastest burst, so that other processes on the machine disturb it little. Precondition: the
   /// instruction set is available.
-  public static func measure(_ set: InstructionSet, threads: Int) -> Double {
+  package static func measure(_ set: InstructionSet, threads: Int) -> Double {
     let pool = ThreadPool(threadCount: threads)
     let clock = ContinuousClock()
     let result = Mutex((rate: 0.0, sum: Float(0)))

@@ -1,5 +1,5 @@
 /// A function of each element of arrays that stretch to one another. Conditions are 1 and 0.
-public enum ElementFunction: String, Sendable, CaseIterable {
+package enum ElementFunction: String, Sendable, CaseIterable {
   case add, subtract, multiply, divide
   /// ⌊a / b⌋
   case floorDivide
@@ -37,7 +37,7 @@ public enum ElementFunction: String, Sendable, CaseIterable {
   /// condition ≠ 0 ? a : b
   case choose
 
-  public var operandCount: Int {
+  package var operandCount: Int {
     switch self {
     case .add, .subtract, .multiply, .divide, .floorDivide, .modulo, .power, .minimum, .maximum,
       .less, .lessEqual, .greater, .greaterEqual, .equal, .notEqual, .logicalAnd, .logicalOr, .elu:
@@ -48,7 +48,7 @@ public enum ElementFunction: String, Sendable, CaseIterable {
   }
 
   /// - Precondition: as many operands as `operandCount`.
-  public func value(_ operands: [Double]) -> Double {
+  package func value(_ operands: [Double]) -> Double {
     let x = operands[0]
     let y = operands.count > 1 ? operands[1] : 0
     switch self {

@@ -1,8 +1,8 @@
 import TensorCore
 
 /// An expression over arrays: what a formula says. Arrays stretch to one another as numpy's do.
-public struct Expression: Sendable, Hashable {
-  public indirect enum Node: Sendable, Hashable {
+package struct Expression: Sendable, Hashable {
+  package indirect enum Node: Sendable, Hashable {
     case number(Double)
     /// An input, a parameter or a weight.
     case name(String)
@@ -12,13 +12,13 @@ public struct Expression: Sendable, Hashable {
     case slice(Expression, [SliceItem])
   }
 
-  public enum Reduction: String, Sendable, CaseIterable {
+  package enum Reduction: String, Sendable, CaseIterable {
     case sum, mean, max, min
     case product = "prod"
   }
 
   /// What stands between the brackets, one for an axis.
-  public enum SliceItem: Sendable, Hashable {
+  package enum SliceItem: Sendable, Hashable {
     /// One element, whose axis goes.
     case index(Int)
     /// `start:end:step`; both bounds may count from the end.
@@ -28,19 +28,19 @@ public struct Expression: Sendable, Hashable {
     /// One more axis, of one element.
     case newAxis
 
-    public static let all = SliceItem.range(start: nil, end: nil, step: 1)
+    package static let all = SliceItem.range(start: nil, end: nil, step: 1)
   }
 
-  public let node: Node
+  package let node: Node
   /// How many nodes there are.
-  public let count: Int
-  public let depth: Int
+  package let count: Int
+  package let depth: Int
 
-  public static let countLimit = 4096
-  public static let depthLimit = 100
+  package static let countLimit = 4096
+  package static let depthLimit = 100
 
   /// - Throws: where there would be too many nodes, or too many inside of one another.
-  public init(_ node: Node) throws {
+  package init(_ node: Node) throws {
     let children = Self.operands(of: node)
     count = children.reduce(1) { $0 + $1.count }
     depth = 1 + (children.map(\.depth).max() ?? 0)
@@ -59,15 +59,15 @@ public struct Expression: Sendable, Hashable {
     depth = 1
   }
 
-  public static func number(_ value: Double) -> Expression { Expression(leaf: .number(value)) }
-  public static func name(_ name: String) -> Expression { Expression(leaf: .name(name)) }
+  package static func number(_ value: Double) -> Expression { Expression(leaf: .number(value)) }
+  package static func name(_ name: String) -> Expression { Expression(leaf: .name(name)) }
 
   /// A function of numbers alone is computed at once.
-  public static func apply(
+  package static func apply(
     _ function: ElementFunction, _ operands: Expression...
   ) throws -> Expression { try apply(function, operands) }
 
-  public static func apply(
+  package static func apply(
     _ function: ElementFunction, _ operands: [Expression]
   ) throws -> Expression {
     let numbers = operands.compactMap(\.number)
@@ -75,9 +75,9 @@ public struct Expression: Sendable, Hashable {
     return try Expression(.apply(function, operands))
   }
 
-  public var number: Double? { if case .number(let value) = node { value } else { nil } }
+  package var number: Double? { if case .number(let value) = node { value } else { nil } }
 
-  public var operands: [Expression] { Self.operands(of: node) }
+  package var operands: [Expression] { Self.operands(of: node) }
 
   private static func operands(of node: Node) -> [Expression] {
     switch node {
@@ -88,13 +88,13 @@ public struct Expression: Sendable, Hashable {
   }
 
   /// Every name that stands in it.
-  public var names: Set<String> {
+  package var names: Set<String> {
     if case .name(let name) = node { return [name] }
     return operands.reduce(into: []) { $0.formUnion($1.names) }
   }
 
   /// The expression with others in place of names.
-  public func replacing(_ replacements: [String: Expression]) throws -> Expression {
+  package func replacing(_ replacements: [String: Expression]) throws -> Expression {
     switch node {
     case .number: return self
     case .name(let name): return replacements[name] ?? self

@@ -1,13 +1,13 @@
 import TensorCore
 
 extension Expression {
-  public static let textLimit = 16 << 10
+  package static let textLimit = 16 << 10
 
   /// Reads a formula as it is written in Python: `x * sigmoid(beta * x)`, `x[:, 2:-2, 2:-2]`.
   ///
   /// - Parameter names: what it may be about; nil allows every name.
   /// - Throws: with the column, counted from 1.
-  public init(parsing text: String, names: Set<String>? = nil) throws {
+  package init(parsing text: String, names: Set<String>? = nil) throws {
     guard text.utf8.count <= Self.textLimit else {
       throw ModelError(
         .limitExceeded, "a formula of \(text.utf8.count) bytes, \(Self.textLimit) are allowed")

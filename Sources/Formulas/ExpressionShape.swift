@@ -3,15 +3,15 @@ import TensorCore
 extension Expression {
   /// Elements `start`, `start + step`, … of an axis; the count is nil where the axis' length is not
   /// known.
-  public struct AxisPart: Sendable, Equatable {
-    public var start: Int
-    public var step: Int
-    public var count: Int?
+  package struct AxisPart: Sendable, Equatable {
+    package var start: Int
+    package var step: Int
+    package var count: Int?
   }
 
   /// The shape that all stretch to, as numpy has it: aligned at the last axes, of one length or 1.
   /// Nil stands for a length that is not known.
-  public static func stretched(_ shapes: [[Int?]]) throws -> [Int?] {
+  package static func stretched(_ shapes: [[Int?]]) throws -> [Int?] {
     var result: [Int?] = []
     for shape in shapes {
       if shape.count > result.count {
@@ -31,12 +31,12 @@ extension Expression {
     return result
   }
 
-  public static func text(_ shape: [Int?]) -> String {
+  package static func text(_ shape: [Int?]) -> String {
     "(" + shape.map { $0.map(String.init) ?? "?" }.joined(separator: ", ") + ")"
   }
 
   /// Axes counted from 0, in ascending order; nil names all.
-  public static func axes(_ axes: [Int]?, rank: Int) throws -> [Int] {
+  package static func axes(_ axes: [Int]?, rank: Int) throws -> [Int] {
     guard let axes else { return Array(0..<rank) }
     var result: Set<Int> = []
     for axis in axes {
@@ -49,7 +49,7 @@ extension Expression {
   }
 
   /// One item an axis, new axes between them: without ellipsis.
-  public static func items(_ items: [SliceItem], rank: Int) throws -> [SliceItem] {
+  package static func items(_ items: [SliceItem], rank: Int) throws -> [SliceItem] {
     let named = items.count { $0 != .ellipsis && $0 != .newAxis }
     guard named <= rank, items.count(where: { $0 == .ellipsis }) <= 1 else {
       throw ModelError(.mismatch, "\(named) indices for \(rank) axes")
@@ -60,7 +60,7 @@ extension Expression {
   }
 
   /// The elements that an item takes of an axis of `length`.
-  public static func part(_ item: SliceItem, length: Int?) throws -> AxisPart {
+  package static func part(_ item: SliceItem, length: Int?) throws -> AxisPart {
     switch item {
     case .ellipsis, .newAxis: throw ModelError(.internal, "no item of an axis")
     case .index(let index):
@@ -125,7 +125,7 @@ extension Expression {
   }
 
   /// The shape of the whole, of names with the given ones.
-  public func shape(_ names: [String: [Int?]]) throws -> [Int?] {
+  package func shape(_ names: [String: [Int?]]) throws -> [Int?] {
     if case .name(let name) = node {
       guard let shape = names[name] else {
         throw ModelError(.mismatch, "nothing is named '\(name)'")

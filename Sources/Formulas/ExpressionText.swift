@@ -1,6 +1,6 @@
 extension Expression: CustomStringConvertible {
   /// The formula as it is written, with as few parentheses as mean the same.
-  public var description: String { text(.lowest) }
+  package var description: String { text(.lowest) }
 
   private enum Precedence: Int, Comparable {
     case lowest, comparison, sum, product, sign, power, atom

@@ -1,17 +1,17 @@
 import TensorCore
 
 /// Numbers in row-major order.
-public struct FormulaArray: Sendable, Equatable {
-  public let shape: [Int]
-  public let elements: [Double]
+package struct FormulaArray: Sendable, Equatable {
+  package let shape: [Int]
+  package let elements: [Double]
 
   /// - Precondition: as many elements as the shape has.
-  public init(_ shape: [Int], _ elements: [Double]) {
+  package init(_ shape: [Int], _ elements: [Double]) {
     self.shape = shape
     self.elements = elements
   }
 
-  public init(_ number: Double) { self.init([], [number]) }
+  package init(_ number: Double) { self.init([], [number]) }
 
   var strides: [Int] {
     var strides = [Int](repeating: 1, count: shape.count)
@@ -22,10 +22,10 @@ public struct FormulaArray: Sendable, Equatable {
   }
 
   /// The same numbers under another shape of as many.
-  public func shaped(_ shape: [Int]) -> FormulaArray { FormulaArray(shape, elements) }
+  package func shaped(_ shape: [Int]) -> FormulaArray { FormulaArray(shape, elements) }
 
   /// Axis `i` of the result is axis `axes[i]`.
-  public func transposed(_ axes: [Int]) -> FormulaArray {
+  package func transposed(_ axes: [Int]) -> FormulaArray {
     let strides = self.strides
     return gathered(axes.map { shape[$0] }, offset: 0, strides: axes.map { strides[$0] })
   }
@@ -53,7 +53,7 @@ public struct FormulaArray: Sendable, Equatable {
 extension Expression {
   /// The value in double precision, one element after the other: what every other way of computing a
   /// formula is held against.
-  public func value(_ names: [String: FormulaArray]) throws -> FormulaArray {
+  package func value(_ names: [String: FormulaArray]) throws -> FormulaArray {
     switch node {
     case .number(let number): return FormulaArray(number)
     case .name(let name):

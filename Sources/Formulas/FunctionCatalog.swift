@@ -1,7 +1,7 @@
 import TensorCore
 
 /// What a function of the language is called with.
-public enum FunctionArgument: Sendable, Equatable {
+package enum FunctionArgument: Sendable, Equatable {
   case expression(Expression)
   case list([Int])
   case flag(Bool)
@@ -11,12 +11,12 @@ public enum FunctionArgument: Sendable, Equatable {
 
 /// The functions of the language by name, with the parameters that Keras, TensorFlow and numpy give
 /// theirs.
-public enum FunctionCatalog {
+package enum FunctionCatalog {
   /// Every name, in alphabetical order.
-  public static let names: [String] = entries.keys.sorted()
+  package static let names: [String] = entries.keys.sorted()
 
   /// - Parameter keywords: in the order in which they are written.
-  public static func call(
+  package static func call(
     _ name: String, _ positional: [FunctionArgument],
     _ keywords: [(name: String, value: FunctionArgument)] = []
   ) throws -> Expression {

@@ -1,30 +1,30 @@
 import TensorCore
 
 /// Where the axes of a source framework's tensor lie among Core ML's `[Seq, Batch, C, H, W]`.
-public struct Placement: Sendable, Equatable {
+package struct Placement: Sendable, Equatable {
   /// Sizes along the source's axes, the batch among them; nil where one is not known.
-  public var shape: [Int?]
+  package var shape: [Int?]
   /// For each of the source's axes the one of Core ML's; nil for an axis of one element that has none.
-  public var places: [Int?]
+  package var places: [Int?]
 
-  public static let rank = 5
-  public static let batch = 1
+  package static let rank = 5
+  package static let batch = 1
 
   /// - Precondition: as many places as sizes.
-  public init(_ shape: [Int?], _ places: [Int?]) {
+  package init(_ shape: [Int?], _ places: [Int?]) {
     self.shape = shape
     self.places = places
   }
 
   /// Sizes along Core ML's axes.
-  public var blobShape: [Int?] {
+  package var blobShape: [Int?] {
     var sizes = [Int?](repeating: 1, count: Self.rank)
     for (size, place) in zip(shape, places) { if let place { sizes[place] = size } }
     return sizes
   }
 
   /// A constant of `shape`, whose axes are the last ones of this.
-  public func last(_ shape: [Int]) throws -> Placement {
+  package func last(_ shape: [Int]) throws -> Placement {
     guard shape.count <= places.count || shape.dropLast(places.count).allSatisfy({ $0 == 1 }) else {
       throw ModelError(
         .mismatch,
@@ -41,7 +41,7 @@ public struct Placement: Sendable, Equatable {
   }
 
   /// The numbers of such a constant along Core ML's axes.
-  public func placed(_ array: FormulaArray) -> FormulaArray {
+  package func placed(_ array: FormulaArray) -> FormulaArray {
     let array = array.shaped(array.shape.suffix(shape.count).map { $0 })
     let order = array.shape.indices.sorted { (places[$0] ?? -1) < (places[$1] ?? -1) }
     return array.transposed(order).shaped(blobShape.map { $0 ?? 1 })
@@ -54,7 +54,7 @@ extension Expression {
   ///
   /// - Parameter names: where the axes of inputs and weights lie.
   /// - Throws: where a formula needs its axes elsewhere, or mixes the images of a batch.
-  public func placed(
+  package func placed(
     _ names: [String: Placement]
   ) throws -> (expression: Expression, placement: Placement) {
     switch node {

@@ -5,8 +5,8 @@ import TensorCore
 /// block, so that what lies between the operations stays in the cache.
 ///
 /// One `run` at a time.
-public final class VectorProgram {
-  public static let block = 2048
+package final class VectorProgram {
+  package static let block = 2048
   /// Arrays that lie between parts and reductions.
   static let stepLimit = 64
 
@@ -41,7 +41,7 @@ public final class VectorProgram {
       array: Int, reduction: Expression.Reduction, input: View, outer: [Int], inner: [Int])
   }
 
-  public private(set) var outputShape: [Int] = []
+  package private(set) var outputShape: [Int] = []
   private let kernels: KernelTable
   private let inputCount: Int
   private var steps: [Step] = []
@@ -59,7 +59,7 @@ public final class VectorProgram {
   ///   - inputs: names and shapes, in the order of `run`.
   ///   - weights: arrays that the formula names.
   /// - Throws: where the shapes do not fit the formula.
-  public init(
+  package init(
     _ expression: Expression, inputs: [(name: String, shape: [Int])],
     weights: [String: FormulaArray], kernels: KernelTable
   ) throws {
@@ -96,7 +96,7 @@ public final class VectorProgram {
   }
 
   /// - Precondition: as many elements as the shapes have.
-  public func run(_ inputs: [UnsafePointer<Float>], _ output: UnsafeMutablePointer<Float>) {
+  package func run(_ inputs: [UnsafePointer<Float>], _ output: UnsafeMutablePointer<Float>) {
     func source(_ array: Int) -> UnsafePointer<Float> {
       array < inputCount ? inputs[array] : UnsafePointer(pointer(array))
     }

@@ -4,16 +4,16 @@ import TensorCore
 
 extension HDF5Access {
   /// In this process, for debugging and for files that are trusted: a corrupt file may crash it.
-  public static var inProcess: HDF5Access { HDF5Access(backend: LibraryBackend()) }
+  package static var inProcess: HDF5Access { HDF5Access(backend: LibraryBackend()) }
 }
 
 /// Calls the C library directly, one caller at a time.
-public struct LibraryBackend: HDF5Backend {
+package struct LibraryBackend: HDF5Backend {
   private static let library = Mutex(())
 
-  public init() {}
+  package init() {}
 
-  public func describe(_ input: HDF5Input) throws -> [UInt8] {
+  package func describe(_ input: HDF5Input) throws -> [UInt8] {
     let frames = Collector()
     try Self.library.withLock { _ in
       try TreeWriter.describe(descriptor: input.descriptor, size: input.size) {
@@ -23,7 +23,7 @@ public struct LibraryBackend: HDF5Backend {
     return frames.bytes
   }
 
-  public func read(
+  package func read(
     _ requests: [HDF5Request], from input: HDF5Input, byteCount: Int
   ) throws -> (frames: [UInt8], values: Bytes) {
     let buffer = try AlignedBuffer(checkedByteCount: byteCount)

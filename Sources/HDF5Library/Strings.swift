@@ -1,12 +1,7 @@
 import CHDF5
 import HDF5Reader
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Reads fixed and variable-length strings from attributes and datasets.
 enum Strings {

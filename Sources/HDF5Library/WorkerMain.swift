@@ -1,19 +1,14 @@
 import CPosix
 import HDF5Reader
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The worker's whole life: confined, it reads the file that it inherits and writes
 /// frames; requests and values share memory with its parent. See `WorkerDescriptor`.
-public enum WorkerMain {
+package enum WorkerMain {
   /// - Parameter verb: `describe` or `read`; `leaks` for tests of the confinement.
   /// - Returns: the exit status; 64 where the program was started by hand.
-  public static func run(verb: String) -> Int32 {
+  package static func run(verb: String) -> Int32 {
     var status = stat()
     guard fstat(WorkerDescriptor.file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       fcntl(WorkerDescriptor.frames, F_GETFD) >= 0

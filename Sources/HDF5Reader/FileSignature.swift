@@ -1,10 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Tells HDF5 files from others by their first bytes.
 enum FileSignature {

@@ -3,7 +3,7 @@ import TensorCore
 /// What passes from the worker to its parent: `magic`, then frames of a kind (1 byte), the
 /// payload's length (4 bytes) and the payload, and `finish` or `failure` as the last. Integers are
 /// little-endian; a text is its length in 4 bytes and UTF-8.
-public enum FrameKind: UInt8, Sendable {
+package enum FrameKind: UInt8, Sendable {
   /// name: text. What follows belongs to this group, until its `endGroup`.
   case beginGroup = 1
   case endGroup = 2
@@ -26,12 +26,12 @@ public enum FrameKind: UInt8, Sendable {
   case failure = 10
 }
 
-public enum FrameFormat {
+package enum FrameFormat {
   /// The last byte is the version of the protocol.
-  public static let magic: [UInt8] = Array("ASSAYH5\u{1}".utf8)
-  public static let noOffset = UInt64.max
+  package static let magic: [UInt8] = Array("ASSAYH5\u{1}".utf8)
+  package static let noOffset = UInt64.max
 
-  public enum ElementKind: UInt8, Sendable {
+  package enum ElementKind: UInt8, Sendable {
     case strings = 1
     case doubles = 2
     case integers = 3
@@ -47,16 +47,16 @@ public enum FrameFormat {
 }
 
 /// Builds frames and hands them on in large pieces.
-public struct FrameWriter: ~Copyable {
+package struct FrameWriter: ~Copyable {
   private var buffer: [UInt8] = FrameFormat.magic
   private var written = 0
   private let flushThreshold = 1 << 20
   private let sink: ([UInt8]) throws -> Void
 
-  public init(sink: @escaping ([UInt8]) throws -> Void) { self.sink = sink }
+  package init(sink: @escaping ([UInt8]) throws -> Void) { self.sink = sink }
 
   /// Appends a frame. Where `body` throws, nothing of the frame remains.
-  public mutating func frame(
+  package mutating func frame(
     _ kind: FrameKind, _ body: (inout FrameWriter) throws -> Void = { _ in }
   ) throws {
     let start = buffer.count
@@ -80,33 +80,33 @@ public struct FrameWriter: ~Copyable {
     if buffer.count >= flushThreshold { try flush() }
   }
 
-  public mutating func failure(_ error: ModelError) throws {
+  package mutating func failure(_ error: ModelError) throws {
     try frame(.failure) { $0.reason(error) }
     try flush()
   }
 
-  public mutating func finish() throws {
+  package mutating func finish() throws {
     try frame(.finish)
     try flush()
   }
 
-  public mutating func byte(_ value: UInt8) { buffer.append(value) }
+  package mutating func byte(_ value: UInt8) { buffer.append(value) }
 
-  public mutating func integer(_ value: some FixedWidthInteger) {
+  package mutating func integer(_ value: some FixedWidthInteger) {
     withUnsafeBytes(of: value.littleEndian) { buffer.append(contentsOf: $0) }
   }
 
-  public mutating func text(_ value: String) {
+  package mutating func text(_ value: String) {
     integer(UInt32(value.utf8.count))
     buffer.append(contentsOf: value.utf8)
   }
 
-  public mutating func shape(_ extents: [Int]) {
+  package mutating func shape(_ extents: [Int]) {
     byte(UInt8(extents.count))
     for extent in extents { integer(Int64(extent)) }
   }
 
-  public mutating func reason(_ error: ModelError) {
+  package mutating func reason(_ error: ModelError) {
     byte(FrameFormat.byte(for: error.code))
     text(String(decoding: error.message.utf8.prefix(HDF5Limits.messageBytes / 4), as: UTF8.self))
   }

@@ -1,14 +1,14 @@
 import TensorCore
 
 /// Where the C library runs that reads a file.
-public struct HDF5Access: Sendable {
-  public let backend: any HDF5Backend
+package struct HDF5Access: Sendable {
+  package let backend: any HDF5Backend
 
-  public init(backend: any HDF5Backend) { self.backend = backend }
+  package init(backend: any HDF5Backend) { self.backend = backend }
 
   /// In a worker process that is found by `WorkerLocation`, with default time limits. A crash or a
   /// hang of the library is an error of the file.
-  public static var isolated: HDF5Access { isolated() }
+  package static var isolated: HDF5Access { isolated() }
 
   /// In a worker process.
   ///
@@ -17,13 +17,13 @@ public struct HDF5Access: Sendable {
   ///   - timeout: seconds of wall-clock time for one pass over the file; where nil, a minute and
   ///     a second for every 4 MiB of the file. The worker itself stops after three seconds of
   ///     processor time and one more for every 32 MiB.
-  public static func isolated(worker: String? = nil, timeout: Double? = nil) -> HDF5Access {
+  package static func isolated(worker: String? = nil, timeout: Double? = nil) -> HDF5Access {
     HDF5Access(backend: WorkerBackend(explicitPath: worker, timeout: timeout))
   }
 }
 
 /// Reads a file with the C library and answers in frames, which the caller does not trust.
-public protocol HDF5Backend: Sendable {
+package protocol HDF5Backend: Sendable {
   /// Frames of the whole tree: groups, attributes, the datasets' types and shapes.
   func describe(_ input: HDF5Input) throws -> [UInt8]
 
@@ -35,14 +35,14 @@ public protocol HDF5Backend: Sendable {
 }
 
 /// One dataset to be read.
-public struct HDF5Request: Sendable, Equatable {
-  public enum Target: UInt8, Sendable {
+package struct HDF5Request: Sendable, Equatable {
+  package enum Target: UInt8, Sendable {
     case float32 = 1
     case int64 = 2
     /// Travels in the frames; `offset` does not count.
     case strings = 3
 
-    public var bytesPerElement: Int {
+    package var bytesPerElement: Int {
       switch self {
       case .float32: 4
       case .int64: 8
@@ -52,14 +52,14 @@ public struct HDF5Request: Sendable, Equatable {
   }
 
   /// Absolute path of the dataset.
-  public var path: String
-  public var target: Target
+  package var path: String
+  package var target: Target
   /// Elements, as the description of the file has given them.
-  public var count: Int
+  package var count: Int
   /// Byte offset in the values.
-  public var offset: Int
+  package var offset: Int
 
-  public init(path: String, target: Target, count: Int, offset: Int) {
+  package init(path: String, target: Target, count: Int, offset: Int) {
     self.path = path
     self.target = target
     self.count = count

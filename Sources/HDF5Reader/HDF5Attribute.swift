@@ -1,8 +1,8 @@
 import TensorCore
 
 /// An attribute's value, in full.
-public struct HDF5Attribute: Sendable, Equatable {
-  public enum Elements: Sendable, Equatable {
+package struct HDF5Attribute: Sendable, Equatable {
+  package enum Elements: Sendable, Equatable {
     /// Fixed or variable-length strings, without their padding; what is not UTF-8 is repaired.
     case strings([String])
     /// Floats of any width and byte order.
@@ -14,22 +14,22 @@ public struct HDF5Attribute: Sendable, Equatable {
   }
 
   /// Row-major; empty for a scalar, `[0]` for a null dataspace.
-  public let shape: [Int]
-  public let elements: Elements
+  package let shape: [Int]
+  package let elements: Elements
 
   /// The only string, where there is exactly one.
-  public var string: String? {
+  package var string: String? {
     guard case .strings(let values) = elements, values.count == 1 else { return nil }
     return values[0]
   }
 
-  public var strings: [String]? {
+  package var strings: [String]? {
     guard case .strings(let values) = elements else { return nil }
     return values
   }
 
   /// Floats or integers as doubles.
-  public var doubles: [Double]? {
+  package var doubles: [Double]? {
     switch elements {
     case .doubles(let values): values
     case .integers(let values): values.map(Double.init)
@@ -37,7 +37,7 @@ public struct HDF5Attribute: Sendable, Equatable {
     }
   }
 
-  public var integers: [Int]? {
+  package var integers: [Int]? {
     guard case .integers(let values) = elements else { return nil }
     return values
   }

@@ -1,6 +1,6 @@
 /// The type of a dataset's elements as the file stores them.
-public struct HDF5ElementType: Sendable, Equatable, CustomStringConvertible {
-  public enum Kind: UInt8, Sendable {
+package struct HDF5ElementType: Sendable, Equatable, CustomStringConvertible {
+  package enum Kind: UInt8, Sendable {
     case float = 1
     case integer = 2
     case unsigned = 3
@@ -9,20 +9,20 @@ public struct HDF5ElementType: Sendable, Equatable, CustomStringConvertible {
     case string = 5
   }
 
-  public var kind: Kind
+  package var kind: Kind
   /// Bytes of one element; 0 for strings of variable length.
-  public var byteCount: Int
-  public var isBigEndian: Bool
+  package var byteCount: Int
+  package var isBigEndian: Bool
 
-  public init(kind: Kind, byteCount: Int, isBigEndian: Bool = false) {
+  package init(kind: Kind, byteCount: Int, isBigEndian: Bool = false) {
     self.kind = kind
     self.byteCount = byteCount
     self.isBigEndian = isBigEndian
   }
 
-  public var isInteger: Bool { kind == .integer || kind == .unsigned || kind == .enumeration }
+  package var isInteger: Bool { kind == .integer || kind == .unsigned || kind == .enumeration }
 
-  public var description: String {
+  package var description: String {
     let bits = byteCount * 8
     let order = isBigEndian && byteCount > 1 ? " big-endian" : ""
     switch kind {

@@ -6,20 +6,20 @@ import TensorCore
 /// names, attributes and shapes; the elements of a dataset are read when they are asked for.
 /// Only hard links are followed. What a file holds besides (soft and external links, virtual or
 /// external storage, foreign filters) is named by the error of whoever asks for it.
-public struct HDF5File: Sendable {
-  public let path: String
-  public let root: HDF5Group
+package struct HDF5File: Sendable {
+  package let path: String
+  package let root: HDF5Group
 
   /// Throws `.missingFile` where the file cannot be opened, `.malformed` where it is no HDF5 file
   /// or a corrupt one, `.limitExceeded` where it declares more than the limits.
-  public static func open(_ path: String, access: HDF5Access = .isolated) throws -> HDF5File {
+  package static func open(_ path: String, access: HDF5Access = .isolated) throws -> HDF5File {
     try inFile(path) { try HDF5File(HDF5Input(path: path), access: access) }
   }
 
   /// Opens bytes that are no file of their own, such as a member of an archive.
   ///
   /// - Parameter name: what errors call them.
-  public static func open(
+  package static func open(
     _ bytes: Bytes, name: String, access: HDF5Access = .isolated
   ) throws -> HDF5File {
     try inFile(name) { try HDF5File(HDF5Input(bytes: bytes, name: name), access: access) }
@@ -35,11 +35,11 @@ public struct HDF5File: Sendable {
   }
 
   /// The group or dataset at a path of names joined by slashes; see `HDF5Group.subscript`.
-  public subscript(path: String) -> HDF5Object? { root[path] }
+  package subscript(path: String) -> HDF5Object? { root[path] }
 }
 
 /// What stands under a name in a group.
-public enum HDF5Object: Sendable {
+package enum HDF5Object: Sendable {
   case group(HDF5Group)
   case dataset(HDF5Dataset)
 }

@@ -1,36 +1,36 @@
 import TensorCore
 
 /// A group of an HDF5 file.
-public struct HDF5Group: Sendable {
+package struct HDF5Group: Sendable {
   let node: GroupNode
   let contents: HDF5Contents
 
   /// The last component of `path`; empty for the root.
-  public var name: String { node.name }
+  package var name: String { node.name }
   /// Absolute path, beginning with a slash.
-  public var path: String { node.path }
-  public var attributes: [String: HDF5Attribute] { node.attributes }
+  package var path: String { node.path }
+  package var attributes: [String: HDF5Attribute] { node.attributes }
 
   /// Names of the groups inside, in the order of their UTF-8 bytes.
-  public var groupNames: [String] { node.groups.map(\.name) }
+  package var groupNames: [String] { node.groups.map(\.name) }
   /// Names of the datasets inside, in the order of their UTF-8 bytes.
-  public var datasetNames: [String] { node.datasets.map { contents.datasets[$0].name } }
+  package var datasetNames: [String] { node.datasets.map { contents.datasets[$0].name } }
 
-  public var groups: [HDF5Group] { node.groups.map { HDF5Group(node: $0, contents: contents) } }
-  public var datasets: [HDF5Dataset] {
+  package var groups: [HDF5Group] { node.groups.map { HDF5Group(node: $0, contents: contents) } }
+  package var datasets: [HDF5Dataset] {
     node.datasets.map { HDF5Dataset(index: $0, contents: contents) }
   }
 
   /// The object at a path relative to this group (absolute where it begins with a slash is not
   /// meant: leading slashes do not count), or nil where there is none that may be read.
-  public subscript(path: String) -> HDF5Object? {
+  package subscript(path: String) -> HDF5Object? {
     guard case .found(let object) = look(up: path) else { return nil }
     return object
   }
 
   /// The group at a relative path. Throws an error that says what stands there instead, or which
   /// names exist.
-  public func group(_ path: String) throws -> HDF5Group {
+  package func group(_ path: String) throws -> HDF5Group {
     guard case .group(let group) = try object(path) else {
       throw contents.error(.malformed, "\(absolute(path)) is a dataset, not a group")
     }
@@ -39,7 +39,7 @@ public struct HDF5Group: Sendable {
 
   /// The dataset at a relative path. Throws an error that says what stands there instead, or which
   /// names exist.
-  public func dataset(_ path: String) throws -> HDF5Dataset {
+  package func dataset(_ path: String) throws -> HDF5Dataset {
     guard case .dataset(let dataset) = try object(path) else {
       throw contents.error(.malformed, "\(absolute(path)) is a group, not a dataset")
     }
@@ -48,7 +48,7 @@ public struct HDF5Group: Sendable {
 
   /// A list of strings from the attribute `name`, or from `name0`, `name1`, … where the writer had
   /// to split it because of HDF5's limit of 64 kB for an attribute; nil where there is neither.
-  public func attributeStrings(_ name: String) -> [String]? {
+  package func attributeStrings(_ name: String) -> [String]? {
     if let attribute = attributes[name] { return attribute.strings }
     guard var joined = attributes["\(name)0"]?.strings else { return nil }
     var chunk = 1
@@ -60,7 +60,7 @@ public struct HDF5Group: Sendable {
   }
 
   /// Every dataset in this group and below, depth first, each group's datasets before its groups.
-  public var allDatasets: [HDF5Dataset] { datasets + groups.flatMap(\.allDatasets) }
+  package var allDatasets: [HDF5Dataset] { datasets + groups.flatMap(\.allDatasets) }
 
   private enum Lookup {
     case found(HDF5Object)

@@ -1,17 +1,12 @@
 import CPosix
+import LibC
 import TensorCore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// An open file that begins like HDF5, is a regular one and within the size limit.
-public final class HDF5Input: Sendable {
-  public let path: String
-  public let descriptor: Int32
-  public let size: Int
+package final class HDF5Input: Sendable {
+  package let path: String
+  package let descriptor: Int32
+  package let size: Int
 
   init(path: String) throws {
     let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -1,10 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// A read-only mapping, unmapped with its last reference.
 final class Mapping: @unchecked Sendable {

@@ -3,9 +3,9 @@ import TensorCore
 /// The requests as they stand at the beginning of the shared region: the table's length (8 bytes),
 /// the first value's position (8), the number of requests (4), then for each target (1), count (8),
 /// offset (8) and path (4 and UTF-8); little-endian.
-public enum RequestTable {
+package enum RequestTable {
   /// A worker refuses a longer table.
-  public static let byteLimit = 64 << 20
+  package static let byteLimit = 64 << 20
 
   static func encode(_ requests: [HDF5Request]) -> (bytes: [UInt8], valuesStart: Int) {
     var body: [UInt8] = []
@@ -29,7 +29,7 @@ public enum RequestTable {
   }
 
   /// The table that begins `bytes`, or nil where it makes no sense.
-  public static func decode(_ bytes: [UInt8]) -> (requests: [HDF5Request], valuesStart: Int)? {
+  package static func decode(_ bytes: [UInt8]) -> (requests: [HDF5Request], valuesStart: Int)? {
     var position = 0
     func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
       let size = MemoryLayout<Value>.size

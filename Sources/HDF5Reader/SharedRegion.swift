@@ -1,11 +1,6 @@
 import CPosix
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Memory without a name that a worker fills: requests in front, values behind them.
 final class SharedRegion: Sendable {

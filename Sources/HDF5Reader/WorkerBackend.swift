@@ -1,10 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Reads with a worker process for each pass over the file.
 struct WorkerBackend: HDF5Backend {

@@ -1,21 +1,16 @@
 import CPosix
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Finds the `assay-hdf5` executable: at the explicit path, else at the path in the environment
 /// variable `ASSAY_HDF5_WORKER`, else beside the program (and beside a bundle of tests), else in
 /// `PATH`.
-public enum WorkerLocation {
-  public static let name = "assay-hdf5"
-  public static let variable = "ASSAY_HDF5_WORKER"
+package enum WorkerLocation {
+  package static let name = "assay-hdf5"
+  package static let variable = "ASSAY_HDF5_WORKER"
 
   /// Throws an error that lists every place where it was looked for.
-  public static func find(explicitPath: String? = nil) throws -> String {
+  package static func find(explicitPath: String? = nil) throws -> String {
     if let path = explicitPath ?? environment(variable) {
       if isExecutable(path) { return path }
       throw missing([path])

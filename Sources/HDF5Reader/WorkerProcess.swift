@@ -1,17 +1,12 @@
 import CPosix
+import LibC
 import TensorCore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The numbers under which a worker finds what it inherits.
-public enum WorkerDescriptor {
-  public static let file: Int32 = 3
-  public static let frames: Int32 = 4
-  public static let region: Int32 = 5
+package enum WorkerDescriptor {
+  package static let file: Int32 = 3
+  package static let frames: Int32 = 4
+  package static let region: Int32 = 5
 }
 
 /// One run of the worker: started, listened to until it closes its pipe, and gone on return.

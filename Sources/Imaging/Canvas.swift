@@ -1,26 +1,19 @@
+import LibC
 import TensorCore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+package struct Color: Sendable, Equatable {
+  package var red: UInt8
+  package var green: UInt8
+  package var blue: UInt8
 
-public struct Color: Sendable, Equatable {
-  public var red: UInt8
-  public var green: UInt8
-  public var blue: UInt8
-
-  public init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
+  package init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
     self.red = red
     self.green = green
     self.blue = blue
   }
 
   /// Of `hue`, `saturation` and `value`, each in 0…1; a hue of 1 is one of 0.
-  public init(hue: Double, saturation: Double, value: Double) {
+  package init(hue: Double, saturation: Double, value: Double) {
     let sector = hue * 6
     func channel(_ shift: Double) -> UInt8 {
       let place = (shift + sector).truncatingRemainder(dividingBy: 6)
@@ -32,14 +25,14 @@ public struct Color: Sendable, Equatable {
 
   /// A colour for each number, the same every time: hues the golden ratio apart, so that neighbours
   /// and their neighbours differ.
-  public static func distinct(_ index: Int) -> Color {
+  package static func distinct(_ index: Int) -> Color {
     let hue = (0.02 + Double(index) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
     return Color(hue: hue, saturation: 0.85, value: index % 2 == 0 ? 1 : 0.85)
   }
 
   /// Black or white, whichever stands out more: white where WCAG 2's relative luminance is below
   /// 0.179, where its contrasts with black and with white are equal, 4.58.
-  public var readableInk: Color {
+  package var readableInk: Color {
     func linear(_ sample: UInt8) -> Double {
       let part = Double(sample) / 255
       return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
@@ -50,23 +43,23 @@ public struct Color: Sendable, Equatable {
 }
 
 /// A picture in colours that is drawn on. What lies outside of it is left out.
-public struct Canvas: Sendable {
-  public let width: Int
-  public let height: Int
+package struct Canvas: Sendable {
+  package let width: Int
+  package let height: Int
   private var samples: [UInt8]
 
-  public init(_ image: Image) throws {
+  package init(_ image: Image) throws {
     let image = try image.rgb()
     width = image.width
     height = image.height
     samples = image.samples.array(of: UInt8.self)
   }
 
-  public var image: Image {
+  package var image: Image {
     Image(width: width, height: height, channelCount: 3, samples: Bytes(samples))
   }
 
-  public mutating func fill(x: Range<Int>, y: Range<Int>, _ color: Color) {
+  package mutating func fill(x: Range<Int>, y: Range<Int>, _ color: Color) {
     let columns = x.clamped(to: 0..<width)
     for row in y.clamped(to: 0..<height) {
       for column in columns {
@@ -79,7 +72,7 @@ public struct Canvas: Sendable {
   }
 
   /// The edge of a rectangle, `thickness` pixels inwards.
-  public mutating func outline(x: Range<Int>, y: Range<Int>, thickness: Int, _ color: Color) {
+  package mutating func outline(x: Range<Int>, y: Range<Int>, thickness: Int, _ color: Color) {
     let across = min(thickness, x.count)
     let down = min(thickness, y.count)
     fill(x: x, y: y.lowerBound..<y.lowerBound + down, color)
@@ -90,7 +83,7 @@ public struct Canvas: Sendable {
 
   /// The size of a line of text whose letters' pixels are `scale` pixels wide, with an edge of one
   /// such pixel all around.
-  public static func textSize(_ text: String, scale: Int) -> (width: Int, height: Int) {
+  package static func textSize(_ text: String, scale: Int) -> (width: Int, height: Int) {
     let count = text.unicodeScalars.count
     return (
       scale * (count * BitmapFont.advance + 1), scale * (BitmapFont.height + 2)
@@ -98,7 +91,7 @@ public struct Canvas: Sendable {
   }
 
   /// A line of text on a ground of its own, its left upper corner at (`x`, `y`).
-  public mutating func text(
+  package mutating func text(
     _ text: String, x: Int, y: Int, scale: Int, ink: Color, ground: Color
   ) {
     let size = Self.textSize(text, scale: scale)

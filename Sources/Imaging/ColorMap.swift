@@ -1,9 +1,9 @@
 /// Colours for numbers from 0 to 1, of even steps in brightness to the eye, and in order without colours,
 /// too: Matplotlib's `viridis` by Stéfan van der Walt and Nathaniel Smith, which they gave to the public
 /// domain (CC0).
-public enum ColorMap {
+package enum ColorMap {
   /// Red, green and blue of ⌊255 · `value` + ½⌋; what is no number is grey.
-  public static func viridis(_ value: Double) -> (red: UInt8, green: UInt8, blue: UInt8) {
+  package static func viridis(_ value: Double) -> (red: UInt8, green: UInt8, blue: UInt8) {
     guard !value.isNaN else { return (128, 128, 128) }
     let index = Int((max(0, min(1, value)) * 255).rounded())
     return (colors[3 * index], colors[3 * index + 1], colors[3 * index + 2])

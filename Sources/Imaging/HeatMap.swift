@@ -5,16 +5,16 @@ import TensorCore
 /// Each number v becomes (v − least) / (greatest − least), over all channels; numbers that are
 /// infinite or none do not count. One channel is shown in `ColorMap.viridis`, two in red and green,
 /// three in red, green and blue. Where all numbers are equal they are shown as 0.
-public struct HeatMap: Sendable {
-  public let image: Image
+package struct HeatMap: Sendable {
+  package let image: Image
   /// Least and greatest number; nil where none is finite.
-  public let range: ClosedRange<Float>?
+  package let range: ClosedRange<Float>?
 
   /// - Parameters:
   ///   - tensor: `[H, W]`, `[C, H, W]` or `[H, W, C]`, with axes of length 1 in front.
   ///   - axis: where the channels are; nil where the shape has to tell, first where both could be.
   /// - Throws: `.mismatch` for other shapes, `.limitExceeded` for pictures that are too large.
-  public init(_ tensor: Tensor, channels axis: ChannelAxis? = nil) throws {
+  package init(_ tensor: Tensor, channels axis: ChannelAxis? = nil) throws {
     guard let planes = Self.planes(tensor, axis) else {
       throw ModelError(
         .mismatch, "an array of shape \(tensor.shape) is no picture of one to three channels",

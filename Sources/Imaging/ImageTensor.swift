@@ -1,14 +1,14 @@
 import TensorCore
 
 /// Channels of a picture in a tensor and their order.
-public enum ChannelOrder: String, Sendable, CaseIterable {
+package enum ChannelOrder: String, Sendable, CaseIterable {
   case rgb, bgr, grayscale
 
-  public var channelCount: Int { self == .grayscale ? 1 : 3 }
+  package var channelCount: Int { self == .grayscale ? 1 : 3 }
 }
 
 /// Where the channels stand among a tensor's axes.
-public enum ChannelAxis: Sendable {
+package enum ChannelAxis: Sendable {
   /// `[channel, height, width]`
   case first
   /// `[height, width, channel]`
@@ -18,7 +18,7 @@ public enum ChannelAxis: Sendable {
 extension Image {
   /// The samples as floats 0…255, of shape `[channel, height, width]` or `[height, width,
   /// channel]`. Grey becomes colour by repetition, colour becomes grey as in `grayscale()`.
-  public func tensor(_ order: ChannelOrder, channels axis: ChannelAxis = .first) throws -> Tensor {
+  package func tensor(_ order: ChannelOrder, channels axis: ChannelAxis = .first) throws -> Tensor {
     let source = order == .grayscale ? try grayscale() : try rgb()
     let channelCount = order.channelCount
     let shape = axis == .first ? [channelCount, height, width] : [height, width, channelCount]
@@ -41,7 +41,7 @@ extension Image {
   ///
   /// The shape is `[channel, height, width]` or `[height, width, channel]`; further axes in front
   /// must have length 1, and grey may come without its channel axis.
-  public init(
+  package init(
     _ tensor: Tensor, _ order: ChannelOrder, channels axis: ChannelAxis = .first
   ) throws {
     var shape = tensor.shape

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// How a picture's samples are made of another's when its size changes; Pillow's filters by Pillow's
 /// names, other libraries' with theirs in front.

@@ -46,10 +46,10 @@ enum LabelLines {
 }
 
 /// Labels of ImageNet's synset files.
-public enum WordNet {
+package enum WordNet {
   /// `n02123045` and `tabby, tabby cat` of `n02123045 tabby, tabby cat`; nil for a label without an
   /// identifier in front.
-  public static func split(_ label: String) -> (identifier: String, name: String)? {
+  package static func split(_ label: String) -> (identifier: String, name: String)? {
     let bytes = Array(label.utf8)
     guard bytes.count > 10, bytes[0] == UInt8(ascii: "n"),
       bytes[1..<9].allSatisfy({ (0x30...0x39).contains($0) }), bytes[9] == 0x20 || bytes[9] == 0x09

@@ -2,14 +2,14 @@ import CCodecs
 import TensorCore
 
 /// How a camera held a picture, by Exif's tag 0x0112.
-public enum Orientation: Int, CaseIterable, Sendable {
+package enum Orientation: Int, CaseIterable, Sendable {
   case upright = 1
   case mirrored, upsideDown, mirroredUpsideDown, transposed, turnedLeft, transversed, turnedRight
 
   /// What the file says, found where Pillow looks for it: in a JPEG file's first Exif segment, a PNG
   /// file's `eXIf` chunk or else its text `Raw profile type exif`; or else in the file's XMP data.
   /// `upright` where there is nothing that can be read.
-  public init(of file: Bytes) {
+  package init(of file: Bytes) {
     let found = Self.byte(file, 0) == 0x89 ? Self.inPNG(file) : Self.inJPEG(file)
     self = found.exif.flatMap { Self(tiff: $0) } ?? found.xmp.flatMap { Self(xmp: $0) } ?? .upright
   }
@@ -155,7 +155,7 @@ public enum Orientation: Int, CaseIterable, Sendable {
 
 extension Image {
   /// The picture as it was seen, by what its file says of how the camera was held.
-  public func turned(_ orientation: Orientation) throws -> Image {
+  package func turned(_ orientation: Orientation) throws -> Image {
     if orientation == .upright { return self }
     let swaps = orientation.rawValue >= 5
     let (width, height) = swaps ? (self.height, self.width) : (self.width, self.height)

@@ -1,13 +1,6 @@
 import CCodecs
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 enum PNGCodec {
   static func decode(_ bytes: Bytes) throws -> Image {
@@ -106,10 +99,10 @@ enum PNGCodec {
 
 extension Image {
   /// The picture as a PNG file; the same picture gives the same bytes.
-  public func pngData() throws -> [UInt8] { try PNGCodec.encode(self) }
+  package func pngData() throws -> [UInt8] { try PNGCodec.encode(self) }
 
   /// Writes a PNG file.
-  public func writePNG(to path: String) throws {
+  package func writePNG(to path: String) throws {
     try AtomicFile.write(inFile(path) { try pngData() }, to: path)
   }
 }

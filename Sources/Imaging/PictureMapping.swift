@@ -8,18 +8,18 @@ import TensorCore
 ///     x = source.left + (u − target.left) · source.width / target.width
 ///
 /// and the turning is undone.
-public struct PictureMapping: Sendable, Equatable {
+package struct PictureMapping: Sendable, Equatable {
   /// What was taken of the picture, after it was turned.
-  public var source: Box
+  package var source: Box
   /// Where it went in the model's picture.
-  public var target: Box
+  package var target: Box
   /// The size of the picture after it was turned.
-  public var width: Int
-  public var height: Int
+  package var width: Int
+  package var height: Int
   /// How it was turned.
-  public var orientation: Orientation
+  package var orientation: Orientation
 
-  public init(
+  package init(
     source: Box, target: Box, width: Int, height: Int,
     orientation: Orientation = .upright
   ) {
@@ -34,7 +34,7 @@ public struct PictureMapping: Sendable, Equatable {
   ///   - size: the picture's, turned.
   ///   - width, height: the model's.
   /// - Throws: `.mismatch` where the sizes differ and may not, or where the model gets several parts.
-  public init(
+  package init(
     of size: (width: Int, height: Int), width: Int, height: Int, _ options: PictureOptions,
     orientation: Orientation = .upright
   ) throws {
@@ -57,7 +57,7 @@ public struct PictureMapping: Sendable, Equatable {
   }
 
   /// The point of the turned picture.
-  public func turnedPoint(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
+  package func turnedPoint(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
     let across = (source.right - source.left) / (target.right - target.left)
     let down = (source.bottom - source.top) / (target.bottom - target.top)
     return (
@@ -67,7 +67,7 @@ public struct PictureMapping: Sendable, Equatable {
 
   /// The point of the file's picture that the point (`x`, `y`) of the turned one was, by the table of
   /// Exif's tag 0x0112.
-  public func storedPoint(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+  package func storedPoint(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
     let (right, bottom) = (Double(width), Double(height))
     switch orientation {
     case .upright: return (x, y)

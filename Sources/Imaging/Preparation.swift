@@ -7,7 +7,7 @@ extension Image {
   /// The picture is brought into the model's colours first, then into its size.
   ///
   /// - Throws: `.mismatch` where the options cannot bring it there.
-  public func prepared(
+  package func prepared(
     width: Int, height: Int, _ order: ChannelOrder, _ options: PictureOptions = PictureOptions()
   ) throws -> Tensor {
     let picture = order == .grayscale ? try grayscale() : try rgb()

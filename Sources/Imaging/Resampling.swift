@@ -9,7 +9,7 @@ extension Image {
   /// sizes with Pillow 13.
   ///
   /// - Throws: `.limitExceeded` where the result is too large.
-  public func resized(
+  package func resized(
     width: Int, height: Int, _ interpolation: Interpolation = .bilinear
   ) throws -> Image {
     try resized(width: width, height: height, interpolation, of: whole)
@@ -22,7 +22,7 @@ extension Image {
   /// The part of the picture in another size, as Pillow's `resize` with a `box`.
   ///
   /// Precondition: `region` lies inside of the picture and is not empty.
-  public func resized(
+  package func resized(
     width: Int, height: Int, _ interpolation: Interpolation, of region: Box
   ) throws -> Image {
     try SampleBuffer.checkSize(width: width, height: height)

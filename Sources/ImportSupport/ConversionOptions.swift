@@ -18,7 +18,7 @@ public struct ConversionOptions: Sendable {
   /// A Keras Lambda whose code is a formula becomes what the formula says.
   public var readsFormulas = false
   /// The output shapes of a custom layer for those of its inputs; nil where its class is not known.
-  public var customLayerShapes: CustomLayerShapes = { _, _ in nil }
+  package var customLayerShapes: CustomLayerShapes = { _, _ in nil }
   /// Which layers of a Caffe network are there.
   public var networkState = NetworkState()
   /// Trainable layers become updatable.
@@ -33,7 +33,7 @@ public struct ConversionOptions: Sendable {
 
 /// The output shapes that the class of a custom layer gives for the shapes of its inputs, both Core
 /// ML's; nil where nobody provides the class.
-public typealias CustomLayerShapes = @Sendable (Custom, [[Int]]) throws -> [[Int]]?
+package typealias CustomLayerShapes = @Sendable (Custom, [[Int]]) throws -> [[Int]]?
 
 /// A value for all features, and others for some of them.
 public struct PerFeature<Value: Sendable>: Sendable {
@@ -62,7 +62,7 @@ public struct ImagePreprocessing: Sendable {
   public var std = PerFeature<[Double]>()
   public var preset: PreprocessingPreset?
   /// y = x − mean, a value for each element, in place of scale, biases, means and deviations.
-  public var meanImage = PerFeature<MeanImage>()
+  package var meanImage = PerFeature<MeanImage>()
 
   public init() {}
 
@@ -90,12 +90,12 @@ public enum PreprocessingPreset: String, Sendable, CaseIterable {
 }
 
 public struct ClassifierOptions: Sendable {
-  public var labels: NeuralNetworkClassifier.ClassLabels
+  package var labels: NeuralNetworkClassifier.ClassLabels
   public var predictedFeatureName = "classLabel"
   /// The output, or an inner blob, that holds the probabilities; nil means the first output.
   public var probabilitiesOutput: String?
 
-  public init(labels: NeuralNetworkClassifier.ClassLabels) { self.labels = labels }
+  package init(labels: NeuralNetworkClassifier.ClassLabels) { self.labels = labels }
 }
 
 public struct MetadataOptions: Sendable {

@@ -4,17 +4,17 @@ import Formulas
 import TensorCore
 
 /// Fills in a custom layer by a rule: parameters from the layer's configuration, weights by name.
-public struct CustomLayerBuilder {
+package struct CustomLayerBuilder {
   private let configuration: JSONObject
   private let weights: [(name: String, values: FloatValues)]
 
   /// - Parameter weights: the layer's own, in file order, by their short names.
-  public init(configuration: JSONObject, weights: [(name: String, values: FloatValues)]) {
+  package init(configuration: JSONObject, weights: [(name: String, values: FloatValues)]) {
     self.configuration = configuration
     self.weights = weights
   }
 
-  public func layer(_ rule: CustomLayerRule) throws -> Custom {
+  package func layer(_ rule: CustomLayerRule) throws -> Custom {
     var custom = Custom()
     custom.className = rule.className
     custom.classDescription = rule.description
@@ -29,7 +29,7 @@ public struct CustomLayerBuilder {
   }
 
   /// The formula of a rule that has one, for a layer of `inputCount` inputs.
-  public func formula(_ rule: CustomLayerRule, inputCount: Int) throws -> LayerFormula? {
+  package func formula(_ rule: CustomLayerRule, inputCount: Int) throws -> LayerFormula? {
     guard var formula = rule.formula else { return nil }
     if formula.inputs.isEmpty { formula.inputs = LayerFormula.inputNames(inputCount) }
     guard formula.inputs.count == inputCount else {
@@ -78,7 +78,7 @@ public struct CustomLayerBuilder {
   }
 
   /// A layer named after its class, with every setting and every weight.
-  public func layer(className: String, leavingOut ignored: Set<String>) -> Custom {
+  package func layer(className: String, leavingOut ignored: Set<String>) -> Custom {
     var custom = Custom()
     custom.className = className
     for (name, value) in configuration.members where !ignored.contains(name) {

@@ -3,14 +3,14 @@ import Formulas
 import TensorCore
 
 /// One rule of a custom-layer file.
-public struct CustomLayerRule: Sendable {
-  public enum Parameter: Sendable, Equatable {
+package struct CustomLayerRule: Sendable {
+  package enum Parameter: Sendable, Equatable {
     case value(Custom.Value)
     /// A field of the layer's own configuration; names inside it are joined by points.
     case configuration(field: String)
   }
 
-  public enum Weight: Sendable, Equatable {
+  package enum Weight: Sendable, Equatable {
     /// One of the layer's own.
     case named(String)
     case given(FloatValues)
@@ -18,21 +18,21 @@ public struct CustomLayerRule: Sendable {
     case file(String)
   }
 
-  public var layerClass: String?
+  package var layerClass: String?
   /// `*` stands for any characters.
-  public var name: String?
-  public var function: String?
-  public var activation: String?
-  public var className: String
-  public var description = ""
-  public var parameters: [(name: String, value: Parameter)] = []
-  public var weights: [Weight] = []
+  package var name: String?
+  package var function: String?
+  package var activation: String?
+  package var className: String
+  package var description = ""
+  package var parameters: [(name: String, value: Parameter)] = []
+  package var weights: [Weight] = []
   /// What the weights are called in a formula, one name a weight.
-  public var weightNames: [String] = []
+  package var weightNames: [String] = []
   /// The shapes that a formula sees the weights in; nil where they have their own.
-  public var weightShapes: [[Int]?] = []
+  package var weightShapes: [[Int]?] = []
   /// What the layer computes, where the rule says it.
-  public var formula: LayerFormula?
+  package var formula: LayerFormula?
 
   private static let fields = [
     "class", "name", "function", "activation", "className", "description", "parameters", "weights",
@@ -219,7 +219,7 @@ extension CustomLayerRule {
 extension Custom.Value {
   /// A number with a point or an exponent is a double, one without is an int, or a long where it
   /// needs more than 32 bits.
-  public init?(json: JSONValue) {
+  package init?(json: JSONValue) {
     switch json {
     case .bool(let value): self = .bool(value)
     case .string(let value): self = .string(value)

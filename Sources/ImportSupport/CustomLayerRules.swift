@@ -3,7 +3,7 @@ import TensorCore
 /// How layers that Core ML does not know become custom layers.
 public struct CustomLayerRules: Sendable {
   /// The first that matches wins.
-  public var rules: [CustomLayerRule] = []
+  package var rules: [CustomLayerRule] = []
   /// Whether an unknown layer without a rule becomes a custom layer named after its class.
   public var allowsAll = false
 
@@ -26,7 +26,7 @@ public struct CustomLayerRules: Sendable {
     }
   }
 
-  public init(_ json: JSONValue, folder: String) throws {
+  package init(_ json: JSONValue, folder: String) throws {
     guard let elements = json.array else {
       throw ModelError(
         .malformed, "custom-layer rules are a JSON array",
@@ -43,22 +43,23 @@ public struct CustomLayerRules: Sendable {
   }
 
   /// The first rule that matches a layer.
-  public func rule(for subject: CustomLayerSubject) -> CustomLayerRule? {
+  package func rule(for subject: CustomLayerSubject) -> CustomLayerRule? {
     rules.first { $0.matches(subject) }
   }
 }
 
 /// What rules match: a layer, or an activation function inside one.
-public struct CustomLayerSubject: Sendable {
-  public var layer: String
-  public var layerClass: String
+package struct CustomLayerSubject: Sendable {
+  package var layer: String
+  package var layerClass: String
   /// The Python function of a Lambda.
-  public var function: String?
+  package var function: String?
   /// Set where the subject is an activation function.
-  public var activation: String?
+  package var activation: String?
 
-  public init(layer: String, layerClass: String, function: String? = nil, activation: String? = nil)
-  {
+  package init(
+    layer: String, layerClass: String, function: String? = nil, activation: String? = nil
+  ) {
     self.layer = layer
     self.layerClass = layerClass
     self.function = function
@@ -66,7 +67,7 @@ public struct CustomLayerSubject: Sendable {
   }
 
   /// A rule for this subject, to be pasted into a rules file.
-  public var suggestedRule: String {
+  package var suggestedRule: String {
     if let activation {
       return #"[{"activation": \#(JSONValue.string(activation).text), "className": "YourClass"}]"#
     }

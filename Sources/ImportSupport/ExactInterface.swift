@@ -6,7 +6,7 @@ extension ImportedNetwork {
   /// away. A picture has five axes already.
   ///
   /// - Parameter images: the inputs that are to be pictures.
-  public mutating func makeExact(images: Set<String>) {
+  package mutating func makeExact(images: Set<String>) {
     takesOwnAxes = true
     var names = Set(layers.map(\.name))
     func unique(_ name: String) -> String {
@@ -121,7 +121,7 @@ extension ImportedFeature {
 
 extension ImportedNetwork {
   /// Takes away constants, and what is computed, where neither a layer nor an output reads them.
-  public mutating func removeUnread() {
+  package mutating func removeUnread() {
     var read = Set(outputs.map(\.name))
     var kept: [NeuralNetworkLayer] = []
     for layer in layers.reversed() where layer.output.contains(where: read.contains) {

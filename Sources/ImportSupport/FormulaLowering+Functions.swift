@@ -1,14 +1,7 @@
 import CoreMLModel
 import Formulas
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 extension FormulaLowering {
   // MARK: Sums, products, extremes

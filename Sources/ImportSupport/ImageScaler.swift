@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension PreprocessingPreset {
-  public var colorSpace: ImageFeatureType.ColorSpace {
+  package var colorSpace: ImageFeatureType.ColorSpace {
     switch self {
     case .kerasTF, .kerasTorch: .rgb
     case .kerasCaffe, .caffe: .bgr
@@ -31,7 +31,7 @@ extension PreprocessingPreset {
 
 extension ImagePreprocessing {
   /// Whether anything is asked for.
-  public var isUsed: Bool {
+  package var isUsed: Bool {
     preset != nil || !color.isEmpty || !scale.isEmpty || !redBias.isEmpty || !greenBias.isEmpty
       || !blueBias.isEmpty || !grayBias.isEmpty || !mean.isEmpty || !std.isEmpty
       || !meanImage.isEmpty
@@ -41,14 +41,14 @@ extension ImagePreprocessing {
 /// Core ML's scaler of one image input, and the scale layer that three different deviations need.
 ///
 /// y = (s·x + b − m) / σ. One σ goes into the scaler: s/σ · x + (b − m)/σ.
-public struct ImageScaler {
+package struct ImageScaler {
   private let name: String
   private let color: ImageFeatureType.ColorSpace
-  public private(set) var scaler = NeuralNetworkImageScaler()
+  package private(set) var scaler = NeuralNetworkImageScaler()
   /// 1 / σ of red, green, blue, where they differ.
   private var channelFactors: [Double]?
 
-  public init(_ options: ImagePreprocessing, name: String, type: ImageFeatureType) throws {
+  package init(_ options: ImagePreprocessing, name: String, type: ImageFeatureType) throws {
     self.name = name
     color = type.colorSpace
     let isGray = color == .grayscale
@@ -99,7 +99,7 @@ public struct ImageScaler {
   }
 
   /// Adds the scaler to the network's preprocessing, and the scale layer.
-  public func add(to network: inout NeuralNetwork) throws {
+  package func add(to network: inout NeuralNetwork) throws {
     var preprocessing = NeuralNetworkPreprocessing()
     preprocessing.featureName = name
     preprocessing.preprocessor = .scaler(scaler)

@@ -1,22 +1,22 @@
 import CoreMLModel
 
 /// A network as an importer hands it over, before the user's options shape its interface.
-public struct ImportedNetwork: Sendable {
-  public var inputs: [ImportedFeature] = []
-  public var outputs: [ImportedFeature] = []
-  public var layers: [NeuralNetworkLayer] = []
+package struct ImportedNetwork: Sendable {
+  package var inputs: [ImportedFeature] = []
+  package var outputs: [ImportedFeature] = []
+  package var layers: [NeuralNetworkLayer] = []
   /// Framework and version, such as `Keras 2.2.4`.
-  public var source: String
+  package var source: String
   /// Whether the layers take arrays of the source's own axes; otherwise of Core ML's five.
-  public internal(set) var takesOwnAxes = false
+  package internal(set) var takesOwnAxes = false
   /// Where the source says it.
-  public var trainableParameterCount: Int?
+  package var trainableParameterCount: Int?
 
-  public init(source: String) { self.source = source }
+  package init(source: String) { self.source = source }
 
   /// Whether layers of specification 4 or later are among its own, which take arrays only as they are
   /// declared.
-  public var needsExactMapping: Bool {
+  package var needsExactMapping: Bool {
     layers.contains { layer in
       layer.parameters.map { type(of: $0).specificationVersion >= 4 } ?? false
     }
@@ -27,20 +27,20 @@ public struct ImportedNetwork: Sendable {
 }
 
 /// An input or output of an imported network.
-public struct ImportedFeature: Sendable {
+package struct ImportedFeature: Sendable {
   /// The blob's name.
-  public var name: String
+  package var name: String
   /// `(C)` or `(C, H, W)`.
-  public var shape: [Int]
+  package var shape: [Int]
   /// The source framework's axes, such as `NHWC`.
-  public var layout: String
+  package var layout: String
   /// Sizes along the axes of `layout`; nil where the source leaves one open.
-  public var sourceShape: [Int?] = []
-  public var isOptional = false
+  package var sourceShape: [Int?] = []
+  package var isOptional = false
   /// A recurrent layer's state, whose type the user does not choose.
-  public var isState = false
+  package var isState = false
 
-  public init(name: String, shape: [Int], layout: String) {
+  package init(name: String, shape: [Int], layout: String) {
     self.name = name
     self.shape = shape
     self.layout = layout
@@ -68,7 +68,7 @@ extension ImportedFeature {
   }
 
   /// A recurrent layer's state; the model works without it.
-  public static func state(_ name: String, units: Int, isInput: Bool) -> ImportedFeature {
+  package static func state(_ name: String, units: Int, isInput: Bool) -> ImportedFeature {
     var feature = ImportedFeature(name: name, shape: [units], layout: "NC")
     feature.isState = true
     feature.isOptional = isInput
@@ -77,13 +77,13 @@ extension ImportedFeature {
 }
 
 /// What a layer of the source becomes.
-public struct PlanEntry: Sendable, Equatable {
-  public var layer: String
-  public var layerClass: String
+package struct PlanEntry: Sendable, Equatable {
+  package var layer: String
+  package var layerClass: String
   /// The Core ML layers, each as `type 'name'`; empty where the layer vanishes.
-  public var becomes: [String]
+  package var becomes: [String]
 
-  public init(layer: String, layerClass: String, becomes: [String]) {
+  package init(layer: String, layerClass: String, becomes: [String]) {
     self.layer = layer
     self.layerClass = layerClass
     self.becomes = becomes
@@ -92,11 +92,11 @@ public struct PlanEntry: Sendable, Equatable {
 
 public struct ConversionResult: Sendable {
   public var model: Model
-  public var plan: [PlanEntry]
+  package var plan: [PlanEntry]
   /// What the user should know: assumptions and options without effect.
   public var notes: [String]
 
-  public init(model: Model, plan: [PlanEntry], notes: [String]) {
+  package init(model: Model, plan: [PlanEntry], notes: [String]) {
     self.model = model
     self.plan = plan
     self.notes = notes

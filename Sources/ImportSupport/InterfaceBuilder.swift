@@ -3,10 +3,10 @@ import TensorCore
 
 /// Makes a model of an imported network and the user's options: names, types of features, image
 /// preprocessing, class labels, metadata.
-public enum InterfaceBuilder {
+package enum InterfaceBuilder {
   /// - Parameter notes: receives options that have no effect.
   /// - Throws: `.mismatch` where an option names a feature that does not exist or does not fit it.
-  public static func model(
+  package static func model(
     _ imported: ImportedNetwork, options: ConversionOptions, notes: inout [String]
   ) throws -> Model {
     var imported = imported

@@ -4,12 +4,12 @@ extension JSONValue {
   /// Parses UTF-8 text. `NaN`, `Infinity` and `-Infinity` are read as Python writes them.
   /// - Throws: `.malformed` with the line and column, `.limitExceeded` beyond `Limits.jsonDepth`
   ///   or `Limits.jsonBytes`.
-  public init(parsing bytes: [UInt8]) throws {
+  package init(parsing bytes: [UInt8]) throws {
     var parser = try JSONParser(bytes)
     self = try parser.document()
   }
 
-  public init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
+  package init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
 }
 
 private struct JSONParser {

@@ -1,7 +1,7 @@
 import ByteFormats
 
 /// A JSON document that keeps the order of its members and tells `1` from `1.0`.
-public enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
   case int(Int)
@@ -12,15 +12,15 @@ public enum JSONValue: Sendable, Equatable {
 }
 
 /// Members in file order. Of members with the same name the last one counts, as in Python.
-public struct JSONObject: Sendable, Equatable {
-  public private(set) var members: [(name: String, value: JSONValue)] = []
+package struct JSONObject: Sendable, Equatable {
+  package private(set) var members: [(name: String, value: JSONValue)] = []
   private var positions: [String: Int] = [:]
 
-  public init() {}
+  package init() {}
 
-  public var names: [String] { members.map(\.name) }
+  package var names: [String] { members.map(\.name) }
 
-  public subscript(name: String) -> JSONValue? {
+  package subscript(name: String) -> JSONValue? {
     get { positions[name].map { members[$0].value } }
     set {
       guard let newValue else { return }
@@ -33,21 +33,21 @@ public struct JSONObject: Sendable, Equatable {
     }
   }
 
-  public static func == (a: JSONObject, b: JSONObject) -> Bool {
+  package static func == (a: JSONObject, b: JSONObject) -> Bool {
     a.members.count == b.members.count
       && zip(a.members, b.members).allSatisfy { $0.name == $1.name && $0.value == $1.value }
   }
 }
 
 extension JSONValue {
-  public var string: String? { if case .string(let value) = self { value } else { nil } }
-  public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-  public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
-  public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
-  public var isNull: Bool { self == .null }
+  package var string: String? { if case .string(let value) = self { value } else { nil } }
+  package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  package var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+  package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
+  package var isNull: Bool { self == .null }
 
   /// A whole number, also where it is written with a point.
-  public var int: Int? {
+  package var int: Int? {
     switch self {
     case .int(let value): value
     case .double(let value): Int(exactly: value)
@@ -55,7 +55,7 @@ extension JSONValue {
     }
   }
 
-  public var double: Double? {
+  package var double: Double? {
     switch self {
     case .int(let value): Double(value)
     case .double(let value): value
@@ -64,10 +64,10 @@ extension JSONValue {
   }
 
   /// The member `name` of an object.
-  public subscript(name: String) -> JSONValue? { object?[name] }
+  package subscript(name: String) -> JSONValue? { object?[name] }
 
   /// The document as text on one line, numbers as short as they can be.
-  public var text: String {
+  package var text: String {
     switch self {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"

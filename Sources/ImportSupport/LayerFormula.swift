@@ -3,9 +3,9 @@ import Formulas
 import TensorCore
 
 /// A layer as a formula: what a rule says, or what a Lambda's code was found to be.
-public struct LayerFormula: Sendable {
+package struct LayerFormula: Sendable {
   /// What becomes of it.
-  public enum Form: String, Sendable, CaseIterable {
+  package enum Form: String, Sendable, CaseIterable {
     /// Core ML's own layers, or a custom layer where they cannot say it.
     case auto
     case native
@@ -13,26 +13,26 @@ public struct LayerFormula: Sendable {
   }
 
   /// The class that computes formulas; built in.
-  public static let className = "Formula"
+  package static let className = "Formula"
   /// Numbers of one weight.
   static let weightLimit = 1 << 24
 
-  public var expression: Expression
+  package var expression: Expression
   /// The names of the layer's inputs, in their order.
-  public var inputs: [String]
-  public var parameters: [String: Double] = [:]
-  public var weights: [(name: String, values: FormulaArray)] = []
-  public var form = Form.auto
-  public var className = LayerFormula.className
-  public var classDescription = ""
+  package var inputs: [String]
+  package var parameters: [String: Double] = [:]
+  package var weights: [(name: String, values: FormulaArray)] = []
+  package var form = Form.auto
+  package var className = LayerFormula.className
+  package var classDescription = ""
 
-  public init(_ expression: Expression, inputs: [String]) {
+  package init(_ expression: Expression, inputs: [String]) {
     self.expression = expression
     self.inputs = inputs
   }
 
   /// Names of `count` inputs where nobody gives others: `x`, or `x0`, `x1`, ….
-  public static func inputNames(_ count: Int) -> [String] {
+  package static func inputNames(_ count: Int) -> [String] {
     count == 1 ? ["x"] : (0..<count).map { "x\($0)" }
   }
 }
@@ -41,7 +41,7 @@ extension LayerWriting {
   /// Adds what a formula becomes, and returns its blob and where the axes of its result lie.
   ///
   /// - Parameter inputs: blobs with the places of the source's axes, one for each of the formula's.
-  public mutating func add(
+  package mutating func add(
     _ formula: LayerFormula, name: String, _ inputs: [(blob: String, placement: Placement)],
     to output: String? = nil
   ) throws -> (blob: String, placement: Placement) {

@@ -3,33 +3,33 @@ import CoreMLModel
 /// Small layers, of which formulas are made.
 extension LayerWriting {
   /// Σ of the blobs, stretched to one another.
-  public mutating func sum(
+  package mutating func sum(
     _ blobs: [String], _ name: String, to output: String? = nil
   ) -> String { add(name, Add(), blobs, to: output) }
 
-  public mutating func product(
+  package mutating func product(
     _ a: String, _ b: String, _ name: String, to output: String? = nil
   ) -> String { add(name, Multiply(), [a, b], to: output) }
 
   /// scale · x + shift
-  public mutating func affine(
+  package mutating func affine(
     _ blob: String, _ scale: Float, _ shift: Float, _ name: String, to output: String? = nil
   ) -> String {
     add(name, Activation(.linear(alpha: scale, beta: shift)), [blob], to: output)
   }
 
   /// scale · x
-  public mutating func affine(
+  package mutating func affine(
     _ blob: String, _ scale: Float, _ name: String, to output: String? = nil
   ) -> String { affine(blob, scale, 0, name, to: output) }
 
   /// a − b
-  public mutating func difference(_ a: String, _ b: String, _ name: String) -> String {
+  package mutating func difference(_ a: String, _ b: String, _ name: String) -> String {
     let negated = affine(b, -1, 0, name + "__neg__")
     return sum([a, negated], name)
   }
 
-  public mutating func unary(
+  package mutating func unary(
     _ type: Unary.Operation, _ blob: String, _ name: String, alpha: Float = 0, shift: Float = 0,
     scale: Float = 1, epsilon: Float = 1e-6, to output: String? = nil
   ) -> String {
@@ -42,7 +42,7 @@ extension LayerWriting {
     return add(name, unary, [blob], to: output)
   }
 
-  public mutating func reduced(
+  package mutating func reduced(
     _ mode: Reduce.Operation, _ axis: Reduce.Axis, _ blob: String, _ name: String,
     to output: String? = nil
   ) -> String {
@@ -53,7 +53,7 @@ extension LayerWriting {
   }
 
   /// Elements `range` of an axis.
-  public mutating func slice(
+  package mutating func slice(
     _ blob: String, _ range: Range<Int>, of axis: Slice.Axis = .channel, stride: Int = 1,
     _ name: String, to output: String? = nil
   ) -> String {
@@ -66,14 +66,14 @@ extension LayerWriting {
   }
 
   /// Equal parts of the channels.
-  public mutating func split(_ blob: String, into count: Int, _ name: String) -> [String] {
+  package mutating func split(_ blob: String, into count: Int, _ name: String) -> [String] {
     var split = Split()
     split.nOutputs = count
     return add(name, split, [blob], outputs: (0..<count).map { "\(name)_output_\($0)" })
   }
 
   /// matrix · x over the channels; the matrix is `[outputs, inputs]`.
-  public mutating func matrixProduct(
+  package mutating func matrixProduct(
     _ blob: String, _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil,
     _ name: String, to output: String? = nil
   ) -> String {
@@ -87,7 +87,7 @@ extension LayerWriting {
   }
 
   /// The blobs one after the other along the sequence, or along the channels.
-  public mutating func joined(
+  package mutating func joined(
     _ blobs: [String], alongSequence: Bool, _ name: String, to output: String? = nil
   ) -> String {
     if blobs.count == 1 { return blobs[0] }

@@ -2,17 +2,17 @@ import CoreMLModel
 
 /// Collects the Core ML layers that a source network's layers become, with unique names of blobs,
 /// and the plan that tells which became which.
-public struct LayerWriter: Sendable {
-  public private(set) var layers: [NeuralNetworkLayer] = []
-  public private(set) var plan: [PlanEntry] = []
-  public var notes: [String] = []
+package struct LayerWriter: Sendable {
+  package private(set) var layers: [NeuralNetworkLayer] = []
+  package private(set) var plan: [PlanEntry] = []
+  package var notes: [String] = []
   private let onVisit: (@Sendable (String) -> Void)?
   private var visited = 0
   private var blobs: Set<String> = []
   private var names: Set<String> = []
   private var firstLayerOfEntry = 0
 
-  public init(onVisit: (@Sendable (String) -> Void)?) { self.onVisit = onVisit }
+  package init(onVisit: (@Sendable (String) -> Void)?) { self.onVisit = onVisit }
 
   fileprivate mutating func visit(_ name: String, _ className: String) {
     onVisit?("\(visited) : \(name), \(className)")
@@ -44,7 +44,7 @@ public struct LayerWriter: Sendable {
 
   /// Hands the layer that made `blob` to `body`; returns what `body` does, or false where there is no
   /// such layer.
-  public mutating func edit(
+  package mutating func edit(
     producerOf blob: String, _ body: (inout NeuralNetworkLayer) -> Bool
   ) -> Bool {
     guard let index = layers.lastIndex(where: { $0.output.contains(blob) }) else { return false }
@@ -59,37 +59,37 @@ public struct LayerWriter: Sendable {
 }
 
 /// What an importer hands to the conversions of its layers.
-public protocol LayerWriting {
+package protocol LayerWriting {
   var writer: LayerWriter { get set }
 }
 
 extension LayerWriting {
-  public var layers: [NeuralNetworkLayer] { writer.layers }
-  public var plan: [PlanEntry] { writer.plan }
+  package var layers: [NeuralNetworkLayer] { writer.layers }
+  package var plan: [PlanEntry] { writer.plan }
 
-  public var notes: [String] {
+  package var notes: [String] {
     get { writer.notes }
     // In place: a setter would copy all notes for each that is added.
     _modify { yield &writer.notes }
   }
 
   /// Tells of a layer of the source.
-  public mutating func visit(_ name: String, _ className: String) {
+  package mutating func visit(_ name: String, _ className: String) {
     writer.visit(name, className)
   }
 
   /// Notes in the plan what was added since the last entry, and returns it.
   @discardableResult
-  public mutating func finish(
+  package mutating func finish(
     _ name: String, _ className: String
   ) -> ArraySlice<NeuralNetworkLayer> { writer.finish(name, className) }
 
   /// Forgets the layers of an attempt that failed.
-  public mutating func abandon() { writer.abandon() }
+  package mutating func abandon() { writer.abandon() }
 
   /// Adds a layer with one output, and returns the output's blob.
   @discardableResult
-  public mutating func add(
+  package mutating func add(
     _ name: String, _ parameters: some LayerParameters, _ inputs: [String], to output: String? = nil
   ) -> String {
     let output = writer.unique(output ?? name + "_output")
@@ -98,7 +98,7 @@ extension LayerWriting {
   }
 
   /// Adds a layer with several outputs, and returns their blobs.
-  public mutating func add(
+  package mutating func add(
     _ name: String, _ parameters: some LayerParameters, _ inputs: [String], outputs: [String]
   ) -> [String] {
     let outputs = outputs.map { writer.unique($0) }
@@ -107,5 +107,5 @@ extension LayerWriting {
   }
 
   /// Reserves the name of an input's blob.
-  public mutating func reserve(_ blob: String) -> String { writer.unique(blob) }
+  package mutating func reserve(_ blob: String) -> String { writer.unique(blob) }
 }

@@ -2,17 +2,17 @@ import CoreMLModel
 import TensorCore
 
 /// A mean image, which is subtracted from a picture element by element.
-public struct MeanImage: Sendable, Equatable {
+package struct MeanImage: Sendable, Equatable {
   /// The file that it comes from, for messages.
-  public var name: String
-  public var channels: Int
-  public var height: Int
-  public var width: Int
+  package var name: String
+  package var channels: Int
+  package var height: Int
+  package var width: Int
   /// `[C, H, W]`, the channels in the network's own order.
-  public var values: [Float]
+  package var values: [Float]
 
   /// - Throws: `.malformed` where there are not as many values as the sizes say.
-  public init(name: String, channels: Int, height: Int, width: Int, values: [Float]) throws {
+  package init(name: String, channels: Int, height: Int, width: Int, values: [Float]) throws {
     let count = try checkedProduct([channels, height, width], limit: Limits.tensorElements)
     guard count > 0, values.count == count else {
       throw ModelError(
@@ -27,7 +27,7 @@ public struct MeanImage: Sendable, Equatable {
   }
 
   /// The preprocessing of a picture; of a larger mean the middle.
-  public func preprocessing(_ feature: String, _ type: ImageFeatureType) throws
+  package func preprocessing(_ feature: String, _ type: ImageFeatureType) throws
     -> NeuralNetworkPreprocessing
   {
     guard channels == type.colorSpace.channelCount else {

@@ -1,9 +1,9 @@
 import TensorCore
 
 /// Errors of several layers as one.
-public enum UnsupportedLayers {
+package enum UnsupportedLayers {
   /// Nil where there are no problems; the problem itself where there is one.
-  public static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
+  package static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
     guard problems.count > 1, let first = problems.first else { return problems.first }
     var hints: [String] = []
     var seen: Set<String> = []
@@ -19,7 +19,7 @@ public enum UnsupportedLayers {
   }
 
   /// What to do about a layer that was found to be a formula.
-  public static let formulaHint = "--lambda auto accepts it"
+  package static let formulaHint = "--lambda auto accepts it"
 
   private static let formulasHint = "--lambda auto accepts those that are formulas"
 

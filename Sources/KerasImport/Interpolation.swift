@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// How TensorFlow resizes an image: each row and column of the result is a sum of those of the image,
 /// with factors that depend on the sizes alone (tensorflow/core/kernels/image).

@@ -4,19 +4,19 @@ import ImportSupport
 import TensorCore
 
 /// Keras models as Core ML models.
-public enum KerasImporter {
+package enum KerasImporter {
   /// Reads a model of Keras 1.2 or 2.x or of tf.keras 2.x.
   ///
   /// - Parameter weights: an HDF5 file of weights, where `path` is an architecture `.json`.
   /// - Throws: `ModelError` that names the file and the layer.
-  public static func load(
+  package static func load(
     _ path: String, weights: String? = nil, access: HDF5Access = .isolated
   ) throws -> KerasSource {
     try KerasSource.load(path, weights: weights, access: access)
   }
 
   /// Converts a model. Where layers are not supported, the error names all of them.
-  public static func convert(
+  package static func convert(
     _ source: KerasSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {
     try inFile(source.path) {

@@ -4,12 +4,12 @@ import TensorCore
 
 /// A Keras model that has been read: its architecture, and where its weights are.
 public struct KerasSource: Sendable {
-  public let path: String
+  package let path: String
   /// Framework and version, such as `Keras 2.2.4`.
-  public var sourceDescription: String { version.description }
+  package var sourceDescription: String { version.description }
   let version: KerasVersion
   /// Whether a file of weights belongs to it.
-  public var hasWeights: Bool { weights != nil }
+  package var hasWeights: Bool { weights != nil }
   let definition: ModelDefinition
   let weights: (any WeightSource)?
   /// The file of the weights, where it is another one than that of the architecture.

@@ -1,16 +1,16 @@
 /// What each class of Keras layers becomes, for `docs/keras.md`.
-public enum LayerCatalog {
-  public struct Entry: Sendable {
+package enum LayerCatalog {
+  package struct Entry: Sendable {
     /// The class' present name.
-    public let name: String
+    package let name: String
     /// The Core ML layers, in order; alternatives after a semicolon.
-    public let becomes: String
+    package let becomes: String
     /// Options that count, and what becomes of them.
-    public let options: String
+    package let options: String
     /// What is refused, and why.
-    public let refused: String
+    package let refused: String
     /// The lowest specification version that has what it becomes.
-    public let version: Int
+    package let version: Int
 
     init(
       _ name: String, _ becomes: String, options: String = "", refused: String = "",
@@ -29,7 +29,7 @@ public enum LayerCatalog {
   private static let matrices =
     "repeated, multiplied and summed up; where that is large or a length unknown, batchedMatmul of specification 4"
 
-  public static let entries: [Entry] =
+  package static let entries: [Entry] =
     core + convolutions + pooling + shapes + normalizations
     + recurrent + attention + preprocessing + applications
 
@@ -280,7 +280,7 @@ public enum LayerCatalog {
   ]
 
   /// Classes of Keras that cannot be converted, and why.
-  public static let impossible: [(names: [String], reason: String)] = [
+  package static let impossible: [(names: [String], reason: String)] = [
     (
       ["Lambda"],
       "Python code, which is never run; `--lambda auto` reads formulas, a rule makes it a custom layer"
@@ -311,10 +311,10 @@ public enum LayerCatalog {
   ]
 
   /// The operations that models call without layers, by their names without `_`.
-  public static var operations: [[String]] { OperationTable.operations.map { $0.names } }
+  package static var operations: [[String]] { OperationTable.operations.map { $0.names } }
 
   /// The functions that `activation` names.
-  public static let functions: [(names: [String], becomes: String)] = [
+  package static let functions: [(names: [String], becomes: String)] = [
     (
       ["linear", "relu", "tanh", "sigmoid", "softplus", "softsign", "elu"],
       "activation of this name"

@@ -11,48 +11,48 @@
 /// A blocked input has `inputPixelStride` and `blockChannels` equal to the table's `channelBlock`;
 /// a planar one 1 and 1, a block being a plane; an interleaved one of C channels C and C, and a
 /// single block.
-public struct ConvolutionArguments: @unchecked Sendable {
+package struct ConvolutionArguments: @unchecked Sendable {
   /// Tap (0, 0) of output pixel (0, 0), channel 0 of the whole input.
-  public var input: UnsafePointer<Float>
-  public var inputPixelStride: Int
-  public var inputRowStride: Int
-  public var inputBlockStride: Int
+  package var input: UnsafePointer<Float>
+  package var inputPixelStride: Int
+  package var inputRowStride: Int
+  package var inputBlockStride: Int
   /// The sum runs over the blocks `firstInputBlock ..< firstInputBlock + inputBlocks`.
-  public var firstInputBlock: Int
-  public var inputBlocks: Int
-  public var blockChannels: Int
+  package var firstInputBlock: Int
+  package var inputBlocks: Int
+  package var blockChannels: Int
   /// Whether the input has been read or written a moment ago: fetching it ahead would be a waste.
-  public var isInputNear = false
+  package var isInputNear = false
 
   /// The panel of the first output block, from `packConvolutionWeights`.
-  public var weights: UnsafePointer<Float>
+  package var weights: UnsafePointer<Float>
   /// Input blocks for which weights were packed.
-  public var packedBlocks: Int
-  public var kernelHeight: Int
-  public var kernelWidth: Int
-  public var strideY: Int
-  public var strideX: Int
-  public var dilationY: Int
-  public var dilationX: Int
+  package var packedBlocks: Int
+  package var kernelHeight: Int
+  package var kernelWidth: Int
+  package var strideY: Int
+  package var strideX: Int
+  package var dilationY: Int
+  package var dilationX: Int
 
-  public var output: UnsafeMutablePointer<Float>
+  package var output: UnsafeMutablePointer<Float>
   /// Floats between horizontally adjacent output pixels; nil is `channelBlock`. A wider one leaves
   /// pixels out, for the phases of a transposed convolution.
-  public var outputPixelStride: Int?
-  public var outputRowStride: Int
-  public var outputBlockStride: Int
-  public var outputRows: Int
-  public var outputWidth: Int
+  package var outputPixelStride: Int?
+  package var outputRowStride: Int
+  package var outputBlockStride: Int
+  package var outputRows: Int
+  package var outputWidth: Int
   /// Channel blocks to compute, beginning with the first of a panel.
-  public var outputBlocks: Int
+  package var outputBlocks: Int
 
   /// One a channel, padded to whole blocks; nil is zero. Not used where `accumulates` is set.
-  public var bias: UnsafePointer<Float>?
+  package var bias: UnsafePointer<Float>?
   /// Whether the sums continue what stands in the output.
-  public var accumulates: Bool
-  public var epilogue: Epilogue
+  package var accumulates: Bool
+  package var epilogue: Epilogue
 
-  public init(
+  package init(
     input: UnsafePointer<Float>, inputPixelStride: Int, inputRowStride: Int,
     inputBlockStride: Int, firstInputBlock: Int = 0, inputBlocks: Int, blockChannels: Int,
     weights: UnsafePointer<Float>, packedBlocks: Int,
@@ -94,30 +94,30 @@ public struct ConvolutionArguments: @unchecked Sendable {
 ///
 ///     out[b][y][x][l] = activation(bias[b][l] + residual
 ///       + Σ(ky, kx) in[b][y·strideY + ky·dilationY][x·strideX + kx·dilationX][l] · w[b][ky][kx][l])
-public struct DepthwiseConvolutionArguments: @unchecked Sendable {
+package struct DepthwiseConvolutionArguments: @unchecked Sendable {
   /// Tap (0, 0) of output pixel (0, 0).
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var inputBlockStride: Int
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var inputBlockStride: Int
   /// `[block][kernelHeight][kernelWidth][channelBlock]`, from `packConvolutionWeights`.
-  public var weights: UnsafePointer<Float>
-  public var kernelHeight: Int
-  public var kernelWidth: Int
-  public var strideY: Int
-  public var strideX: Int
-  public var dilationY: Int
-  public var dilationX: Int
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var outputBlockStride: Int
-  public var outputRows: Int
-  public var outputWidth: Int
-  public var blocks: Int
+  package var weights: UnsafePointer<Float>
+  package var kernelHeight: Int
+  package var kernelWidth: Int
+  package var strideY: Int
+  package var strideX: Int
+  package var dilationY: Int
+  package var dilationX: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var outputBlockStride: Int
+  package var outputRows: Int
+  package var outputWidth: Int
+  package var blocks: Int
   /// One a channel, padded to whole blocks; nil is zero.
-  public var bias: UnsafePointer<Float>?
-  public var epilogue: Epilogue
+  package var bias: UnsafePointer<Float>?
+  package var epilogue: Epilogue
 
-  public init(
+  package init(
     input: UnsafePointer<Float>, inputRowStride: Int, inputBlockStride: Int,
     weights: UnsafePointer<Float>, kernelHeight: Int, kernelWidth: Int, strideY: Int = 1,
     strideX: Int = 1, dilationY: Int = 1, dilationX: Int = 1,
@@ -150,34 +150,34 @@ public struct DepthwiseConvolutionArguments: @unchecked Sendable {
 /// output are blocked; weights stand as `[outputChannel][groupInputChannels][kernelHeight][kernelWidth]`.
 /// Output channel `o` reads the input channels of group `o / (outputChannels / groups)`. No epilogue:
 /// activations run separately.
-public struct GeneralConvolutionArguments: @unchecked Sendable {
+package struct GeneralConvolutionArguments: @unchecked Sendable {
   /// Tap (0, 0) of output pixel (0, 0), channel 0 of the whole input.
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var inputBlockStride: Int
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var inputBlockStride: Int
   /// The first output channel's; possibly unaligned.
-  public var weights: UnsafeRawPointer
-  public var groupInputChannels: Int
-  public var groupOutputChannels: Int
-  public var kernelHeight: Int
-  public var kernelWidth: Int
-  public var strideY: Int
-  public var strideX: Int
-  public var dilationY: Int
-  public var dilationX: Int
+  package var weights: UnsafeRawPointer
+  package var groupInputChannels: Int
+  package var groupOutputChannels: Int
+  package var kernelHeight: Int
+  package var kernelWidth: Int
+  package var strideY: Int
+  package var strideX: Int
+  package var dilationY: Int
+  package var dilationX: Int
   /// Pixel (0, 0), channel 0 of the whole output.
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var outputBlockStride: Int
-  public var outputRows: Int
-  public var outputWidth: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var outputBlockStride: Int
+  package var outputRows: Int
+  package var outputWidth: Int
   /// The channels to compute. Lanes of the last block beyond the last channel are not written.
-  public var firstChannel: Int
-  public var channelCount: Int
+  package var firstChannel: Int
+  package var channelCount: Int
   /// One a channel; nil is zero.
-  public var bias: UnsafePointer<Float>?
+  package var bias: UnsafePointer<Float>?
 
-  public init(
+  package init(
     input: UnsafePointer<Float>, inputRowStride: Int, inputBlockStride: Int,
     weights: UnsafeRawPointer, groupInputChannels: Int, groupOutputChannels: Int,
     kernelHeight: Int, kernelWidth: Int, strideY: Int = 1, strideX: Int = 1,

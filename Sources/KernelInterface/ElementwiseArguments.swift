@@ -1,5 +1,5 @@
 /// A function of one value, with `α` and `β` where the formula has them.
-public enum UnaryFunction: UInt8, CaseIterable, Sendable {
+package enum UnaryFunction: UInt8, CaseIterable, Sendable {
   /// `α·x + β`
   case linear
   /// `max(x, 0)`
@@ -48,23 +48,23 @@ public enum UnaryFunction: UInt8, CaseIterable, Sendable {
 /// `out[i] = function(x[i] · scale + shift)`, or that added to what stands there; input and output may
 /// be the same address. A result
 /// does not depend on the position of its element.
-public struct UnaryArguments: @unchecked Sendable {
-  public var function: UnaryFunction
-  public var input: UnsafePointer<Float>
-  public var output: UnsafeMutablePointer<Float>
-  public var count: Int
-  public var alpha: Float
-  public var beta: Float
+package struct UnaryArguments: @unchecked Sendable {
+  package var function: UnaryFunction
+  package var input: UnsafePointer<Float>
+  package var output: UnsafeMutablePointer<Float>
+  package var count: Int
+  package var alpha: Float
+  package var beta: Float
   /// `α` (or `β`) one a lane of a channel block, `channelBlock` floats that repeat over the data,
   /// instead of a single one. `count` is then a multiple of `channelBlock`.
-  public var channelAlpha: UnsafePointer<Float>?
-  public var channelBeta: UnsafePointer<Float>?
-  public var scale: Float
-  public var shift: Float
+  package var channelAlpha: UnsafePointer<Float>?
+  package var channelBeta: UnsafePointer<Float>?
+  package var scale: Float
+  package var shift: Float
   /// Whether results are added to the output.
-  public var accumulates: Bool
+  package var accumulates: Bool
 
-  public init(
+  package init(
     function: UnaryFunction, input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
     count: Int, alpha: Float = 0, beta: Float = 0, channelAlpha: UnsafePointer<Float>? = nil,
     channelBeta: UnsafePointer<Float>? = nil, scale: Float = 1, shift: Float = 0,
@@ -85,7 +85,7 @@ public struct UnaryArguments: @unchecked Sendable {
 }
 
 /// A function of several values, applied from the first to the last.
-public enum CombiningFunction: UInt8, CaseIterable, Sendable {
+package enum CombiningFunction: UInt8, CaseIterable, Sendable {
   case add, multiply, maximum, minimum
   /// The sum divided by the number of operands.
   case average
@@ -93,7 +93,7 @@ public enum CombiningFunction: UInt8, CaseIterable, Sendable {
 }
 
 /// How an operand meets the elements of a blocked row.
-public enum Broadcast: UInt8, Sendable {
+package enum Broadcast: UInt8, Sendable {
   /// One value an element.
   case none
   /// `channelBlock` values that repeat: one a channel.
@@ -102,11 +102,11 @@ public enum Broadcast: UInt8, Sendable {
   case pixel
 }
 
-public struct CombiningOperand: @unchecked Sendable {
-  public var values: UnsafePointer<Float>
-  public var broadcast: Broadcast
+package struct CombiningOperand: @unchecked Sendable {
+  package var values: UnsafePointer<Float>
+  package var broadcast: Broadcast
 
-  public init(_ values: UnsafePointer<Float>, _ broadcast: Broadcast = .none) {
+  package init(_ values: UnsafePointer<Float>, _ broadcast: Broadcast = .none) {
     self.values = values
     self.broadcast = broadcast
   }
@@ -115,14 +115,14 @@ public struct CombiningOperand: @unchecked Sendable {
 /// `out[i] = function(operand0[i], operand1[i], …)`. The output may be the address of an operand
 /// that is not broadcast. Where an operand is broadcast, `count` is a multiple of `channelBlock`.
 /// A NaN in any operand wins a maximum and a minimum.
-public struct CombiningArguments: @unchecked Sendable {
-  public var function: CombiningFunction
-  public var operands: UnsafePointer<CombiningOperand>
-  public var operandCount: Int
-  public var output: UnsafeMutablePointer<Float>
-  public var count: Int
+package struct CombiningArguments: @unchecked Sendable {
+  package var function: CombiningFunction
+  package var operands: UnsafePointer<CombiningOperand>
+  package var operandCount: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var count: Int
 
-  public init(
+  package init(
     function: CombiningFunction, operands: UnsafePointer<CombiningOperand>, operandCount: Int,
     output: UnsafeMutablePointer<Float>, count: Int
   ) {

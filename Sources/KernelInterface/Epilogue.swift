@@ -1,5 +1,5 @@
 /// An activation that a kernel applies to its result while it is still in registers.
-public enum FusedActivation: UInt8, Sendable {
+package enum FusedActivation: UInt8, Sendable {
   case none
   /// `max(x, 0)`; a NaN stays.
   case relu
@@ -12,20 +12,20 @@ public enum FusedActivation: UInt8, Sendable {
 }
 
 /// What happens to sums before they are stored: `activation(sum + residual)`.
-public struct Epilogue: @unchecked Sendable {
-  public var activation: FusedActivation
-  public var alpha: Float
-  public var lower: Float
-  public var upper: Float
+package struct Epilogue: @unchecked Sendable {
+  package var activation: FusedActivation
+  package var alpha: Float
+  package var lower: Float
+  package var upper: Float
   /// For `prelu`: one a channel of the output, padded to whole blocks.
-  public var slopes: UnsafePointer<Float>?
+  package var slopes: UnsafePointer<Float>?
   /// Blocked values to add before the activation, laid out like the output (its pixel stride
   /// included) but with own row and block strides, in floats; nil adds nothing.
-  public var residual: UnsafePointer<Float>?
-  public var residualBlockStride: Int
-  public var residualRowStride: Int
+  package var residual: UnsafePointer<Float>?
+  package var residualBlockStride: Int
+  package var residualRowStride: Int
 
-  public init(
+  package init(
     activation: FusedActivation = .none, alpha: Float = 0, lower: Float = 0, upper: Float = 0,
     slopes: UnsafePointer<Float>? = nil, residual: UnsafePointer<Float>? = nil,
     residualBlockStride: Int = 0, residualRowStride: Int = 0

@@ -1,5 +1,5 @@
 /// How the compressed values of a weight are stored.
-public enum CompressedFormat: @unchecked Sendable {
+package enum CompressedFormat: @unchecked Sendable {
   // `@unchecked`: a table is never written.
   /// IEEE 754 binary16.
   case half
@@ -12,15 +12,15 @@ public enum CompressedFormat: @unchecked Sendable {
 /// `output[i] = value of element first + i`, for `count` elements.
 ///
 /// Codes of 1 to 8 bits follow one another without gaps, the first of a byte in its highest bits.
-public struct ExpansionArguments: @unchecked Sendable {
+package struct ExpansionArguments: @unchecked Sendable {
   /// Of element 0; possibly unaligned. Nothing is read but the bytes in which the elements lie.
-  public var source: UnsafeRawPointer
-  public var format: CompressedFormat
-  public var first: Int
-  public var count: Int
-  public var output: UnsafeMutablePointer<Float>
+  package var source: UnsafeRawPointer
+  package var format: CompressedFormat
+  package var first: Int
+  package var count: Int
+  package var output: UnsafeMutablePointer<Float>
 
-  public init(
+  package init(
     source: UnsafeRawPointer, format: CompressedFormat, first: Int, count: Int,
     output: UnsafeMutablePointer<Float>
   ) {
@@ -34,12 +34,12 @@ public struct ExpansionArguments: @unchecked Sendable {
 
 /// A table of values by their code, as `expandWeights` reads it: the values, at least 16, and behind
 /// them, where codes fill bytes evenly, the values of all codes of each of the 256 bytes.
-public enum CodeTable {
+package enum CodeTable {
   /// The values themselves, of which the rest is zeros.
-  public static func count(bits: Int) -> Int { max(16, 1 << bits) }
+  package static func count(bits: Int) -> Int { max(16, 1 << bits) }
 
   /// - Parameter values: 2^bits of them.
-  public static func floats(_ values: [Float], bits: Int) -> [Float] {
+  package static func floats(_ values: [Float], bits: Int) -> [Float] {
     var floats = values + [Float](repeating: 0, count: max(0, count(bits: bits) - values.count))
     guard bits < 8, 8 % bits == 0 else { return floats }
     floats.reserveCapacity(floats.count + 256 * 8 / bits)

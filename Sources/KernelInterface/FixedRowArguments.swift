@@ -5,25 +5,25 @@
 /// Columns stand in blocks of 64, the last filled up with zeros. A block is three cache lines: the
 /// high sixteen bits of its codes, signed, then the low eight. A code is expanded without a table or
 /// a permutation, and as a float it is exact.
-public enum FixedRow {
-  public static let blockColumns = 64
-  public static let bytesPerColumn = 3
+package enum FixedRow {
+  package static let blockColumns = 64
+  package static let bytesPerColumn = 3
 
   /// Columns of a packed row of `columns`.
-  public static func paddedColumns(_ columns: Int) -> Int {
+  package static func paddedColumns(_ columns: Int) -> Int {
     (columns + blockColumns - 1) / blockColumns * blockColumns
   }
 }
 
 /// A row of floats → a `FixedRow`.
-public struct FixedRowArguments: @unchecked Sendable {
+package struct FixedRowArguments: @unchecked Sendable {
   /// Possibly unaligned.
-  public var source: UnsafeRawPointer
-  public var columns: Int
+  package var source: UnsafeRawPointer
+  package var columns: Int
   /// `FixedRow.paddedColumns` times `FixedRow.bytesPerColumn` bytes.
-  public var packed: UnsafeMutableRawPointer
+  package var packed: UnsafeMutableRawPointer
 
-  public init(source: UnsafeRawPointer, columns: Int, packed: UnsafeMutableRawPointer) {
+  package init(source: UnsafeRawPointer, columns: Int, packed: UnsafeMutableRawPointer) {
     self.source = source
     self.columns = columns
     self.packed = packed
@@ -31,15 +31,15 @@ public struct FixedRowArguments: @unchecked Sendable {
 }
 
 /// What packing a row has found; the same on every instruction set.
-public struct FixedRowSummary: Sendable, Equatable {
+package struct FixedRowSummary: Sendable, Equatable {
   /// 0 for a row of zeros. NaN where nothing has been packed: a value is not finite, or the largest
   /// is below 2⁻¹⁰⁴, so that the scale would have no exact inverse.
-  public var scale: Float
+  package var scale: Float
   /// The largest magnitude divided by the mean of all, which counts whole multiples of 256 scales; 0
   /// for a row of zeros.
-  public var peak: Double
+  package var peak: Double
 
-  public init(scale: Float, peak: Double) {
+  package init(scale: Float, peak: Double) {
     self.scale = scale
     self.peak = peak
   }

@@ -4,50 +4,50 @@
 /// planes at any stride. Lanes beyond the last channel are zeros wherever a kernel sums over
 /// channels. Kernels are pure functions of what their arguments point to and may run on any number
 /// of threads; no address needs more than the alignment of a float.
-public struct KernelTable: Sendable {
+package struct KernelTable: Sendable {
   /// Channels that stand side by side: 8 or 16.
-  public let channelBlock: Int
+  package let channelBlock: Int
   /// Channel blocks of a full panel of convolution weights: 1 or 2.
-  public let panelBlocks: Int
+  package let panelBlocks: Int
   /// Output pixels that `convolution` computes at once; rows of a multiple of it run best.
-  public let pixelTile: Int
+  package let pixelTile: Int
   /// Output channels that `planarConvolution` computes at once, at most.
-  public let planarOutputs: Int
+  package let planarOutputs: Int
 
-  public let convolution: @Sendable (ConvolutionArguments) -> Void
-  public let depthwiseConvolution: @Sendable (DepthwiseConvolutionArguments) -> Void
-  public let generalConvolution: @Sendable (GeneralConvolutionArguments) -> Void
-  public let planarConvolution: @Sendable (PlanarConvolutionArguments) -> Void
-  public let planarPairRows: @Sendable (PlanarPairRows) -> Void
-  public let planarPair: @Sendable (PlanarPairArguments) -> Void
-  public let pieceInput: @Sendable (PieceInputArguments) -> Void
-  public let pieceOutput: @Sendable (PieceOutputArguments) -> Void
-  public let pieceSums: @Sendable (PieceSumArguments) -> Void
-  public let pieceSumOutput: @Sendable (PieceSumOutputArguments) -> Void
-  public let upsampledInput: @Sendable (UpsampledInputArguments) -> Void
-  public let upsampledOutput: @Sendable (UpsampledOutputArguments) -> Void
-  public let packConvolutionWeights: @Sendable (PackingArguments) -> Void
-  public let winogradInput: @Sendable (WinogradInputArguments) -> Void
-  public let winogradOutput: @Sendable (WinogradOutputArguments) -> Void
-  public let packWinogradWeights: @Sendable (WinogradPackingArguments) -> Void
-  public let expandWinogradWeights: @Sendable (WinogradExpansionArguments) -> Void
-  public let strassenInput: @Sendable (StrassenInputArguments) -> Void
-  public let strassenOutput: @Sendable (StrassenOutputArguments) -> Void
-  public let dense: @Sendable (DenseArguments) -> Void
-  public let packFixedRow: @Sendable (FixedRowArguments) -> FixedRowSummary
-  public let expandWeights: @Sendable (ExpansionArguments) -> Void
-  public let matrixProduct: @Sendable (MatrixProductArguments) -> Void
-  public let unary: @Sendable (UnaryArguments) -> Void
-  public let combine: @Sendable (CombiningArguments) -> Void
-  public let pool: @Sendable (PoolingArguments) -> Void
-  public let reduce: @Sendable (ReductionArguments) -> Float
-  public let reducePlane: @Sendable (PlaneReductionArguments) -> Void
-  public let softmax: @Sendable (SoftmaxArguments) -> Void
-  public let blockedSoftmax: @Sendable (BlockedSoftmaxArguments) -> Void
-  public let block: @Sendable (BlockingArguments) -> Void
-  public let unblock: @Sendable (UnblockingArguments) -> Void
+  package let convolution: @Sendable (ConvolutionArguments) -> Void
+  package let depthwiseConvolution: @Sendable (DepthwiseConvolutionArguments) -> Void
+  package let generalConvolution: @Sendable (GeneralConvolutionArguments) -> Void
+  package let planarConvolution: @Sendable (PlanarConvolutionArguments) -> Void
+  package let planarPairRows: @Sendable (PlanarPairRows) -> Void
+  package let planarPair: @Sendable (PlanarPairArguments) -> Void
+  package let pieceInput: @Sendable (PieceInputArguments) -> Void
+  package let pieceOutput: @Sendable (PieceOutputArguments) -> Void
+  package let pieceSums: @Sendable (PieceSumArguments) -> Void
+  package let pieceSumOutput: @Sendable (PieceSumOutputArguments) -> Void
+  package let upsampledInput: @Sendable (UpsampledInputArguments) -> Void
+  package let upsampledOutput: @Sendable (UpsampledOutputArguments) -> Void
+  package let packConvolutionWeights: @Sendable (PackingArguments) -> Void
+  package let winogradInput: @Sendable (WinogradInputArguments) -> Void
+  package let winogradOutput: @Sendable (WinogradOutputArguments) -> Void
+  package let packWinogradWeights: @Sendable (WinogradPackingArguments) -> Void
+  package let expandWinogradWeights: @Sendable (WinogradExpansionArguments) -> Void
+  package let strassenInput: @Sendable (StrassenInputArguments) -> Void
+  package let strassenOutput: @Sendable (StrassenOutputArguments) -> Void
+  package let dense: @Sendable (DenseArguments) -> Void
+  package let packFixedRow: @Sendable (FixedRowArguments) -> FixedRowSummary
+  package let expandWeights: @Sendable (ExpansionArguments) -> Void
+  package let matrixProduct: @Sendable (MatrixProductArguments) -> Void
+  package let unary: @Sendable (UnaryArguments) -> Void
+  package let combine: @Sendable (CombiningArguments) -> Void
+  package let pool: @Sendable (PoolingArguments) -> Void
+  package let reduce: @Sendable (ReductionArguments) -> Float
+  package let reducePlane: @Sendable (PlaneReductionArguments) -> Void
+  package let softmax: @Sendable (SoftmaxArguments) -> Void
+  package let blockedSoftmax: @Sendable (BlockedSoftmaxArguments) -> Void
+  package let block: @Sendable (BlockingArguments) -> Void
+  package let unblock: @Sendable (UnblockingArguments) -> Void
 
-  public init(
+  package init(
     channelBlock: Int, panelBlocks: Int, pixelTile: Int, planarOutputs: Int,
     convolution: @escaping @Sendable (ConvolutionArguments) -> Void,
     depthwiseConvolution: @escaping @Sendable (DepthwiseConvolutionArguments) -> Void,
@@ -122,7 +122,7 @@ public struct KernelTable: Sendable {
 
   /// Output channels that `planarConvolution` and `planarPair` compute at once, of `outputs` in
   /// all: as many each time, as far as that goes.
-  public func planarGroup(_ outputs: Int) -> Int {
+  package func planarGroup(_ outputs: Int) -> Int {
     let times = (outputs + planarOutputs - 1) / planarOutputs
     return (outputs + times - 1) / max(times, 1)
   }

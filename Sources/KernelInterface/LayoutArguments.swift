@@ -1,4 +1,4 @@
-public enum ScalarFormat: UInt8, Sendable {
+package enum ScalarFormat: UInt8, Sendable {
   case float32
   case uint8
 }
@@ -10,25 +10,25 @@ public enum ScalarFormat: UInt8, Sendable {
 /// for `l < channels`, 0 for the other lanes. Input strides count elements: planar data has a
 /// `pixelStride` of 1, interleaved data a `channelStride` of 1 (-1, from the last channel, reverses
 /// the colours).
-public struct BlockingArguments: @unchecked Sendable {
+package struct BlockingArguments: @unchecked Sendable {
   /// Channel 0 of pixel (0, 0); possibly unaligned.
-  public var input: UnsafeRawPointer
-  public var format: ScalarFormat
-  public var channelStride: Int
-  public var rowStride: Int
-  public var pixelStride: Int
+  package var input: UnsafeRawPointer
+  package var format: ScalarFormat
+  package var channelStride: Int
+  package var rowStride: Int
+  package var pixelStride: Int
   /// At most `channelBlock`.
-  public var channels: Int
+  package var channels: Int
   /// `channels` values; nil is 1.
-  public var scale: UnsafePointer<Float>?
+  package var scale: UnsafePointer<Float>?
   /// `channels` values; nil is 0.
-  public var bias: UnsafePointer<Float>?
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var rows: Int
-  public var width: Int
+  package var bias: UnsafePointer<Float>?
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var rows: Int
+  package var width: Int
 
-  public init(
+  package init(
     input: UnsafeRawPointer, format: ScalarFormat = .float32, channelStride: Int, rowStride: Int,
     pixelStride: Int, channels: Int, scale: UnsafePointer<Float>? = nil,
     bias: UnsafePointer<Float>? = nil, output: UnsafeMutablePointer<Float>, outputRowStride: Int,
@@ -51,19 +51,19 @@ public struct BlockingArguments: @unchecked Sendable {
 
 /// One channel block → values at any strides:
 /// `out[l · channelStride + y · rowStride + x · pixelStride] = in[y][x][l]` for `l < channels`.
-public struct UnblockingArguments: @unchecked Sendable {
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var output: UnsafeMutablePointer<Float>
-  public var channelStride: Int
-  public var rowStride: Int
-  public var pixelStride: Int
+package struct UnblockingArguments: @unchecked Sendable {
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var channelStride: Int
+  package var rowStride: Int
+  package var pixelStride: Int
   /// At most `channelBlock`.
-  public var channels: Int
-  public var rows: Int
-  public var width: Int
+  package var channels: Int
+  package var rows: Int
+  package var width: Int
 
-  public init(
+  package init(
     input: UnsafePointer<Float>, inputRowStride: Int, output: UnsafeMutablePointer<Float>,
     channelStride: Int, rowStride: Int, pixelStride: Int, channels: Int, rows: Int, width: Int
   ) {

@@ -1,5 +1,5 @@
 /// How the weights of a dense layer are stored.
-public enum WeightFormat: @unchecked Sendable {
+package enum WeightFormat: @unchecked Sendable {
   // `@unchecked`: nothing is written through the pointers.
   case float32
   /// IEEE 754 binary16.
@@ -14,30 +14,30 @@ public enum WeightFormat: @unchecked Sendable {
 }
 
 /// `out[n][o] = activation(bias[o] + Σ(k) w[o][k] · x[n][k])` for contiguous `k`.
-public struct DenseArguments: @unchecked Sendable {
+package struct DenseArguments: @unchecked Sendable {
   /// Row-major; possibly unaligned, as they stand in the file. Codes follow one another as those of
   /// `ExpansionArguments` do.
-  public var weights: UnsafeRawPointer
-  public var format: WeightFormat
+  package var weights: UnsafeRawPointer
+  package var format: WeightFormat
   /// Elements from there to the first row to compute.
-  public var first: Int
+  package var first: Int
   /// Elements from one row to the next.
-  public var rowStride: Int
-  public var rows: Int
-  public var columns: Int
-  public var input: UnsafePointer<Float>
+  package var rowStride: Int
+  package var rows: Int
+  package var columns: Int
+  package var input: UnsafePointer<Float>
   /// Floats from one input vector to the next.
-  public var inputStride: Int
-  public var batch: Int
+  package var inputStride: Int
+  package var batch: Int
   /// The first row's; nil is zero.
-  public var bias: UnsafePointer<Float>?
+  package var bias: UnsafePointer<Float>?
   /// The first row's result.
-  public var output: UnsafeMutablePointer<Float>
-  public var outputStride: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputStride: Int
   /// `none`, `relu`, `clip`, `leaky`, or `prelu` with the first row's slopes. No residual.
-  public var epilogue: Epilogue
+  package var epilogue: Epilogue
 
-  public init(
+  package init(
     weights: UnsafeRawPointer, format: WeightFormat = .float32, first: Int = 0, rowStride: Int,
     rows: Int, columns: Int, input: UnsafePointer<Float>, inputStride: Int = 0, batch: Int = 1,
     bias: UnsafePointer<Float>? = nil, output: UnsafeMutablePointer<Float>, outputStride: Int = 0,
@@ -62,20 +62,20 @@ public struct DenseArguments: @unchecked Sendable {
 /// `c[m][n] = rowBias[m] + columnBias[n] + Σ(k) a[m][k] · b[k][n]`, all row-major; strides in
 /// floats from one row to the next. The sum of an element does not depend on how rows or columns
 /// are divided among calls.
-public struct MatrixProductArguments: @unchecked Sendable {
-  public var a: UnsafePointer<Float>
-  public var aStride: Int
-  public var b: UnsafePointer<Float>
-  public var bStride: Int
-  public var c: UnsafeMutablePointer<Float>
-  public var cStride: Int
-  public var rows: Int
-  public var columns: Int
-  public var depth: Int
-  public var rowBias: UnsafePointer<Float>?
-  public var columnBias: UnsafePointer<Float>?
+package struct MatrixProductArguments: @unchecked Sendable {
+  package var a: UnsafePointer<Float>
+  package var aStride: Int
+  package var b: UnsafePointer<Float>
+  package var bStride: Int
+  package var c: UnsafeMutablePointer<Float>
+  package var cStride: Int
+  package var rows: Int
+  package var columns: Int
+  package var depth: Int
+  package var rowBias: UnsafePointer<Float>?
+  package var columnBias: UnsafePointer<Float>?
 
-  public init(
+  package init(
     a: UnsafePointer<Float>, aStride: Int, b: UnsafePointer<Float>, bStride: Int,
     c: UnsafeMutablePointer<Float>, cStride: Int, rows: Int, columns: Int, depth: Int,
     rowBias: UnsafePointer<Float>? = nil, columnBias: UnsafePointer<Float>? = nil

@@ -10,25 +10,25 @@
 /// `firstPanel ..< firstPanel + panelCount`; `packed` is always the address of panel 0.
 ///
 /// Depthwise weights are packed with `inputChannels` and `blockChannels` 1 and `panelBlocks` 1.
-public struct PackingArguments: @unchecked Sendable {
+package struct PackingArguments: @unchecked Sendable {
   /// Possibly unaligned.
-  public var source: UnsafeRawPointer
-  public var outputStride: Int
-  public var inputStride: Int
-  public var rowStride: Int
-  public var columnStride: Int
-  public var outputChannels: Int
-  public var inputChannels: Int
-  public var kernelHeight: Int
-  public var kernelWidth: Int
-  public var blockChannels: Int
+  package var source: UnsafeRawPointer
+  package var outputStride: Int
+  package var inputStride: Int
+  package var rowStride: Int
+  package var columnStride: Int
+  package var outputChannels: Int
+  package var inputChannels: Int
+  package var kernelHeight: Int
+  package var kernelWidth: Int
+  package var blockChannels: Int
   /// Channel blocks a full panel holds: the table's `panelBlocks`, or 1.
-  public var panelBlocks: Int
-  public var firstPanel: Int
-  public var panelCount: Int
-  public var packed: UnsafeMutablePointer<Float>
+  package var panelBlocks: Int
+  package var firstPanel: Int
+  package var panelCount: Int
+  package var packed: UnsafeMutablePointer<Float>
 
-  public init(
+  package init(
     source: UnsafeRawPointer, outputStride: Int, inputStride: Int, rowStride: Int,
     columnStride: Int, outputChannels: Int, inputChannels: Int, kernelHeight: Int,
     kernelWidth: Int, blockChannels: Int, panelBlocks: Int, firstPanel: Int, panelCount: Int,

@@ -16,34 +16,34 @@
 ///
 /// What stands between, a sum over channels and pieces for each of the 25 points, is an ordinary
 /// convolution over tiles.
-public enum Pieces {
+package enum Pieces {
   /// Taps of a piece and output pixels of a tile, along each axis.
-  public static let size = 3
+  package static let size = 3
   /// Rows and columns of a tile of the input.
-  public static let inputSize = 5
-  public static let points = 25
+  package static let inputSize = 5
+  package static let points = 25
   /// Channels side by side in the sums of few output channels.
-  public static let sumChannels = 4
+  package static let sumChannels = 4
 }
 
 /// A row of tiles: `transformed[point][tile][block · blockChannels + c] = (Bᵀ d B)[point / 5][point % 5]`
-public struct PieceInputArguments: @unchecked Sendable {
+package struct PieceInputArguments: @unchecked Sendable {
   /// Pixel (0, 0) of the first tile, channel 0.
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var inputBlockStride: Int
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var inputBlockStride: Int
   /// The table's `channelBlock`, or 1 for planes.
-  public var blockChannels: Int
-  public var blocks: Int
+  package var blockChannels: Int
+  package var blocks: Int
   /// What there is of the input from the first pixel on; the rest counts as zero and is not read.
-  public var rows: Int
-  public var width: Int
-  public var tiles: Int
-  public var transformed: UnsafeMutablePointer<Float>
-  public var tileStride: Int
-  public var pointStride: Int
+  package var rows: Int
+  package var width: Int
+  package var tiles: Int
+  package var transformed: UnsafeMutablePointer<Float>
+  package var tileStride: Int
+  package var pointStride: Int
 
-  public init(
+  package init(
     input: UnsafePointer<Float>, inputRowStride: Int, inputBlockStride: Int, blockChannels: Int,
     blocks: Int, rows: Int, width: Int, tiles: Int, transformed: UnsafeMutablePointer<Float>,
     tileStride: Int, pointStride: Int
@@ -64,24 +64,24 @@ public struct PieceInputArguments: @unchecked Sendable {
 
 /// A row of tiles: `out = activation(bias + Aᵀ m A)` with
 /// `m = products[point][block][tile][channel]`. A residual is not added.
-public struct PieceOutputArguments: @unchecked Sendable {
-  public var products: UnsafePointer<Float>
-  public var productPointStride: Int
-  public var productBlockStride: Int
-  public var tiles: Int
+package struct PieceOutputArguments: @unchecked Sendable {
+  package var products: UnsafePointer<Float>
+  package var productPointStride: Int
+  package var productBlockStride: Int
+  package var tiles: Int
   /// Pixel (0, 0) of the first tile, channel 0; blocked.
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var outputBlockStride: Int
-  public var outputBlocks: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var outputBlockStride: Int
+  package var outputBlocks: Int
   /// What there is of the output from the first pixel on; the rest is not written.
-  public var rows: Int
-  public var width: Int
+  package var rows: Int
+  package var width: Int
   /// One a channel, padded to whole blocks; nil is zero.
-  public var bias: UnsafePointer<Float>?
-  public var epilogue: Epilogue
+  package var bias: UnsafePointer<Float>?
+  package var epilogue: Epilogue
 
-  public init(
+  package init(
     products: UnsafePointer<Float>, productPointStride: Int, productBlockStride: Int, tiles: Int,
     output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputBlockStride: Int,
     outputBlocks: Int, rows: Int, width: Int, bias: UnsafePointer<Float>? = nil,
@@ -108,19 +108,19 @@ public struct PieceOutputArguments: @unchecked Sendable {
 ///     sums[tile][c] (+)= Σ(p < pieces) products[tile + p][p · channels + c]    c < 4
 ///
 /// Lanes from `channels` on hold whatever follows in the products.
-public struct PieceSumArguments: @unchecked Sendable {
+package struct PieceSumArguments: @unchecked Sendable {
   /// Of the row's first piece. From each piece's first channel on, four values are read.
-  public var products: UnsafePointer<Float>
-  public var productTileStride: Int
-  public var tiles: Int
-  public var pieces: Int
+  package var products: UnsafePointer<Float>
+  package var productTileStride: Int
+  package var tiles: Int
+  package var pieces: Int
   /// At most 4.
-  public var channels: Int
-  public var sums: UnsafeMutablePointer<Float>
+  package var channels: Int
+  package var sums: UnsafeMutablePointer<Float>
   /// Whether the sums continue what stands there.
-  public var accumulates: Bool
+  package var accumulates: Bool
 
-  public init(
+  package init(
     products: UnsafePointer<Float>, productTileStride: Int, tiles: Int, pieces: Int, channels: Int,
     sums: UnsafeMutablePointer<Float>, accumulates: Bool
   ) {
@@ -136,23 +136,23 @@ public struct PieceSumArguments: @unchecked Sendable {
 
 /// A row of tiles of few channels: `out[c] = bias[c] + Aᵀ m A` with `m = sums[point][tile][c]`, in
 /// planes.
-public struct PieceSumOutputArguments: @unchecked Sendable {
+package struct PieceSumOutputArguments: @unchecked Sendable {
   /// Room for a multiple of four tiles a point.
-  public var sums: UnsafePointer<Float>
-  public var pointStride: Int
-  public var tiles: Int
-  public var channels: Int
+  package var sums: UnsafePointer<Float>
+  package var pointStride: Int
+  package var tiles: Int
+  package var channels: Int
   /// Pixel (0, 0) of the first tile, channel 0.
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var outputPlaneStride: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var outputPlaneStride: Int
   /// What there is of the output from the first pixel on; the rest is not written.
-  public var rows: Int
-  public var width: Int
+  package var rows: Int
+  package var width: Int
   /// Four values; nil is zero.
-  public var bias: UnsafePointer<Float>?
+  package var bias: UnsafePointer<Float>?
 
-  public init(
+  package init(
     sums: UnsafePointer<Float>, pointStride: Int, tiles: Int, channels: Int,
     output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputPlaneStride: Int, rows: Int,
     width: Int, bias: UnsafePointer<Float>? = nil

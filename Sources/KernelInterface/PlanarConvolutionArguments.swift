@@ -6,27 +6,27 @@
 /// with `g`, the table's `planarGroup(outputs)`, output channels side by side in the weights, and zeros where
 /// the last ones are fewer. The order of the sum is the order of the indices. Nothing outside the
 /// rows and columns that the formula names is read.
-public struct PlanarConvolutionArguments: @unchecked Sendable {
+package struct PlanarConvolutionArguments: @unchecked Sendable {
   /// Tap (0, 0) of output pixel (0, 0), channel 0.
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var inputPlaneStride: Int
-  public var inputs: Int
-  public var weights: UnsafePointer<Float>
-  public var kernelHeight: Int
-  public var kernelWidth: Int
-  public var dilationY: Int
-  public var dilationX: Int
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var outputPlaneStride: Int
-  public var outputs: Int
-  public var rows: Int
-  public var width: Int
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var inputPlaneStride: Int
+  package var inputs: Int
+  package var weights: UnsafePointer<Float>
+  package var kernelHeight: Int
+  package var kernelWidth: Int
+  package var dilationY: Int
+  package var dilationX: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var outputPlaneStride: Int
+  package var outputs: Int
+  package var rows: Int
+  package var width: Int
   /// One a channel.
-  public var bias: UnsafePointer<Float>
+  package var bias: UnsafePointer<Float>
 
-  public init(
+  package init(
     input: UnsafePointer<Float>, inputRowStride: Int, inputPlaneStride: Int, inputs: Int,
     weights: UnsafePointer<Float>, kernelHeight: Int, kernelWidth: Int, dilationY: Int = 1,
     dilationX: Int = 1, output: UnsafeMutablePointer<Float>, outputRowStride: Int,

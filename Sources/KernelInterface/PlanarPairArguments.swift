@@ -6,26 +6,26 @@
 /// the table's `planarGroup(outputs)`, output channels side by side and zeros where the last ones
 /// are fewer; of a column of weights `v`, `half` 0 has `(v₀ + v₁ + v₂) / 2` and
 /// `(v₀ − v₁ + v₂) / 2`, and `half` 1 has `v₀` and `v₂`.
-public struct PlanarPairArguments: @unchecked Sendable {
+package struct PlanarPairArguments: @unchecked Sendable {
   /// Transformed rows from the first column that the first pixel needs.
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var inputPlaneStride: Int
-  public var inputs: Int
-  public var weights: UnsafePointer<Float>
-  public var kernelWidth: Int
-  public var dilationX: Int
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var outputPlaneStride: Int
-  public var outputs: Int
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var inputPlaneStride: Int
+  package var inputs: Int
+  package var weights: UnsafePointer<Float>
+  package var kernelWidth: Int
+  package var dilationX: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var outputPlaneStride: Int
+  package var outputs: Int
   /// One or two rows, the second of which is computed but not written where it is one.
-  public var rows: Int
-  public var width: Int
+  package var rows: Int
+  package var width: Int
   /// One a channel.
-  public var bias: UnsafePointer<Float>
+  package var bias: UnsafePointer<Float>
 
-  public init(
+  package init(
     input: UnsafePointer<Float>, inputRowStride: Int, inputPlaneStride: Int, inputs: Int,
     weights: UnsafePointer<Float>, kernelWidth: Int, dilationX: Int = 1,
     output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputPlaneStride: Int, outputs: Int,
@@ -50,17 +50,17 @@ public struct PlanarPairArguments: @unchecked Sendable {
 
 /// Four rows `d` of a plane become `d₁ + d₂`, `d₂ − d₁`, `d₀ − d₂` and `d₃ − d₁`. The rows `ahead`
 /// floats from the last two, which the next call needs, are asked for; they need not exist.
-public struct PlanarPairRows: @unchecked Sendable {
-  public var d0: UnsafePointer<Float>
-  public var d1: UnsafePointer<Float>
-  public var d2: UnsafePointer<Float>
-  public var d3: UnsafePointer<Float>
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var count: Int
-  public var ahead: Int
+package struct PlanarPairRows: @unchecked Sendable {
+  package var d0: UnsafePointer<Float>
+  package var d1: UnsafePointer<Float>
+  package var d2: UnsafePointer<Float>
+  package var d3: UnsafePointer<Float>
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var count: Int
+  package var ahead: Int
 
-  public init(
+  package init(
     d0: UnsafePointer<Float>, d1: UnsafePointer<Float>, d2: UnsafePointer<Float>,
     d3: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, outputRowStride: Int, count: Int,
     ahead: Int

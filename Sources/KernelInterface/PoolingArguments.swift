@@ -1,4 +1,4 @@
-public enum PoolingFunction: UInt8, Sendable {
+package enum PoolingFunction: UInt8, Sendable {
   case maximum
   /// The sum of the window divided by `rowCounts[y] · columnCounts[x]`.
   case average
@@ -9,24 +9,24 @@ public enum PoolingFunction: UInt8, Sendable {
 /// Pooling of one channel block. The window of output pixel (y, x) is the input rows
 /// `rowStarts[y] ..< rowEnds[y]` and columns `columnStarts[x] ..< columnEnds[x]`; padding lies
 /// outside and so is never seen. An empty window gives 0.
-public struct PoolingArguments: @unchecked Sendable {
-  public var function: PoolingFunction
+package struct PoolingArguments: @unchecked Sendable {
+  package var function: PoolingFunction
   /// Pixel (0, 0) of the block.
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var outputRows: Int
-  public var outputWidth: Int
-  public var rowStarts: UnsafePointer<Int32>
-  public var rowEnds: UnsafePointer<Int32>
-  public var columnStarts: UnsafePointer<Int32>
-  public var columnEnds: UnsafePointer<Int32>
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var outputRows: Int
+  package var outputWidth: Int
+  package var rowStarts: UnsafePointer<Int32>
+  package var rowEnds: UnsafePointer<Int32>
+  package var columnStarts: UnsafePointer<Int32>
+  package var columnEnds: UnsafePointer<Int32>
   /// Divisors of the average; nil takes the size of the window.
-  public var rowCounts: UnsafePointer<Int32>?
-  public var columnCounts: UnsafePointer<Int32>?
+  package var rowCounts: UnsafePointer<Int32>?
+  package var columnCounts: UnsafePointer<Int32>?
 
-  public init(
+  package init(
     function: PoolingFunction, input: UnsafePointer<Float>, inputRowStride: Int,
     output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputRows: Int, outputWidth: Int,
     rowStarts: UnsafePointer<Int32>, rowEnds: UnsafePointer<Int32>,

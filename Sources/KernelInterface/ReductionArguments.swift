@@ -1,15 +1,15 @@
-public enum Reduction: UInt8, CaseIterable, Sendable {
+package enum Reduction: UInt8, CaseIterable, Sendable {
   case sum, sumOfSquares, sumOfMagnitudes, product, maximum, minimum
 }
 
 /// A contiguous vector → one value, in an order that depends on `count` alone. An empty vector
 /// gives the neutral element (0, 1, -∞, ∞).
-public struct ReductionArguments: @unchecked Sendable {
-  public var function: Reduction
-  public var input: UnsafePointer<Float>
-  public var count: Int
+package struct ReductionArguments: @unchecked Sendable {
+  package var function: Reduction
+  package var input: UnsafePointer<Float>
+  package var count: Int
 
-  public init(function: Reduction, input: UnsafePointer<Float>, count: Int) {
+  package init(function: Reduction, input: UnsafePointer<Float>, count: Int) {
     self.function = function
     self.input = input
     self.count = count
@@ -18,15 +18,15 @@ public struct ReductionArguments: @unchecked Sendable {
 
 /// The rows of one channel block → one value a channel (`channelBlock` floats), in an order that
 /// depends on the sizes alone.
-public struct PlaneReductionArguments: @unchecked Sendable {
-  public var function: Reduction
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var rows: Int
-  public var width: Int
-  public var output: UnsafeMutablePointer<Float>
+package struct PlaneReductionArguments: @unchecked Sendable {
+  package var function: Reduction
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var rows: Int
+  package var width: Int
+  package var output: UnsafeMutablePointer<Float>
 
-  public init(
+  package init(
     function: Reduction, input: UnsafePointer<Float>, inputRowStride: Int, rows: Int, width: Int,
     output: UnsafeMutablePointer<Float>
   ) {
@@ -40,12 +40,12 @@ public struct PlaneReductionArguments: @unchecked Sendable {
 }
 
 /// `out[i] = exp(x[i] - max) / Σ exp(x[j] - max)` over a contiguous vector; in place is allowed.
-public struct SoftmaxArguments: @unchecked Sendable {
-  public var input: UnsafePointer<Float>
-  public var output: UnsafeMutablePointer<Float>
-  public var count: Int
+package struct SoftmaxArguments: @unchecked Sendable {
+  package var input: UnsafePointer<Float>
+  package var output: UnsafeMutablePointer<Float>
+  package var count: Int
 
-  public init(input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, count: Int) {
+  package init(input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, count: Int) {
     self.input = input
     self.output = output
     self.count = count
@@ -54,15 +54,15 @@ public struct SoftmaxArguments: @unchecked Sendable {
 
 /// The softmax over the channels of each of `pixels` adjacent blocked pixels; in place is allowed.
 /// Lanes beyond `channels` become zeros.
-public struct BlockedSoftmaxArguments: @unchecked Sendable {
-  public var input: UnsafePointer<Float>
-  public var inputBlockStride: Int
-  public var output: UnsafeMutablePointer<Float>
-  public var outputBlockStride: Int
-  public var pixels: Int
-  public var channels: Int
+package struct BlockedSoftmaxArguments: @unchecked Sendable {
+  package var input: UnsafePointer<Float>
+  package var inputBlockStride: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputBlockStride: Int
+  package var pixels: Int
+  package var channels: Int
 
-  public init(
+  package init(
     input: UnsafePointer<Float>, inputBlockStride: Int, output: UnsafeMutablePointer<Float>,
     outputBlockStride: Int, pixels: Int, channels: Int
   ) {

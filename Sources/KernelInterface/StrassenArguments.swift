@@ -18,19 +18,19 @@
 /// Pixels are those of the output, numbered row by row over all images; pixel `p` makes a pair with
 /// pixel `p + pairs`. Where their number is odd, the last pair's second pixel counts as zero and is
 /// not written. Nor is a channel block of the second half that would be one more than there are.
-public struct StrassenPairs: Sendable {
-  public var images: Int
+package struct StrassenPairs: Sendable {
+  package var images: Int
   /// Of the output of one image.
-  public var rows: Int
-  public var width: Int
+  package var rows: Int
+  package var width: Int
   /// The pairs of one call.
-  public var first: Int
-  public var count: Int
+  package var first: Int
+  package var count: Int
 
   /// Products, and so matrices of combined weights.
-  public static let products = 7
+  package static let products = 7
 
-  public init(images: Int, rows: Int, width: Int, first: Int, count: Int) {
+  package init(images: Int, rows: Int, width: Int, first: Int, count: Int) {
     self.images = images
     self.rows = rows
     self.width = width
@@ -38,9 +38,9 @@ public struct StrassenPairs: Sendable {
     self.count = count
   }
 
-  public var pixels: Int { images * rows * width }
+  package var pixels: Int { images * rows * width }
   /// Of all calls.
-  public var pairs: Int { (pixels + 1) / 2 }
+  package var pairs: Int { (pixels + 1) / 2 }
 }
 
 /// The left factors of the seven products.
@@ -48,22 +48,22 @@ public struct StrassenPairs: Sendable {
 ///     sums[product][block][pair][lane]
 ///
 /// `pair` counts from the call's first one.
-public struct StrassenInputArguments: @unchecked Sendable {
-  public var pairs: StrassenPairs
+package struct StrassenInputArguments: @unchecked Sendable {
+  package var pairs: StrassenPairs
   /// What output pixel (0, 0) of the first image reads, channel 0; blocked.
-  public var input: UnsafePointer<Float>
+  package var input: UnsafePointer<Float>
   /// Floats between what neighbours read: the convolution's stride is part of these.
-  public var inputPixelStride: Int
-  public var inputRowStride: Int
-  public var inputBlockStride: Int
-  public var inputImageStride: Int
+  package var inputPixelStride: Int
+  package var inputRowStride: Int
+  package var inputBlockStride: Int
+  package var inputImageStride: Int
   /// Channel blocks of the first half, and of both.
-  public var blocks: Int
-  public var allBlocks: Int
-  public var sums: UnsafeMutablePointer<Float>
-  public var productStride: Int
+  package var blocks: Int
+  package var allBlocks: Int
+  package var sums: UnsafeMutablePointer<Float>
+  package var productStride: Int
 
-  public init(
+  package init(
     pairs: StrassenPairs, input: UnsafePointer<Float>, inputPixelStride: Int, inputRowStride: Int,
     inputBlockStride: Int, inputImageStride: Int, blocks: Int, allBlocks: Int,
     sums: UnsafeMutablePointer<Float>, productStride: Int
@@ -84,30 +84,30 @@ public struct StrassenInputArguments: @unchecked Sendable {
 /// The seven products of one panel of output channels → output, of both halves.
 ///
 ///     out = activation(bias + C + residual)
-public struct StrassenOutputArguments: @unchecked Sendable {
-  public var pairs: StrassenPairs
+package struct StrassenOutputArguments: @unchecked Sendable {
+  package var pairs: StrassenPairs
   /// `[product][pair][column]`
-  public var products: UnsafePointer<Float>
-  public var productStride: Int
+  package var products: UnsafePointer<Float>
+  package var productStride: Int
   /// Columns of the panel, whole blocks.
-  public var width: Int
+  package var width: Int
   /// The panel's first channel in the first half, and what is added for the second.
-  public var channel: Int
-  public var halfChannels: Int
+  package var channel: Int
+  package var halfChannels: Int
   /// Channels of both halves, whole blocks.
-  public var channels: Int
+  package var channels: Int
   /// Pixel (0, 0), channel 0, of the first image; blocked.
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var outputBlockStride: Int
-  public var outputImageStride: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var outputBlockStride: Int
+  package var outputImageStride: Int
   /// One a channel, padded to whole blocks; nil is zero.
-  public var bias: UnsafePointer<Float>?
+  package var bias: UnsafePointer<Float>?
   /// Residual and slopes of the whole output.
-  public var epilogue: Epilogue
-  public var residualImageStride: Int
+  package var epilogue: Epilogue
+  package var residualImageStride: Int
 
-  public init(
+  package init(
     pairs: StrassenPairs, products: UnsafePointer<Float>, productStride: Int, width: Int,
     channel: Int, halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>,
     outputRowStride: Int, outputBlockStride: Int, outputImageStride: Int,

@@ -19,15 +19,15 @@
 ///         ⎣    0      1   ⎦       ⎣ 0  1   1  1/16  16  1 ⎦
 ///
 /// Tiles are numbered row by row within one image.
-public struct UpsampledTiles: Sendable {
+package struct UpsampledTiles: Sendable {
   /// Of the small input.
-  public var rows: Int
-  public var width: Int
+  package var rows: Int
+  package var width: Int
   /// The tiles of one call.
-  public var first: Int
-  public var count: Int
+  package var first: Int
+  package var count: Int
 
-  public init(rows: Int, width: Int, first: Int, count: Int) {
+  package init(rows: Int, width: Int, first: Int, count: Int) {
     self.rows = rows
     self.width = width
     self.first = first
@@ -35,27 +35,27 @@ public struct UpsampledTiles: Sendable {
   }
 
   /// Positions of the small input that a tile has outputs for, along each axis.
-  public static let size = 5
-  public static let points = 36
-  public static let phases = 4
+  package static let size = 5
+  package static let points = 36
+  package static let phases = 4
 
-  public static func across(_ size: Int) -> Int { size / 5 + 1 }
+  package static func across(_ size: Int) -> Int { size / 5 + 1 }
 }
 
 /// `transformed[point][tile][channel] = (Bᵀ d B)[point / 6][point % 6]`
-public struct UpsampledInputArguments: @unchecked Sendable {
-  public var tiles: UpsampledTiles
+package struct UpsampledInputArguments: @unchecked Sendable {
+  package var tiles: UpsampledTiles
   /// Pixel (0, 0), channel 0, of the image; blocked. Outside of the image all is zero and nothing is
   /// read.
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var inputBlockStride: Int
-  public var blocks: Int
-  public var transformed: UnsafeMutablePointer<Float>
-  public var tileStride: Int
-  public var pointStride: Int
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var inputBlockStride: Int
+  package var blocks: Int
+  package var transformed: UnsafeMutablePointer<Float>
+  package var tileStride: Int
+  package var pointStride: Int
 
-  public init(
+  package init(
     tiles: UpsampledTiles, input: UnsafePointer<Float>, inputRowStride: Int,
     inputBlockStride: Int, blocks: Int, transformed: UnsafeMutablePointer<Float>, tileStride: Int,
     pointStride: Int
@@ -73,21 +73,21 @@ public struct UpsampledInputArguments: @unchecked Sendable {
 
 /// One channel block of one phase: `out = activation(bias + Aᵀ m A)` with
 /// `m = products[point][tile][lane]`. A residual is not added.
-public struct UpsampledOutputArguments: @unchecked Sendable {
-  public var tiles: UpsampledTiles
-  public var phaseY: Int
-  public var phaseX: Int
-  public var products: UnsafePointer<Float>
-  public var pointStride: Int
+package struct UpsampledOutputArguments: @unchecked Sendable {
+  package var tiles: UpsampledTiles
+  package var phaseY: Int
+  package var phaseX: Int
+  package var products: UnsafePointer<Float>
+  package var pointStride: Int
   /// Pixel (0, 0) of the block's plane of the large image.
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
   /// Of the block; nil is zero.
-  public var bias: UnsafePointer<Float>?
+  package var bias: UnsafePointer<Float>?
   /// Slopes of the block.
-  public var epilogue: Epilogue
+  package var epilogue: Epilogue
 
-  public init(
+  package init(
     tiles: UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>,
     pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int,
     bias: UnsafePointer<Float>? = nil, epilogue: Epilogue = Epilogue()

@@ -3,16 +3,16 @@
 ///
 /// The last row and column of tiles may reach beyond the output: the input there counts as zero and
 /// is not read, the output is not written.
-public struct WinogradTiles: Sendable {
-  public var form: WinogradForm
+package struct WinogradTiles: Sendable {
+  package var form: WinogradForm
   /// Of the output of one image.
-  public var rows: Int
-  public var width: Int
+  package var rows: Int
+  package var width: Int
   /// The tiles of one call.
-  public var first: Int
-  public var count: Int
+  package var first: Int
+  package var count: Int
 
-  public init(form: WinogradForm, rows: Int, width: Int, first: Int, count: Int) {
+  package init(form: WinogradForm, rows: Int, width: Int, first: Int, count: Int) {
     self.form = form
     self.rows = rows
     self.width = width
@@ -20,7 +20,7 @@ public struct WinogradTiles: Sendable {
     self.count = count
   }
 
-  public static func perImage(form: WinogradForm, rows: Int, width: Int) -> Int {
+  package static func perImage(form: WinogradForm, rows: Int, width: Int) -> Int {
     form.vertical.tiles(of: rows) * form.horizontal.tiles(of: width)
   }
 }
@@ -30,21 +30,21 @@ public struct WinogradTiles: Sendable {
 ///
 /// `tile` counts from the call's first one. The result is the same however tiles and channel blocks
 /// are divided among calls.
-public struct WinogradInputArguments: @unchecked Sendable {
-  public var tiles: WinogradTiles
+package struct WinogradInputArguments: @unchecked Sendable {
+  package var tiles: WinogradTiles
   /// Tap (0, 0) of output pixel (0, 0), channel 0, of the first image; blocked. What the taps of the
   /// output need is read: of r taps along an axis r − 1 values more than there are outputs.
-  public var input: UnsafePointer<Float>
-  public var inputRowStride: Int
-  public var inputBlockStride: Int
-  public var inputImageStride: Int
-  public var firstBlock: Int
-  public var blocks: Int
-  public var transformed: UnsafeMutablePointer<Float>
-  public var tileStride: Int
-  public var pointStride: Int
+  package var input: UnsafePointer<Float>
+  package var inputRowStride: Int
+  package var inputBlockStride: Int
+  package var inputImageStride: Int
+  package var firstBlock: Int
+  package var blocks: Int
+  package var transformed: UnsafeMutablePointer<Float>
+  package var tileStride: Int
+  package var pointStride: Int
 
-  public init(
+  package init(
     tiles: WinogradTiles, input: UnsafePointer<Float>, inputRowStride: Int, inputBlockStride: Int,
     inputImageStride: Int, firstBlock: Int = 0, blocks: Int,
     transformed: UnsafeMutablePointer<Float>, tileStride: Int, pointStride: Int
@@ -69,41 +69,41 @@ public struct WinogradInputArguments: @unchecked Sendable {
 ///
 /// Where `poolsMaximum` is set, the output is the largest of each 2 × 2 of these, rows and columns
 /// being even.
-public struct WinogradOutputArguments: @unchecked Sendable {
-  public var tiles: WinogradTiles
+package struct WinogradOutputArguments: @unchecked Sendable {
+  package var tiles: WinogradTiles
   /// From `winogradInput`, for the same tiles.
-  public var transformed: UnsafePointer<Float>
-  public var tileStride: Int
-  public var pointStride: Int
+  package var transformed: UnsafePointer<Float>
+  package var tileStride: Int
+  package var pointStride: Int
   /// Input channels, padded to whole blocks.
-  public var channels: Int
+  package var channels: Int
   /// Of panel 0, from `packWinogradWeights` or `expandWinogradWeights`.
-  public var weights: UnsafePointer<Float>
+  package var weights: UnsafePointer<Float>
   /// Floats from one point's weights to the next one's; nil where they follow one another.
-  public var weightPointStride: Int?
-  public var firstPanel: Int
-  public var panelCount: Int
+  package var weightPointStride: Int?
+  package var firstPanel: Int
+  package var panelCount: Int
   /// Panels whose products are computed before they are transformed: of more, the transformed input
   /// is read less often, but there are more products to keep.
-  public var panelsAtOnce: Int
+  package var panelsAtOnce: Int
   /// Working memory: `points` times `productStride` floats.
-  public var products: UnsafeMutablePointer<Float>
+  package var products: UnsafeMutablePointer<Float>
   /// At least `panelsAtOnce` · tiles · channels of a panel.
-  public var productStride: Int
+  package var productStride: Int
   /// Pixel (0, 0), channel 0, of the first image; blocked.
-  public var output: UnsafeMutablePointer<Float>
-  public var outputRowStride: Int
-  public var outputBlockStride: Int
-  public var outputImageStride: Int
-  public var outputBlocks: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var outputRowStride: Int
+  package var outputBlockStride: Int
+  package var outputImageStride: Int
+  package var outputBlocks: Int
   /// One a channel, padded to whole blocks; nil is zero.
-  public var bias: UnsafePointer<Float>?
+  package var bias: UnsafePointer<Float>?
   /// Residual and slopes of the whole output.
-  public var epilogue: Epilogue
-  public var residualImageStride: Int
-  public var poolsMaximum: Bool
+  package var epilogue: Epilogue
+  package var residualImageStride: Int
+  package var poolsMaximum: Bool
 
-  public init(
+  package init(
     tiles: WinogradTiles, transformed: UnsafePointer<Float>, tileStride: Int, pointStride: Int,
     channels: Int, weights: UnsafePointer<Float>, weightPointStride: Int? = nil,
     firstPanel: Int = 0, panelCount: Int, panelsAtOnce: Int = 1,
@@ -144,25 +144,25 @@ public struct WinogradOutputArguments: @unchecked Sendable {
 /// + c · inputStride + ky · rowStride + kx · columnStride]`, computed in double precision and
 /// rounded once. Channels beyond the counts become zeros, up to whole blocks; the last panel is as
 /// narrow as what is left.
-public struct WinogradPackingArguments: @unchecked Sendable {
+package struct WinogradPackingArguments: @unchecked Sendable {
   /// Of the tiles for which the weights are.
-  public var form: WinogradForm
+  package var form: WinogradForm
   /// Possibly unaligned.
-  public var source: UnsafeRawPointer
-  public var outputStride: Int
-  public var inputStride: Int
-  public var rowStride: Int
-  public var columnStride: Int
-  public var outputChannels: Int
-  public var inputChannels: Int
+  package var source: UnsafeRawPointer
+  package var outputStride: Int
+  package var inputStride: Int
+  package var rowStride: Int
+  package var columnStride: Int
+  package var outputChannels: Int
+  package var inputChannels: Int
   /// One an output channel; nil is one.
-  public var scale: UnsafePointer<Float>?
-  public var firstPanel: Int
-  public var panelCount: Int
+  package var scale: UnsafePointer<Float>?
+  package var firstPanel: Int
+  package var panelCount: Int
   /// Of panel 0.
-  public var packed: UnsafeMutablePointer<Float>
+  package var packed: UnsafeMutablePointer<Float>
 
-  public init(
+  package init(
     form: WinogradForm, source: UnsafeRawPointer, outputStride: Int, inputStride: Int,
     rowStride: Int,
     columnStride: Int, outputChannels: Int, inputChannels: Int, scale: UnsafePointer<Float>? = nil,
@@ -184,7 +184,7 @@ public struct WinogradPackingArguments: @unchecked Sendable {
 }
 
 /// What the codes of a panel stand for; a value for each column where it says so.
-public enum PanelValues: @unchecked Sendable {
+package enum PanelValues: @unchecked Sendable {
   // `@unchecked`: nothing is written through the pointers.
   /// `scale[column] · code + bias[column]`
   case linear(scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
@@ -198,22 +198,22 @@ public enum PanelValues: @unchecked Sendable {
 ///
 /// where `g[ky][kx]` is the value of `codes[((c · R + ky) · S + kx) · width + column]` of kernels of
 /// R × S taps; zero for the channels behind `inputChannels`.
-public struct WinogradExpansionArguments: @unchecked Sendable {
+package struct WinogradExpansionArguments: @unchecked Sendable {
   /// Of the tiles for which the weights are.
-  public var form: WinogradForm
+  package var form: WinogradForm
   /// A byte each, the panel's first.
-  public var codes: UnsafePointer<UInt8>
-  public var values: PanelValues
-  public var inputChannels: Int
+  package var codes: UnsafePointer<UInt8>
+  package var values: PanelValues
+  package var inputChannels: Int
   /// Padded to whole blocks.
-  public var channels: Int
+  package var channels: Int
   /// Columns of the panel: output channels, padded to whole blocks.
-  public var width: Int
+  package var width: Int
   /// The panel's start.
-  public var packed: UnsafeMutablePointer<Float>
-  public var pointStride: Int
+  package var packed: UnsafeMutablePointer<Float>
+  package var pointStride: Int
 
-  public init(
+  package init(
     form: WinogradForm, codes: UnsafePointer<UInt8>, values: PanelValues, inputChannels: Int,
     channels: Int, width: Int, packed: UnsafeMutablePointer<Float>, pointStride: Int
   ) {

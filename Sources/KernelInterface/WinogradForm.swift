@@ -35,7 +35,7 @@
 /// F(3, 7) has the points 0, ±1, ±3/2, ±½, 4 and ∞. Its matrices follow from them as the others do:
 /// Aᵀ[k][i] = pᵢᵏ, G[i][k] = pᵢᵏ / Π(j ≠ i) (pᵢ − pⱼ), and row i of Bᵀ has the coefficients of
 /// Π(j ≠ i) (x − pⱼ).
-public enum WinogradForm: Sendable, CaseIterable {
+package enum WinogradForm: Sendable, CaseIterable {
   /// F(2×2, 3×3)
   case two
   /// F(4×4, 3×3)
@@ -52,19 +52,19 @@ public enum WinogradForm: Sendable, CaseIterable {
   case columnOfThree
 
   /// F(m, r) along one axis; F(1, 1) leaves it as it is.
-  public struct Axis: Sendable, Equatable {
-    public let outputs: Int
-    public let taps: Int
+  package struct Axis: Sendable, Equatable {
+    package let outputs: Int
+    package let taps: Int
 
     /// Products, and values of the input.
-    public var points: Int { outputs + taps - 1 }
+    package var points: Int { outputs + taps - 1 }
 
-    public func tiles(of size: Int) -> Int { (size + outputs - 1) / outputs }
+    package func tiles(of size: Int) -> Int { (size + outputs - 1) / outputs }
 
     static let identity = Axis(outputs: 1, taps: 1)
   }
 
-  public var vertical: Axis {
+  package var vertical: Axis {
     switch self {
     case .two: Axis(outputs: 2, taps: 3)
     case .four, .columnOfFour: Axis(outputs: 4, taps: 3)
@@ -74,7 +74,7 @@ public enum WinogradForm: Sendable, CaseIterable {
     }
   }
 
-  public var horizontal: Axis {
+  package var horizontal: Axis {
     switch self {
     case .two, .four, .six: vertical
     case .rowOfFour: Axis(outputs: 4, taps: 3)
@@ -84,15 +84,15 @@ public enum WinogradForm: Sendable, CaseIterable {
   }
 
   /// Products a tile, and so matrices of transformed weights.
-  public var points: Int { vertical.points * horizontal.points }
+  package var points: Int { vertical.points * horizontal.points }
   /// Of the kernel.
-  public var taps: Int { vertical.taps * horizontal.taps }
+  package var taps: Int { vertical.taps * horizontal.taps }
   /// Rows and columns of taps.
-  public var kernel: [Int] { [vertical.taps, horizontal.taps] }
+  package var kernel: [Int] { [vertical.taps, horizontal.taps] }
   /// Outputs and kernel, such as `4×4, 3×3`.
-  public var label: String {
+  package var label: String {
     "\(vertical.outputs)×\(horizontal.outputs), \(vertical.taps)×\(horizontal.taps)"
   }
   /// Axes that are transformed.
-  public var dimensions: Int { [vertical, horizontal].count(where: { $0 != .identity }) }
+  package var dimensions: Int { [vertical, horizontal].count(where: { $0 != .identity }) }
 }

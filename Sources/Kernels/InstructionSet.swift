@@ -3,18 +3,11 @@ import CProcessor
 import KernelsAVX2
 import KernelsAVX512
 import KernelsBaseline
+import LibC
 import TensorCore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// The instruction sets for which there are kernels, from the narrowest to the widest.
-public enum InstructionSet: String, CaseIterable, Sendable {
+package enum InstructionSet: String, CaseIterable, Sendable {
   /// What every processor of the architecture has: SSE2, or NEON.
   case baseline
   /// AVX2, FMA and F16C.
@@ -23,7 +16,7 @@ public enum InstructionSet: String, CaseIterable, Sendable {
   case avx512
 
   /// Whether this processor, and this build of the package, can run it.
-  public var isAvailable: Bool {
+  package var isAvailable: Bool {
     switch self {
     case .baseline: true
     // As a dependency of another package all three modules are built for the baseline. A module is
@@ -34,7 +27,7 @@ public enum InstructionSet: String, CaseIterable, Sendable {
   }
 
   /// Precondition: `isAvailable`.
-  public var kernels: KernelTable {
+  package var kernels: KernelTable {
     precondition(isAvailable)
     return switch self {
     case .baseline: KernelsBaseline.makeKernelTable()
@@ -44,17 +37,17 @@ public enum InstructionSet: String, CaseIterable, Sendable {
   }
 
   /// The widest one that this processor has.
-  public static var widest: InstructionSet {
+  package static var widest: InstructionSet {
     allCases.last { $0.isAvailable } ?? .baseline
   }
 
   /// Names the instruction set to use instead of the widest one.
-  public static let environmentVariable = "ASSAY_KERNELS"
+  package static let environmentVariable = "ASSAY_KERNELS"
 
   /// The instruction set that the environment asks for, else the widest one.
   ///
   /// - Throws: `.usage` for a name that does not exist and for a set that the processor lacks.
-  public static func selected() throws(ModelError) -> InstructionSet {
+  package static func selected() throws(ModelError) -> InstructionSet {
     guard let value = getenv(environmentVariable) else { return widest }
     return try named(String(cString: value))
   }

@@ -7,7 +7,7 @@ extension InstructionSet {
   /// can do at most. Precondition: `isAvailable`.
   ///
   /// - Returns: how many multiply-adds that were, and a number that depends on all of them.
-  public func multiplyAddLoop(rounds: Int) -> (count: Int, sum: Float) {
+  package func multiplyAddLoop(rounds: Int) -> (count: Int, sum: Float) {
     precondition(isAvailable)
     return switch self {
     case .baseline:

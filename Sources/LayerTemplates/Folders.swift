@@ -9,7 +9,7 @@ import TensorCore
 extension PluginPackage {
   /// Writes the package as the folder `path`, which must not exist or be empty. A package that could
   /// not be written whole leaves nothing.
-  public func write(to path: String) throws {
+  package func write(to path: String) throws {
     let manager = FileManager.default
     var folder = path
     while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
@@ -46,10 +46,10 @@ extension PluginPackage {
 
 /// The files for an app: the Swift class of each custom layer, and a Metal kernel where the class may
 /// be an element-wise one.
-public struct AppStubs: Sendable {
-  public let files: [PluginPackage.File]
+package struct AppStubs: Sendable {
+  package let files: [PluginPackage.File]
 
-  public init(_ classes: [LayerClass]) {
+  package init(_ classes: [LayerClass]) {
     files = classes.flatMap { layerClass in
       let text = ClassText(layerClass)
       var files = [
@@ -66,7 +66,7 @@ public struct AppStubs: Sendable {
 
   /// Writes the files into the folder `path`, which is made if need be. None that is there already is
   /// changed.
-  public func write(to path: String) throws {
+  package func write(to path: String) throws {
     let places = files.map { path + "/" + $0.path }
     for place in places where FileManager.default.fileExists(atPath: place) {
       throw ModelError(

@@ -1,15 +1,15 @@
 import CoreMLModel
 
 /// A class of custom layers, and the layers of a model that are of it.
-public struct LayerClass: Sendable {
-  public struct Layer: Sendable {
-    public var name: String
-    public var custom: Custom
+package struct LayerClass: Sendable {
+  package struct Layer: Sendable {
+    package var name: String
+    package var custom: Custom
     /// Nil where they are not known.
-    public var inputShapes: [[Int]?]
-    public var outputShapes: [[Int]?]
+    package var inputShapes: [[Int]?]
+    package var outputShapes: [[Int]?]
 
-    public init(
+    package init(
       name: String, custom: Custom, inputShapes: [[Int]?], outputShapes: [[Int]?]
     ) {
       self.name = name
@@ -19,14 +19,14 @@ public struct LayerClass: Sendable {
     }
   }
 
-  public let name: String
+  package let name: String
   /// At least one.
-  public let layers: [Layer]
+  package let layers: [Layer]
   /// The Swift class.
   let typeName: String
 
   /// The classes of `layers`, in the order of their first layers.
-  public static func classes(of layers: [Layer]) -> [LayerClass] {
+  package static func classes(of layers: [Layer]) -> [LayerClass] {
     var order: [String] = []
     var members: [String: [Layer]] = [:]
     for layer in layers {

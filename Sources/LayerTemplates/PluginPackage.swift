@@ -5,18 +5,18 @@ import TensorCore
 
 /// A Swift package with the classes that a model needs, which builds a plug-in without anything but
 /// a Swift compiler: the modules that stand for Apple's frameworks on Linux are in it.
-public struct PluginPackage: Sendable {
-  public struct File: Sendable {
+package struct PluginPackage: Sendable {
+  package struct File: Sendable {
     /// In the package.
-    public let path: String
-    public let bytes: [UInt8]
+    package let path: String
+    package let bytes: [UInt8]
   }
 
-  public let name: String
-  public let classes: [LayerClass]
+  package let name: String
+  package let classes: [LayerClass]
 
   /// - Throws: `.usage` where `name` cannot be that of a Swift module.
-  public init(name: String, classes: [LayerClass]) throws {
+  package init(name: String, classes: [LayerClass]) throws {
     guard SwiftNames.isIdentifier(name), !SwiftNames.types.contains(name), name.count <= 100 else {
       throw ModelError(
         .usage, "'\(name)' cannot be the name of a Swift module",
@@ -31,7 +31,7 @@ public struct PluginPackage: Sendable {
     self.classes = classes
   }
 
-  public var files: [File] {
+  package var files: [File] {
     var files = Self.support
     func add(_ path: String, _ text: String) {
       files.append(File(path: path, bytes: Array(text.utf8)))

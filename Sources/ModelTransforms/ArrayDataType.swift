@@ -5,7 +5,7 @@ extension Model {
   /// The model with array features of another data type: the one called `name`, or all.
   ///
   /// - Throws: `.mismatch` where there is no such feature, or it is no array.
-  public func settingArrayType(
+  package func settingArrayType(
     _ dataType: ArrayFeatureType.DataType, of name: String? = nil
   ) throws -> Model {
     guard let name else {

@@ -6,7 +6,7 @@ extension Model {
   /// array is what the first layer sees.
   ///
   /// - Throws: `.mismatch` where there is no such feature, or it is neither image nor array.
-  public func settingArray(
+  package func settingArray(
     _ name: String, dataType: ArrayFeatureType.DataType = .double
   ) throws -> Model {
     try editingFeature(name) { place in

@@ -1,13 +1,13 @@
 import CoreMLModel
 
 /// A blob of a network, or of a network inside a pipeline.
-public struct BlobPlace: Sendable, Hashable {
+package struct BlobPlace: Sendable, Hashable {
   /// The places of the models that lead to the network, from the outermost pipeline inwards; empty
   /// for a network that stands alone.
-  public var models: [Int]
-  public var blob: String
+  package var models: [Int]
+  package var blob: String
 
-  public init(_ blob: String, models: [Int] = []) {
+  package init(_ blob: String, models: [Int] = []) {
     self.models = models
     self.blob = blob
   }
@@ -23,17 +23,17 @@ extension Model {
   }
 
   /// Whether a name is that of an input feature.
-  public func takes(_ input: String) -> Bool {
+  package func takes(_ input: String) -> Bool {
     description?.input.contains { $0.name == input } == true
   }
 
   /// The place of the model that has a pipeline's feature: the last one that gives it, since that is
   /// what passes on, or the first one that takes it.
-  public func owner(ofFeature name: String) -> Int? {
+  package func owner(ofFeature name: String) -> Int? {
     pipelineModels.lastIndex { $0.output(name) != nil }
       ?? pipelineModels.firstIndex { $0.takes(name) }
   }
 }
 
 /// The shapes of a network's blobs, as far as they are known.
-public typealias BlobShapes = (Model) -> [String: [Int]]
+package typealias BlobShapes = (Model) -> [String: [Int]]

@@ -8,7 +8,7 @@ extension Model {
   ///
   /// - Throws: `.mismatch` where there are not as many labels as there were, or as probabilities;
   ///   `.unsupported` for models that have no network.
-  public func settingClassLabels(
+  package func settingClassLabels(
     _ labels: NeuralNetworkClassifier.ClassLabels, label: String = "classLabel",
     probabilities: String? = nil
   ) throws -> Model {

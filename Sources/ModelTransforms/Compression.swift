@@ -6,28 +6,28 @@ import TensorCore
 /// Half precision is for every weight but those of custom layers and the slopes of activations, codes
 /// for matrices and kernels: biases and other vectors are few and weigh much. What is stored in fewer
 /// bits already keeps its storage, except where all is asked back to single precision.
-public struct CompressionRules: Sendable {
-  public var precision: WeightPrecision
+package struct CompressionRules: Sendable {
+  package var precision: WeightPrecision
   /// The precision of single layers, by name, instead of `precision`.
-  public var layers: [String: WeightPrecision] = [:]
+  package var layers: [String: WeightPrecision] = [:]
   /// Only layers that one of these fits; empty for all.
-  public var names: [NamePattern] = []
+  package var names: [NamePattern] = []
   /// Not the layers that one of these fits.
-  public var skippedNames: [NamePattern] = []
+  package var skippedNames: [NamePattern] = []
   /// Only layers of these types; empty for all, where codes leave constants alone.
-  public var types: Set<String> = []
-  public var skippedTypes: Set<String> = []
+  package var types: Set<String> = []
+  package var skippedTypes: Set<String> = []
   /// Only weights of as many values.
-  public var minimumCount = 0
-  public var scales = ScaleChoice.leastSquares
+  package var minimumCount = 0
+  package var scales = ScaleChoice.leastSquares
   /// Whether a layer with a value that half precision cannot represent keeps its precision, instead
   /// of being an error.
-  public var keepsOverflow = false
+  package var keepsOverflow = false
   /// The mean of each channel of what a convolution or inner product reads, by the layer's name: where
   /// it is known, the layer's bias takes up what codes do to the mean of its outputs.
-  public var channelMeans: [String: [Double]] = [:]
+  package var channelMeans: [String: [Double]] = [:]
 
-  public init(_ precision: WeightPrecision) { self.precision = precision }
+  package init(_ precision: WeightPrecision) { self.precision = precision }
 
   /// Types whose values are no factors of anything.
   private static let constants: Set<String> = ["loadConstant", "loadConstantND", "scale", "bias"]
@@ -46,20 +46,20 @@ public struct CompressionRules: Sendable {
 }
 
 /// What became of a layer's weights.
-public struct CompressedLayer: Sendable {
-  public let name: String
-  public let type: String
+package struct CompressedLayer: Sendable {
+  package let name: String
+  package let type: String
   /// Storages of the weights, such as `float32` or `8 bits, linear`, the largest weight's first.
-  public internal(set) var storage: String
-  public internal(set) var count: Int
-  public let bytesBefore: Int
-  public internal(set) var bytesAfter: Int
-  public internal(set) var error: CompressionError
+  package internal(set) var storage: String
+  package internal(set) var count: Int
+  package let bytesBefore: Int
+  package internal(set) var bytesAfter: Int
+  package internal(set) var error: CompressionError
   /// Why the weights keep their precision, where that was not asked for.
-  public internal(set) var note: String?
+  package internal(set) var note: String?
 
   /// The storage of the most values without its mode, such as `4 bits`, and its bits.
-  public var mainStorage: (name: String, bits: Int) {
+  package var mainStorage: (name: String, bits: Int) {
     let name = storage.prefix { $0 != "," && $0 != "+" }.split(separator: " ").joined(
       separator: " ")
     let digits = name.filter(\.isNumber)
@@ -72,7 +72,7 @@ extension Model {
   /// that has weights. The version becomes the least that has the storages in use, where it was less.
   ///
   /// - Throws: `.unsupported` with layer, field and value for a value that cannot be represented.
-  public func compressed(
+  package func compressed(
     _ rules: CompressionRules
   ) throws -> (model: Model, layers: [CompressedLayer]) {
     var model = self
@@ -97,7 +97,7 @@ extension Model {
 
 extension Model {
   /// Bytes of all weights, with scales and tables.
-  public var weightByteCount: Int {
+  package var weightByteCount: Int {
     var count = (neuralNetwork?.layers ?? []).reduce(0) { sum, layer in
       (layer.parameters?.weights ?? []).reduce(sum) { $0 + $1.values.byteCount }
     }
@@ -113,7 +113,7 @@ extension Model {
 
 extension NeuralNetworkLayer {
   /// The layer with its weights in another precision; no entry for a layer without weights.
-  public func compressed(
+  package func compressed(
     _ rules: CompressionRules
   ) throws -> (layer: NeuralNetworkLayer, entry: CompressedLayer?) {
     guard let parameters, !parameters.weights.isEmpty else { return (self, nil) }

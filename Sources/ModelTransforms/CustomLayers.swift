@@ -2,14 +2,14 @@ import CoreMLModel
 import TensorCore
 
 /// A custom layer by its name, or by its place among the custom layers, counted from 0.
-public enum CustomLayerSelection: Sendable, Equatable {
+package enum CustomLayerSelection: Sendable, Equatable {
   case name(String)
   case index(Int)
 }
 
 extension Model {
   /// The names of the custom layers, those of a pipeline's models one after the other.
-  public var customLayerNames: [String] {
+  package var customLayerNames: [String] {
     (neuralNetwork?.layers ?? []).filter { $0.parameters is Custom }.map(\.name)
       + pipelineModels.flatMap(\.customLayerNames)
   }
@@ -18,7 +18,7 @@ extension Model {
   /// weights.
   ///
   /// - Throws: `.mismatch` where there is no such custom layer, and what `body` throws.
-  public func editingCustomLayer(
+  package func editingCustomLayer(
     _ selection: CustomLayerSelection, _ body: (inout Custom) throws -> Void
   ) throws -> Model {
     let names = customLayerNames

@@ -2,27 +2,27 @@ import CoreMLModel
 import TensorCore
 
 /// Changes of a model's metadata; what is nil stays.
-public struct MetadataEdit: Sendable, Equatable {
-  public var author: String?
-  public var license: String?
-  public var shortDescription: String?
-  public var versionString: String?
+package struct MetadataEdit: Sendable, Equatable {
+  package var author: String?
+  package var license: String?
+  package var shortDescription: String?
+  package var versionString: String?
   /// Entries of the user-defined metadata to set.
-  public var userDefined: [String: String] = [:]
+  package var userDefined: [String: String] = [:]
   /// Keys of the user-defined metadata to take away.
-  public var removedKeys: [String] = []
+  package var removedKeys: [String] = []
   /// Descriptions of features by name.
-  public var inputDescriptions: [String: String] = [:]
-  public var outputDescriptions: [String: String] = [:]
+  package var inputDescriptions: [String: String] = [:]
+  package var outputDescriptions: [String: String] = [:]
 
-  public init() {}
+  package init() {}
 }
 
 extension Model {
   /// The model with other metadata; that of a pipeline's models stays.
   ///
   /// - Throws: `.mismatch` where a description names no feature.
-  public func editingMetadata(_ edit: MetadataEdit) throws -> Model {
+  package func editingMetadata(_ edit: MetadataEdit) throws -> Model {
     if edit == MetadataEdit() { return self }
     var model = self
     var description = model.description ?? ModelDescription()

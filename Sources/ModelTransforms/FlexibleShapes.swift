@@ -3,18 +3,18 @@ import TensorCore
 
 /// Which shapes a feature may have beside its own: of an array all its axes, of an image width and
 /// height.
-public enum ShapeChoice: Sendable, Equatable {
+package enum ShapeChoice: Sendable, Equatable {
   /// Its own only.
   case fixed
   case enumerated([[Int]])
   /// Bounds of each axis; −1 above means unbounded.
   case ranges([ClosedBounds])
 
-  public struct ClosedBounds: Sendable, Equatable {
-    public var lower: Int
-    public var upper: Int
+  package struct ClosedBounds: Sendable, Equatable {
+    package var lower: Int
+    package var upper: Int
 
-    public init(_ lower: Int, _ upper: Int) {
+    package init(_ lower: Int, _ upper: Int) {
       self.lower = lower
       self.upper = upper
     }
@@ -29,7 +29,7 @@ extension Model {
   ///
   /// - Throws: `.mismatch` where there is no such feature, the number of axes is another, or the
   ///   bounds leave out the feature's own shape.
-  public func settingShapes(_ choice: ShapeChoice, of name: String) throws -> Model {
+  package func settingShapes(_ choice: ShapeChoice, of name: String) throws -> Model {
     try editingFeature(name) { place in
       switch place.feature.type?.kind {
       case .image(var image)?:

@@ -2,13 +2,13 @@ import CoreMLModel
 import TensorCore
 
 /// A batch normalisation, scale or bias that became part of a neighbour, or that did not and why.
-public struct Fold: Sendable, Equatable {
-  public let layer: String
-  public let neighbour: String
+package struct Fold: Sendable, Equatable {
+  package let layer: String
+  package let neighbour: String
   /// The largest difference of the results for random inputs, as a part of the sum of magnitudes.
-  public let error: Double
+  package let error: Double
   /// Whether the error was small enough for it.
-  public let isDone: Bool
+  package let isDone: Bool
 }
 
 extension Model {
@@ -24,7 +24,7 @@ extension Model {
   /// - Parameter keepsScales: whether what has been folded into the layer before leaves a scale behind
   ///   there, such that all output channels of the weights have the same root mean square: one table
   ///   for the whole weight then fits them all.
-  public func withFoldedBatchnorm(
+  package func withFoldedBatchnorm(
     keepsScales: Bool = false
   ) throws -> (model: Model, folds: [Fold]) {
     var model = self

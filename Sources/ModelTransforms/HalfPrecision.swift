@@ -8,7 +8,7 @@ extension Model {
   /// coremltools. The version becomes 2 where it was less.
   ///
   /// - Throws: `.unsupported` for a weight of 65504 and more, with the layer and the value.
-  public func withHalfPrecisionWeights() throws -> Model {
+  package func withHalfPrecisionWeights() throws -> Model {
     try compressed(CompressionRules(.float16)).model
   }
 }

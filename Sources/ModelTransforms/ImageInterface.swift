@@ -7,7 +7,7 @@ extension Model {
   ///
   /// - Parameter shape: the blob's shape, for an output that declares none.
   /// - Throws: `.mismatch` where there is no such feature, or it has not the sizes of an image.
-  public func settingImage(
+  package func settingImage(
     _ name: String, colorSpace: ImageFeatureType.ColorSpace? = nil, shape: [Int]? = nil
   ) throws -> Model {
     try editingFeature(name) { place in

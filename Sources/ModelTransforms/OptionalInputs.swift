@@ -5,7 +5,7 @@ extension Model {
   /// The model with the input `name` optional or required.
   ///
   /// - Throws: `.mismatch` where there is no such input.
-  public func settingOptional(_ isOptional: Bool, _ name: String) throws -> Model {
+  package func settingOptional(_ isOptional: Bool, _ name: String) throws -> Model {
     var isInput = false
     let model = try editingFeature(name) { place in
       guard place.isInput else { return }

@@ -6,7 +6,7 @@ extension Model {
   /// inside the network, where that is known.
   ///
   /// - Throws: `.mismatch` where the network has no such blob, or it is a feature already.
-  public func addingOutput(
+  package func addingOutput(
     _ blob: String, shape: [Int]?, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
     guard let network = neuralNetwork else { throw Self.noNetwork("takes outputs") }
@@ -27,7 +27,7 @@ extension Model {
   /// too.
   ///
   /// - Throws: `.mismatch` where there is no such output, no other, or a classifier needs it.
-  public func removingOutput(_ name: String) throws -> Model {
+  package func removingOutput(_ name: String) throws -> Model {
     guard neuralNetwork != nil || type?.pipeline != nil else {
       throw Self.noNetwork("loses outputs")
     }

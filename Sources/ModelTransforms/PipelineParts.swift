@@ -6,7 +6,7 @@ extension Model {
   /// and the pipeline both have it.
   ///
   /// - Throws: `.mismatch` where there is no such blob, or its name is a feature's already.
-  public func addingOutput(
+  package func addingOutput(
     _ place: BlobPlace, shapes: BlobShapes, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
     guard let index = place.models.first else {
@@ -37,7 +37,7 @@ extension Model {
   ///
   /// - Throws: as `cut(from:to:shapes:dataType:)` of a network does; `.mismatch` where two features
   ///   of a pipeline would have one name.
-  public func cut(
+  package func cut(
     from inputs: [BlobPlace], to outputs: [BlobPlace], shapes: BlobShapes,
     dataType: ArrayFeatureType.DataType
   ) throws -> Model {

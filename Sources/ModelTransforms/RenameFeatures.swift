@@ -10,7 +10,7 @@ extension Model {
   ///
   /// - Throws: `.mismatch` where an old name is no feature or a new one is taken or given twice;
   ///   `.unsupported` for models that name their features in code.
-  public func renamingFeatures(_ names: [String: String]) throws -> Model {
+  package func renamingFeatures(_ names: [String: String]) throws -> Model {
     let names = names.filter { $0.key != $0.value }
     if names.isEmpty { return self }
     guard description != nil else {
@@ -21,7 +21,7 @@ extension Model {
   }
 
   /// The names of all features, those between the models of a pipeline, too, in order.
-  public var featureNames: [String] {
+  package var featureNames: [String] {
     var seen: Set<String> = []
     var names = [description].compactMap { $0 }.flatMap { $0.input + $0.output + $0.trainingInput }
       .map(\.name)

@@ -10,7 +10,7 @@ extension Model {
   /// - Parameter shapes: the shapes of the blobs, for what becomes a feature.
   /// - Throws: `.mismatch` where there is no such blob, or one of unknown shape becomes an input;
   ///   `.unsupported` for models without a network and for those with training parameters.
-  public func cut(
+  package func cut(
     from inputs: [String], to outputs: [String], shapes: [String: [Int]],
     dataType: ArrayFeatureType.DataType
   ) throws -> Model {

@@ -3,7 +3,7 @@ import CoreMLModel
 extension Model {
   /// The model without what trains it: no layer or weight is updatable, and losses, optimiser and
   /// training inputs are gone.
-  public func withoutTraining() throws -> Model {
+  package func withoutTraining() throws -> Model {
     var model = self
     model.isUpdatable = false
     model.description?.trainingInput = []

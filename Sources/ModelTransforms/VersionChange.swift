@@ -6,7 +6,7 @@ extension Model {
   /// one.
   ///
   /// - Throws: `.mismatch` with every part that needs a later version, and why.
-  public func settingVersion(_ version: Int) throws -> Model {
+  package func settingVersion(_ version: Int) throws -> Model {
     guard (1...SpecificationVersion.newest).contains(version) else {
       throw ModelError(
         .mismatch, "there is no version \(version) of the format",
@@ -31,7 +31,7 @@ extension Model {
 
   /// The model declared for a later version of the format where it uses what `before` did not, and
   /// that needs one.
-  public func withSufficientVersion(since before: Model) -> Model {
+  package func withSufficientVersion(since before: Model) -> Model {
     var model = self
     if var pipeline = model.type?.pipeline,
       pipeline.models.count == before.pipelineModels.count

@@ -2,17 +2,17 @@ import CoreMLModel
 import TensorCore
 
 /// What compressing a weight did to its values.
-public struct CompressionError: Sendable, Equatable {
+package struct CompressionError: Sendable, Equatable {
   /// Σ (w' − w)² and Σ w²
-  public var squaredError = 0.0
-  public var squaredValues = 0.0
+  package var squaredError = 0.0
+  package var squaredValues = 0.0
   /// max |w' − w|
-  public var largest = 0.0
+  package var largest = 0.0
 
-  public init() {}
+  package init() {}
 
   /// 10 · log₁₀ of (Σ w² / Σ (w' − w)²) needs this ratio; infinite where nothing was lost.
-  public var signalToNoise: Double {
+  package var signalToNoise: Double {
     squaredError == 0 ? .infinity : squaredValues / squaredError
   }
 
@@ -48,7 +48,7 @@ public struct CompressionError: Sendable, Equatable {
 
 extension Weights {
   /// Bytes of the values, with scales and tables.
-  public var byteCount: Int {
+  package var byteCount: Int {
     let tables =
       switch quantization?.kind {
       case .linear(let scale, let bias)?: 4 * (scale.count + bias.count)
@@ -64,7 +64,7 @@ extension Weights {
   ///   - shape: of the values; scales belong to the steps of `channelAxis`.
   ///   - scales: how those of linear codes, and tables of values at equal distances, are chosen.
   /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
-  public func compressed(
+  package func compressed(
     to precision: WeightPrecision, shape: [Int], channelAxis: Int = 0,
     scales: ScaleChoice = .leastSquares
   ) throws -> Weights {

@@ -1,5 +1,5 @@
 /// How the values of a weight are stored.
-public enum WeightPrecision: Sendable, Hashable {
+package enum WeightPrecision: Sendable, Hashable {
   case float32
   /// The nearest half, ties to even.
   case float16
@@ -7,7 +7,7 @@ public enum WeightPrecision: Sendable, Hashable {
   case codes(bits: Int, CodeMode)
 
   /// Such as `float16` or `4 bits, kmeans_lut`.
-  public var name: String {
+  package var name: String {
     switch self {
     case .float32: "float32"
     case .float16: "float16"
@@ -16,7 +16,7 @@ public enum WeightPrecision: Sendable, Hashable {
   }
 
   /// Bits of a value, without scales and tables.
-  public var bits: Int {
+  package var bits: Int {
     switch self {
     case .float32: 32
     case .float16: 16
@@ -26,7 +26,7 @@ public enum WeightPrecision: Sendable, Hashable {
 
   /// Whether output channels of different sizes suffer much from sharing a table: all tables of values
   /// at equal distances, and those of two or four values.
-  public var wantsChannelScales: Bool {
+  package var wantsChannelScales: Bool {
     switch self {
     case .codes(_, .linearTable): true
     case .codes(let bits, .kMeansTable): bits <= 2
@@ -36,7 +36,7 @@ public enum WeightPrecision: Sendable, Hashable {
 }
 
 /// What codes stand for.
-public enum CodeMode: Sendable, Hashable {
+package enum CodeMode: Sendable, Hashable {
   /// scale · q + bias, a pair for each output channel.
   case linear
   /// scale · (q − 2ᵇⁱᵗˢ⁻¹), a scale for each output channel.
@@ -49,7 +49,7 @@ public enum CodeMode: Sendable, Hashable {
   case table([Float])
 
   /// The reference's name.
-  public var name: String {
+  package var name: String {
     switch self {
     case .linear: "linear"
     case .linearSymmetric: "linear_symmetric"
@@ -61,7 +61,7 @@ public enum CodeMode: Sendable, Hashable {
 }
 
 /// How scales are chosen.
-public enum ScaleChoice: String, Sendable, CaseIterable {
+package enum ScaleChoice: String, Sendable, CaseIterable {
   /// From the least to the largest value, as the reference does.
   case range
   /// With less squared error where a narrower or shifted range gives that.

@@ -2,13 +2,13 @@ import CoreMLModel
 import TensorCore
 
 /// A weight of a layer.
-public struct WeightPlace: Sendable, Hashable {
+package struct WeightPlace: Sendable, Hashable {
   /// Inside a pipeline `MODEL/LAYER`.
-  public var layer: String
+  package var layer: String
   /// As `NamedWeights` names it.
-  public var parameter: String
+  package var parameter: String
 
-  public init(layer: String, parameter: String) {
+  package init(layer: String, parameter: String) {
     self.layer = layer
     self.parameter = parameter
   }
@@ -20,7 +20,7 @@ extension Model {
   ///
   /// - Throws: `.mismatch` where there is no such weight, or it has another number of values;
   ///   `.unsupported` for a value of 65504 and more in a weight of halves.
-  public func replacingWeights(_ values: [WeightPlace: FloatValues]) throws -> Model {
+  package func replacingWeights(_ values: [WeightPlace: FloatValues]) throws -> Model {
     guard !networks.isEmpty else { throw Self.noNetwork("takes weights") }
     var rest = values
     let model = try replacingWeights("", &rest)

@@ -1,20 +1,16 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// Uninitialised memory, aligned for the widest vectors, freed with its last reference.
-public final class AlignedBuffer: @unchecked Sendable {
-  public static let alignment = 64
+package final class AlignedBuffer: @unchecked Sendable {
+  package static let alignment = 64
 
-  public let pointer: UnsafeMutableRawPointer
-  public let byteCount: Int
+  package let pointer: UnsafeMutableRawPointer
+  package let byteCount: Int
   /// Of which the memory is a part; nil where it is the buffer's own.
   private let whole: AlignedBuffer?
 
   /// For sizes that the program itself has chosen.
-  public init(byteCount: Int) {
+  package init(byteCount: Int) {
     self.byteCount = byteCount
     let address = Self.allocate(byteCount)
     precondition(address != nil)
@@ -24,7 +20,7 @@ public final class AlignedBuffer: @unchecked Sendable {
 
   /// For sizes that come from a file: fails with an error instead of a trap where the memory is
   /// not to be had.
-  public init(checkedByteCount byteCount: Int) throws {
+  package init(checkedByteCount byteCount: Int) throws {
     self.byteCount = byteCount
     whole = nil
     guard byteCount >= 0, let address = Self.allocate(byteCount) else {
@@ -34,7 +30,7 @@ public final class AlignedBuffer: @unchecked Sendable {
   }
 
   /// Part of another buffer, which lives on with it. Precondition: `range` lies inside of it.
-  public init(_ range: Range<Int>, of whole: AlignedBuffer) {
+  package init(_ range: Range<Int>, of whole: AlignedBuffer) {
     precondition(range.lowerBound >= 0 && range.upperBound <= whole.byteCount)
     pointer = whole.pointer + range.lowerBound
     byteCount = range.count

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// Output files that exist either whole or not at all.
 ///
@@ -13,13 +7,13 @@
 /// name before it is complete, so that even a killed process leaves nothing behind; elsewhere it
 /// has a hidden one, which an interruption removes. `-` (standard output), pipes and character
 /// devices are written directly. Directories, block devices and sockets are refused.
-public enum AtomicFile {
+package enum AtomicFile {
   /// Creates the file at `path` with what `body` writes.
   ///
   /// - Parameter byteCount: the expected size, where known; too little space is then found before
   ///   anything is written.
   /// - Throws: `.cannotCreate`, `.cannotWrite`, and whatever `body` throws.
-  public static func write<Result>(
+  package static func write<Result>(
     to path: String, byteCount: Int? = nil, _ body: (OutputHandle) throws -> Result
   ) throws -> Result {
     try write(to: path, byteCount: byteCount, mayBeNameless: true, body)
@@ -51,7 +45,7 @@ public enum AtomicFile {
     }
   }
 
-  public static func write(_ bytes: [UInt8], to path: String) throws {
+  package static func write(_ bytes: [UInt8], to path: String) throws {
     try write(to: path, byteCount: bytes.count) { try $0.write(bytes) }
   }
 

@@ -1,5 +1,5 @@
 /// The product of sizes that a file declares, or an error where it leaves `Int` or `limit`.
-public func checkedProduct(_ sizes: some Sequence<Int>, limit: Int = Int.max) throws -> Int {
+package func checkedProduct(_ sizes: some Sequence<Int>, limit: Int = Int.max) throws -> Int {
   var product = 1
   for size in sizes {
     guard size >= 0 else { throw ModelError(.malformed, "negative size \(size)") }
@@ -14,7 +14,7 @@ public func checkedProduct(_ sizes: some Sequence<Int>, limit: Int = Int.max) th
 }
 
 /// The sum of sizes that a file declares, or an error where it leaves `Int` or `limit`.
-public func checkedSum(_ sizes: some Sequence<Int>, limit: Int = Int.max) throws -> Int {
+package func checkedSum(_ sizes: some Sequence<Int>, limit: Int = Int.max) throws -> Int {
   var sum = 0
   for size in sizes {
     let (next, overflow) = sum.addingReportingOverflow(size)

@@ -1,26 +1,26 @@
 /// Float values that are stored somewhere, possibly in another axis order, and read in pieces, so
 /// that a large weight is never copied as a whole.
-public struct FloatValues: Sendable {
+package struct FloatValues: Sendable {
   /// The values as they lie in memory; a single one where it stands for all.
   let source: Bytes
   /// Shape of the values in the order in which they are read.
-  public let shape: [Int]
+  package let shape: [Int]
   /// Step in the source, in elements, along each axis of `shape`.
   private let strides: [Int]
 
-  public var count: Int { shape.reduce(1, *) }
+  package var count: Int { shape.reduce(1, *) }
 
   /// Little-endian 32-bit floats, in order.
-  public init(bytes: Bytes) {
+  package init(bytes: Bytes) {
     source = bytes
     shape = [bytes.count / 4]
     strides = [1]
   }
 
-  public init(_ values: [Float]) { self.init(bytes: Bytes(values)) }
+  package init(_ values: [Float]) { self.init(bytes: Bytes(values)) }
 
   /// One value everywhere, without the memory for it.
-  public init(repeating value: Float, shape: [Int]) {
+  package init(repeating value: Float, shape: [Int]) {
     self.init(
       source: Bytes([value]), shape: shape, strides: [Int](repeating: 0, count: shape.count))
   }
@@ -33,7 +33,7 @@ public struct FloatValues: Sendable {
 
   /// The same values, named by a shape. Precondition: the counts agree and the values are in order,
   /// or all one.
-  public func shaped(_ newShape: [Int]) -> FloatValues {
+  package func shaped(_ newShape: [Int]) -> FloatValues {
     let isOneValue = strides.allSatisfy { $0 == 0 }
     precondition(newShape.reduce(1, *) == count && (isContiguous || isOneValue))
     if isOneValue {
@@ -48,12 +48,12 @@ public struct FloatValues: Sendable {
   }
 
   /// Axis `i` of the result is axis `axes[i]` of `self`. Nothing moves until the values are read.
-  public func transposed(_ axes: [Int]) -> FloatValues {
+  package func transposed(_ axes: [Int]) -> FloatValues {
     FloatValues(source: source, shape: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
   }
 
   /// Whether the values lie in the source in the order in which they are read.
-  public var isContiguous: Bool {
+  package var isContiguous: Bool {
     var expected = 1
     for axis in shape.indices.reversed() where shape[axis] != 1 {
       if strides[axis] != expected { return false }
@@ -63,10 +63,10 @@ public struct FloatValues: Sendable {
   }
 
   /// The values as they lie in memory, where they are in order; otherwise nil.
-  public var contiguousBytes: Bytes? { isContiguous ? source : nil }
+  package var contiguousBytes: Bytes? { isContiguous ? source : nil }
 
   /// Copies the values of `range`, in reading order, to `target`.
-  public func copy(_ range: Range<Int>, to target: UnsafeMutablePointer<Float>) {
+  package func copy(_ range: Range<Int>, to target: UnsafeMutablePointer<Float>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= count)
     if range.isEmpty { return }
     source.withUnsafeBytes { bytes in
@@ -80,7 +80,7 @@ public struct FloatValues: Sendable {
     }
   }
 
-  public func array() -> [Float] {
+  package func array() -> [Float] {
     [Float](unsafeUninitializedCapacity: count) { target, initialized in
       if count > 0 { copy(0..<count, to: target.baseAddress!) }
       initialized = count
@@ -90,7 +90,7 @@ public struct FloatValues: Sendable {
 
 extension FloatValues: Equatable {
   /// Equal bits in reading order; the shape that names them does not count.
-  public static func == (a: FloatValues, b: FloatValues) -> Bool {
+  package static func == (a: FloatValues, b: FloatValues) -> Bool {
     if a.count != b.count { return false }
     if let x = a.contiguousBytes, let y = b.contiguousBytes {
       return x[0..<a.count * 4] == y[0..<a.count * 4]

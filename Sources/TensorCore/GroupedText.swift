@@ -1,5 +1,5 @@
 /// 138357544 as 138,357,544.
-public func groupedText(_ value: Int) -> String {
+package func groupedText(_ value: Int) -> String {
   var digits = Array(String(value.magnitude))
   var position = digits.count - 3
   while position > 0 {

@@ -1,9 +1,9 @@
 /// IEEE 754 binary16 as bit patterns. `Float16` does not exist on every platform; this is integer
 /// arithmetic that the compiler vectorises.
-public enum Half {
+package enum Half {
   /// The value of `bits`, exactly; NaN keeps its payload.
   @inlinable @inline(__always)
-  public static func float(_ bits: UInt16) -> Float {
+  package static func float(_ bits: UInt16) -> Float {
     let half = UInt32(truncatingIfNeeded: bits)
     let magnitude = (half & 0x7FFF) << 13
     let exponent = magnitude & 0x0F80_0000
@@ -19,7 +19,7 @@ public enum Half {
   /// The nearest half, ties to even; from 65520 upwards infinity. NaN stays a quiet NaN with the
   /// upper bits of its payload.
   @inlinable @inline(__always)
-  public static func bits(_ value: Float) -> UInt16 {
+  package static func bits(_ value: Float) -> UInt16 {
     let sign = value.bitPattern & 0x8000_0000
     let magnitude = value.bitPattern ^ sign
     let isOdd = (magnitude >> 13) & 1
@@ -34,7 +34,7 @@ public enum Half {
   }
 
   /// Little-endian halves, at any alignment, to floats. Precondition: two bytes an element.
-  public static func convert(
+  package static func convert(
     _ source: UnsafeRawBufferPointer, to target: UnsafeMutableBufferPointer<Float>
   ) {
     precondition(source.count == target.count * 2)
@@ -46,7 +46,7 @@ public enum Half {
   }
 
   /// Floats to halves in native order. Precondition: the counts agree.
-  public static func convert(
+  package static func convert(
     _ source: UnsafeBufferPointer<Float>, to target: UnsafeMutableBufferPointer<UInt16>
   ) {
     precondition(source.count == target.count)

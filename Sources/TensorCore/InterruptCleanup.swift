@@ -1,12 +1,5 @@
+import LibC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Files that must not outlive an interruption. SIGINT, SIGTERM and SIGHUP remove them and then
 /// take their usual course, so that the exit status is that of the signal.

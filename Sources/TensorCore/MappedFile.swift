@@ -1,14 +1,8 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// Whole files as `Bytes`: regular files are mapped, everything else (`-` for standard input,
 /// pipes, devices) is read into memory.
-public enum MappedFile {
+package enum MappedFile {
   /// The bytes of the file at `path`.
   ///
   /// The mapping is private, but bytes that another process cuts off the file while it is in use
@@ -16,7 +10,7 @@ public enum MappedFile {
   ///
   /// - Throws: `.missingFile` where it cannot be opened or read, `.limitExceeded` where it is
   ///   larger than `limit`.
-  public static func read(_ path: String, limit: Int = Limits.fileBytes) throws -> Bytes {
+  package static func read(_ path: String, limit: Int = Limits.fileBytes) throws -> Bytes {
     try inFile(path == "-" ? "standard input" : path) {
       if path == "-" { return try readStream(0, limit: limit) }
       let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -91,7 +85,7 @@ public enum MappedFile {
 extension Bytes {
   /// Lets the system drop what it has read of a mapped file here; it is read again when it is
   /// looked at again.
-  public func dropPages() {
+  package func dropPages() {
     guard let mapping = owner as? Mapping else { return }
     withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }

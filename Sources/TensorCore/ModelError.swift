@@ -89,6 +89,6 @@ extension ModelError: CustomStringConvertible {
 }
 
 /// Adds the file's name to every `ModelError` that `body` throws without one.
-public func inFile<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
+package func inFile<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
   do { return try body() } catch let error as ModelError { throw error.inFile(name) }
 }

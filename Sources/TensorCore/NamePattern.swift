@@ -1,11 +1,11 @@
 /// A name in which `*` stands for any characters, or none.
-public struct NamePattern: Sendable, Hashable {
+package struct NamePattern: Sendable, Hashable {
   private let pattern: [UnicodeScalar]
 
-  public init(_ pattern: String) { self.pattern = Array(pattern.unicodeScalars) }
+  package init(_ pattern: String) { self.pattern = Array(pattern.unicodeScalars) }
 
   /// Whether `name` fits, in time that is at most the product of the lengths.
-  public func matches(_ name: String) -> Bool {
+  package func matches(_ name: String) -> Bool {
     let text = Array(name.unicodeScalars)
     var (p, t) = (0, 0)
     var star: (pattern: Int, text: Int)?

@@ -1,12 +1,12 @@
 /// NaN and the infinities: the numbers whose exponent is all ones.
-public enum NotFinite {
+package enum NotFinite {
   /// How many of the little-endian 32-bit floats in `bytes`, at any alignment, are NaN or infinite.
-  public static func count(floats bytes: UnsafeRawBufferPointer) -> Int {
+  package static func count(floats bytes: UnsafeRawBufferPointer) -> Int {
     count(bytes) { (bits: UInt32) in ((bits & 0x7FFF_FFFF) &+ 0x0080_0000) >> 31 }
   }
 
   /// The same of half floats.
-  public static func count(halves bytes: UnsafeRawBufferPointer) -> Int {
+  package static func count(halves bytes: UnsafeRawBufferPointer) -> Int {
     count(bytes) { (bits: UInt16) in ((bits & 0x7FFF) &+ 0x0400) >> 15 }
   }
 
@@ -35,7 +35,7 @@ public enum NotFinite {
 
 extension FloatValues {
   /// How many of the values are NaN or infinite, counted where they lie, in any order.
-  public var countNotFinite: Int {
+  package var countNotFinite: Int {
     let found = source.withUnsafeBytes { NotFinite.count(floats: $0) }
     // One value may stand for all.
     return source.count / 4 == count ? found : found * count

@@ -1,13 +1,7 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// Appends to an output. Small pieces are gathered, large ones go to the system as they are.
-public final class OutputHandle {
+package final class OutputHandle {
   private let descriptor: Int32
   private let expectedByteCount: Int?
   private var buffer: [UInt8] = []
@@ -17,7 +11,7 @@ public final class OutputHandle {
   private var writtenByteCount = 0
 
   /// Bytes written so far.
-  public var byteCount: Int { writtenByteCount + buffer.count }
+  package var byteCount: Int { writtenByteCount + buffer.count }
 
   init(descriptor: Int32, expectedByteCount: Int?) {
     self.descriptor = descriptor
@@ -25,13 +19,13 @@ public final class OutputHandle {
   }
 
   /// Writes a text to an open descriptor at once.
-  public static func write(_ text: String, to descriptor: Int32) throws {
+  package static func write(_ text: String, to descriptor: Int32) throws {
     let handle = OutputHandle(descriptor: descriptor, expectedByteCount: nil)
     try handle.write(text)
     try handle.flush()
   }
 
-  public func write(_ bytes: UnsafeRawBufferPointer) throws {
+  package func write(_ bytes: UnsafeRawBufferPointer) throws {
     if buffer.count + bytes.count > Self.bufferByteCount {
       try flush()
       if bytes.count >= Self.bufferByteCount { return try send(bytes) }
@@ -40,11 +34,11 @@ public final class OutputHandle {
     buffer.append(contentsOf: bytes)
   }
 
-  public func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
+  package func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
 
-  public func write(_ bytes: Bytes) throws { try bytes.withUnsafeBytes(write) }
+  package func write(_ bytes: Bytes) throws { try bytes.withUnsafeBytes(write) }
 
-  public func write(_ text: String) throws {
+  package func write(_ text: String) throws {
     var text = text
     try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
   }

@@ -1,10 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// A compressed model's size and the error of its outputs.
 public struct CompressionPoint: Sendable, Equatable {

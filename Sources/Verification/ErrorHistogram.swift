@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import LibC
 
 /// Counts of absolute errors by their power of ten.
 public struct ErrorHistogram: Sendable, Equatable {

@@ -1,10 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// How an array a differs from the expected array b of as many elements. Sums are taken in double
 /// precision.

@@ -19,7 +19,7 @@ public enum ReferenceVerdict: String, Sendable, Equatable {
   static let roundingPart = 5e-5
 
   /// Precondition: the three arrays have as many elements, in the same order.
-  public init(
+  package init(
     actual: Tensor, expected: Tensor, reference: ReferenceTensor, tolerance: Tolerance
   ) {
     if ErrorMetrics(actual, expected, tolerance).isWithinTolerance {

@@ -1,14 +1,9 @@
 import CoreMLModel
 import ImportSupport
+import LibC
 import TensorCore
 
 @testable import CaffeImport
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 func parsed(_ text: String) throws -> CaffeMessage {
   var parser = try TextParser(Array(text.utf8))

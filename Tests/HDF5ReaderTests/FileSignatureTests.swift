@@ -1,13 +1,8 @@
+import LibC
 import TensorCore
 import Testing
 
 @testable import HDF5Reader
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Files that are no HDF5 are recognised without a worker.
 struct FileSignatureTests {

@@ -1,14 +1,9 @@
 import HDF5Library
+import LibC
 import TensorCore
 import Testing
 
 @testable import HDF5Reader
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Every HDF5 file of the corpus and of the collected models opens and can be read to the end.
 struct SharedFileTests {

@@ -1,12 +1,7 @@
 import HDF5Library
 import HDF5Reader
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 enum Fixture {
   static let packageRoot = folder(folder(folder(#filePath)))

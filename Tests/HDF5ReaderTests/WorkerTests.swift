@@ -1,13 +1,8 @@
+import LibC
 import TensorCore
 import Testing
 
 @testable import HDF5Reader
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Workers that are absent, crash, hang or answer nonsense: each is one error, in time.
 struct WorkerTests {

@@ -1,14 +1,9 @@
 import CoreMLModel
 import ImportSupport
+import LibC
 import TensorCore
 
 @testable import KerasImport
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Weights by layer, in order; each has a name as Keras stores it.
 struct MemoryWeights: LayerWeightSource {

@@ -1,12 +1,7 @@
+import LibC
 import Testing
 
 @testable import Kernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 private func plain(_ function: Reduction, _ values: [Float]) -> Double {
   let values = values.map(Double.init)

@@ -1,12 +1,7 @@
+import LibC
 import Testing
 
 @testable import Kernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 @Suite struct SwishTests {
   /// x / (1 + exp(−x)) in double precision, whose own error is far below a float's.

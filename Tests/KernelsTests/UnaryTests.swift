@@ -1,12 +1,7 @@
+import LibC
 import Testing
 
 @testable import Kernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Double) -> Double {
   func elu(_ x: Double) -> Double { x < 0 ? a * expm1(x) : x }

@@ -12,7 +12,7 @@ public struct LayerPairing: Sendable {
 
   /// Pairs layers by name; then what remains by its structure, in order: equal types, fields and
   /// shapes of weights before equal types and shapes alone.
-  public init(_ a: [NeuralNetworkLayer], _ b: [NeuralNetworkLayer]) throws {
+  package init(_ a: [NeuralNetworkLayer], _ b: [NeuralNetworkLayer]) throws {
     var partners = [Int?](repeating: nil, count: a.count)
     var taken = [Bool](repeating: false, count: b.count)
     let places = Dictionary(

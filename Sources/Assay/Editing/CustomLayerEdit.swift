@@ -4,7 +4,7 @@ import TensorCore
 
 /// Changes of one custom layer.
 public struct CustomLayerEdit: Sendable {
-  public var selection: CustomLayerSelection
+  package var selection: CustomLayerSelection
   public var className: String?
   public var classDescription: String?
   /// New values, in order; nil takes a parameter away.
@@ -12,7 +12,7 @@ public struct CustomLayerEdit: Sendable {
   /// New weights by their place; one place more than there are adds one.
   public var weights: [(index: Int, values: [Float])] = []
 
-  public init(_ selection: CustomLayerSelection) { self.selection = selection }
+  package init(_ selection: CustomLayerSelection) { self.selection = selection }
 
   var changesNumbers: Bool { className != nil || !parameters.isEmpty || !weights.isEmpty }
 

@@ -8,16 +8,16 @@ import TensorCore
 /// them.
 public struct ModelEdit: Sendable {
   public struct Classes: Sendable {
-    public var labels: NeuralNetworkClassifier.ClassLabels
+    package var labels: NeuralNetworkClassifier.ClassLabels
     /// Of a network that becomes a classifier.
     public var labelName = "classLabel"
     public var probabilities: String?
 
-    public init(labels: NeuralNetworkClassifier.ClassLabels) { self.labels = labels }
+    package init(labels: NeuralNetworkClassifier.ClassLabels) { self.labels = labels }
   }
 
   public var renames: [String: String] = [:]
-  public var metadata = MetadataEdit()
+  package var metadata = MetadataEdit()
   public var classes: Classes?
   public var imageInputs: [String] = []
   public var imageOutputs: [String] = []
@@ -28,14 +28,14 @@ public struct ModelEdit: Sendable {
   public var arrayTypes: [(name: String?, type: ArrayFeatureType.DataType)] = []
   public var optionalInputs: [String] = []
   public var requiredInputs: [String] = []
-  public var shapes: [(name: String, choice: ShapeChoice)] = []
+  package var shapes: [(name: String, choice: ShapeChoice)] = []
   public var addedOutputs: [String] = []
   public var removedOutputs: [String] = []
   public var cutInputs: [String] = []
   public var cutOutputs: [String] = []
   public var customLayers: [CustomLayerEdit] = []
   /// New values of weights.
-  public var weights: [WeightPlace: FloatValues] = [:]
+  package var weights: [WeightPlace: FloatValues] = [:]
   public var version: Int?
   public var removesTraining = false
   /// The classes that are asked for the shapes of what custom layers give.

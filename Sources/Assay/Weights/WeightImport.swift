@@ -16,7 +16,7 @@ extension WeightFiles {
   ///
   /// - Throws: `.mismatch` where a shape is another than the model's, nothing is there, or, without
   ///   a manifest, a file that is no weight's; `.missingFile` for one that the manifest names.
-  public func read(_ folder: String, for model: Model) throws -> [WeightPlace: FloatValues] {
+  package func read(_ folder: String, for model: Model) throws -> [WeightPlace: FloatValues] {
     guard Folder.isFolder(folder) else {
       throw Folder.exists(folder)
         ? ModelError(.mismatch, "is a file; weights are read from a folder", file: folder)

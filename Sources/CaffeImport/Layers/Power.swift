@@ -1,10 +1,5 @@
 import CoreMLModel
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import LibC
 
 /// (shift + scale · x) ^ power
 enum Power: CaffeLayerConverter {

@@ -1,7 +1,7 @@
 /// Types of Caffe layers that Core ML's layers cannot express, and why. All become custom layers
 /// where that is asked for.
-public enum UnconvertedLayers {
-  public static let reasons: [(names: [String], reason: String)] = [
+package enum UnconvertedLayers {
+  package static let reasons: [(names: [String], reason: String)] = [
     (
       ["Filter"], "its outputs have as many items as a selector says, which differs from run to run"
     ),

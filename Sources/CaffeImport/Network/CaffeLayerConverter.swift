@@ -28,15 +28,15 @@ extension CaffeLayerConverter {
 }
 
 /// A row of `docs/caffe.md`.
-public struct CaffeLayerDocumentation: Sendable {
+package struct CaffeLayerDocumentation: Sendable {
   /// The Core ML layers, in order; alternatives after a semicolon.
-  public let becomes: String
+  package let becomes: String
   /// Options that count, and what becomes of them.
-  public let options: String
+  package let options: String
   /// What is refused, and why.
-  public let refused: String
+  package let refused: String
   /// The lowest specification version that has what it becomes.
-  public let version: Int
+  package let version: Int
 
   init(_ becomes: String, options: String = "", refused: String = "", version: Int = 1) {
     self.becomes = becomes

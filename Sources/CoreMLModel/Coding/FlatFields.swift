@@ -2,9 +2,9 @@ import TensorCore
 
 /// A field of a message by its path, such as `convolution.kernelSize`, with its values as protobuf's
 /// text form prints them.
-public struct FlatField: Sendable, Equatable {
-  public var path: String
-  public var values: [String]
+package struct FlatField: Sendable, Equatable {
+  package var path: String
+  package var values: [String]
 }
 
 extension Model {
@@ -49,7 +49,7 @@ extension Model {
 
 extension NeuralNetworkLayer {
   /// The parameters' fields, weights and names left out.
-  public func flatFields() throws -> [FlatField] {
+  package func flatFields() throws -> [FlatField] {
     var bare = self
     bare.name = ""
     bare.input = []
@@ -80,7 +80,7 @@ extension NeuralNetworkLayer {
 }
 
 extension FeatureDescription {
-  public func flatFields() throws -> [FlatField] {
+  package func flatFields() throws -> [FlatField] {
     var model = Model()
     model.description?.input = [self]
     return try model.flatFields(below: "description.input.")

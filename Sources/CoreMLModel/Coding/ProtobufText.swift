@@ -142,7 +142,7 @@ extension UnsafePointer<ProtobufCMessageDescriptor> {
 
 extension Model {
   /// Protobuf's text form of the description: interface and metadata.
-  public var descriptionText: String {
+  package var descriptionText: String {
     get throws {
       var bare = Model()
       bare.description = description

@@ -1,12 +1,5 @@
 import CProtobufC
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// Memory for libprotobuf-c, up to a budget; beyond it unpacking fails.
 final class UnpackAllocator {

@@ -1,6 +1,6 @@
 /// A function of each element.
-public struct Activation: LayerParameters {
-  public enum Function: Sendable, Equatable {
+package struct Activation: LayerParameters {
+  package enum Function: Sendable, Equatable {
     /// αx + β
     case linear(alpha: Float, beta: Float)
     /// max(0, x)
@@ -27,15 +27,15 @@ public struct Activation: LayerParameters {
     case parametricSoftplus(alpha: Weights?, beta: Weights?)
   }
 
-  public static let typeName = "activation"
-  public static let minimumRank = 1
+  package static let typeName = "activation"
+  package static let minimumRank = 1
 
-  public var function: Function?
-  public var unknownFields = UnknownFields()
+  package var function: Function?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 
-  public init(_ function: Function) { self.function = function }
+  package init(_ function: Function) { self.function = function }
 }
 
 extension Activation: EncodedMessage {
@@ -85,10 +85,10 @@ extension Activation: EncodedMessage {
 }
 
 extension Activation {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
 
   /// Their shapes are what the file holds: one value, or one a channel.
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     switch function {
     case .prelu(let alpha): named("PReLU.alpha", alpha)
     case .parametricSoftplus(let alpha, let beta):

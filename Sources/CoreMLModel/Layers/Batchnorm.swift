@@ -1,21 +1,21 @@
 import TensorCore
 
 /// y = gamma · (x − mean) / √(variance + epsilon) + beta, one of each a channel.
-public struct Batchnorm: LayerParameters {
-  public static let typeName = "batchnorm"
+package struct Batchnorm: LayerParameters {
+  package static let typeName = "batchnorm"
 
-  public var channels = 0
-  public var computeMeanVar = false
-  public var instanceNormalization = false
+  package var channels = 0
+  package var computeMeanVar = false
+  package var instanceNormalization = false
   /// 0 means 1e-5.
-  public var epsilon: Float = 0
-  public var gamma: Weights?
-  public var beta: Weights?
-  public var mean: Weights?
-  public var variance: Weights?
-  public var unknownFields = UnknownFields()
+  package var epsilon: Float = 0
+  package var gamma: Weights?
+  package var beta: Weights?
+  package var mean: Weights?
+  package var variance: Weights?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Batchnorm: EncodedMessage {
@@ -32,15 +32,15 @@ extension Batchnorm: EncodedMessage {
 }
 
 extension Batchnorm {
-  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-5 : epsilon }
+  package var effectiveEpsilon: Float { epsilon == 0 ? 1e-5 : epsilon }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     try shape.requireChannels(channels, "channels")
     return [try shape.checked]
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     named(("gamma", gamma), ("beta", beta), ("mean", mean), ("variance", variance)) { _ in
       [channels]
     }
@@ -60,7 +60,7 @@ extension Batchnorm: CheckedParameters {
 extension Batchnorm {
   /// y = factor · x + offset for each channel, with given mean and variance:
   /// factor = gamma / √(variance + epsilon), offset = beta − mean · factor.
-  public func channelAffine() throws -> (factors: [Double], offsets: [Double]) {
+  package func channelAffine() throws -> (factors: [Double], offsets: [Double]) {
     func values(_ weights: Weights?, _ field: String) throws -> [Float] {
       guard let weights else {
         throw ModelError(.malformed, "no values, where \(channels) are needed", field: field)

@@ -1,21 +1,21 @@
 import TensorCore
 
-public struct BiDirectionalLSTM: LayerParameters {
-  public static let typeName = "biDirectionalLSTM"
-  public static let minimumRank = 5
-  public static let inputCount = 1...5
-  public static let outputCount = 1...5
+package struct BiDirectionalLSTM: LayerParameters {
+  package static let typeName = "biDirectionalLSTM"
+  package static let minimumRank = 5
+  package static let inputCount = 1...5
+  package static let outputCount = 1...5
 
-  public var inputVectorSize = 0
-  public var outputVectorSize = 0
-  public var activationsForwardLSTM: [Activation] = []
-  public var activationsBackwardLSTM: [Activation] = []
-  public var params: LSTMParameters?
+  package var inputVectorSize = 0
+  package var outputVectorSize = 0
+  package var activationsForwardLSTM: [Activation] = []
+  package var activationsBackwardLSTM: [Activation] = []
+  package var params: LSTMParameters?
   /// Forward, then backward.
-  public var weightParams: [LSTMWeights] = []
-  public var unknownFields = UnknownFields()
+  package var weightParams: [LSTMWeights] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension BiDirectionalLSTM: EncodedMessage {
@@ -31,7 +31,7 @@ extension BiDirectionalLSTM: EncodedMessage {
 
 extension BiDirectionalLSTM {
   /// Of the output, twice as wide, and of hidden and cell state forward and backward.
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shapes = try recurrentShapes(
       inputs, inputVectorSize, outputVectorSize, states: 4,
       sequenceOutput: params?.sequenceOutput ?? false)
@@ -40,7 +40,7 @@ extension BiDirectionalLSTM {
     return shapes
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     weightParams.enumerated().flatMap {
       $1.named("weightParams[\($0)]", inputVectorSize, outputVectorSize)
     }

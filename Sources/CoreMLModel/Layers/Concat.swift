@@ -1,73 +1,73 @@
 import TensorCore
 
 /// The inputs one after the other along the channels, or along the sequence.
-public struct Concat: LayerParameters {
-  public static let typeName = "concat"
-  public static let inputCount = 1...Int.max
+package struct Concat: LayerParameters {
+  package static let typeName = "concat"
+  package static let inputCount = 1...Int.max
 
-  public var sequenceConcat = false
-  public var unknownFields = UnknownFields()
+  package var sequenceConcat = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Equal parts of the channels.
-public struct Split: LayerParameters {
-  public static let typeName = "split"
-  public static let outputCount = 1...Int.max
+package struct Split: LayerParameters {
+  package static let typeName = "split"
+  package static let outputCount = 1...Int.max
 
-  public var nOutputs = 0
-  public var unknownFields = UnknownFields()
+  package var nOutputs = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The sequence, repeated.
-public struct SequenceRepeat: LayerParameters {
-  public static let typeName = "sequenceRepeat"
+package struct SequenceRepeat: LayerParameters {
+  package static let typeName = "sequenceRepeat"
 
   /// 0 means 1.
-  public var nRepetitions = 0
-  public var unknownFields = UnknownFields()
+  package var nRepetitions = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Moves blocks of pixels into channels, or back.
-public struct ReorganizeData: LayerParameters {
-  public enum Mode: Int, Sendable, CaseIterable {
+package struct ReorganizeData: LayerParameters {
+  package enum Mode: Int, Sendable, CaseIterable {
     case spaceToDepth = 0
     case depthToSpace = 1
     /// Since specification 5.
     case pixelShuffle = 2
   }
 
-  public static let typeName = "reorganizeData"
+  package static let typeName = "reorganizeData"
 
-  public var mode = Mode.spaceToDepth
-  public var blockSize = 0
-  public var unknownFields = UnknownFields()
+  package var mode = Mode.spaceToDepth
+  package var blockSize = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// A range of one axis; a negative end counts from the end.
-public struct Slice: LayerParameters {
-  public enum Axis: Int, Sendable, CaseIterable {
+package struct Slice: LayerParameters {
+  package enum Axis: Int, Sendable, CaseIterable {
     case channel = 0
     case height = 1
     case width = 2
   }
 
-  public static let typeName = "slice"
+  package static let typeName = "slice"
 
-  public var startIndex = 0
-  public var endIndex = 0
-  public var stride = 0
-  public var axis = Axis.channel
-  public var unknownFields = UnknownFields()
+  package var startIndex = 0
+  package var endIndex = 0
+  package var stride = 0
+  package var axis = Axis.channel
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Concat: EncodedMessage {
@@ -105,7 +105,7 @@ extension Slice: EncodedMessage {
 }
 
 extension Concat {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var result = try input(inputs)
     for shape in inputs.dropFirst() {
       var next = try BlobShape(shape)
@@ -126,7 +126,7 @@ extension Concat {
 }
 
 extension Split {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     guard nOutputs > 0, shape.channels % nOutputs == 0 else {
       throw ModelError(
@@ -139,9 +139,9 @@ extension Split {
 }
 
 extension SequenceRepeat {
-  public var effectiveRepetitions: Int { nRepetitions == 0 ? 1 : nRepetitions }
+  package var effectiveRepetitions: Int { nRepetitions == 0 ? 1 : nRepetitions }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     shape.sequence = try checkedProduct(
       [shape.sequence, effectiveRepetitions], limit: Limits.dimension)
@@ -150,11 +150,11 @@ extension SequenceRepeat {
 }
 
 extension ReorganizeData {
-  public var requiredSpecificationVersion: Int {
+  package var requiredSpecificationVersion: Int {
     mode == .pixelShuffle ? 5 : 1
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     guard blockSize > 1 else {
       throw ModelError(.malformed, "\(blockSize), 2 or more is needed", field: "blockSize")
@@ -184,10 +184,10 @@ extension ReorganizeData {
 }
 
 extension Slice {
-  public var effectiveStride: Int { stride == 0 ? 1 : stride }
+  package var effectiveStride: Int { stride == 0 ? 1 : stride }
 
   /// The range of an axis of `extent` elements; negative indices count from its end.
-  public func range(extent: Int) throws -> Range<Int> {
+  package func range(extent: Int) throws -> Range<Int> {
     func resolve(_ index: Int, _ field: String) throws -> Int {
       let position = index < 0 ? index.addingReportingOverflow(extent).partialValue : index
       guard position >= 0, position <= extent else {
@@ -206,7 +206,7 @@ extension Slice {
     return start..<end
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     guard effectiveStride > 0 else {
       throw ModelError(.malformed, "\(stride) is no stride", field: "stride")

@@ -5,30 +5,30 @@ import TensorCore
 ///
 /// Weights are `[outputChannels, kernelChannels, h, w]`, of a deconvolution
 /// `[kernelChannels, outputChannels / nGroups, h, w]`.
-public struct Convolution: LayerParameters {
-  public enum Padding: Sendable, Equatable {
+package struct Convolution: LayerParameters {
+  package enum Padding: Sendable, Equatable {
     case valid(ValidPadding)
     case same(SamePadding)
   }
 
-  public static let typeName = "convolution"
+  package static let typeName = "convolution"
 
-  public var outputChannels = 0
-  public var kernelChannels = 0
-  public var nGroups = 0
-  public var kernelSize: [Int] = []
-  public var stride: [Int] = []
-  public var dilationFactor: [Int] = []
-  public var padding: Padding?
-  public var isDeconvolution = false
-  public var hasBias = false
-  public var kernel: Weights?
-  public var bias: Weights?
+  package var outputChannels = 0
+  package var kernelChannels = 0
+  package var nGroups = 0
+  package var kernelSize: [Int] = []
+  package var stride: [Int] = []
+  package var dilationFactor: [Int] = []
+  package var padding: Padding?
+  package var isDeconvolution = false
+  package var hasBias = false
+  package var kernel: Weights?
+  package var bias: Weights?
   /// `[H, W]` of a deconvolution's output; overrides the padding.
-  public var outputShape: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var outputShape: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Convolution: EncodedMessage {
@@ -55,12 +55,12 @@ extension Convolution: EncodedMessage {
 }
 
 extension Convolution {
-  public static let inputCount = 1...2
+  package static let inputCount = 1...2
 
-  public var effectiveGroups: Int { nGroups == 0 ? 1 : nGroups }
+  package var effectiveGroups: Int { nGroups == 0 ? 1 : nGroups }
 
   /// Kernel, strides and dilations `[h, w]`; a deconvolution has no dilation.
-  public func effectiveSizes() throws -> (kernel: [Int], strides: [Int], dilations: [Int]) {
+  package func effectiveSizes() throws -> (kernel: [Int], strides: [Int], dilations: [Int]) {
     (
       try sizePair(kernelSize, 3, "kernelSize"), try sizePair(stride, 1, "stride"),
       isDeconvolution ? [1, 1] : try sizePair(dilationFactor, 1, "dilationFactor")
@@ -68,7 +68,7 @@ extension Convolution {
   }
 
   /// Channels of the input.
-  public var inputChannels: Int {
+  package var inputChannels: Int {
     get throws {
       isDeconvolution
         ? kernelChannels
@@ -76,7 +76,7 @@ extension Convolution {
     }
   }
 
-  public var kernelShape: [Int] {
+  package var kernelShape: [Int] {
     let sizes = kernelSize.count == 2 ? kernelSize : [3, 3]
     return isDeconvolution
       ? [kernelChannels, outputChannels / max(1, effectiveGroups)] + sizes
@@ -84,7 +84,7 @@ extension Convolution {
   }
 
   /// The extents of the output for those `[h, w]` of an input.
-  public func outputSize(_ size: [Int]) throws -> [Int] {
+  package func outputSize(_ size: [Int]) throws -> [Int] {
     let (kernel, strides, dilations) = try effectiveSizes()
     if isDeconvolution, !outputShape.isEmpty {
       let result = try sizePair(outputShape, 1, "outputShape")
@@ -117,7 +117,7 @@ extension Convolution {
 
   /// The padding around an input of `[h, w]`; of a deconvolution what is cut off its full result,
   /// (in − 1) · stride + kernel, at each side.
-  public func explicitPadding(_ size: [Int]) throws -> ExplicitPadding {
+  package func explicitPadding(_ size: [Int]) throws -> ExplicitPadding {
     let (kernel, strides, dilations) = try effectiveSizes()
     let output = try outputSize(size)
     func total(_ axis: Int) throws -> Int {
@@ -143,7 +143,7 @@ extension Convolution {
     return try amounts.resolved("valid.paddingAmounts")
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let groups = effectiveGroups
     guard groups > 0, outputChannels % groups == 0, !isDeconvolution || kernelChannels % groups == 0
@@ -165,7 +165,7 @@ extension Convolution {
     return [try shape.checked]
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     let axis = isDeconvolution ? 1 : 0
     return (kernel.map { [NamedWeights("weights", kernelShape, $0, channelAxis: axis)] } ?? [])
       + (bias.map { [NamedWeights("bias", [outputChannels], $0)] } ?? [])

@@ -1,16 +1,16 @@
 import TensorCore
 
 /// Cuts the borders off; with two inputs, cuts the first to the size of the second.
-public struct Crop: LayerParameters {
-  public static let typeName = "crop"
-  public static let inputCount = 1...2
+package struct Crop: LayerParameters {
+  package static let typeName = "crop"
+  package static let inputCount = 1...2
 
-  public var cropAmounts: BorderAmounts?
+  package var cropAmounts: BorderAmounts?
   /// `[y, x]`, with two inputs.
-  public var offset: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var offset: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Crop: EncodedMessage {
@@ -21,7 +21,7 @@ extension Crop: EncodedMessage {
 }
 
 extension Crop {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     if inputs.count == 2 {
       let target = try BlobShape(inputs[1])

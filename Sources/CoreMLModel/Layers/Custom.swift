@@ -1,8 +1,8 @@
 import TensorCore
 
 /// A layer that Core ML does not know: the class that implements it, its parameters and weights.
-public struct Custom: LayerParameters {
-  public enum Value: Sendable, Equatable {
+package struct Custom: LayerParameters {
+  package enum Value: Sendable, Equatable {
     case double(Double)
     case string(String)
     case int(Int32)
@@ -10,19 +10,19 @@ public struct Custom: LayerParameters {
     case bool(Bool)
   }
 
-  public static let typeName = "custom"
-  public static let specificationVersion = 2
-  public static let inputCount = 0...Int.max
-  public static let outputCount = 1...Int.max
+  package static let typeName = "custom"
+  package static let specificationVersion = 2
+  package static let inputCount = 0...Int.max
+  package static let outputCount = 1...Int.max
 
-  public var className = ""
-  public var blobs: [Weights] = []
+  package var className = ""
+  package var blobs: [Weights] = []
   /// A value may be unset. Written in ascending order of the keys.
-  public var parameters: [String: Value?] = [:]
-  public var classDescription = ""
-  public var unknownFields = UnknownFields()
+  package var parameters: [String: Value?] = [:]
+  package var classDescription = ""
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Custom: EncodedMessage {
@@ -80,13 +80,13 @@ extension Custom: EncodedMessage {
 
 extension Custom {
   /// Always throws: only the layer's implementation knows.
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     throw ModelError(
       .unsupported, "the output shapes of class '\(className)' come from its implementation")
   }
 
   /// Their shapes are what the file holds.
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     blobs.enumerated().map { NamedWeights("weights[\($0)]", [$1.storedCount], $1) }
   }
 }

@@ -1,71 +1,71 @@
 import TensorCore
 
 /// The sum of the inputs; with one input, x + alpha.
-public struct Add: LayerParameters {
-  public static let typeName = "add"
-  public static let minimumRank = 1
-  public static let inputCount = 1...Int.max
+package struct Add: LayerParameters {
+  package static let typeName = "add"
+  package static let minimumRank = 1
+  package static let inputCount = 1...Int.max
 
-  public var alpha: Float = 0
-  public var unknownFields = UnknownFields()
+  package var alpha: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The product of the inputs; with one input, x · alpha.
-public struct Multiply: LayerParameters {
-  public static let typeName = "multiply"
-  public static let minimumRank = 1
-  public static let inputCount = 1...Int.max
+package struct Multiply: LayerParameters {
+  package static let typeName = "multiply"
+  package static let minimumRank = 1
+  package static let inputCount = 1...Int.max
 
-  public var alpha: Float = 0
-  public var unknownFields = UnknownFields()
+  package var alpha: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The mean of the inputs.
-public struct Average: LayerParameters {
-  public static let typeName = "average"
-  public static let minimumRank = 1
-  public static let inputCount = 1...Int.max
+package struct Average: LayerParameters {
+  package static let typeName = "average"
+  package static let minimumRank = 1
+  package static let inputCount = 1...Int.max
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The largest of the inputs.
-public struct Max: LayerParameters {
-  public static let typeName = "max"
-  public static let minimumRank = 1
-  public static let inputCount = 1...Int.max
+package struct Max: LayerParameters {
+  package static let typeName = "max"
+  package static let minimumRank = 1
+  package static let inputCount = 1...Int.max
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The smallest of the inputs.
-public struct Min: LayerParameters {
-  public static let typeName = "min"
-  public static let minimumRank = 1
-  public static let inputCount = 1...Int.max
+package struct Min: LayerParameters {
+  package static let typeName = "min"
+  package static let minimumRank = 1
+  package static let inputCount = 1...Int.max
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Σ over the channels of the product of two inputs, or the cosine of the angle between them.
-public struct DotProduct: LayerParameters {
-  public static let typeName = "dot"
-  public static let inputCount = 2...2
+package struct DotProduct: LayerParameters {
+  package static let typeName = "dot"
+  package static let inputCount = 2...2
 
-  public var cosineSimilarity = false
-  public var unknownFields = UnknownFields()
+  package var cosineSimilarity = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Add: EncodedMessage {
@@ -99,27 +99,27 @@ extension DotProduct: EncodedMessage {
 }
 
 extension Add {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
 }
 
 extension Multiply {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
 }
 
 extension Average {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
 }
 
 extension Max {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
 }
 
 extension Min {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try broadcast(inputs) }
 }
 
 extension DotProduct {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try BlobShape(try equal(inputs)[0])
     shape.channels = 1
     return [shape.array]

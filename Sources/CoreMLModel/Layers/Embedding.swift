@@ -1,18 +1,18 @@
 import TensorCore
 
 /// out[o] = weights[o, in] + bias[o]; the input holds whole numbers.
-public struct Embedding: LayerParameters {
-  public static let typeName = "embedding"
+package struct Embedding: LayerParameters {
+  package static let typeName = "embedding"
 
-  public var inputDim = 0
-  public var outputChannels = 0
-  public var hasBias = false
+  package var inputDim = 0
+  package var outputChannels = 0
+  package var hasBias = false
   /// `[outputChannels, inputDim]`
-  public var matrix: Weights?
-  public var bias: Weights?
-  public var unknownFields = UnknownFields()
+  package var matrix: Weights?
+  package var bias: Weights?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Embedding: EncodedMessage {
@@ -26,7 +26,7 @@ extension Embedding: EncodedMessage {
 }
 
 extension Embedding {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     guard [shape.channels, shape.height, shape.width] == [1, 1, 1] else {
       throw ModelError(
@@ -37,7 +37,7 @@ extension Embedding {
     return [try shape.checked]
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     named(("weights", matrix), ("bias", bias)) {
       $0 == "bias" ? [outputChannels] : [outputChannels, inputDim]
     }

@@ -1,29 +1,29 @@
 /// z, r = g(W·x + R·h + b); o = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ o + z ∘ h
-public struct GRU: LayerParameters {
-  public static let typeName = "gru"
-  public static let minimumRank = 5
-  public static let inputCount = 1...2
-  public static let outputCount = 1...2
+package struct GRU: LayerParameters {
+  package static let typeName = "gru"
+  package static let minimumRank = 5
+  package static let inputCount = 1...2
+  package static let outputCount = 1...2
 
-  public var inputVectorSize = 0
-  public var outputVectorSize = 0
+  package var inputVectorSize = 0
+  package var outputVectorSize = 0
   /// Of the gates, of the cell.
-  public var activations: [Activation] = []
-  public var sequenceOutput = false
-  public var hasBiasVectors = false
-  public var updateGateWeightMatrix: Weights?
-  public var resetGateWeightMatrix: Weights?
-  public var outputGateWeightMatrix: Weights?
-  public var updateGateRecursionMatrix: Weights?
-  public var resetGateRecursionMatrix: Weights?
-  public var outputGateRecursionMatrix: Weights?
-  public var updateGateBiasVector: Weights?
-  public var resetGateBiasVector: Weights?
-  public var outputGateBiasVector: Weights?
-  public var reverseInput = false
-  public var unknownFields = UnknownFields()
+  package var activations: [Activation] = []
+  package var sequenceOutput = false
+  package var hasBiasVectors = false
+  package var updateGateWeightMatrix: Weights?
+  package var resetGateWeightMatrix: Weights?
+  package var outputGateWeightMatrix: Weights?
+  package var updateGateRecursionMatrix: Weights?
+  package var resetGateRecursionMatrix: Weights?
+  package var outputGateRecursionMatrix: Weights?
+  package var updateGateBiasVector: Weights?
+  package var resetGateBiasVector: Weights?
+  package var outputGateBiasVector: Weights?
+  package var reverseInput = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension GRU: EncodedMessage {
@@ -48,12 +48,12 @@ extension GRU: EncodedMessage {
 
 extension GRU {
   /// Of the output and of the state.
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try recurrentShapes(
       inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     named(
       ("updateGateWeightMatrix", updateGateWeightMatrix),
       ("resetGateWeightMatrix", resetGateWeightMatrix),

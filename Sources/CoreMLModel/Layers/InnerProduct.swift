@@ -1,21 +1,21 @@
 import TensorCore
 
 /// out[o] = bias[o] + Σ weights[o, i] · in[i], over the flattened C, H, W of each item.
-public struct InnerProduct: LayerParameters {
-  public static let typeName = "innerProduct"
-  public static let minimumRank = 1
-  public static let vectorRank = 3
+package struct InnerProduct: LayerParameters {
+  package static let typeName = "innerProduct"
+  package static let minimumRank = 1
+  package static let vectorRank = 3
 
-  public var inputChannels = 0
-  public var outputChannels = 0
-  public var hasBias = false
+  package var inputChannels = 0
+  package var outputChannels = 0
+  package var hasBias = false
   /// `[outputChannels, inputChannels]`
-  public var matrix: Weights?
-  public var bias: Weights?
-  public var int8DynamicQuantize = false
-  public var unknownFields = UnknownFields()
+  package var matrix: Weights?
+  package var bias: Weights?
+  package var int8DynamicQuantize = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension InnerProduct: EncodedMessage {
@@ -30,11 +30,11 @@ extension InnerProduct: EncodedMessage {
 }
 
 extension InnerProduct {
-  public var requiredSpecificationVersion: Int {
+  package var requiredSpecificationVersion: Int {
     int8DynamicQuantize ? 5 : 1
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let count = try shape.itemCount
     guard count == inputChannels else {
@@ -49,7 +49,7 @@ extension InnerProduct {
     return [try shape.checked]
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     named(("weights", matrix), ("bias", bias)) {
       $0 == "bias" ? [outputChannels] : [outputChannels, inputChannels]
     }

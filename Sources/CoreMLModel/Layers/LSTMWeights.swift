@@ -1,35 +1,35 @@
-public struct LSTMParameters: SpecificationMessage {
-  public var sequenceOutput = false
-  public var hasBiasVectors = false
-  public var forgetBias = false
-  public var hasPeepholeVectors = false
-  public var coupledInputAndForgetGate = false
+package struct LSTMParameters: SpecificationMessage {
+  package var sequenceOutput = false
+  package var hasBiasVectors = false
+  package var forgetBias = false
+  package var hasPeepholeVectors = false
+  package var coupledInputAndForgetGate = false
   /// 0 means 50.
-  public var cellClipThreshold: Float = 0
-  public var unknownFields = UnknownFields()
+  package var cellClipThreshold: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
-public struct LSTMWeights: SpecificationMessage {
-  public var inputGateWeightMatrix: Weights?
-  public var forgetGateWeightMatrix: Weights?
-  public var blockInputWeightMatrix: Weights?
-  public var outputGateWeightMatrix: Weights?
-  public var inputGateRecursionMatrix: Weights?
-  public var forgetGateRecursionMatrix: Weights?
-  public var blockInputRecursionMatrix: Weights?
-  public var outputGateRecursionMatrix: Weights?
-  public var inputGateBiasVector: Weights?
-  public var forgetGateBiasVector: Weights?
-  public var blockInputBiasVector: Weights?
-  public var outputGateBiasVector: Weights?
-  public var inputGatePeepholeVector: Weights?
-  public var forgetGatePeepholeVector: Weights?
-  public var outputGatePeepholeVector: Weights?
-  public var unknownFields = UnknownFields()
+package struct LSTMWeights: SpecificationMessage {
+  package var inputGateWeightMatrix: Weights?
+  package var forgetGateWeightMatrix: Weights?
+  package var blockInputWeightMatrix: Weights?
+  package var outputGateWeightMatrix: Weights?
+  package var inputGateRecursionMatrix: Weights?
+  package var forgetGateRecursionMatrix: Weights?
+  package var blockInputRecursionMatrix: Weights?
+  package var outputGateRecursionMatrix: Weights?
+  package var inputGateBiasVector: Weights?
+  package var forgetGateBiasVector: Weights?
+  package var blockInputBiasVector: Weights?
+  package var outputGateBiasVector: Weights?
+  package var inputGatePeepholeVector: Weights?
+  package var forgetGatePeepholeVector: Weights?
+  package var outputGatePeepholeVector: Weights?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension LSTMParameters: EncodedMessage {
@@ -91,7 +91,7 @@ extension LSTMWeights {
 }
 
 extension LSTMParameters {
-  public var effectiveCellClipThreshold: Float { cellClipThreshold == 0 ? 50 : cellClipThreshold }
+  package var effectiveCellClipThreshold: Float { cellClipThreshold == 0 ? 50 : cellClipThreshold }
 }
 
 extension LSTMWeights {

@@ -1,6 +1,6 @@
 /// Every type of layer that the document reads, in the specification's order. This is the one list
 /// of this stage; importers, engine and documentation each have one of their own.
-public let layerTypes: [any LayerParameters.Type] = encodedLayerTypes.map { $0 }
+package let layerTypes: [any LayerParameters.Type] = encodedLayerTypes.map { $0 }
 
 /// The same with what reads and writes them: a conformance that is asked for at run time takes long
 /// to find.

@@ -1,48 +1,48 @@
 /// (x − mean) / (std + epsilon), over C·H·W or over H·W.
-public struct MeanVarianceNormalize: LayerParameters {
-  public static let typeName = "mvn"
+package struct MeanVarianceNormalize: LayerParameters {
+  package static let typeName = "mvn"
 
-  public var acrossChannels = false
-  public var normalizeVariance = false
+  package var acrossChannels = false
+  package var normalizeVariance = false
   /// 0 means 1e-6.
-  public var epsilon: Float = 0
-  public var unknownFields = UnknownFields()
+  package var epsilon: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// x / √(Σ x² + epsilon), over C, H, W.
-public struct L2Normalize: LayerParameters {
-  public static let typeName = "l2normalize"
+package struct L2Normalize: LayerParameters {
+  package static let typeName = "l2normalize"
 
   /// 0 means 1e-6.
-  public var epsilon: Float = 0
-  public var unknownFields = UnknownFields()
+  package var epsilon: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// exp(x) / Σ exp(x), over the channels.
-public struct Softmax: LayerParameters {
-  public static let typeName = "softmax"
+package struct Softmax: LayerParameters {
+  package static let typeName = "softmax"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// x / (k + alpha / localSize · Σ x²) ^ beta, the sum over `localSize` channels around.
-public struct LRN: LayerParameters {
-  public static let typeName = "lrn"
+package struct LRN: LayerParameters {
+  package static let typeName = "lrn"
 
-  public var alpha: Float = 0
-  public var beta: Float = 0
-  public var localSize = 0
+  package var alpha: Float = 0
+  package var beta: Float = 0
+  package var localSize = 0
   /// 0 means 1.
-  public var k: Float = 0
-  public var unknownFields = UnknownFields()
+  package var k: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension MeanVarianceNormalize: EncodedMessage {
@@ -73,23 +73,23 @@ extension LRN: EncodedMessage {
 }
 
 extension MeanVarianceNormalize {
-  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
+  package var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
 }
 
 extension L2Normalize {
-  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
+  package var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
 }
 
 extension Softmax {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
 }
 
 extension LRN {
-  public var effectiveK: Float { k == 0 ? 1 : k }
+  package var effectiveK: Float { k == 0 ? 1 : k }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
 }

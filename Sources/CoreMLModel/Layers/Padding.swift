@@ -1,8 +1,8 @@
 import TensorCore
 
 /// Adds borders.
-public struct Padding: LayerParameters {
-  public enum Kind: Sendable, Equatable {
+package struct Padding: LayerParameters {
+  package enum Kind: Sendable, Equatable {
     case constant(value: Float)
     /// Mirrored, without the edge.
     case reflection
@@ -10,13 +10,13 @@ public struct Padding: LayerParameters {
     case replication
   }
 
-  public static let typeName = "padding"
+  package static let typeName = "padding"
 
-  public var kind: Kind?
-  public var paddingAmounts: BorderAmounts?
-  public var unknownFields = UnknownFields()
+  package var kind: Kind?
+  package var paddingAmounts: BorderAmounts?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Padding: EncodedMessage {
@@ -35,11 +35,11 @@ extension Padding: EncodedMessage {
 }
 
 extension Padding {
-  public func explicitPadding() throws -> ExplicitPadding {
+  package func explicitPadding() throws -> ExplicitPadding {
     try (paddingAmounts ?? BorderAmounts()).resolved("paddingAmounts")
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let amounts = try explicitPadding()
     if kind == .reflection,

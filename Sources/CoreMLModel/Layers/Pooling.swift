@@ -1,39 +1,39 @@
 import TensorCore
 
 /// Maximum, average or L2 norm over windows.
-public struct Pooling: LayerParameters {
-  public enum PoolingType: Int, Sendable, CaseIterable {
+package struct Pooling: LayerParameters {
+  package enum PoolingType: Int, Sendable, CaseIterable {
     case max = 0
     case average = 1
     case l2 = 2
   }
 
-  public enum Padding: Sendable, Equatable {
+  package enum Padding: Sendable, Equatable {
     case valid(ValidPadding)
     case same(SamePadding)
     case includeLastPixel(ValidCompletePadding)
   }
 
-  public static let typeName = "pooling"
+  package static let typeName = "pooling"
 
-  public var type = PoolingType.max
-  public var kernelSize: [Int] = []
-  public var stride: [Int] = []
-  public var padding: Padding?
-  public var avgPoolExcludePadding = false
-  public var globalPooling = false
-  public var unknownFields = UnknownFields()
+  package var type = PoolingType.max
+  package var kernelSize: [Int] = []
+  package var stride: [Int] = []
+  package var padding: Padding?
+  package var avgPoolExcludePadding = false
+  package var globalPooling = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Caffe's rule: out = ⌈(in + 2·pad − kernel) / stride⌉ + 1, less one where the last window would
 /// begin in the padding.
-public struct ValidCompletePadding: SpecificationMessage {
-  public var paddingAmounts: [Int] = []
-  public var unknownFields = UnknownFields()
+package struct ValidCompletePadding: SpecificationMessage {
+  package var paddingAmounts: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Pooling: EncodedMessage {
@@ -64,13 +64,13 @@ extension ValidCompletePadding: EncodedMessage {
 
 extension Pooling {
   /// Kernel and strides `[h, w]`.
-  public func effectiveSizes() throws -> (kernel: [Int], strides: [Int]) {
+  package func effectiveSizes() throws -> (kernel: [Int], strides: [Int]) {
     (try sizePair(kernelSize, 3, "kernelSize"), try sizePair(stride, 1, "stride"))
   }
 
   /// The padding around an input of `[h, w]`. With `includeLastPixel` the last windows may reach
   /// beyond it; what they cover there does not exist.
-  public func explicitPadding(_ size: [Int]) throws -> ExplicitPadding {
+  package func explicitPadding(_ size: [Int]) throws -> ExplicitPadding {
     if globalPooling { return ExplicitPadding() }
     let (kernel, strides) = try effectiveSizes()
     switch padding {
@@ -97,7 +97,7 @@ extension Pooling {
     }
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     if globalPooling {
       shape.height = 1

@@ -34,7 +34,7 @@ extension LayerParameters {
 
 extension Activation {
   /// The function in a recurrent layer, where the constants of two are fixed and may be left out.
-  public var recurrentFunction: Function? {
+  package var recurrentFunction: Function? {
     switch function {
     case .scaledTanh(alpha: 0, beta: 0): .scaledTanh(alpha: 1.7159, beta: 2.0 / 3)
     case .sigmoidHard(alpha: 0, beta: 0): .sigmoidHard(alpha: 0.2, beta: 0.5)

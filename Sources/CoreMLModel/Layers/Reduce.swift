@@ -1,8 +1,8 @@
 import TensorCore
 
 /// A reduction over one axis or over H·W or C·H·W.
-public struct Reduce: LayerParameters {
-  public enum Operation: Int, Sendable, CaseIterable {
+package struct Reduce: LayerParameters {
+  package enum Operation: Int, Sendable, CaseIterable {
     case sum = 0
     case avg = 1
     case prod = 2
@@ -16,7 +16,7 @@ public struct Reduce: LayerParameters {
     case argmax = 9
   }
 
-  public enum Axis: Int, Sendable, CaseIterable {
+  package enum Axis: Int, Sendable, CaseIterable {
     case chw = 0
     case hw = 1
     case c = 2
@@ -24,15 +24,15 @@ public struct Reduce: LayerParameters {
     case w = 4
   }
 
-  public static let typeName = "reduce"
+  package static let typeName = "reduce"
 
-  public var mode = Operation.sum
+  package var mode = Operation.sum
   /// 0 means 1e-6.
-  public var epsilon: Float = 0
-  public var axis = Axis.chw
-  public var unknownFields = UnknownFields()
+  package var epsilon: Float = 0
+  package var axis = Axis.chw
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Reduce: EncodedMessage {
@@ -44,9 +44,9 @@ extension Reduce: EncodedMessage {
 }
 
 extension Reduce {
-  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
+  package var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     guard mode != .argmax || ![.chw, .hw].contains(axis) else {
       throw ModelError(.malformed, "argmax needs one axis, C, H or W", field: "axis")

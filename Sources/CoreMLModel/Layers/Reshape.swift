@@ -1,47 +1,47 @@
 import TensorCore
 
 /// Another shape for the same elements.
-public struct Reshape: LayerParameters {
-  public enum Order: Int, Sendable, CaseIterable {
+package struct Reshape: LayerParameters {
+  package enum Order: Int, Sendable, CaseIterable {
     /// C, H, W as they are.
     case channelFirst = 0
     /// To H, W, C, reshaped, and back.
     case channelLast = 1
   }
 
-  public static let typeName = "reshape"
+  package static let typeName = "reshape"
 
   /// `[C, H, W]` or `[Seq, C, H, W]`; one size may be −1, which is what is left of the elements.
-  public var targetShape: [Int] = []
-  public var mode = Order.channelFirst
-  public var unknownFields = UnknownFields()
+  package var targetShape: [Int] = []
+  package var mode = Order.channelFirst
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// To `[C·H·W, 1, 1]`.
-public struct Flatten: LayerParameters {
-  public enum Order: Int, Sendable, CaseIterable {
+package struct Flatten: LayerParameters {
+  package enum Order: Int, Sendable, CaseIterable {
     case channelFirst = 0
     case channelLast = 1
   }
 
-  public static let typeName = "flatten"
+  package static let typeName = "flatten"
 
-  public var mode = Order.channelFirst
-  public var unknownFields = UnknownFields()
+  package var mode = Order.channelFirst
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Axis `i` of `[Seq, C, H, W]` of the output is axis `axis[i]` of the input.
-public struct Permute: LayerParameters {
-  public static let typeName = "permute"
+package struct Permute: LayerParameters {
+  package static let typeName = "permute"
 
-  public var axis: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var axis: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Reshape: EncodedMessage {
@@ -64,7 +64,7 @@ extension Permute: EncodedMessage {
 }
 
 extension Reshape {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     guard [3, 4].contains(targetShape.count) else {
       throw ModelError(
@@ -88,7 +88,7 @@ extension Reshape {
 }
 
 extension Flatten {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     return [
       try BlobShape([shape.sequence, shape.batch, try shape.itemCount, 1, 1]).checked
@@ -97,7 +97,7 @@ extension Flatten {
 }
 
 extension Permute {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     guard !axis.isEmpty else { return [try shape.checked] }
     guard axis.sorted() == [0, 1, 2, 3] else {

@@ -1,31 +1,31 @@
 import TensorCore
 
 /// Enlarges H and W by whole (or, since specification 5, fractional) factors.
-public struct Upsample: LayerParameters {
-  public enum InterpolationMode: Int, Sendable, CaseIterable {
+package struct Upsample: LayerParameters {
+  package enum InterpolationMode: Int, Sendable, CaseIterable {
     case nearest = 0
     case bilinear = 1
   }
 
-  public enum LinearUpsampleMode: Int, Sendable, CaseIterable {
+  package enum LinearUpsampleMode: Int, Sendable, CaseIterable {
     case `default` = 0
     case alignCornersTrue = 1
     case alignCornersFalse = 2
   }
 
-  public static let typeName = "upsample"
+  package static let typeName = "upsample"
 
-  public var scalingFactor: [Int] = []
-  public var fractionalScalingFactor: [Float] = []
-  public var mode = InterpolationMode.nearest
-  public var linearUpsampleMode = LinearUpsampleMode.default
-  public var unknownFields = UnknownFields()
+  package var scalingFactor: [Int] = []
+  package var fractionalScalingFactor: [Float] = []
+  package var mode = InterpolationMode.nearest
+  package var linearUpsampleMode = LinearUpsampleMode.default
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Where a resampling grid lies.
-public enum SamplingMethod: Int, Sendable, CaseIterable {
+package enum SamplingMethod: Int, Sendable, CaseIterable {
   case strictAlignEndpoints = 0
   case alignEndpoints = 1
   case upsample = 2
@@ -33,39 +33,39 @@ public enum SamplingMethod: Int, Sendable, CaseIterable {
 }
 
 /// Bilinear resize to a given size.
-public struct ResizeBilinear: LayerParameters {
-  public static let typeName = "resizeBilinear"
-  public static let specificationVersion = 3
+package struct ResizeBilinear: LayerParameters {
+  package static let typeName = "resizeBilinear"
+  package static let specificationVersion = 3
 
   /// `[H, W]`
-  public var targetSize: [Int] = []
-  public var mode: SamplingMethod?
-  public var unknownFields = UnknownFields()
+  package var targetSize: [Int] = []
+  package var mode: SamplingMethod?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Cuts boxes out of an image and resizes each: inputs are the image and the boxes.
-public struct CropResize: LayerParameters {
-  public enum BoxCoordinates: Int, Sendable, CaseIterable {
+package struct CropResize: LayerParameters {
+  package enum BoxCoordinates: Int, Sendable, CaseIterable {
     case cornersHeightFirst = 0
     case cornersWidthFirst = 1
     case centerSizeHeightFirst = 2
     case centerSizeWidthFirst = 3
   }
 
-  public static let typeName = "cropResize"
-  public static let specificationVersion = 3
-  public static let inputCount = 2...2
+  package static let typeName = "cropResize"
+  package static let specificationVersion = 3
+  package static let inputCount = 2...2
 
-  public var targetSize: [Int] = []
-  public var normalizedCoordinates = false
-  public var mode: SamplingMethod?
-  public var boxIndicesMode: BoxCoordinates?
-  public var spatialScale: Float = 0
-  public var unknownFields = UnknownFields()
+  package var targetSize: [Int] = []
+  package var normalizedCoordinates = false
+  package var mode: SamplingMethod?
+  package var boxIndicesMode: BoxCoordinates?
+  package var spatialScale: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Upsample: EncodedMessage {
@@ -95,12 +95,12 @@ extension CropResize: EncodedMessage {
 }
 
 extension Upsample {
-  public var requiredSpecificationVersion: Int {
+  package var requiredSpecificationVersion: Int {
     fractionalScalingFactor.isEmpty && linearUpsampleMode == .default ? 1 : 5
   }
 
   /// The factors `[h, w]`, whole or fractional.
-  public func effectiveFactors() throws -> [Float] {
+  package func effectiveFactors() throws -> [Float] {
     if fractionalScalingFactor.isEmpty {
       return try sizePair(scalingFactor, 1, "scalingFactor").map { Float($0) }
     }
@@ -114,7 +114,7 @@ extension Upsample {
     return fractionalScalingFactor
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let factors = try effectiveFactors()
     func scaled(_ size: Int, _ factor: Float) throws -> Int {
@@ -131,9 +131,9 @@ extension Upsample {
 }
 
 extension ResizeBilinear {
-  public var effectiveMode: SamplingMethod { mode ?? .strictAlignEndpoints }
+  package var effectiveMode: SamplingMethod { mode ?? .strictAlignEndpoints }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let size = try sizePair(targetSize, 1, "targetSize")
     shape.height = size[0]
@@ -143,12 +143,12 @@ extension ResizeBilinear {
 }
 
 extension CropResize {
-  public var effectiveMode: SamplingMethod { mode ?? .strictAlignEndpoints }
-  public var effectiveBoxMode: BoxCoordinates { boxIndicesMode ?? .cornersHeightFirst }
-  public var effectiveSpatialScale: Float { spatialScale == 0 ? 1 : spatialScale }
+  package var effectiveMode: SamplingMethod { mode ?? .strictAlignEndpoints }
+  package var effectiveBoxMode: BoxCoordinates { boxIndicesMode ?? .cornersHeightFirst }
+  package var effectiveSpatialScale: Float { spatialScale == 0 ? 1 : spatialScale }
 
   /// `[boxes, Batch, C, h, w]`, of boxes that name their batch index `[boxes, 1, C, h, w]`.
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let boxes = try BlobShape(inputs[1])
     guard shape.sequence == 1, boxes.batch == 1, [4, 5].contains(try boxes.itemCount) else {

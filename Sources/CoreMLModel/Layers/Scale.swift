@@ -1,40 +1,40 @@
 import TensorCore
 
 /// scale · x + bias; the shapes are `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`.
-public struct Scale: LayerParameters {
-  public static let typeName = "scale"
+package struct Scale: LayerParameters {
+  package static let typeName = "scale"
 
-  public var shapeScale: [Int] = []
-  public var scale: Weights?
-  public var hasBias = false
-  public var shapeBias: [Int] = []
-  public var bias: Weights?
-  public var unknownFields = UnknownFields()
+  package var shapeScale: [Int] = []
+  package var scale: Weights?
+  package var hasBias = false
+  package var shapeBias: [Int] = []
+  package var bias: Weights?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// x + bias; the shape is `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`.
-public struct Bias: LayerParameters {
-  public static let typeName = "bias"
+package struct Bias: LayerParameters {
+  package static let typeName = "bias"
 
-  public var shape: [Int] = []
-  public var bias: Weights?
-  public var unknownFields = UnknownFields()
+  package var shape: [Int] = []
+  package var bias: Weights?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// A constant `[C, H, W]`.
-public struct LoadConstant: LayerParameters {
-  public static let typeName = "loadConstant"
-  public static let inputCount = 0...0
+package struct LoadConstant: LayerParameters {
+  package static let typeName = "loadConstant"
+  package static let inputCount = 0...0
 
-  public var shape: [Int] = []
-  public var data: Weights?
-  public var unknownFields = UnknownFields()
+  package var shape: [Int] = []
+  package var data: Weights?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Scale: EncodedMessage {
@@ -62,30 +62,30 @@ extension LoadConstant: EncodedMessage {
 }
 
 extension Scale {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     try shape.requireStretched(shapeScale, "shapeScale")
     if hasBias { try shape.requireStretched(shapeBias, "shapeBias") }
     return [try shape.checked]
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     named(("scale", scale), ("bias", bias)) { $0 == "bias" ? shapeBias : shapeScale }
   }
 }
 
 extension Bias {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     try shape.requireStretched(self.shape, "shape")
     return [try shape.checked]
   }
 
-  public var weights: [NamedWeights] { named(("bias", bias)) { _ in shape } }
+  package var weights: [NamedWeights] { named(("bias", bias)) { _ in shape } }
 }
 
 extension LoadConstant {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs, atLeast: 0)
     guard shape.count == 3 else {
       throw ModelError(.malformed, "\(shape), three sizes are needed", field: "shape")
@@ -93,7 +93,7 @@ extension LoadConstant {
     return [try BlobShape([1, 1] + shape).checked]
   }
 
-  public var weights: [NamedWeights] { named(("data", data)) { _ in shape } }
+  package var weights: [NamedWeights] { named(("data", data)) { _ in shape } }
 }
 
 extension BlobShape {

@@ -1,22 +1,22 @@
 /// h = f(W·x + R·h + b)
-public struct SimpleRecurrent: LayerParameters {
-  public static let typeName = "simpleRecurrent"
-  public static let minimumRank = 5
-  public static let inputCount = 1...2
-  public static let outputCount = 1...2
+package struct SimpleRecurrent: LayerParameters {
+  package static let typeName = "simpleRecurrent"
+  package static let minimumRank = 5
+  package static let inputCount = 1...2
+  package static let outputCount = 1...2
 
-  public var inputVectorSize = 0
-  public var outputVectorSize = 0
-  public var activation: Activation?
-  public var sequenceOutput = false
-  public var hasBiasVector = false
-  public var weightMatrix: Weights?
-  public var recursionMatrix: Weights?
-  public var biasVector: Weights?
-  public var reverseInput = false
-  public var unknownFields = UnknownFields()
+  package var inputVectorSize = 0
+  package var outputVectorSize = 0
+  package var activation: Activation?
+  package var sequenceOutput = false
+  package var hasBiasVector = false
+  package var weightMatrix: Weights?
+  package var recursionMatrix: Weights?
+  package var biasVector: Weights?
+  package var reverseInput = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension SimpleRecurrent: EncodedMessage {
@@ -35,12 +35,12 @@ extension SimpleRecurrent: EncodedMessage {
 
 extension SimpleRecurrent {
   /// Of the output and of the state.
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try recurrentShapes(
       inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     named(
       ("weightMatrix", weightMatrix), ("recursionMatrix", recursionMatrix),
       ("biasVector", biasVector)

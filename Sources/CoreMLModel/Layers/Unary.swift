@@ -1,6 +1,6 @@
 /// A function of z = scale · x + shift.
-public struct Unary: LayerParameters {
-  public enum Operation: Int, Sendable, CaseIterable {
+package struct Unary: LayerParameters {
+  package enum Operation: Int, Sendable, CaseIterable {
     /// √z
     case sqrt = 0
     /// 1 / √(z + ε)
@@ -16,19 +16,19 @@ public struct Unary: LayerParameters {
     case threshold = 7
   }
 
-  public static let typeName = "unary"
-  public static let minimumRank = 1
+  package static let typeName = "unary"
+  package static let minimumRank = 1
 
-  public var type = Operation.sqrt
-  public var alpha: Float = 0
+  package var type = Operation.sqrt
+  package var alpha: Float = 0
   /// 0 means 1e-6.
-  public var epsilon: Float = 0
-  public var shift: Float = 0
+  package var epsilon: Float = 0
+  package var shift: Float = 0
   /// 0 means 1.
-  public var scale: Float = 0
-  public var unknownFields = UnknownFields()
+  package var scale: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Unary: EncodedMessage {
@@ -42,8 +42,8 @@ extension Unary: EncodedMessage {
 }
 
 extension Unary {
-  public var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
-  public var effectiveScale: Float { scale == 0 ? 1 : scale }
+  package var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
+  package var effectiveScale: Float { scale == 0 ? 1 : scale }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
 }

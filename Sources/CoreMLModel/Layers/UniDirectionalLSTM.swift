@@ -1,19 +1,19 @@
-public struct UniDirectionalLSTM: LayerParameters {
-  public static let typeName = "uniDirectionalLSTM"
-  public static let minimumRank = 5
-  public static let inputCount = 1...3
-  public static let outputCount = 1...3
+package struct UniDirectionalLSTM: LayerParameters {
+  package static let typeName = "uniDirectionalLSTM"
+  package static let minimumRank = 5
+  package static let inputCount = 1...3
+  package static let outputCount = 1...3
 
-  public var inputVectorSize = 0
-  public var outputVectorSize = 0
+  package var inputVectorSize = 0
+  package var outputVectorSize = 0
   /// Of the gates, of the cell, of the output.
-  public var activations: [Activation] = []
-  public var params: LSTMParameters?
-  public var weightParams: LSTMWeights?
-  public var reverseInput = false
-  public var unknownFields = UnknownFields()
+  package var activations: [Activation] = []
+  package var params: LSTMParameters?
+  package var weightParams: LSTMWeights?
+  package var reverseInput = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension UniDirectionalLSTM: EncodedMessage {
@@ -29,13 +29,13 @@ extension UniDirectionalLSTM: EncodedMessage {
 
 extension UniDirectionalLSTM {
   /// Of the output, of the hidden state and of the cell state.
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try recurrentShapes(
       inputs, inputVectorSize, outputVectorSize, states: 2,
       sequenceOutput: params?.sequenceOutput ?? false)
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     weightParams?.named("weightParams", inputVectorSize, outputVectorSize) ?? []
   }
 }

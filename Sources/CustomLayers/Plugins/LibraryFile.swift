@@ -1,10 +1,5 @@
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// What the first bytes of a file say of the system that a library is for. The dynamic loader's own
 /// messages do not.

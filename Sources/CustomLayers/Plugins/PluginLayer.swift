@@ -1,11 +1,6 @@
 import CAssayPlugin
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// A layer that a plug-in computes.
 final class PluginLayer: CustomLayerImplementation {

@@ -1,13 +1,8 @@
 import CAssayPlugin
 import CPosix
 import Kernels
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// A library with custom layers, loaded for as long as the process runs: see `assay_plugin.h`.
 public struct PluginLibrary: Sendable {

@@ -1,13 +1,6 @@
 import CoreMLModel
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// out = activation(alpha · in + beta · from), on as many channels, rows and columns as both have;
 /// of a larger `from` each n-th row and column counts. With several `from` and `weights_type` a

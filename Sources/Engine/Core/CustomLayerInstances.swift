@@ -5,10 +5,10 @@ import TensorCore
 /// The objects behind the custom layers of one model. Networks that are compiled with the same
 /// `CustomLayerInstances`, for inputs of other shapes, go on with the objects and with what these
 /// keep between runs.
-public final class CustomLayerInstances: Sendable {
+package final class CustomLayerInstances: Sendable {
   private let instances = Mutex<[Int: (className: String, instance: CustomLayerInstance)]>([:])
 
-  public init() {}
+  package init() {}
 
   /// The object of a layer, made where there is none.
   func instance(
@@ -33,7 +33,9 @@ final class CustomLayerInstance: @unchecked Sendable {
 
   init(_ layer: any CustomLayerImplementation) { self.layer = layer }
 
-  var equivalent: CustomLayerEquivalent? { lock.withLock { _ in layer.equivalent } }
+  var equivalent: CustomLayerEquivalent? {
+    lock.withLock { _ in (layer as? any CustomLayerWithEquivalent)?.equivalent }
+  }
 
   func outputShapes(forInputShapes shapes: [[Int]]) throws -> [[Int]] {
     try lock.withLock { _ in

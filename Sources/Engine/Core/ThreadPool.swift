@@ -1,11 +1,6 @@
 import CProcessor
+import LibC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// One worker a core besides the caller. Every thread has a share of the units of a job; one that is
 /// done with its own takes from the others', so that nobody waits for a core that is slower or busy

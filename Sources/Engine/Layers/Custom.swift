@@ -58,7 +58,7 @@ func customLayerError(_ error: any Error, layer: String, className: String) -> M
 
 extension Custom: EngineLayer {
   /// Makes the implementation and hands it its parameters and weights.
-  public func instantiate(
+  package func instantiate(
     _ make: CustomLayerRegistry.Factory, layer: String = "", hooks: EngineHooks = EngineHooks()
   ) throws -> any CustomLayerImplementation {
     var values: [String: CustomLayerParameter] = [:]
@@ -147,7 +147,7 @@ extension CustomLayerEquivalent {
 
 extension Weights {
   /// What a custom layer gets: the stored bytes.
-  public func customLayerWeight() throws -> CustomLayerWeight {
+  package func customLayerWeight() throws -> CustomLayerWeight {
     if floatValue.count > 0 {
       return CustomLayerWeight(
         floatValue.contiguousBytes ?? Bytes(floatValue.array()), .float32)

@@ -1,11 +1,6 @@
 import CoreMLModel
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 extension SimpleRecurrent: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {

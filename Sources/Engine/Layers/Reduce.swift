@@ -1,12 +1,7 @@
 import CoreMLModel
 import Kernels
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// A reduction of row-major items over some of C, H and W.
 struct ReduceOperation: Operation {

@@ -18,7 +18,7 @@ extension Custom: ReferenceLayer {
   }
 
   /// What a layer answers outside of a network.
-  public func answers(
+  package func answers(
     to inputs: [Tensor], _ make: CustomLayerRegistry.Factory
   ) throws -> [Tensor] {
     try CustomLayerInstance(instantiate(make)).answers(to: inputs)

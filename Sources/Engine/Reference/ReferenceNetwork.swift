@@ -4,7 +4,7 @@ import TensorCore
 
 /// A model, executed layer by layer in double precision on dense row-major arrays: the oracle of the
 /// tests and of `diff --reference`.
-public struct ReferenceNetwork {
+package struct ReferenceNetwork {
   private let network: NeuralNetwork
   private let description: ModelDescription
   private let outputNames: [String]
@@ -14,7 +14,7 @@ public struct ReferenceNetwork {
   /// - Parameter maxMemory: bytes that the blobs may take together; nil means the machine's memory.
   /// - Throws: `ModelError` where the model is not a neural network, or has a layer of a later
   ///   specification version.
-  public init(
+  package init(
     model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry(),
     addsForgetBias: Bool = false, maxMemory: Int? = nil
   ) throws {
@@ -44,7 +44,7 @@ public struct ReferenceNetwork {
   /// The outputs for inputs of the network's shapes, images before preprocessing, their
   /// channels in the order of their colour space. An optional input that is absent is zeros.
   /// - Parameter blobs: further blobs to return, or nil for all of them.
-  public func predict(
+  package func predict(
     _ inputs: [String: ReferenceTensor], blobs: Set<String>? = []
   ) throws -> [String: ReferenceTensor] {
     var values = try preprocessed(inputs)

@@ -3,16 +3,16 @@ import TensorCore
 
 /// A dense array of `Double`, row-major, of any rank, with the same elements as
 /// `[Seq, Batch, C, H, W]`.
-public struct ReferenceTensor: Sendable, Equatable {
+package struct ReferenceTensor: Sendable, Equatable {
   /// A place in a tensor.
-  public struct Position: Sendable, Equatable {
-    public var sequence: Int
-    public var batch: Int
-    public var channel: Int
-    public var y: Int
-    public var x: Int
+  package struct Position: Sendable, Equatable {
+    package var sequence: Int
+    package var batch: Int
+    package var channel: Int
+    package var y: Int
+    package var x: Int
 
-    public init(_ sequence: Int, _ batch: Int, _ channel: Int, _ y: Int, _ x: Int) {
+    package init(_ sequence: Int, _ batch: Int, _ channel: Int, _ y: Int, _ x: Int) {
       self.sequence = sequence
       self.batch = batch
       self.channel = channel
@@ -21,16 +21,16 @@ public struct ReferenceTensor: Sendable, Equatable {
     }
   }
 
-  public let shape: [Int]
-  public let sequence: Int
-  public let batch: Int
-  public let channels: Int
-  public let height: Int
-  public let width: Int
-  public var elements: [Double]
+  package let shape: [Int]
+  package let sequence: Int
+  package let batch: Int
+  package let channels: Int
+  package let height: Int
+  package let width: Int
+  package var elements: [Double]
 
   /// Precondition: the product of `shape` is the count of `elements`.
-  public init(shape: [Int], _ elements: [Double]) {
+  package init(shape: [Int], _ elements: [Double]) {
     precondition(!shape.isEmpty && shape.reduce(1, *) == elements.count)
     self.shape = shape
     let five = (try? BlobRank.fiveAxes(shape)) ?? [1, 1, elements.count, 1, 1]
@@ -48,7 +48,7 @@ public struct ReferenceTensor: Sendable, Equatable {
   }
 
   /// Precondition: the product of `shape` has been checked.
-  public init(shape: [Int], repeating value: Double = 0) {
+  package init(shape: [Int], repeating value: Double = 0) {
     self.init(shape: shape, [Double](repeating: value, count: shape.reduce(1, *)))
   }
 
@@ -70,20 +70,20 @@ public struct ReferenceTensor: Sendable, Equatable {
     }
   }
 
-  public init(_ tensor: Tensor) {
+  package init(_ tensor: Tensor) {
     self.init(shape: tensor.shape, tensor.elements.map(Double.init))
   }
 
   /// The values, rounded to single precision.
-  public var tensor: Tensor { Tensor(shape: shape, elements.map(Float.init)) }
+  package var tensor: Tensor { Tensor(shape: shape, elements.map(Float.init)) }
 
-  public func offset(_ p: Position) -> Int {
+  package func offset(_ p: Position) -> Int {
     (((p.sequence * batch + p.batch) * channels + p.channel) * height + p.y) * width + p.x
   }
 
-  public subscript(_ p: Position) -> Double { elements[offset(p)] }
+  package subscript(_ p: Position) -> Double { elements[offset(p)] }
 
-  public subscript(_ s: Int, _ b: Int, _ c: Int, _ y: Int, _ x: Int) -> Double {
+  package subscript(_ s: Int, _ b: Int, _ c: Int, _ y: Int, _ x: Int) -> Double {
     elements[offset(Position(s, b, c, y, x))]
   }
 

@@ -1,11 +1,6 @@
 import CoreMLModel
+import LibC
 import TensorCore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 extension Unary: ReferenceLayer {
   func referenceOutputs(

@@ -1,12 +1,5 @@
 import KernelInterface
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import LibC
 
 /// `x^α`: products and roots for the exponents that networks use, else the C library.
 @inline(never)

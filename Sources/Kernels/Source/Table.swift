@@ -2,7 +2,7 @@ import KernelInterface
 
 /// The kernels of this module's instruction set. Nothing else is visible from outside.
 @inline(never)
-public func makeKernelTable() -> KernelTable {
+package func makeKernelTable() -> KernelTable {
   KernelTable(
     channelBlock: channelBlock, panelBlocks: panelVectors / vectorsPerBlock, pixelTile: pixelTile,
     planarOutputs: planarOutputs,

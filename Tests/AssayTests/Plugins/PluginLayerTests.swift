@@ -1,15 +1,10 @@
 import CoreMLModel
 import CustomLayers
+import LibC
 import TensorCore
 import Testing
 
 @testable import Engine
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The classes that apps have, as plug-ins, beside the built-in ones.
 @Suite struct PluginLayerTests {

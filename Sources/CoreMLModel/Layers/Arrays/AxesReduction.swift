@@ -1,7 +1,7 @@
 import TensorCore
 
 /// A reduction over some axes, all of them where `reduceAll` is set or none is named.
-public protocol AxesReductionLayer: LayerParameters {
+package protocol AxesReductionLayer: LayerParameters {
   /// May count from the end.
   var axes: [Int] { get set }
   /// Whether reduced axes stay, with length 1.
@@ -10,15 +10,15 @@ public protocol AxesReductionLayer: LayerParameters {
 }
 
 extension AxesReductionLayer {
-  public static var specificationVersion: Int { 4 }
+  package static var specificationVersion: Int { 4 }
 
   /// The reduced axes, in ascending order.
-  public func reducedAxes(rank: Int) throws -> [Int] {
+  package func reducedAxes(rank: Int) throws -> [Int] {
     reduceAll || axes.isEmpty ? Array(0..<rank) : try ArrayShape.axes(axes, rank: rank)
   }
 
   /// Without axes left, `[1]`.
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let reduced = try reducedAxes(rank: shape.count)
     let kept = shape.indices.compactMap { axis in
@@ -29,123 +29,123 @@ extension AxesReductionLayer {
 }
 
 /// Σ |x|.
-public struct ReduceL1: AxesReductionLayer {
-  public static let typeName = "reduceL1"
+package struct ReduceL1: AxesReductionLayer {
+  package static let typeName = "reduceL1"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// √Σ x².
-public struct ReduceL2: AxesReductionLayer {
-  public static let typeName = "reduceL2"
+package struct ReduceL2: AxesReductionLayer {
+  package static let typeName = "reduceL2"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The largest.
-public struct ReduceMax: AxesReductionLayer {
-  public static let typeName = "reduceMax"
+package struct ReduceMax: AxesReductionLayer {
+  package static let typeName = "reduceMax"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The smallest.
-public struct ReduceMin: AxesReductionLayer {
-  public static let typeName = "reduceMin"
+package struct ReduceMin: AxesReductionLayer {
+  package static let typeName = "reduceMin"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Σ x.
-public struct ReduceSum: AxesReductionLayer {
-  public static let typeName = "reduceSum"
+package struct ReduceSum: AxesReductionLayer {
+  package static let typeName = "reduceSum"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// ∏ x.
-public struct ReduceProd: AxesReductionLayer {
-  public static let typeName = "reduceProd"
+package struct ReduceProd: AxesReductionLayer {
+  package static let typeName = "reduceProd"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The mean.
-public struct ReduceMean: AxesReductionLayer {
-  public static let typeName = "reduceMean"
+package struct ReduceMean: AxesReductionLayer {
+  package static let typeName = "reduceMean"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// log Σ x.
-public struct ReduceLogSum: AxesReductionLayer {
-  public static let typeName = "reduceLogSum"
+package struct ReduceLogSum: AxesReductionLayer {
+  package static let typeName = "reduceLogSum"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Σ x².
-public struct ReduceSumSquare: AxesReductionLayer {
-  public static let typeName = "reduceSumSquare"
+package struct ReduceSumSquare: AxesReductionLayer {
+  package static let typeName = "reduceSumSquare"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// log Σ exp x.
-public struct ReduceLogSumExp: AxesReductionLayer {
-  public static let typeName = "reduceLogSumExp"
+package struct ReduceLogSumExp: AxesReductionLayer {
+  package static let typeName = "reduceLogSumExp"
 
-  public var axes: [Int] = []
-  public var keepDims = false
-  public var reduceAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var keepDims = false
+  package var reduceAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension ReduceL1: EncodedMessage {

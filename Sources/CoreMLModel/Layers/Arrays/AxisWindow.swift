@@ -1,16 +1,16 @@
 import TensorCore
 
 /// A window that moves along one axis: where it begins, and how many places it has.
-public struct AxisWindow: Sendable, Equatable {
-  public var kernel: Int
-  public var stride: Int
-  public var dilation: Int
+package struct AxisWindow: Sendable, Equatable {
+  package var kernel: Int
+  package var stride: Int
+  package var dilation: Int
   /// What is added before and after the axis; of a transposed window, taken away.
-  public var before: Int
-  public var after: Int
-  public var output: Int
+  package var before: Int
+  package var after: Int
+  package var output: Int
 
-  public init(
+  package init(
     kernel: Int, stride: Int, dilation: Int, before: Int, after: Int, output: Int
   ) {
     self.kernel = kernel

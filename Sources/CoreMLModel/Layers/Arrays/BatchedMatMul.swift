@@ -2,25 +2,25 @@ import TensorCore
 
 /// The matrix product of the last two axes, those before stretched as in numpy; with one input, its
 /// product with the weights, plus a bias.
-public struct BatchedMatMul: LayerParameters {
-  public static let typeName = "batchedMatmul"
-  public static let specificationVersion = 4
-  public static let inputCount = 1...2
+package struct BatchedMatMul: LayerParameters {
+  package static let typeName = "batchedMatmul"
+  package static let specificationVersion = 4
+  package static let inputCount = 1...2
 
-  public var transposeA = false
-  public var transposeB = false
+  package var transposeA = false
+  package var transposeB = false
   /// X1, the length of the input's last axis.
-  public var weightMatrixFirstDimension = 0
+  package var weightMatrixFirstDimension = 0
   /// X2, the length of the output's last axis.
-  public var weightMatrixSecondDimension = 0
-  public var hasBias = false
+  package var weightMatrixSecondDimension = 0
+  package var hasBias = false
   /// The matrix `[X1, X2]` column by column: row-major `[X2, X1]`.
-  public var matrix: Weights?
-  public var bias: Weights?
-  public var int8DynamicQuantize = false
-  public var unknownFields = UnknownFields()
+  package var matrix: Weights?
+  package var bias: Weights?
+  package var int8DynamicQuantize = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension BatchedMatMul: EncodedMessage {
@@ -37,11 +37,11 @@ extension BatchedMatMul: EncodedMessage {
 }
 
 extension BatchedMatMul {
-  public var requiredSpecificationVersion: Int { int8DynamicQuantize ? 5 : 4 }
+  package var requiredSpecificationVersion: Int { int8DynamicQuantize ? 5 : 4 }
 
   /// A vector is a row as the first operand and a column as the second; that axis is left out of
   /// the result.
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let first = try arrayInput(inputs)
     if inputs.count == 1 {
       guard first.last == weightMatrixFirstDimension, weightMatrixSecondDimension > 0 else {
@@ -61,7 +61,7 @@ extension BatchedMatMul {
   }
 
   /// Rows, depth and columns of each product of two inputs, and the axes before the matrices.
-  public func matrixSizes(_ inputs: [[Int]]) throws -> (
+  package func matrixSizes(_ inputs: [[Int]]) throws -> (
     rows: Int, depth: Int, columns: Int, firstBatch: [Int], secondBatch: [Int]
   ) {
     var a = inputs[0].count == 1 ? [1] + inputs[0] : inputs[0]
@@ -77,7 +77,7 @@ extension BatchedMatMul {
     return (a[a.count - 2], depth, b[b.count - 1], a.dropLast(2), b.dropLast(2))
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     named(("weights", matrix), ("bias", bias)) {
       $0 == "bias"
         ? [weightMatrixSecondDimension]

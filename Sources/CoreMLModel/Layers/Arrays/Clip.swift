@@ -1,31 +1,31 @@
 import TensorCore
 
 /// min(max(x, minVal), maxVal)
-public struct Clip: ElementFunctionLayer {
-  public static let typeName = "clip"
+package struct Clip: ElementFunctionLayer {
+  package static let typeName = "clip"
 
-  public var minVal: Float = 0
-  public var maxVal: Float = 0
-  public var unknownFields = UnknownFields()
+  package var minVal: Float = 0
+  package var maxVal: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// x ≥ 0 ? min(β, x) : min(β, α·x)
-public struct ClampedReLU: ElementFunctionLayer {
-  public static let typeName = "clampedReLU"
-  public static let specificationVersion = 5
+package struct ClampedReLU: ElementFunctionLayer {
+  package static let typeName = "clampedReLU"
+  package static let specificationVersion = 5
 
-  public var alpha: Float = 0
-  public var beta: Float = 0
-  public var unknownFields = UnknownFields()
+  package var alpha: Float = 0
+  package var beta: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// x · Φ(x), where Φ is the normal distribution's function, or an approximation of it.
-public struct Gelu: ElementFunctionLayer {
-  public enum Mode: Int, Sendable, CaseIterable {
+package struct Gelu: ElementFunctionLayer {
+  package enum Mode: Int, Sendable, CaseIterable {
     /// x/2 · (1 + erf(x/√2))
     case exact = 0
     /// x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))
@@ -34,12 +34,12 @@ public struct Gelu: ElementFunctionLayer {
     case sigmoidApproximation = 2
   }
 
-  public static let typeName = "gelu"
+  package static let typeName = "gelu"
 
-  public var mode = Mode.exact
-  public var unknownFields = UnknownFields()
+  package var mode = Mode.exact
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Clip: EncodedMessage {

@@ -1,72 +1,72 @@
 /// A condition on each element, whose results are 1 and 0.
-public protocol ComparisonLayer: BroadcastingLayer {
+package protocol ComparisonLayer: BroadcastingLayer {
   /// What a single input is compared with.
   var alpha: Float { get set }
 }
 
 extension ComparisonLayer {
-  public static var specificationVersion: Int { 4 }
-  public static var inputCount: ClosedRange<Int> { 1...2 }
+  package static var specificationVersion: Int { 4 }
+  package static var inputCount: ClosedRange<Int> { 1...2 }
 }
 
 /// a = b, element by element; a single input is compared with `alpha`.
-public struct Equal: ComparisonLayer {
-  public static let typeName = "equal"
+package struct Equal: ComparisonLayer {
+  package static let typeName = "equal"
 
-  public var alpha: Float = 0
-  public var unknownFields = UnknownFields()
+  package var alpha: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// a ≠ b, element by element; a single input is compared with `alpha`.
-public struct NotEqual: ComparisonLayer {
-  public static let typeName = "notEqual"
+package struct NotEqual: ComparisonLayer {
+  package static let typeName = "notEqual"
 
-  public var alpha: Float = 0
-  public var unknownFields = UnknownFields()
+  package var alpha: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// a < b, element by element; a single input is compared with `alpha`.
-public struct LessThan: ComparisonLayer {
-  public static let typeName = "lessThan"
+package struct LessThan: ComparisonLayer {
+  package static let typeName = "lessThan"
 
-  public var alpha: Float = 0
-  public var unknownFields = UnknownFields()
+  package var alpha: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// a ≤ b, element by element; a single input is compared with `alpha`.
-public struct LessEqual: ComparisonLayer {
-  public static let typeName = "lessEqual"
+package struct LessEqual: ComparisonLayer {
+  package static let typeName = "lessEqual"
 
-  public var alpha: Float = 0
-  public var unknownFields = UnknownFields()
+  package var alpha: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// a > b, element by element; a single input is compared with `alpha`.
-public struct GreaterThan: ComparisonLayer {
-  public static let typeName = "greaterThan"
+package struct GreaterThan: ComparisonLayer {
+  package static let typeName = "greaterThan"
 
-  public var alpha: Float = 0
-  public var unknownFields = UnknownFields()
+  package var alpha: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// a ≥ b, element by element; a single input is compared with `alpha`.
-public struct GreaterEqual: ComparisonLayer {
-  public static let typeName = "greaterEqual"
+package struct GreaterEqual: ComparisonLayer {
+  package static let typeName = "greaterEqual"
 
-  public var alpha: Float = 0
-  public var unknownFields = UnknownFields()
+  package var alpha: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Equal: EncodedMessage {

@@ -1,46 +1,46 @@
 import TensorCore
 
 /// The inputs one after the other along an axis.
-public struct ConcatND: LayerParameters {
-  public static let typeName = "concatND"
-  public static let specificationVersion = 4
-  public static let inputCount = 1...Int.max
+package struct ConcatND: LayerParameters {
+  package static let typeName = "concatND"
+  package static let specificationVersion = 4
+  package static let inputCount = 1...Int.max
 
   /// May count from the end.
-  public var axis = 0
+  package var axis = 0
   /// Whether the inputs, all of one shape, take turns along the axis.
-  public var interleave = false
-  public var unknownFields = UnknownFields()
+  package var interleave = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The inputs, all of one shape, along a new axis.
-public struct Stack: LayerParameters {
-  public static let typeName = "stack"
-  public static let specificationVersion = 4
-  public static let inputCount = 1...Int.max
+package struct Stack: LayerParameters {
+  package static let typeName = "stack"
+  package static let specificationVersion = 4
+  package static let inputCount = 1...Int.max
 
   /// May count from the end of the output.
-  public var axis = 0
-  public var unknownFields = UnknownFields()
+  package var axis = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Parts of the input along an axis: `numSplits` equal ones, or of the sizes in `splitSizes`.
-public struct SplitND: LayerParameters {
-  public static let typeName = "splitND"
-  public static let specificationVersion = 4
-  public static let outputCount = 1...Int.max
+package struct SplitND: LayerParameters {
+  package static let typeName = "splitND"
+  package static let specificationVersion = 4
+  package static let outputCount = 1...Int.max
 
   /// May count from the end.
-  public var axis = 0
-  public var numSplits = 0
-  public var splitSizes: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var axis = 0
+  package var numSplits = 0
+  package var splitSizes: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension ConcatND: EncodedMessage {
@@ -63,9 +63,9 @@ extension SplitND: EncodedMessage {
 }
 
 extension ConcatND {
-  public var requiredSpecificationVersion: Int { interleave ? 5 : 4 }
+  package var requiredSpecificationVersion: Int { interleave ? 5 : 4 }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var result = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: result.count)
     for shape in inputs.dropFirst() {
@@ -84,7 +84,7 @@ extension ConcatND {
 }
 
 extension Stack {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count + 1)
     guard inputs.allSatisfy({ $0 == shape }) else {
@@ -97,7 +97,7 @@ extension Stack {
 
 extension SplitND {
   /// The length of each part along the axis, of which the input has `length`.
-  public func sizes(of length: Int) throws -> [Int] {
+  package func sizes(of length: Int) throws -> [Int] {
     if splitSizes.isEmpty {
       guard numSplits > 0, numSplits <= Limits.layers, length % numSplits == 0 else {
         throw ModelError(
@@ -112,7 +112,7 @@ extension SplitND {
     return splitSizes
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     return try sizes(of: shape[axis]).map { size in

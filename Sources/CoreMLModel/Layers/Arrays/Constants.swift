@@ -1,69 +1,69 @@
 import TensorCore
 
 /// A constant of any shape.
-public struct LoadConstantND: LayerParameters {
-  public static let typeName = "loadConstantND"
-  public static let specificationVersion = 4
-  public static let inputCount = 0...0
+package struct LoadConstantND: LayerParameters {
+  package static let typeName = "loadConstantND"
+  package static let specificationVersion = 4
+  package static let inputCount = 0...0
 
-  public var shape: [Int] = []
-  public var data: Weights?
-  public var unknownFields = UnknownFields()
+  package var shape: [Int] = []
+  package var data: Weights?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 
-  public init(shape: [Int], _ data: Weights) {
+  package init(shape: [Int], _ data: Weights) {
     self.shape = shape
     self.data = data
   }
 }
 
 /// One value everywhere.
-public struct FillStatic: LayerParameters {
-  public static let typeName = "fillStatic"
-  public static let specificationVersion = 4
-  public static let inputCount = 0...0
+package struct FillStatic: LayerParameters {
+  package static let typeName = "fillStatic"
+  package static let specificationVersion = 4
+  package static let inputCount = 0...0
 
-  public var value: Float = 0
-  public var targetShape: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var value: Float = 0
+  package var targetShape: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// One value everywhere, in the input's shape.
-public struct FillLike: LayerParameters {
-  public static let typeName = "fillLike"
-  public static let specificationVersion = 4
+package struct FillLike: LayerParameters {
+  package static let typeName = "fillLike"
+  package static let specificationVersion = 4
 
-  public var value: Float = 0
-  public var unknownFields = UnknownFields()
+  package var value: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// start, start + step, start + 2 · step, … below the end (above it where the step is negative).
-public struct RangeStatic: LayerParameters {
-  public static let typeName = "rangeStatic"
-  public static let specificationVersion = 4
-  public static let inputCount = 0...0
+package struct RangeStatic: LayerParameters {
+  package static let typeName = "rangeStatic"
+  package static let specificationVersion = 4
+  package static let inputCount = 0...0
 
-  public var endValue: Float = 0
-  public var startValue: Float = 0
-  public var stepSizeValue: Float = 0
-  public var unknownFields = UnknownFields()
+  package var endValue: Float = 0
+  package var startValue: Float = 0
+  package var stepSizeValue: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The sizes of the input, as a vector.
-public struct GetShape: ParameterlessLayer {
-  public static let typeName = "getShape"
-  public static let specificationVersion = 4
+package struct GetShape: ParameterlessLayer {
+  package static let typeName = "getShape"
+  package static let specificationVersion = 4
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension LoadConstantND: EncodedMessage {
@@ -93,23 +93,23 @@ extension RangeStatic: EncodedMessage {
 }
 
 extension LoadConstantND {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs, atLeast: 0)
     return [try ArrayShape.checked(shape, "shape")]
   }
 
-  public var weights: [NamedWeights] { named(("data", data)) { _ in shape } }
+  package var weights: [NamedWeights] { named(("data", data)) { _ in shape } }
 }
 
 extension FillStatic {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs, atLeast: 0)
     return [try ArrayShape.checked(targetShape, "targetShape")]
   }
 }
 
 extension FillLike {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [try ArrayShape.checked(try arrayInput(inputs))]
   }
 }
@@ -127,18 +127,18 @@ extension RangeStatic {
   }
 
   /// The numbers, in single precision as start + n · step.
-  public func values() throws -> [Float] {
+  package func values() throws -> [Float] {
     try (0..<count()).map { Float(Double(startValue) + Double($0) * Double(stepSizeValue)) }
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs, atLeast: 0)
     return [[try count()]]
   }
 }
 
 extension GetShape {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [[try arrayInput(inputs).count]]
   }
 }

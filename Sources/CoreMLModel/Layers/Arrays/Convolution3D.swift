@@ -1,50 +1,50 @@
 import TensorCore
 
 /// Convolution over depth, height and width of `[B, C, D, H, W]`, or its transpose.
-public struct Convolution3D: LayerParameters {
-  public enum PaddingType: Int, Sendable, CaseIterable {
+package struct Convolution3D: LayerParameters {
+  package enum PaddingType: Int, Sendable, CaseIterable {
     /// The amounts in the message.
     case custom = 0
     case valid = 1
     case same = 2
   }
 
-  public static let typeName = "convolution3d"
-  public static let specificationVersion = 5
-  public static let minimumRank = 5
+  package static let typeName = "convolution3d"
+  package static let specificationVersion = 5
+  package static let minimumRank = 5
 
-  public var outputChannels = 0
-  public var inputChannels = 0
+  package var outputChannels = 0
+  package var inputChannels = 0
   /// 0 means 1.
-  public var nGroups = 0
-  public var kernelDepth = 0
-  public var kernelHeight = 0
-  public var kernelWidth = 0
+  package var nGroups = 0
+  package var kernelDepth = 0
+  package var kernelHeight = 0
+  package var kernelWidth = 0
   /// 0 means 1, as for the other strides and dilations.
-  public var strideDepth = 0
-  public var strideHeight = 0
-  public var strideWidth = 0
-  public var dilationDepth = 0
-  public var dilationHeight = 0
-  public var dilationWidth = 0
-  public var hasBias = false
+  package var strideDepth = 0
+  package var strideHeight = 0
+  package var strideWidth = 0
+  package var dilationDepth = 0
+  package var dilationHeight = 0
+  package var dilationWidth = 0
+  package var hasBias = false
   /// `[outputChannels, inputChannels / groups, D, H, W]`, of a deconvolution
   /// `[inputChannels, outputChannels / groups, D, H, W]`.
-  public var kernel: Weights?
-  public var bias: Weights?
-  public var paddingType = PaddingType.custom
-  public var customPaddingFront = 0
-  public var customPaddingBack = 0
-  public var customPaddingTop = 0
-  public var customPaddingBottom = 0
-  public var customPaddingLeft = 0
-  public var customPaddingRight = 0
-  public var isDeconvolution = false
+  package var kernel: Weights?
+  package var bias: Weights?
+  package var paddingType = PaddingType.custom
+  package var customPaddingFront = 0
+  package var customPaddingBack = 0
+  package var customPaddingTop = 0
+  package var customPaddingBottom = 0
+  package var customPaddingLeft = 0
+  package var customPaddingRight = 0
+  package var isDeconvolution = false
   /// D, H, W of a deconvolution's output.
-  public var outputShape: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var outputShape: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Convolution3D: EncodedMessage {
@@ -77,10 +77,10 @@ extension Convolution3D: EncodedMessage {
 }
 
 extension Convolution3D {
-  public var groups: Int { nGroups == 0 ? 1 : nGroups }
+  package var groups: Int { nGroups == 0 ? 1 : nGroups }
 
   /// The window along D, H and W for an input of these sizes.
-  public func windows(_ size: [Int]) throws -> [AxisWindow] {
+  package func windows(_ size: [Int]) throws -> [AxisWindow] {
     let kernels = [kernelDepth, kernelHeight, kernelWidth]
     let strides = [strideDepth, strideHeight, strideWidth].map { $0 == 0 ? 1 : $0 }
     let dilations = [dilationDepth, dilationHeight, dilationWidth].map { $0 == 0 ? 1 : $0 }
@@ -103,7 +103,7 @@ extension Convolution3D {
     }
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     guard shape.count == 5, shape[1] == inputChannels, outputChannels > 0 else {
       throw ModelError(
@@ -128,7 +128,7 @@ extension Convolution3D {
       + [kernelDepth, kernelHeight, kernelWidth]
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     let axis = isDeconvolution ? 1 : 0
     return (kernel.map { [NamedWeights("weights", kernelShape, $0, channelAxis: axis)] } ?? [])
       + (bias.map { [NamedWeights("bias", [outputChannels], $0)] } ?? [])

@@ -1,172 +1,172 @@
 /// A function of each element of an array of any rank.
-public protocol ElementFunctionLayer: LayerParameters {}
+package protocol ElementFunctionLayer: LayerParameters {}
 
 extension ElementFunctionLayer {
-  public static var specificationVersion: Int { 4 }
+  package static var specificationVersion: Int { 4 }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [try ArrayShape.checked(try arrayInput(inputs))]
   }
 }
 
 /// ⌈x⌉.
-public struct Ceil: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "ceil"
+package struct Ceil: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "ceil"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// ⌊x⌋.
-public struct Floor: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "floor"
+package struct Floor: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "floor"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// 1, 0 or −1.
-public struct Sign: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "sign"
+package struct Sign: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "sign"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// To the nearest whole number, halves to the even one.
-public struct Round: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "round"
+package struct Round: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "round"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// 2 ^ x.
-public struct Exp2: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "exp2"
+package struct Exp2: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "exp2"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// sin x.
-public struct Sin: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "sin"
+package struct Sin: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "sin"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// cos x.
-public struct Cos: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "cos"
+package struct Cos: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "cos"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// tan x.
-public struct Tan: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "tan"
+package struct Tan: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "tan"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// arcsin x.
-public struct Asin: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "asin"
+package struct Asin: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "asin"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// arccos x.
-public struct Acos: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "acos"
+package struct Acos: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "acos"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// arctan x.
-public struct Atan: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "atan"
+package struct Atan: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "atan"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// sinh x.
-public struct Sinh: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "sinh"
+package struct Sinh: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "sinh"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// cosh x.
-public struct Cosh: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "cosh"
+package struct Cosh: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "cosh"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// tanh x.
-public struct Tanh: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "tanh"
+package struct Tanh: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "tanh"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// arsinh x.
-public struct Asinh: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "asinh"
+package struct Asinh: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "asinh"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// arcosh x.
-public struct Acosh: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "acosh"
+package struct Acosh: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "acosh"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// artanh x.
-public struct Atanh: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "atanh"
+package struct Atanh: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "atanh"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// 2/√π · ∫₀ˣ exp(−t²) dt.
-public struct Erf: ElementFunctionLayer, ParameterlessLayer {
-  public static let typeName = "erf"
+package struct Erf: ElementFunctionLayer, ParameterlessLayer {
+  package static let typeName = "erf"
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }

@@ -1,72 +1,72 @@
 import TensorCore
 
 /// Elements of the first input along an axis, at the places that the second one holds.
-public struct Gather: LayerParameters {
-  public static let typeName = "gather"
-  public static let specificationVersion = 4
-  public static let inputCount = 2...2
+package struct Gather: LayerParameters {
+  package static let typeName = "gather"
+  package static let specificationVersion = 4
+  package static let inputCount = 2...2
 
   /// May count from the end.
-  public var axis = 0
-  public var unknownFields = UnknownFields()
+  package var axis = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Parts of the first input at the places that the last axis of the second one holds.
-public struct GatherND: ParameterlessLayer {
-  public static let typeName = "gatherND"
-  public static let specificationVersion = 4
-  public static let inputCount = 2...2
+package struct GatherND: ParameterlessLayer {
+  package static let typeName = "gatherND"
+  package static let specificationVersion = 4
+  package static let inputCount = 2...2
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Element (…, k, …) of the first input for each k = second input (…, i, …).
-public struct GatherAlongAxis: LayerParameters {
-  public static let typeName = "gatherAlongAxis"
-  public static let specificationVersion = 4
-  public static let inputCount = 2...2
+package struct GatherAlongAxis: LayerParameters {
+  package static let typeName = "gatherAlongAxis"
+  package static let specificationVersion = 4
+  package static let inputCount = 2...2
 
   /// May count from the end.
-  public var axis = 0
-  public var unknownFields = UnknownFields()
+  package var axis = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// out[…, o] = weights[o, in[…]] + bias[o]; the input's last axis has the length 1 and goes.
-public struct EmbeddingND: LayerParameters {
-  public static let typeName = "embeddingND"
-  public static let specificationVersion = 4
-  public static let minimumRank = 2
+package struct EmbeddingND: LayerParameters {
+  package static let typeName = "embeddingND"
+  package static let specificationVersion = 4
+  package static let minimumRank = 2
 
-  public var vocabSize = 0
-  public var embeddingSize = 0
-  public var hasBias = false
+  package var vocabSize = 0
+  package var embeddingSize = 0
+  package var hasBias = false
   /// `[embeddingSize, vocabSize]`
-  public var matrix: Weights?
-  public var bias: Weights?
-  public var unknownFields = UnknownFields()
+  package var matrix: Weights?
+  package var bias: Weights?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// `onValue` at the place that the input holds along a new axis, elsewhere `offValue`.
-public struct OneHot: LayerParameters {
-  public static let typeName = "oneHot"
-  public static let specificationVersion = 5
+package struct OneHot: LayerParameters {
+  package static let typeName = "oneHot"
+  package static let specificationVersion = 5
 
-  public var oneHotVectorSize = 0
+  package var oneHotVectorSize = 0
   /// Of the output; may count from the end.
-  public var axis = 0
-  public var onValue: Float = 0
-  public var offValue: Float = 0
-  public var unknownFields = UnknownFields()
+  package var axis = 0
+  package var onValue: Float = 0
+  package var offValue: Float = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Gather: EncodedMessage {
@@ -97,7 +97,7 @@ extension OneHot: EncodedMessage {
 }
 
 extension Gather {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     shape.replaceSubrange(axis...axis, with: inputs[1])
@@ -106,7 +106,7 @@ extension Gather {
 }
 
 extension GatherND {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let places = inputs[1]
     guard let depth = places.last, depth > 0, depth <= shape.count else {
@@ -119,7 +119,7 @@ extension GatherND {
 }
 
 extension GatherAlongAxis {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     guard inputs[1].count == shape.count,
@@ -133,7 +133,7 @@ extension GatherAlongAxis {
 }
 
 extension EmbeddingND {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     guard shape.last == 1 else {
       throw ModelError(
@@ -142,7 +142,7 @@ extension EmbeddingND {
     return [try ArrayShape.checked(shape.dropLast() + [embeddingSize])]
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     named(("weights", matrix), ("bias", bias)) {
       $0 == "bias" ? [embeddingSize] : [embeddingSize, vocabSize]
     }
@@ -150,7 +150,7 @@ extension EmbeddingND {
 }
 
 extension OneHot {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count + 1)
     shape.insert(oneHotVectorSize, at: axis)

@@ -1,19 +1,19 @@
 import TensorCore
 
 /// γ · (x − μ) / √(σ² + ε) + β over the last axes, whose lengths are `normalizedShape`.
-public struct LayerNormalization: LayerParameters {
-  public static let typeName = "layerNormalization"
-  public static let specificationVersion = 4
+package struct LayerNormalization: LayerParameters {
+  package static let typeName = "layerNormalization"
+  package static let specificationVersion = 4
 
-  public var normalizedShape: [Int] = []
+  package var normalizedShape: [Int] = []
   /// As it stands, 0 too.
-  public var eps: Float = 0
+  package var eps: Float = 0
   /// Of shape `normalizedShape`.
-  public var gamma: Weights?
-  public var beta: Weights?
-  public var unknownFields = UnknownFields()
+  package var gamma: Weights?
+  package var beta: Weights?
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension LayerNormalization: EncodedMessage {
@@ -26,7 +26,7 @@ extension LayerNormalization: EncodedMessage {
 }
 
 extension LayerNormalization {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try ArrayShape.checked(try arrayInput(inputs))
     guard !normalizedShape.isEmpty, shape.suffix(normalizedShape.count) == normalizedShape[...]
     else {
@@ -37,7 +37,7 @@ extension LayerNormalization {
     return [shape]
   }
 
-  public var weights: [NamedWeights] {
+  package var weights: [NamedWeights] {
     named(("gamma", gamma), ("beta", beta)) { _ in normalizedShape }
   }
 }

@@ -1,44 +1,44 @@
 import TensorCore
 
 /// The elements of each matrix between two diagonals, zeros elsewhere.
-public struct MatrixBandPart: LayerParameters {
-  public static let typeName = "matrixBandPart"
-  public static let specificationVersion = 4
-  public static let minimumRank = 2
+package struct MatrixBandPart: LayerParameters {
+  package static let typeName = "matrixBandPart"
+  package static let specificationVersion = 4
+  package static let minimumRank = 2
 
   /// Diagonals below the main one that stay; a negative number keeps all.
-  public var numLower = 0
+  package var numLower = 0
   /// The same above.
-  public var numUpper = 0
-  public var unknownFields = UnknownFields()
+  package var numUpper = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The elements of each matrix at and below diagonal k, zeros elsewhere.
-public struct LowerTriangular: LayerParameters {
-  public static let typeName = "lowerTriangular"
-  public static let specificationVersion = 4
-  public static let minimumRank = 2
+package struct LowerTriangular: LayerParameters {
+  package static let typeName = "lowerTriangular"
+  package static let specificationVersion = 4
+  package static let minimumRank = 2
 
   /// 0 is the main diagonal, positive ones are above it.
-  public var k = 0
-  public var unknownFields = UnknownFields()
+  package var k = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The elements of each matrix at and above diagonal k, zeros elsewhere.
-public struct UpperTriangular: LayerParameters {
-  public static let typeName = "upperTriangular"
-  public static let specificationVersion = 4
-  public static let minimumRank = 2
+package struct UpperTriangular: LayerParameters {
+  package static let typeName = "upperTriangular"
+  package static let specificationVersion = 4
+  package static let minimumRank = 2
 
   /// 0 is the main diagonal, positive ones are above it.
-  public var k = 0
-  public var unknownFields = UnknownFields()
+  package var k = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension MatrixBandPart: EncodedMessage {
@@ -67,13 +67,13 @@ extension LayerParameters {
 }
 
 extension MatrixBandPart {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try matrices(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try matrices(inputs) }
 }
 
 extension LowerTriangular {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try matrices(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try matrices(inputs) }
 }
 
 extension UpperTriangular {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try matrices(inputs) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try matrices(inputs) }
 }

@@ -7,22 +7,22 @@ import TensorCore
 /// the boxes kept `[B, maxBoxes, 4]`, their scores `[B, maxBoxes, C]`, their places `[B, maxBoxes]`
 /// and their number `[B]`; what is left over is 0, and −1 among the places. The best box is always
 /// kept.
-public struct NonMaximumSuppression: LayerParameters {
-  public static let typeName = "NonMaximumSuppression"
-  public static let specificationVersion = 4
-  public static let inputCount = 2...5
-  public static let outputCount = 4...4
+package struct NonMaximumSuppression: LayerParameters {
+  package static let typeName = "NonMaximumSuppression"
+  package static let specificationVersion = 4
+  package static let inputCount = 2...5
+  package static let outputCount = 4...4
 
   /// A box goes where a better one's intersection over union with it is larger.
-  public var iouThreshold: Float = 0
+  package var iouThreshold: Float = 0
   /// Boxes go whose largest score is less.
-  public var scoreThreshold: Float = 0
-  public var maxBoxes = 0
+  package var scoreThreshold: Float = 0
+  package var maxBoxes = 0
   /// Whether only boxes with the same best class cover each other.
-  public var perClassSuppression = false
-  public var unknownFields = UnknownFields()
+  package var perClassSuppression = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension NonMaximumSuppression: EncodedMessage {
@@ -35,7 +35,7 @@ extension NonMaximumSuppression: EncodedMessage {
 }
 
 extension NonMaximumSuppression {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let boxes = try arrayInput(inputs)
     guard inputs.count == 2 else {
       throw ModelError(

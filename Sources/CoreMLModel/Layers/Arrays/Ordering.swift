@@ -1,76 +1,76 @@
 import TensorCore
 
 /// The place of the largest element along an axis, the first one of equals.
-public struct ArgMax: LayerParameters {
-  public static let typeName = "argMax"
-  public static let specificationVersion = 4
+package struct ArgMax: LayerParameters {
+  package static let typeName = "argMax"
+  package static let specificationVersion = 4
 
   /// May count from the end.
-  public var axis = 0
+  package var axis = 0
   /// Whether the axis goes; otherwise it stays with length 1.
-  public var removeDim = false
-  public var unknownFields = UnknownFields()
+  package var removeDim = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The place of the smallest element along an axis, the first one of equals.
-public struct ArgMin: LayerParameters {
-  public static let typeName = "argMin"
-  public static let specificationVersion = 4
+package struct ArgMin: LayerParameters {
+  package static let typeName = "argMin"
+  package static let specificationVersion = 4
 
   /// May count from the end.
-  public var axis = 0
+  package var axis = 0
   /// Whether the axis goes; otherwise it stays with length 1.
-  public var removeDim = false
-  public var unknownFields = UnknownFields()
+  package var removeDim = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The K largest (or smallest) elements along an axis in descending (ascending) order, and their
 /// places.
-public struct TopK: LayerParameters {
-  public static let typeName = "topK"
-  public static let specificationVersion = 4
-  public static let outputCount = 1...2
+package struct TopK: LayerParameters {
+  package static let typeName = "topK"
+  package static let specificationVersion = 4
+  package static let outputCount = 1...2
 
   /// May count from the end.
-  public var axis = 0
+  package var axis = 0
   /// K
-  public var count = 0
-  public var useBottomK = false
-  public var unknownFields = UnknownFields()
+  package var count = 0
+  package var useBottomK = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The places of the elements along an axis, in ascending or descending order of the elements.
-public struct ArgSort: LayerParameters {
-  public static let typeName = "argSort"
-  public static let specificationVersion = 5
+package struct ArgSort: LayerParameters {
+  package static let typeName = "argSort"
+  package static let specificationVersion = 5
 
-  public var axis = 0
-  public var descending = false
-  public var unknownFields = UnknownFields()
+  package var axis = 0
+  package var descending = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The sums of the elements up to each along an axis.
-public struct CumSum: LayerParameters {
-  public static let typeName = "cumSum"
-  public static let specificationVersion = 5
+package struct CumSum: LayerParameters {
+  package static let typeName = "cumSum"
+  package static let specificationVersion = 5
 
   /// May count from the end.
-  public var axis = 0
+  package var axis = 0
   /// Whether an element's own value is left out.
-  public var excludeFinalSum = false
+  package var excludeFinalSum = false
   /// Whether the sums run from the end.
-  public var reverse = false
-  public var unknownFields = UnknownFields()
+  package var reverse = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension ArgMax: EncodedMessage {
@@ -127,19 +127,19 @@ extension LayerParameters {
 }
 
 extension ArgMax {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try extremum(inputs, axis, removeDim)
   }
 }
 
 extension ArgMin {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try extremum(inputs, axis, removeDim)
   }
 }
 
 extension TopK {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     guard count > 0, count <= shape[axis] else {
@@ -152,9 +152,9 @@ extension TopK {
 }
 
 extension ArgSort {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
 }
 
 extension CumSum {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
 }

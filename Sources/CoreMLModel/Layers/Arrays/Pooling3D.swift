@@ -1,55 +1,55 @@
 import TensorCore
 
 /// Maximum or average over windows of `[B, C, D, H, W]`.
-public struct Pooling3D: LayerParameters {
-  public enum PoolingType: Int, Sendable, CaseIterable {
+package struct Pooling3D: LayerParameters {
+  package enum PoolingType: Int, Sendable, CaseIterable {
     case max = 0
     case average = 1
   }
 
-  public enum PaddingType: Int, Sendable, CaseIterable {
+  package enum PaddingType: Int, Sendable, CaseIterable {
     case custom = 0
     case valid = 1
     case same = 2
   }
 
-  public static let typeName = "pooling3d"
-  public static let specificationVersion = 5
-  public static let minimumRank = 5
+  package static let typeName = "pooling3d"
+  package static let specificationVersion = 5
+  package static let minimumRank = 5
 
-  public var type = PoolingType.max
-  public var kernelDepth = 0
-  public var kernelHeight = 0
-  public var kernelWidth = 0
-  public var strideDepth = 0
-  public var strideHeight = 0
-  public var strideWidth = 0
-  public var paddingType = PaddingType.custom
-  public var customPaddingFront = 0
-  public var customPaddingBack = 0
-  public var customPaddingTop = 0
-  public var customPaddingBottom = 0
-  public var customPaddingLeft = 0
-  public var customPaddingRight = 0
+  package var type = PoolingType.max
+  package var kernelDepth = 0
+  package var kernelHeight = 0
+  package var kernelWidth = 0
+  package var strideDepth = 0
+  package var strideHeight = 0
+  package var strideWidth = 0
+  package var paddingType = PaddingType.custom
+  package var customPaddingFront = 0
+  package var customPaddingBack = 0
+  package var customPaddingTop = 0
+  package var customPaddingBottom = 0
+  package var customPaddingLeft = 0
+  package var customPaddingRight = 0
   /// Whether an average divides by the elements that are no padding.
-  public var countExcludePadding = false
-  public var unknownFields = UnknownFields()
+  package var countExcludePadding = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Maximum or average over D, H and W of `[B, C, D, H, W]`, which become 1.
-public struct GlobalPooling3D: LayerParameters {
-  public typealias PoolingType = Pooling3D.PoolingType
+package struct GlobalPooling3D: LayerParameters {
+  package typealias PoolingType = Pooling3D.PoolingType
 
-  public static let typeName = "globalPooling3d"
-  public static let specificationVersion = 5
-  public static let minimumRank = 5
+  package static let typeName = "globalPooling3d"
+  package static let specificationVersion = 5
+  package static let minimumRank = 5
 
-  public var type = PoolingType.max
-  public var unknownFields = UnknownFields()
+  package var type = PoolingType.max
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Pooling3D: EncodedMessage {
@@ -78,7 +78,7 @@ extension GlobalPooling3D: EncodedMessage {
 
 extension Pooling3D {
   /// The window along D, H and W for an input of these sizes.
-  public func windows(_ size: [Int]) throws -> [AxisWindow] {
+  package func windows(_ size: [Int]) throws -> [AxisWindow] {
     let kernels = [kernelDepth, kernelHeight, kernelWidth]
     let strides = [strideDepth, strideHeight, strideWidth].map { $0 == 0 ? 1 : $0 }
     let custom = [
@@ -97,7 +97,7 @@ extension Pooling3D {
     }
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     guard shape.count == 5 else {
       throw ModelError(
@@ -110,7 +110,7 @@ extension Pooling3D {
 }
 
 extension GlobalPooling3D {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     guard shape.count == 5 else {
       throw ModelError(

@@ -1,53 +1,53 @@
 import TensorCore
 
 /// The input, repeated along axes of length 1 to a shape.
-public struct BroadcastToStatic: LayerParameters {
-  public static let typeName = "broadcastToStatic"
-  public static let specificationVersion = 4
+package struct BroadcastToStatic: LayerParameters {
+  package static let typeName = "broadcastToStatic"
+  package static let specificationVersion = 4
 
-  public var targetShape: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var targetShape: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The first input, repeated along axes of length 1 to the second one's shape.
-public struct BroadcastToLike: ParameterlessLayer {
-  public static let typeName = "broadcastToLike"
-  public static let specificationVersion = 4
-  public static let inputCount = 2...2
+package struct BroadcastToLike: ParameterlessLayer {
+  package static let typeName = "broadcastToLike"
+  package static let specificationVersion = 4
+  package static let inputCount = 2...2
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The input, `reps[axis]` times along each axis.
-public struct Tile: LayerParameters {
-  public static let typeName = "tile"
-  public static let specificationVersion = 4
+package struct Tile: LayerParameters {
+  package static let typeName = "tile"
+  package static let specificationVersion = 4
 
   /// Aligned at the last axis; axes that it does not name are not repeated.
-  public var reps: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var reps: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// A value round the input.
-public struct ConstantPad: LayerParameters {
-  public static let typeName = "constantPad"
-  public static let specificationVersion = 4
+package struct ConstantPad: LayerParameters {
+  package static let typeName = "constantPad"
+  package static let specificationVersion = 4
 
-  public var value: Float = 0
+  package var value: Float = 0
   /// Before and after each axis; in `padToGivenOutputSizeMode` the least lengths, of which a 0
   /// leaves an axis as it is: for axis i the first number of the pair i, padding in front, or the
   /// second, padding at the end.
-  public var padAmounts: [Int] = []
-  public var padToGivenOutputSizeMode = false
-  public var unknownFields = UnknownFields()
+  package var padAmounts: [Int] = []
+  package var padToGivenOutputSizeMode = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension BroadcastToStatic: EncodedMessage {
@@ -77,27 +77,27 @@ extension ArrayShape {
 }
 
 extension BroadcastToStatic {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [try ArrayShape.stretched(try arrayInput(inputs), to: targetShape, "targetShape")]
   }
 }
 
 extension BroadcastToLike {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [try ArrayShape.stretched(try arrayInput(inputs), to: inputs[1], "input")]
   }
 }
 
 extension Tile {
   /// The count for each axis of the input.
-  public func repetitions(rank: Int) throws -> [Int] {
+  package func repetitions(rank: Int) throws -> [Int] {
     guard reps.count <= rank, reps.allSatisfy({ $0 > 0 }) else {
       throw ModelError(.malformed, "\(reps) for an input of rank \(rank)", field: "reps")
     }
     return [Int](repeating: 1, count: rank - reps.count) + reps
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let counts = try repetitions(rank: shape.count)
     return [
@@ -110,7 +110,7 @@ extension Tile {
 
 extension ConstantPad {
   /// What is added before and after each axis of `shape`.
-  public func amounts(_ shape: [Int]) throws -> [(before: Int, after: Int)] {
+  package func amounts(_ shape: [Int]) throws -> [(before: Int, after: Int)] {
     guard padAmounts.count == 2 * shape.count,
       padAmounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension })
     else {
@@ -125,7 +125,7 @@ extension ConstantPad {
     }
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     return [
       try ArrayShape.checked(

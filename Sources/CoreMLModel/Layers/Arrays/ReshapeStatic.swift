@@ -1,73 +1,73 @@
 import TensorCore
 
 /// The same elements under another shape; one size may be −1.
-public struct ReshapeStatic: LayerParameters {
-  public static let typeName = "reshapeStatic"
-  public static let specificationVersion = 4
+package struct ReshapeStatic: LayerParameters {
+  package static let typeName = "reshapeStatic"
+  package static let specificationVersion = 4
 
-  public var targetShape: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var targetShape: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The same elements under another shape of the same rank: 0 keeps a size, one may be −1.
-public struct RankPreservingReshape: LayerParameters {
-  public static let typeName = "rankPreservingReshape"
-  public static let specificationVersion = 4
+package struct RankPreservingReshape: LayerParameters {
+  package static let typeName = "rankPreservingReshape"
+  package static let specificationVersion = 4
 
-  public var targetShape: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var targetShape: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The first input's elements under the second one's shape.
-public struct ReshapeLike: ParameterlessLayer {
-  public static let typeName = "reshapeLike"
-  public static let specificationVersion = 4
-  public static let inputCount = 2...2
+package struct ReshapeLike: ParameterlessLayer {
+  package static let typeName = "reshapeLike"
+  package static let specificationVersion = 4
+  package static let inputCount = 2...2
 
-  public var unknownFields = UnknownFields()
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// To two axes: those before `axis`, and the others.
-public struct FlattenTo2D: LayerParameters {
-  public static let typeName = "flattenTo2D"
-  public static let specificationVersion = 4
+package struct FlattenTo2D: LayerParameters {
+  package static let typeName = "flattenTo2D"
+  package static let specificationVersion = 4
 
   /// May count from the end.
-  public var axis = 0
-  public var unknownFields = UnknownFields()
+  package var axis = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// New axes of length 1, at these places of the output.
-public struct ExpandDims: LayerParameters {
-  public static let typeName = "expandDims"
-  public static let specificationVersion = 4
+package struct ExpandDims: LayerParameters {
+  package static let typeName = "expandDims"
+  package static let specificationVersion = 4
 
   /// May count from the end of the output.
-  public var axes: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Without these axes of length 1, or without all of them; a last one stays.
-public struct Squeeze: LayerParameters {
-  public static let typeName = "squeeze"
-  public static let specificationVersion = 4
+package struct Squeeze: LayerParameters {
+  package static let typeName = "squeeze"
+  package static let specificationVersion = 4
 
   /// May count from the end.
-  public var axes: [Int] = []
-  public var squeezeAll = false
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var squeezeAll = false
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension ReshapeStatic: EncodedMessage {
@@ -114,13 +114,13 @@ extension ArrayShape {
 }
 
 extension ReshapeStatic {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [try ArrayShape.reshaped(try arrayInput(inputs), to: targetShape, "targetShape")]
   }
 }
 
 extension RankPreservingReshape {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     guard targetShape.count == shape.count else {
       throw ModelError(
@@ -132,14 +132,14 @@ extension RankPreservingReshape {
 }
 
 extension ReshapeLike {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     return [try ArrayShape.reshaped(shape, to: inputs[1], "input")]
   }
 }
 
 extension FlattenTo2D {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     // The place behind the last axis is possible, too.
     let place =
@@ -153,7 +153,7 @@ extension FlattenTo2D {
 }
 
 extension ExpandDims {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let rank = shape.count + axes.count
     guard rank <= Limits.rank else {
@@ -169,7 +169,7 @@ extension ExpandDims {
 }
 
 extension Squeeze {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let dropped =
       squeezeAll

@@ -1,12 +1,12 @@
 import TensorCore
 
 /// Elements `start`, `start + step`, … of an axis.
-public struct AxisRange: Sendable, Equatable {
-  public var start: Int
-  public var step: Int
-  public var count: Int
+package struct AxisRange: Sendable, Equatable {
+  package var start: Int
+  package var step: Int
+  package var count: Int
 
-  public init(start: Int, step: Int, count: Int) {
+  package init(start: Int, step: Int, count: Int) {
     self.start = start
     self.step = step
     self.count = count
@@ -14,51 +14,51 @@ public struct AxisRange: Sendable, Equatable {
 }
 
 /// A part of the input along each axis, as numpy's slices.
-public struct SliceStatic: LayerParameters {
-  public static let typeName = "sliceStatic"
-  public static let specificationVersion = 4
+package struct SliceStatic: LayerParameters {
+  package static let typeName = "sliceStatic"
+  package static let specificationVersion = 4
 
   /// May count from the end.
-  public var beginIds: [Int] = []
+  package var beginIds: [Int] = []
   /// Where set, the part begins where the axis does (at its end for a negative stride).
-  public var beginMasks: [Bool] = []
+  package var beginMasks: [Bool] = []
   /// The first elements that are left out; may count from the end.
-  public var endIds: [Int] = []
+  package var endIds: [Int] = []
   /// Where set, the part goes on to the end.
-  public var endMasks: [Bool] = []
+  package var endMasks: [Bool] = []
   /// May be negative.
-  public var strides: [Int] = []
+  package var strides: [Int] = []
   /// Where set, one element is taken and the axis goes.
-  public var squeezeMasks: [Bool] = []
-  public var unknownFields = UnknownFields()
+  package var squeezeMasks: [Bool] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// The input backwards along the axes that are set.
-public struct Reverse: LayerParameters {
-  public static let typeName = "reverse"
-  public static let specificationVersion = 4
+package struct Reverse: LayerParameters {
+  package static let typeName = "reverse"
+  package static let specificationVersion = 4
 
   /// One for each axis.
-  public var reverseDim: [Bool] = []
-  public var unknownFields = UnknownFields()
+  package var reverseDim: [Bool] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 /// Overlapping windows of an axis, side by side along a new axis behind it.
-public struct SlidingWindows: LayerParameters {
-  public static let typeName = "slidingWindows"
-  public static let specificationVersion = 4
+package struct SlidingWindows: LayerParameters {
+  package static let typeName = "slidingWindows"
+  package static let specificationVersion = 4
 
   /// May count from the end.
-  public var axis = 0
-  public var windowSize = 0
-  public var step = 0
-  public var unknownFields = UnknownFields()
+  package var axis = 0
+  package var windowSize = 0
+  package var step = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension SliceStatic: EncodedMessage {
@@ -85,10 +85,10 @@ extension SlidingWindows: EncodedMessage {
 }
 
 extension SliceStatic {
-  public var requiredSpecificationVersion: Int { squeezeMasks.contains(true) ? 5 : 4 }
+  package var requiredSpecificationVersion: Int { squeezeMasks.contains(true) ? 5 : 4 }
 
   /// The elements of each axis of `shape`.
-  public func ranges(_ shape: [Int]) throws -> [AxisRange] {
+  package func ranges(_ shape: [Int]) throws -> [AxisRange] {
     let rank = shape.count
     let lists = [
       ("beginIds", beginIds.count), ("endIds", endIds.count), ("strides", strides.count),
@@ -115,7 +115,7 @@ extension SliceStatic {
     }
   }
 
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let ranges = try ranges(try arrayInput(inputs))
     let kept = ranges.indices.filter { squeezeMasks.isEmpty || !squeezeMasks[$0] }
     return [try ArrayShape.checked(kept.isEmpty ? [1] : kept.map { ranges[$0].count })]
@@ -126,7 +126,7 @@ extension AxisRange {
   /// The elements of numpy's slice `[begin:end:stride]` of an axis.
   ///
   /// - Throws: where there are none.
-  public init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
+  package init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
     guard stride != 0, stride != .min else {
       throw ModelError(.malformed, "a stride of \(stride)", field: "strides")
     }
@@ -149,7 +149,7 @@ extension AxisRange {
 }
 
 extension Reverse {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try ArrayShape.checked(try arrayInput(inputs))
     guard reverseDim.count == shape.count else {
       throw ModelError(
@@ -161,7 +161,7 @@ extension Reverse {
 }
 
 extension SlidingWindows {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     guard windowSize > 0, windowSize <= shape[axis], step > 0 else {

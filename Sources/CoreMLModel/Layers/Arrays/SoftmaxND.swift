@@ -1,13 +1,13 @@
 /// exp(x − max) / Σ exp(x − max) along an axis.
-public struct SoftmaxND: LayerParameters {
-  public static let typeName = "softmaxND"
-  public static let specificationVersion = 4
+package struct SoftmaxND: LayerParameters {
+  package static let typeName = "softmaxND"
+  package static let specificationVersion = 4
 
   /// May count from the end.
-  public var axis = 0
-  public var unknownFields = UnknownFields()
+  package var axis = 0
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension SoftmaxND: EncodedMessage {
@@ -15,7 +15,7 @@ extension SoftmaxND: EncodedMessage {
 }
 
 extension SoftmaxND {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try ArrayShape.checked(try arrayInput(inputs))
     _ = try ArrayShape.axis(axis, rank: shape.count)
     return [shape]

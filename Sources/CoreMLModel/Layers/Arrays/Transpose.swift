@@ -1,14 +1,14 @@
 import TensorCore
 
 /// Axis `i` of the output is axis `axes[i]` of the input.
-public struct Transpose: LayerParameters {
-  public static let typeName = "transpose"
-  public static let specificationVersion = 4
+package struct Transpose: LayerParameters {
+  package static let typeName = "transpose"
+  package static let specificationVersion = 4
 
-  public var axes: [Int] = []
-  public var unknownFields = UnknownFields()
+  package var axes: [Int] = []
+  package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 }
 
 extension Transpose: EncodedMessage {
@@ -16,7 +16,7 @@ extension Transpose: EncodedMessage {
 }
 
 extension Transpose {
-  public func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     guard axes.sorted() == Array(shape.indices) else {
       throw ModelError(

@@ -1,12 +1,7 @@
 import CoreMLModel
 import Kernels
+import LibC
 import TensorCore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 enum AxesReduction: Sendable {
   case sum, mean, product, maximum, minimum, magnitudes, length, squares, logSum, logSumExp

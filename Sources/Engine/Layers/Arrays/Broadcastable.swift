@@ -1,12 +1,7 @@
 import CoreMLModel
 import Kernels
+import LibC
 import TensorCore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// A function of two values.
 enum BinaryFunction: Sendable {

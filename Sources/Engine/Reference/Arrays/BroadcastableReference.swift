@@ -1,11 +1,6 @@
 import CoreMLModel
+import LibC
 import TensorCore
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 extension BroadcastingLayer where Self: ReferenceLayer {
   /// A function of all inputs, from the first to the last.

@@ -1,12 +1,7 @@
 import CoreMLModel
 import ImportSupport
+import LibC
 import TensorCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 extension OperationTable {
   /// Operations of two operands, which stretch to one another.
