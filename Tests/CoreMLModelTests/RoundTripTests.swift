@@ -28,7 +28,8 @@ struct RoundTripTests {
       let model = try Model(contentsOf: path)
       let first = try model.encoded()
       let again = try Model(bytes: Bytes(first))
-      #expect(again == model, "\(path)")
+      // A model that holds a NaN does not equal itself.
+      if model == model { #expect(again == model, "\(path)") }
       #expect(try again.encoded() == first, "\(path)")
     }
   }
