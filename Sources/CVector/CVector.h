@@ -28,6 +28,45 @@ VECTOR_OPERATION vector_float vector_multiply_add(vector_float a, vector_float b
 #endif
 }
 
+/// As many doubles as a vector has floats.
+typedef double vector_double __attribute__((ext_vector_type(VECTOR_LANES)));
+
+VECTOR_OPERATION vector_double vector_to_double(vector_float x) {
+  return __builtin_convertvector(x, vector_double);
+}
+
+VECTOR_OPERATION vector_float vector_from_double(vector_double x) {
+  return __builtin_convertvector(x, vector_float);
+}
+
+/// Towards zero.
+VECTOR_OPERATION vector_int vector_int_from_double(vector_double x) {
+  return __builtin_convertvector(x, vector_int);
+}
+
+/// `a * b + c`, rounded once where the instruction set can.
+VECTOR_OPERATION vector_double vector_multiply_add_double(
+    vector_double a, vector_double b, vector_double c) {
+#if defined(__FMA__) || defined(__aarch64__)
+  return __builtin_elementwise_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// The whole number nearest `x`, halves to the even one, for `|x| < 2^51`.
+VECTOR_OPERATION vector_double vector_nearest_double(vector_double x) {
+  vector_double magic = 0x1.8p52;
+  return (x + magic) - magic;
+}
+
+/// `x` between `-bound` and `bound`.
+VECTOR_OPERATION vector_double vector_limit_double(vector_double x, double bound) {
+  vector_double high = bound;
+  x = x < high ? x : high;
+  return x > -high ? x : -high;
+}
+
 /// Asks for the cache line at `address`, which need not be one that may be read.
 static inline __attribute__((always_inline, unused)) void vector_prefetch(const void *address) {
   __builtin_prefetch(address, 0, 3);

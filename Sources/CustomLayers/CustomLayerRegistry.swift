@@ -60,13 +60,16 @@ public struct CustomLayerRegistry: Sendable {
   }
 }
 
-/// The layers that need no registration. One file each.
+/// The layers that need no registration.
 public let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Type] = [
-  Swish.self, HardSwish.self, Mish.self, GELU.self, InstanceNormalization.self,
+  Swish.self, ElementwiseLayer<HardSwishDefinition>.self, ElementwiseLayer<MishDefinition>.self,
+  ElementwiseLayer<GELUDefinition>.self, InstanceNormalization.self,
   GroupNormalization.self, L2Normalization.self, Softmax.self, SpaceToDepth.self,
   DepthToSpace.self, Resize.self, GridSample.self, DeformableConvolution.self,
   RegionMaxima.self, RegionAlign.self, PositionSensitivePooling.self, ImResize.self,
-  RescaleOutputLambda.self, ResCropBlockLambda.self, KrakenReshape.self, KrakenAddition.self,
-  Identity.self, DeformedColumns.self, RowProduct.self, LeastSquares.self,
+  ElementwiseLayer<RescaleOutputDefinition>.self, ResCropBlockLambda.self, KrakenReshape.self,
+  KrakenAddition.self,
+  ElementwiseLayer<IdentityDefinition>.self, DeformedColumns.self, RowProduct.self,
+  LeastSquares.self,
   FormulaLayer.self,
 ]

@@ -1,4 +1,3 @@
-import Kernels
 import TensorCore
 
 /// x / (1 + exp(−β·x)); β is the parameter `beta`, or the layer's only weight, one value or one a
@@ -10,10 +9,10 @@ public final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
     "x / (1 + exp(−β · x))", parameters: ["`beta` (1)"], weights: "β, one value or one a channel")
 
   private var beta: [Float] = [1]
-  private let kernel: @Sendable (UnaryArguments) -> Void
+  private let kernels: LayerKernels
 
   public init(parameters: [String: CustomLayerParameter]) throws {
-    kernel = try InstructionSet.selected().kernels.unary
+    kernels = try LayerKernels()
     guard let parameter = parameters["beta"] else { return }
     guard let value = parameter.floatValue else {
       throw ModelError(.malformed, "\(parameter) is not a number", field: "parameters.beta")
@@ -46,23 +45,6 @@ public final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
   package var equivalent: CustomLayerEquivalent? { .function(.swish, alpha: beta) }
 
   public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    let input = inputs[0]
-    guard let source = input.elements.baseAddress, let target = outputs[0].elements.baseAddress
-    else { return }
-    if beta.count == 1 {
-      kernel(
-        UnaryArguments(
-          function: .swish, input: source, output: target, count: input.elements.count,
-          alpha: beta[0]))
-      return
-    }
-    let shape = PlaneShape(input.shape)
-    let (channels, area) = (shape.channels, shape.area)
-    for plane in 0..<input.elements.count / max(1, area) {
-      kernel(
-        UnaryArguments(
-          function: .swish, input: source + plane * area, output: target + plane * area,
-          count: area, alpha: beta[plane % channels]))
-    }
+    equivalent?.evaluate(inputs[0], outputs[0], kernels)
   }
 }

@@ -1,3 +1,5 @@
+import LibC
+
 /// A function of each element of arrays that stretch to one another. Conditions are 1 and 0.
 package enum ElementFunction: String, Sendable, CaseIterable {
   case add, subtract, multiply, divide
@@ -58,7 +60,7 @@ package enum ElementFunction: String, Sendable, CaseIterable {
     case .divide: return x / y
     case .floorDivide: return (x / y).rounded(.down)
     case .modulo: return x - y * (x / y).rounded(.down)
-    case .power: return raised(x, y)
+    case .power: return LibC.pow(x, y)
     case .minimum: return Self.smaller(x, y)
     case .maximum: return Self.larger(x, y)
     case .less: return x < y ? 1 : 0
@@ -80,25 +82,25 @@ package enum ElementFunction: String, Sendable, CaseIterable {
     case .rsqrt: return 1 / x.squareRoot()
     case .square: return x * x
     case .reciprocal: return 1 / x
-    case .exp: return exponential(x)
-    case .expm1: return exponentialLessOne(x)
-    case .log: return logarithm(x)
-    case .log1p: return logarithmOfOneMore(x)
-    case .sin: return sine(x)
-    case .cos: return cosine(x)
-    case .tan: return tangent(x)
-    case .asin: return arcSine(x)
-    case .acos: return arcCosine(x)
-    case .atan: return arcTangent(x)
-    case .sinh: return hyperbolicSine(x)
-    case .cosh: return hyperbolicCosine(x)
-    case .tanh: return hyperbolicTangent(x)
-    case .erf: return errorFunction(x)
-    case .sigmoid: return 1 / (1 + exponential(-x))
+    case .exp: return LibC.exp(x)
+    case .expm1: return LibC.expm1(x)
+    case .log: return LibC.log(x)
+    case .log1p: return LibC.log1p(x)
+    case .sin: return LibC.sin(x)
+    case .cos: return LibC.cos(x)
+    case .tan: return LibC.tan(x)
+    case .asin: return LibC.asin(x)
+    case .acos: return LibC.acos(x)
+    case .atan: return LibC.atan(x)
+    case .sinh: return LibC.sinh(x)
+    case .cosh: return LibC.cosh(x)
+    case .tanh: return LibC.tanh(x)
+    case .erf: return LibC.erf(x)
+    case .sigmoid: return 1 / (1 + LibC.exp(-x))
     case .relu: return Self.larger(x, 0)
-    case .softplus: return Self.larger(x, 0) + logarithmOfOneMore(exponential(-Swift.abs(x)))
+    case .softplus: return Self.larger(x, 0) + LibC.log1p(LibC.exp(-Swift.abs(x)))
     case .softsign: return x / (1 + Swift.abs(x))
-    case .elu: return x > 0 ? x : y * exponentialLessOne(x)
+    case .elu: return x > 0 ? x : y * LibC.expm1(x)
     case .clip: return Self.smaller(Self.larger(x, y), operands[2])
     case .choose: return x != 0 ? y : operands[2]
     }

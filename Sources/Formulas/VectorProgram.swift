@@ -18,18 +18,10 @@ package final class VectorProgram {
     var strides: [Int]
   }
 
-  private enum Operand {
-    case register(Int)
-    case view(View)
-    case number(Double)
-  }
-
   fileprivate struct Instruction {
-    var function: ElementFunction
+    var function: KernelFunction
     var operands: [Int]
     var target: Int
-    /// The exponent or the slope, where it is a number.
-    var parameter: Float?
   }
 
   fileprivate enum Step {
@@ -198,16 +190,15 @@ extension VectorProgram {
         register = newRegister()
         filled.append((register, Float(value)))
       case .apply(let function, let operands):
-        var parameter: Float?
-        var sources = try operands.prefix(function.isParameterized ? 1 : 3).map(emit)
-        if function.isParameterized {
-          parameter = operands[1].number.map { Float($0) }
-          if parameter == nil { sources.append(try emit(operands[1])) }
+        if let kernel = KernelFunction(function, operands) {
+          let sources = try operands.prefix(kernel.operandCount).map(emit)
+          register = newRegister()
+          instructions.append(Instruction(function: kernel, operands: sources, target: register))
+        } else if let others = try function.expanded(operands) {
+          register = try emit(others)
+        } else {
+          throw ModelError(.unsupported, "no kernel computes \(function)")
         }
-        register = newRegister()
-        instructions.append(
-          Instruction(
-            function: function, operands: sources, target: register, parameter: parameter))
       case .name, .reduce, .slice:
         let view = try materialized(expression)
         register = newRegister()
@@ -279,96 +270,70 @@ extension VectorProgram.Step {
 extension VectorProgram {
   private func run(_ instruction: Instruction, _ count: Int) {
     let target = register(instruction.target)
-    let operands = instruction.operands.map { UnsafePointer(register($0)) }
-    if let function = instruction.function.kernel, operands.count == 1 {
-      var alpha = instruction.parameter ?? 0
-      if instruction.function == .negative { alpha = -1 }
+    switch instruction.function {
+    case .unary(let function, let alpha, let beta):
       kernels.unary(
         UnaryArguments(
-          function: function, input: operands[0], output: target, count: count, alpha: alpha))
-      return
-    }
-    if let function = instruction.function.combination {
-      combine(function, operands[0], operands[1], target, count)
-      return
-    }
-    switch instruction.function {
-    case .clip:
-      combine(.maximum, operands[0], operands[1], target, count)
-      combine(.minimum, UnsafePointer(target), operands[2], target, count)
-    case .power:
-      for index in 0..<count { target[index] = raised(operands[0][index], operands[1][index]) }
-    case .less:
-      for index in 0..<count { target[index] = operands[0][index] < operands[1][index] ? 1 : 0 }
-    case .greater:
-      for index in 0..<count { target[index] = operands[0][index] > operands[1][index] ? 1 : 0 }
-    case .choose:
-      for index in 0..<count {
-        target[index] = operands[0][index] != 0 ? operands[1][index] : operands[2][index]
-      }
-    default:
-      var values = [Double](repeating: 0, count: operands.count)
-      if instruction.function.isParameterized, let parameter = instruction.parameter {
-        values.append(Double(parameter))
-      }
-      for index in 0..<count {
-        for (position, operand) in operands.enumerated() {
-          values[position] = Double(operand[index])
+          function: function, input: register(instruction.operands[0]), output: target,
+          count: count, alpha: alpha, beta: beta))
+    case .combining(let function):
+      withUnsafeTemporaryAllocation(
+        of: CombiningOperand.self, capacity: instruction.operands.count
+      ) { operands in
+        for (index, operand) in instruction.operands.enumerated() {
+          operands.initializeElement(at: index, to: CombiningOperand(register(operand)))
         }
-        target[index] = Float(instruction.function.value(values))
+        guard let base = operands.baseAddress else { return }
+        kernels.combine(
+          CombiningArguments(
+            function: function, operands: base, operandCount: operands.count, output: target,
+            count: count))
       }
     }
   }
+}
 
-  private func combine(
-    _ function: CombiningFunction, _ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>,
-    _ target: UnsafeMutablePointer<Float>, _ count: Int
-  ) {
-    withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: 2) { operands in
-      operands.initializeElement(at: 0, to: CombiningOperand(a))
-      operands.initializeElement(at: 1, to: CombiningOperand(b))
-      guard let base = operands.baseAddress else { return }
-      kernels.combine(
-        CombiningArguments(
-          function: function, operands: base, operandCount: 2, output: target, count: count))
+/// What a kernel computes at once.
+private enum KernelFunction {
+  case unary(UnaryFunction, alpha: Float = 0, beta: Float = 0)
+  case combining(CombiningFunction)
+
+  /// At most.
+  var operandCount: Int { if case .unary = self { 1 } else { 3 } }
+
+  /// The function of those operands that are no parameters of the kernel's, which come first. Kernels
+  /// and formulas call most functions by the same names.
+  init?(_ function: ElementFunction, _ operands: [Expression]) {
+    let numbers = operands.dropFirst().compactMap { $0.number.map { Float($0) } }
+    switch (function, numbers.count) {
+    case (.negative, _): self = .unary(.linear, alpha: -1)
+    case (.reciprocal, _): self = .unary(.inverse)
+    case (.elu, 1): self = .unary(.elu, alpha: numbers[0])
+    case (.power, 1): self = .unary(.power, alpha: numbers[0])
+    case (.clip, 2): self = .unary(.clip, alpha: numbers[0], beta: numbers[1])
+    case (.elu, _), (.clip, _): return nil
+    default:
+      if let function = CombiningFunction(rawValue: function.rawValue) {
+        self = .combining(function)
+      } else if let function = UnaryFunction(rawValue: function.rawValue) {
+        self = .unary(function)
+      } else {
+        return nil
+      }
     }
   }
 }
 
 extension ElementFunction {
-  /// Whether the second operand is the kernel's `alpha` where it is a number.
-  fileprivate var isParameterized: Bool { self == .power || self == .elu }
-
-  fileprivate var kernel: UnaryFunction? {
+  /// Others in place of one that no kernel computes.
+  fileprivate func expanded(_ operands: [Expression]) throws -> Expression? {
     switch self {
-    case .negative: .linear
-    case .abs: .abs
-    case .sqrt: .sqrt
-    case .rsqrt: .rsqrt
-    case .square: .square
-    case .reciprocal: .inverse
-    case .exp: .exp
-    case .log: .log
-    case .tanh: .tanh
-    case .sigmoid: .sigmoid
-    case .relu: .relu
-    case .softplus: .softplus
-    case .softsign: .softsign
-    case .elu: .elu
-    case .power: .power
-    default: nil
-    }
-  }
-
-  fileprivate var combination: CombiningFunction? {
-    switch self {
-    case .add: .add
-    case .subtract: .subtract
-    case .multiply: .multiply
-    case .divide: .divide
-    case .minimum: .minimum
-    case .maximum: .maximum
-    default: nil
+    case .logicalNot: return try .apply(.equal, operands[0], .number(0))
+    case .clip: return try .apply(.minimum, .apply(.maximum, operands[0], operands[1]), operands[2])
+    case .elu:
+      let below = try Expression.apply(.multiply, operands[1], .apply(.expm1, operands[0]))
+      return try .apply(.choose, .apply(.greater, operands[0], .number(0)), operands[0], below)
+    default: return nil
     }
   }
 }

@@ -1,5 +1,9 @@
 /// A function of one value, with `α` and `β` where the formula has them.
-package enum UnaryFunction: UInt8, CaseIterable, Sendable {
+///
+/// Bounds of errors are in units of the last place of the correctly rounded result, over all floats
+/// and with every instruction set; where none is given the function is exact but for the rounding of
+/// its operations. A NaN stays.
+package enum UnaryFunction: String, CaseIterable, Sendable {
   /// `α·x + β`
   case linear
   /// `max(x, 0)`
@@ -10,23 +14,46 @@ package enum UnaryFunction: UInt8, CaseIterable, Sendable {
   case thresholdedRelu
   /// `max(x, α)`
   case threshold
+  /// `min(x < 0 ? α·x : x, β)`
+  case clampedRelu
   /// `min(max(x, α), β)`
   case clip
   /// `min(max(α·x + β, 0), 1)`
   case hardSigmoid
   case abs
+  /// 1, −1 or the zero.
+  case sign
+  case floor, ceil
+  /// To the nearest whole number, halves to the even one.
+  case round
   case square
   case sqrt
   /// `1 / √(x + α)`
   case rsqrt
   /// `1 / (x + α)`
   case inverse
-  /// `x^α`, as C's `pow`
+  /// `x^α`, as C's `pow`; 2 ULP.
   case power
+  /// 2 ULP.
   case exp
-  /// Natural logarithm.
+  /// `2^x`; 2 ULP.
+  case exp2
+  /// `exp(x) - 1`; 2 ULP.
+  case expm1
+  /// Natural logarithm; 2 ULP.
   case log
-  case tanh
+  /// `log(1 + x)`; 2 ULP.
+  case log1p
+  /// 2 ULP; beyond 2^20 by the C library, lane by lane.
+  case sin, cos, tan
+  /// 2 ULP.
+  case asin, acos, atan
+  /// 2 ULP.
+  case sinh, cosh, tanh
+  /// 3 ULP.
+  case asinh, acosh, atanh
+  /// `2/√π · ∫₀ˣ exp(-t²) dt`; 2 ULP.
+  case erf
   /// `α·tanh(β·x)`
   case scaledTanh
   /// `1 / (1 + exp(-x))`
@@ -43,6 +70,15 @@ package enum UnaryFunction: UInt8, CaseIterable, Sendable {
   case scaledElu
   /// `x / (1 + exp(-α·x))`
   case swish
+  /// `x · min(max(α·x + β, 0), 1)`
+  case hardSwish
+  /// `x · tanh(log(1 + exp(x)))`
+  case mish
+  /// `x/2 · (1 + erf(x/√2))`. 2 ULP above -1; below, where the exponential and the ratio of the tail
+  /// to it are rounded each by itself, 3 ULP.
+  case gelu
+  /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`; 3 ULP.
+  case tanhGelu
 }
 
 /// `out[i] = function(x[i] · scale + shift)`, or that added to what stands there; input and output may
@@ -85,11 +121,24 @@ package struct UnaryArguments: @unchecked Sendable {
 }
 
 /// A function of several values, applied from the first to the last.
-package enum CombiningFunction: UInt8, CaseIterable, Sendable {
+package enum CombiningFunction: String, CaseIterable, Sendable {
   case add, multiply, maximum, minimum
   /// The sum divided by the number of operands.
   case average
   case subtract, divide
+  /// `⌊a / b⌋`, which is exact where it is less than 2^24.
+  case floorDivide
+  /// `a - b · ⌊a / b⌋`: the sign is the divisor's. Quotients beyond 2^22 go through the C library,
+  /// lane by lane.
+  case modulo
+  /// `a^b`, as C's `pow`; 2 ULP.
+  case power
+  /// 1 where it is so, 0 elsewhere.
+  case equal, notEqual, less, lessEqual, greater, greaterEqual
+  /// The same, of operands of which all but zeros are true.
+  case logicalAnd, logicalOr, logicalXor
+  /// Of three operands `a ≠ 0 ? b : c`.
+  case choose
 }
 
 /// How an operand meets the elements of a blocked row.
@@ -100,6 +149,8 @@ package enum Broadcast: UInt8, Sendable {
   case channel
   /// Blocked data of which lane 0 of every pixel counts: one value a pixel.
   case pixel
+  /// One value for all.
+  case all
 }
 
 package struct CombiningOperand: @unchecked Sendable {
@@ -113,7 +164,7 @@ package struct CombiningOperand: @unchecked Sendable {
 }
 
 /// `out[i] = function(operand0[i], operand1[i], …)`. The output may be the address of an operand
-/// that is not broadcast. Where an operand is broadcast, `count` is a multiple of `channelBlock`.
+/// that is not broadcast. Where an operand is one value a channel or a pixel, `count` is a multiple of `channelBlock`.
 /// A NaN in any operand wins a maximum and a minimum.
 package struct CombiningArguments: @unchecked Sendable {
   package var function: CombiningFunction

@@ -68,3 +68,11 @@ print(
     + "a loop over subscripts \(fixed(swish.subscripts * 1e3, 1)) ms, "
     + "\(fixed(swish.subscripts / swish.layer, 0)) times; over boxed ones as in Core ML "
     + "\(fixed(swish.boxed * 1e3, 0)) ms, \(fixed(swish.boxed / swish.layer, 0)) times")
+print(
+  "\nFunctions of an element, 1 thread, nanoseconds a value and multiples of the exponential's time"
+)
+for time in FunctionTimes.measure(set, seconds: seconds) {
+  print(
+    padded(time.name, 34) + padded(fixed(time.nanoseconds, 3), 9, left: true)
+      + padded(fixed(time.ratio, 1), 8, left: true))
+}

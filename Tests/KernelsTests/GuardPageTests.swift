@@ -358,7 +358,9 @@ extension GuardPageTests {
         outputs.append(output)
       }
       call(
-        (0..<1 + length % 4).map { _ in CombiningOperand(buffers.input(length).constant) },
+        (0..<(function == .choose ? 3 : 1 + length % 4)).map { _ in
+          CombiningOperand(buffers.input(length).constant)
+        },
         count: length)
       call(
         [

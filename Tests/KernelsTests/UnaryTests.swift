@@ -13,14 +13,34 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
   case .threshold: x < a ? a : x
   case .clip: x < a ? a : x > b ? b : x
   case .hardSigmoid: (a * x + b).isNaN ? .nan : min(max(a * x + b, 0), 1)
+  case .clampedRelu: x.isNaN ? x : min(x < 0 ? a * x : x, b)
   case .abs: abs(x)
+  case .sign: x > 0 ? 1 : x < 0 ? -1 : x
+  case .floor: x.rounded(.down)
+  case .ceil: x.rounded(.up)
+  case .round: x.rounded(.toNearestOrEven)
   case .square: x * x
   case .sqrt: x.squareRoot()
   case .rsqrt: 1 / (x + a).squareRoot()
   case .inverse: 1 / (x + a)
   case .power: pow(x, a)
   case .exp: exp(x)
+  case .exp2: exp2(x)
+  case .expm1: expm1(x)
   case .log: log(x)
+  case .log1p: log1p(x)
+  case .sin: sin(x)
+  case .cos: cos(x)
+  case .tan: tan(x)
+  case .asin: asin(x)
+  case .acos: acos(x)
+  case .atan: atan(x)
+  case .sinh: sinh(x)
+  case .cosh: cosh(x)
+  case .asinh: asinh(x)
+  case .acosh: acosh(x)
+  case .atanh: atanh(x)
+  case .erf: erf(x)
   case .tanh: tanh(x)
   case .scaledTanh: a * tanh(b * x)
   case .sigmoid: 1 / (1 + exp(-x))
@@ -30,6 +50,10 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
   case .elu: elu(x)
   case .scaledElu: b * elu(x)
   case .swish: x / (1 + exp(-a * x))
+  case .hardSwish: (a * x + b).isNaN ? .nan : x * min(max(a * x + b, 0), 1)
+  case .mish: x * tanh(plain(.softplus, x, 0, 0))
+  case .gelu: x / 2 * erfc(-x / 2.0.squareRoot())
+  case .tanhGelu: x / (1 + exp(-(8 / Double.pi).squareRoot() * (x + 0.044715 * x * x * x)))
   }
 }
 
@@ -62,6 +86,9 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
   /// Error bounds in ULP of the result, over the whole range of floats.
   static let bounds: [(UnaryFunction, Double)] = [
     (.exp, 2), (.log, 2), (.tanh, 2), (.sigmoid, 4), (.softplus, 4), (.sqrt, 0.51), (.square, 0.51),
+    (.sign, 0), (.floor, 0), (.ceil, 0), (.round, 0), (.exp2, 2), (.expm1, 2), (.log1p, 2),
+    (.sin, 2), (.cos, 2), (.tan, 2), (.asin, 2), (.acos, 2), (.atan, 2), (.sinh, 2), (.cosh, 2),
+    (.asinh, 3), (.acosh, 3), (.atanh, 3), (.erf, 2), (.gelu, 3), (.tanhGelu, 3),
   ]
 
   @Test(arguments: availableSets) func errorBounds(_ set: InstructionSet) {
@@ -85,6 +112,40 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
         Issue.record("\(set) elu: \(error) ULP at \(x): \(y)")
         break
       }
+    }
+  }
+
+  /// Doubles decide how the zeros and infinities turn out, as in IEEE 754 and C.
+  @Test(arguments: availableSets) func signsOfZerosAndInfinities(_ set: InstructionSet) {
+    let x: [Float] = [
+      0, -0.0, .infinity, -.infinity, 1, -1, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
+      0.25, -0.25, 0.5, -0.5, 1.5, -1.5, 2.5, 0x1p23, -0x1p23, 0x1.8p22, .greatestFiniteMagnitude,
+    ]
+    for (function, _) in Self.bounds where ![.softplus, .sigmoid].contains(function) {
+      for (x, y) in zip(x, Self.apply(set.kernels, function, x)) {
+        let exact = Float(plain(function, Double(x), 0, 0))
+        #expect(
+          y.isNaN == exact.isNaN
+            && (y.isNaN || y.sign == exact.sign && ulps(y, Double(exact)) <= 3),
+          "\(set) \(function) \(x): \(y), not \(exact)")
+      }
+    }
+  }
+
+  /// Arguments near multiples of π/2, of which little is left, up to where the C library takes over
+  /// and beyond.
+  @Test(arguments: availableSets) func anglesNearZerosAndPoles(_ set: InstructionSet) {
+    let x = (1...400_000).flatMap { n -> [Float] in
+      let x = Float(Double(n * 3) * .pi / 2)
+      return [x, -x.nextUp, x.nextDown]
+    }
+    for function in [UnaryFunction.sin, .cos, .tan] {
+      var worst = (0.0, Float(0))
+      for (x, y) in zip(x, Self.apply(set.kernels, function, x)) {
+        let error = ulps(y, plain(function, Double(x), 0, 0))
+        if error > worst.0 { worst = (error, x) }
+      }
+      #expect(worst.0 <= 2, "\(set) \(function): \(worst.0) ULP at \(worst.1)")
     }
   }
 
@@ -114,8 +175,13 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
   @Test(arguments: availableSets) func everyFunctionAndTail(_ set: InstructionSet) {
     var generator = Generator(state: 5)
     for function in UnaryFunction.allCases {
-      let positive: Set<UnaryFunction> = [.sqrt, .rsqrt, .inverse, .log, .power]
-      let range: ClosedRange<Float> = positive.contains(function) ? 0.25...8 : -6...6
+      let positive: Set<UnaryFunction> = [.sqrt, .rsqrt, .inverse, .log, .log1p, .power]
+      let range: ClosedRange<Float> =
+        switch function {
+        case .asin, .acos, .atanh: -0.99...0.99
+        case .acosh: 1...8
+        default: positive.contains(function) ? 0.25...8 : -6...6
+        }
       let all = generator.floats(70, in: range)
       for (alpha, beta) in [(Float(0.7), Float(1.3)), (0.3, 0.9)] {
         let reference = Self.apply(set.kernels, function, all, alpha: alpha, beta: beta)
@@ -143,6 +209,15 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
         let error = ulps(y, pow(Double(x), Double(exponent)))
         #expect(error <= 2, "\(set) \(x)^\(exponent): \(y)")
       }
+    }
+    let samples = Self.samples(every: 20011)
+    for exponent in [Float(0.1), -0.33, 1.7, 2.2, 7, -11, 40.5, -.infinity] {
+      var worst = (0.0, Float(0))
+      for (x, y) in zip(samples, Self.apply(set.kernels, .power, samples, alpha: exponent)) {
+        let error = ulps(y, pow(Double(x), Double(exponent)))
+        if error > worst.0 { worst = (error, x) }
+      }
+      #expect(worst.0 <= 2, "\(set) \(worst.1)^\(exponent): \(worst.0) ULP")
     }
   }
 

@@ -57,9 +57,11 @@ struct ElementFunction: Sendable, Equatable {
   var keepsZero: Bool {
     guard shift == 0 else { return false }
     switch function {
-    case .relu, .leaky, .abs, .square, .sqrt, .tanh, .scaledTanh, .softsign, .elu, .scaledElu,
-      .swish:
+    case .relu, .leaky, .abs, .sign, .floor, .ceil, .round, .square, .sqrt, .expm1, .log1p, .sin,
+      .tan, .asin, .atan, .sinh, .tanh, .scaledTanh, .asinh, .atanh, .erf, .softsign, .elu,
+      .scaledElu, .swish, .hardSwish, .mish, .gelu, .tanhGelu:
       return true
+    case .clampedRelu: return !beta.isPerChannel && beta.value(0) >= 0
     // The padding of a channel's parameters is zeros.
     case .linear: return beta.isPerChannel || beta.isAlways(0)
     default: return false

@@ -29,7 +29,8 @@ struct CombineOperation: Operation {
       layout.hasContiguousPlanes && inputs.allSatisfy { $0.layout == layout }
     // 0 divided by 0 where there is no channel would spoil sums over channels.
     let clearsLanes =
-      layout.hasEmptyLanes && (function == .divide || readers.contains { $0.repeatsChannels })
+      layout.hasEmptyLanes
+      && (!function.keepsZero || readers.contains { $0.repeatsChannels })
     let rows = isWhole ? 1 : layout.shape.height
     let count = layout.shape.width * layout.block * (isWhole ? layout.shape.height : 1)
     let combine = context.kernels.combine
@@ -82,6 +83,16 @@ struct CombineOperation: Operation {
         }
         if clearsLanes { layout.clearEmptyLanes(ofPlane: plane, in: target) }
       }
+    }
+  }
+}
+
+extension CombiningFunction {
+  /// Whether zeros give 0, so that lanes without a channel stay clear.
+  fileprivate var keepsZero: Bool {
+    switch self {
+    case .divide, .floorDivide, .modulo, .power, .equal, .lessEqual, .greaterEqual: false
+    default: true
     }
   }
 }

@@ -1,10 +1,8 @@
 import CoreMLModel
 import Kernels
-import TensorCore
 
-extension Unary: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    let factor = effectiveScale
+extension Unary: ElementwiseLayer {
+  var elementFunction: ElementFunction {
     let guardTerm = effectiveEpsilon
     var function =
       switch type {
@@ -17,9 +15,8 @@ extension Unary: EngineLayer {
       case .abs: ElementFunction(.abs)
       case .threshold: ElementFunction(.threshold, alpha: alpha)
       }
-    function.scale = factor
+    function.scale = effectiveScale
     function.shift = shift
-    let shape = try layer.outputShape()
-    return [layer.add(ElementwiseOperation(function: function), layer.inputs, shape)]
+    return function
   }
 }

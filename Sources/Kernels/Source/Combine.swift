@@ -13,8 +13,26 @@ func combine(_ a: CombiningArguments) {
     fold(a, finish: { $0 / count }, { $0 + $1 })
   case .subtract: fold(a) { $0 - $1 }
   case .divide: fold(a) { $0 / $1 }
+  case .floorDivide: fold(a) { floorDivide($0, $1) }
+  case .modulo: fold(a) { modulo($0, $1) }
+  case .power: fold(a) { power($0, $1) }
+  case .equal: fold(a) { indicator($0 .== $1) }
+  case .notEqual: fold(a) { indicator($0 .!= $1) }
+  case .less: fold(a) { indicator($0 .< $1) }
+  case .lessEqual: fold(a) { indicator($0 .<= $1) }
+  case .greater: fold(a) { indicator($0 .> $1) }
+  case .greaterEqual: fold(a) { indicator($0 .>= $1) }
+  case .logicalAnd: fold(a) { indicator(($0 .!= .zero) .& ($1 .!= .zero)) }
+  case .logicalOr: fold(a) { indicator(($0 .!= .zero) .| ($1 .!= .zero)) }
+  case .logicalXor: fold(a) { indicator(($0 .!= .zero) .^ ($1 .!= .zero)) }
+  case .choose:
+    guard a.operandCount == 3 else { return }
+    each(a) { operand in select(operand(0) .!= .zero, operand(1), operand(2)) }
   }
 }
+
+@inline(__always)
+private func indicator(_ mask: Mask) -> Vector { select(mask, splat(1), .zero) }
 
 @inline(__always)
 private func fold(
@@ -31,25 +49,30 @@ private func fold(
       i &+= lanes
     }
   }
-  while i &+ lanes <= a.count {
-    var value = operand(a.operands[0], at: i)
+  each(a, from: i) { operand in
+    var value = operand(0)
     var n = 1
     while n < a.operandCount {
-      value = body(value, operand(a.operands[n], at: i))
+      value = body(value, operand(n))
       n &+= 1
     }
-    store(finish(value), a.output + i)
+    return finish(value)
+  }
+}
+
+/// What `body` makes of the operands' values, from the element `start` on.
+@inline(__always)
+private func each(
+  _ a: CombiningArguments, from start: Int = 0, _ body: ((Int) -> Vector) -> Vector
+) {
+  var i = start
+  while i &+ lanes <= a.count {
+    store(body { operand(a.operands[$0], at: i) }, a.output + i)
     i &+= lanes
   }
   if i < a.count {
     let count = a.count &- i
-    var value = load(a.operands[0].values + i, count: count)
-    var n = 1
-    while n < a.operandCount {
-      value = body(value, load(a.operands[n].values + i, count: count))
-      n &+= 1
-    }
-    store(finish(value), a.output + i, count: count)
+    store(body { operand(a.operands[$0], at: i, count: count) }, a.output + i, count: count)
   }
 }
 
@@ -59,5 +82,13 @@ private func operand(_ operand: CombiningOperand, at i: Int) -> Vector {
   case .none: load(operand.values + i)
   case .channel: load(operand.values + i & (channelBlock &- 1))
   case .pixel: splat(operand.values[i & ~(channelBlock &- 1)])
+  case .all: splat(operand.values[0])
   }
+}
+
+/// The same for fewer elements than a vector has.
+@inline(__always)
+private func operand(_ operand: CombiningOperand, at i: Int, count: Int) -> Vector {
+  operand.broadcast == .all
+    ? splat(operand.values[0]) : load(operand.values + i, count: count)
 }

@@ -1,3 +1,5 @@
+import CVector
+
 /// `x = n · log 2 + r` with `|r| <= log 2 / 2`: `r` and `n`.
 /// Precondition: `|x| < 2^21`.
 @inline(__always)
@@ -71,11 +73,43 @@ func decayingExponential(_ x: Vector) -> Vector {
   return p * powerOfTwo(n &+ splat(Int32(32))) * splat(0x1p-32)
 }
 
-/// `exp(x) - 1` for `x <= 0` within 2 ULP; a NaN stays.
+/// `exp(x) - 1` within 2 ULP; a NaN stays.
 @inline(__always)
 func exponentialMinusOne(_ x: Vector) -> Vector {
-  let (r, n) = reduceExponent(maximum(x, splat(-40)))
+  let (r, n) = reduceExponent(minimum(maximum(x, splat(-40)), splat(89)))
   let p = multiplyAdd(exponentialTail(r), r * r, r)
-  let scale = powerOfTwo(n)
-  return multiplyAdd(p, scale, scale - splat(1))
+  // Half of the result, so that the power of two is a float for n = 128 too.
+  let scale = powerOfTwo(n &- splat(Int32(1)))
+  let half = multiplyAdd(p, scale, scale - splat(0.5))
+  return select(magnitude(x) .< splat(0x1p-60), x, half + half)
+}
+
+/// `2^x` within 2 ULP, subnormal results included; a NaN stays.
+@inline(__always)
+func powerOfTwo(_ x: Vector) -> Vector {
+  let limited = minimum(maximum(x, splat(-151)), splat(129))
+  let magic = splat(0x1.8p23)
+  let n = limited + magic
+  return powerOfTwo(limited - (n - magic), bits(n) &- bits(magic))
+}
+
+/// `2^(r + n)` for `|r| <= 1/2`; see `Tests/Tools/function_polynomials.py`.
+@inline(__always)
+func powerOfTwo(_ r: Vector, _ n: IntegerVector) -> Vector {
+  let p = polynomial(
+    r,
+    [
+      1.532_646_1e-4, 1.339_080_6e-3, 9.618_506e-3, 5.550_359_9e-2, 2.402_264_8e-1, 6.931_471_8e-1,
+      1,
+    ])
+  let half = shiftRight(n, 1)
+  return p * powerOfTwo(half) * powerOfTwo(n &- half)
+}
+
+/// `x = n · log 2 + r` with `|r| <= log 2 / 2`, of a double, so that `exp(r)` is exact to a float.
+@inline(__always)
+func reduceExponent(_ x: DoubleVector) -> (remainder: Vector, n: IntegerVector) {
+  let n = vector_nearest_double(multiplyAdd(x, 1.442_695_040_888_963_4, DoubleVector.zero))
+  let r = multiplyAdd(n, -0.693_147_180_559_945_3, x)
+  return (vector_from_double(r), vector_int_from_double(n))
 }

@@ -1,16 +1,20 @@
 import CVector
 
-/// `log(x)` within 2 ULP, subnormal arguments included: -∞ at zero, NaN below.
+/// `x = 2^e · (1 + f)` with `√½ <= 1 + f < √2`, subnormal arguments included: `f` and `e`.
 @inline(__always)
-func logarithm(_ x: Vector) -> Vector {
+func splitExponent(_ x: Vector) -> (f: Vector, exponent: Vector) {
   let small = x .< splat(0x1p-126)
   let scaled = select(small, x * splat(0x1p23), x)
-  // x = 2^e · m with √½ <= m < √2.
   let offset = bits(scaled) &- splat(Int32(0x3f35_04f3))
   let e = shiftRight(offset, 23)
   let m = float(bits(scaled) &- shiftLeft(e, 23))
-  let f = m - splat(1)
+  return (m - splat(1), vector_from_int(e) - select(small, splat(23), .zero))
+}
 
+/// `log(x)` within 2 ULP, subnormal arguments included: -∞ at zero, NaN below.
+@inline(__always)
+func logarithm(_ x: Vector) -> Vector {
+  let (f, exponent) = splitExponent(x)
   var p = splat(7.037_683_6e-2)
   p = multiplyAdd(p, f, splat(-1.151_461e-1))
   p = multiplyAdd(p, f, splat(1.167_699_87e-1))
@@ -21,7 +25,6 @@ func logarithm(_ x: Vector) -> Vector {
   p = multiplyAdd(p, f, splat(-2.499_999_4e-1))
   p = multiplyAdd(p, f, splat(3.333_333_1e-1))
   let square = f * f
-  let exponent = vector_from_int(e) - select(small, splat(23), .zero)
   var tail = p * f * square
   tail = multiplyAdd(exponent, splat(-2.121_944_4e-4), tail)
   tail = multiplyAdd(square, splat(-0.5), tail)
@@ -38,4 +41,22 @@ func logarithm(_ x: Vector) -> Vector {
 func logarithmOnePlus(_ x: Vector) -> Vector {
   let u = splat(1) + x
   return logarithm(u) + (x - (u - splat(1))) / u
+}
+
+/// `log(u)` and what is to be added to it for `log(1 + x)`, where `u` is `1 + x`, rounded.
+@inline(__always)
+func logarithmParts(onePlus x: Vector) -> (u: Vector, rest: Vector) {
+  let u = splat(1) + x
+  let lost = select(x .< splat(1), x - (u - splat(1)), splat(1) - (u - x))
+  return (u, select(u .== splat(.infinity), .zero, lost / u))
+}
+
+enum LogarithmOnePlus: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    let (u, rest) = logarithmParts(onePlus: x)
+    // Neither a negative zero nor an infinite logarithm meets the rest.
+    return select(
+      magnitude(x) .< splat(0x1p-60), x, select(u .== .zero, logarithm(u), logarithm(u) + rest))
+  }
 }

@@ -4,6 +4,16 @@ protocol UnaryBody {
   static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector
 }
 
+/// One that has neither `α` nor `β`.
+protocol PlainBody: UnaryBody {
+  static func value(_ x: Vector) -> Vector
+}
+
+extension PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { value(x) }
+}
+
 enum Linear: UnaryBody {
   @inline(__always)
   static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
@@ -11,11 +21,9 @@ enum Linear: UnaryBody {
   }
 }
 
-enum Relu: UnaryBody {
+enum Relu: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    select(x .< .zero, .zero, x)
-  }
+  static func value(_ x: Vector) -> Vector { select(x .< .zero, .zero, x) }
 }
 
 enum Leaky: UnaryBody {
@@ -39,6 +47,13 @@ enum Threshold: UnaryBody {
   }
 }
 
+enum ClampedRelu: UnaryBody {
+  @inline(__always)
+  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
+    minimum(Leaky.value(x, alpha, beta), beta)
+  }
+}
+
 enum Clip: UnaryBody {
   @inline(__always)
   static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
@@ -53,25 +68,19 @@ enum HardSigmoid: UnaryBody {
   }
 }
 
-enum Magnitude: UnaryBody {
+enum Magnitude: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    magnitude(x)
-  }
+  static func value(_ x: Vector) -> Vector { magnitude(x) }
 }
 
-enum Square: UnaryBody {
+enum Square: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    x * x
-  }
+  static func value(_ x: Vector) -> Vector { x * x }
 }
 
-enum SquareRoot: UnaryBody {
+enum SquareRoot: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    squareRoot(x)
-  }
+  static func value(_ x: Vector) -> Vector { squareRoot(x) }
 }
 
 enum InverseSquareRoot: UnaryBody {
@@ -88,25 +97,19 @@ enum Inverse: UnaryBody {
   }
 }
 
-enum Exponential: UnaryBody {
+enum Exponential: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    exponential(x)
-  }
+  static func value(_ x: Vector) -> Vector { exponential(x) }
 }
 
-enum Logarithm: UnaryBody {
+enum Logarithm: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    logarithm(x)
-  }
+  static func value(_ x: Vector) -> Vector { logarithm(x) }
 }
 
-enum Tanh: UnaryBody {
+enum Tanh: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    hyperbolicTangent(x)
-  }
+  static func value(_ x: Vector) -> Vector { hyperbolicTangent(x) }
 }
 
 enum ScaledTanh: UnaryBody {
@@ -116,18 +119,14 @@ enum ScaledTanh: UnaryBody {
   }
 }
 
-enum Sigmoid: UnaryBody {
+enum Sigmoid: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    sigmoid(x)
-  }
+  static func value(_ x: Vector) -> Vector { sigmoid(x) }
 }
 
-enum Softplus: UnaryBody {
+enum Softplus: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    softplus(x)
-  }
+  static func value(_ x: Vector) -> Vector { softplus(x) }
 }
 
 enum ParametricSoftplus: UnaryBody {
@@ -137,11 +136,9 @@ enum ParametricSoftplus: UnaryBody {
   }
 }
 
-enum Softsign: UnaryBody {
+enum Softsign: PlainBody {
   @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    x / (splat(1) + magnitude(x))
-  }
+  static func value(_ x: Vector) -> Vector { x / (splat(1) + magnitude(x)) }
 }
 
 enum Elu: UnaryBody {
@@ -162,6 +159,23 @@ enum Swish: UnaryBody {
   @inline(__always)
   static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
     swish(x, alpha)
+  }
+}
+
+enum ExponentialMinusOne: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector { exponentialMinusOne(x) }
+}
+
+enum PowerOfTwo: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector { powerOfTwo(x) }
+}
+
+enum HardSwish: UnaryBody {
+  @inline(__always)
+  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
+    HardSigmoid.value(x, alpha, beta) * x
   }
 }
 

@@ -11,6 +11,15 @@ import CVector
   typealias IntegerVector = SIMD4<Int32>
 #endif
 
+/// As many doubles as a vector has floats, for what a float's precision does not do.
+#if KERNELS_AVX512
+  typealias DoubleVector = SIMD16<Double>
+#elseif KERNELS_AVX2
+  typealias DoubleVector = SIMD8<Double>
+#else
+  typealias DoubleVector = SIMD4<Double>
+#endif
+
 /// Floats in a vector.
 var lanes: Int {
   @inline(__always) get { Vector.scalarCount }
@@ -35,6 +44,25 @@ var vectorsPerBlock: Int {
 @inline(__always)
 func multiplyAdd(_ a: Vector, _ b: Vector, _ c: Vector) -> Vector {
   vector_multiply_add(a, b, c)
+}
+
+@inline(__always)
+func multiplyAdd(_ a: DoubleVector, _ b: DoubleVector, _ c: DoubleVector) -> DoubleVector {
+  vector_multiply_add_double(a, b, c)
+}
+
+/// `a * b + c` with the same numbers in all lanes.
+@inline(__always)
+func multiplyAdd(_ a: DoubleVector, _ b: Double, _ c: DoubleVector) -> DoubleVector {
+  multiplyAdd(a, DoubleVector(repeating: b), c)
+}
+
+/// `((c₀ · x + c₁) · x + c₂) …`
+@inline(__always)
+func polynomial<let count: Int>(_ x: Vector, _ coefficients: InlineArray<count, Float>) -> Vector {
+  var p = splat(coefficients[0])
+  for k in 1..<count { p = multiplyAdd(p, x, splat(coefficients[k])) }
+  return p
 }
 
 @inline(__always)

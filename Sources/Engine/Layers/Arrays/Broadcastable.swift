@@ -1,138 +1,65 @@
 import CoreMLModel
 import Kernels
-import LibC
 import TensorCore
 
-/// A function of two values.
-enum BinaryFunction: Sendable {
-  case add, subtract, multiply, divide, floorDivide, modulo, power, maximum, minimum
-  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
-  case and, or, exclusiveOr
-
-  /// The kernel that computes the function, on planes of any layout, too.
-  var kernel: CombiningFunction? {
-    switch self {
-    case .add: .add
-    case .subtract: .subtract
-    case .multiply: .multiply
-    case .divide: .divide
-    case .maximum: .maximum
-    case .minimum: .minimum
-    default: nil
-    }
-  }
-
-  /// Computes `count` values; an operand's step is 1, or 0 where it has one value for all.
-  func row(
-    _ a: UnsafePointer<Float>, _ aStep: Int, _ b: UnsafePointer<Float>, _ bStep: Int,
-    _ out: UnsafeMutablePointer<Float>, _ count: Int
-  ) {
-    @inline(__always) func loop(_ function: (Float, Float) -> Float) {
-      switch (aStep, bStep) {
-      case (0, 0): out.update(repeating: function(a[0], b[0]), count: count)
-      case (0, _):
-        let value = a[0]
-        for index in 0..<count { out[index] = function(value, b[index]) }
-      case (_, 0):
-        let value = b[0]
-        for index in 0..<count { out[index] = function(a[index], value) }
-      default: for index in 0..<count { out[index] = function(a[index], b[index]) }
-      }
-    }
-    switch self {
-    case .add: loop { $0 + $1 }
-    case .subtract: loop { $0 - $1 }
-    case .multiply: loop { $0 * $1 }
-    case .divide: loop { $0 / $1 }
-    // Doubles, so that the quotient of two floats is never rounded up to a whole number.
-    case .floorDivide: loop { Float((Double($0) / Double($1)).rounded(.down)) }
-    case .modulo:
-      loop { a, b in
-        let rest = fmodf(a, b)
-        return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest
-      }
-    case .power: loop { powf($0, $1) }
-    case .maximum: loop { $0 > $1 || $0.isNaN ? $0 : $1 }
-    case .minimum: loop { $0 < $1 || $0.isNaN ? $0 : $1 }
-    case .equal: loop { $0 == $1 ? 1 : 0 }
-    case .notEqual: loop { $0 != $1 ? 1 : 0 }
-    case .less: loop { $0 < $1 ? 1 : 0 }
-    case .lessOrEqual: loop { $0 <= $1 ? 1 : 0 }
-    case .greater: loop { $0 > $1 ? 1 : 0 }
-    case .greaterOrEqual: loop { $0 >= $1 ? 1 : 0 }
-    case .and: loop { $0 != 0 && $1 != 0 ? 1 : 0 }
-    case .or: loop { $0 != 0 || $1 != 0 ? 1 : 0 }
-    case .exclusiveOr: loop { ($0 != 0) != ($1 != 0) ? 1 : 0 }
-    }
-  }
-}
-
-/// A function of two arrays that stretch to a common shape, in a walk over `sizes`.
+/// A function of arrays that stretch to a common shape, in a walk over `sizes`.
 struct BroadcastOperation: Operation {
-  var function: BinaryFunction
+  var function: CombiningFunction
   var sizes: [Int]
-  var firstStrides: [Int]
-  var secondStrides: [Int]
+  /// Of each operand; the last step is 1, or 0 where a row has one value.
+  var strides: [[Int]]
   /// Whether the operands repeat whole axes of `[Seq, Batch, C, H, W]`.
   var fitsPlanes: Bool
 
   var kind: String { "\(function)" }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    guard let kernel = function.kernel, fitsPlanes, shapes.producedBlocks.contains(.blocked) else {
-      return shapes.allDense()
-    }
-    return CombineOperation(function: kernel).layoutWishes(shapes)
+    guard fitsPlanes, shapes.producedBlocks.contains(.blocked) else { return shapes.allDense() }
+    return CombineOperation(function: function).layoutWishes(shapes)
   }
 
   func describe(_ context: StepContext) -> StepNote { StepNote(kernel: kind) }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
+    let inputs = context.inputs
     let output = context.outputs[0]
-    if let kernel = function.kernel, !output.layout.isDense {
-      return try CombineOperation(function: kernel).makeStep(context)
+    if !output.layout.isDense {
+      return try CombineOperation(function: function).makeStep(context)
     }
-    let (first, second) = (context.inputs[0], context.inputs[1])
     let length = sizes.last ?? 1
     let outer = Array(sizes.dropLast())
-    let (aStep, bStep) = (firstStrides.last ?? 0, secondStrides.last ?? 0)
-    let (aSteps, bSteps) = (Array(firstStrides.dropLast()), Array(secondStrides.dropLast()))
+    let broadcasts = strides.map { $0.last == 0 ? Broadcast.all : .none }
     // Long rows are cut, short ones gathered.
     let chunk = 1 << 13
     let chunks = (length + chunk - 1) / chunk
     let count = outer.reduce(1, *) * chunks
     let pieces = min(count, context.threadCount * 8)
-    let function = function
-    let combine = function.kernel.map { kernel in (kernel, context.kernels.combine) }
+    let (function, strides) = (function, strides)
+    let combine = context.kernels.combine
     return { run in
-      let a = UnsafePointer(run.pointer(first))
-      let b = UnsafePointer(run.pointer(second))
+      let sources = inputs.map { UnsafePointer(run.pointer($0)) }
       let target = run.pointer(output)
       run.pool.forEach(pieces) { piece in
-        for unit in ThreadPool.share(of: count, piece, pieces) {
-          let start = unit % chunks * chunk
-          let run = min(chunk, length - start)
-          var row = unit / chunks
-          let to = target + row * length + start
-          var from = (a + start * aStep, b + start * bStep)
-          for axis in outer.indices.reversed() {
-            let place = row % outer[axis]
-            row /= outer[axis]
-            from.0 += place * aSteps[axis]
-            from.1 += place * bSteps[axis]
-          }
-          if let (kernel, combine) = combine, aStep == 1, bStep == 1 {
-            withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: 2) { operands in
-              operands.initializeElement(at: 0, to: CombiningOperand(from.0))
-              operands.initializeElement(at: 1, to: CombiningOperand(from.1))
-              guard let operands = operands.baseAddress else { return }
-              combine(
-                CombiningArguments(
-                  function: kernel, operands: UnsafePointer(operands), operandCount: 2, output: to,
-                  count: run))
+        withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: sources.count) {
+          operands in
+          guard let first = operands.baseAddress else { return }
+          for unit in ThreadPool.share(of: count, piece, pieces) {
+            let start = unit % chunks * chunk
+            for (index, source) in sources.enumerated() {
+              var row = unit / chunks
+              var offset = broadcasts[index] == .all ? 0 : start
+              for axis in outer.indices.reversed() {
+                offset += row % outer[axis] * strides[index][axis]
+                row /= outer[axis]
+              }
+              (first + index).initialize(
+                to: CombiningOperand(source + offset, broadcasts[index]))
             }
-          } else {
-            function.row(from.0, aStep, from.1, bStep, to, run)
+            combine(
+              CombiningArguments(
+                function: function, operands: first, operandCount: sources.count,
+                output: target + unit / chunks * length + start,
+                count: min(chunk, length - start)))
           }
         }
       }
@@ -141,29 +68,33 @@ struct BroadcastOperation: Operation {
 }
 
 extension LayerLowering {
-  /// A function of two values of any shapes that stretch to `shape`.
+  /// A function of values of any shapes that stretch to `shape`.
   mutating func broadcast(
-    _ function: BinaryFunction, _ a: Graph.ValueID, _ b: Graph.ValueID, _ shape: Shape
+    _ function: CombiningFunction, _ values: [Graph.ValueID], _ shape: Shape
   ) throws -> Graph.ValueID {
-    for (value, other) in [(b, a), (a, b)] where graph.shape(other) == shape {
-      // A number for all elements; a quotient's would have to be rounded first.
-      guard let constant = graph.values[value].constant, graph.shape(value).count == 1 else {
-        continue
-      }
-      let number = constant.pointer[0]
-      let linear: ElementFunction? =
-        switch function {
-        case .add: ElementFunction(.linear, alpha: 1, beta: number)
-        case .multiply: ElementFunction(.linear, alpha: number, beta: 0)
-        case .subtract where value == b: ElementFunction(.linear, alpha: 1, beta: -number)
-        default: nil
+    if values.count == 2 {
+      for (value, other) in [(values[1], values[0]), (values[0], values[1])]
+      where graph.shape(other) == shape {
+        // A number for all elements; a quotient's would have to be rounded first.
+        guard let constant = graph.values[value].constant, graph.shape(value).count == 1 else {
+          continue
         }
-      if let linear { return add(ElementwiseOperation(function: linear), [other], shape) }
+        let number = constant.pointer[0]
+        let linear: ElementFunction? =
+          switch function {
+          case .add: ElementFunction(.linear, alpha: 1, beta: number)
+          case .multiply: ElementFunction(.linear, alpha: number, beta: 0)
+          case .subtract where value == values[1]:
+            ElementFunction(.linear, alpha: 1, beta: -number)
+          default: nil
+          }
+        if let linear { return add(ElementwiseOperation(function: linear), [other], shape) }
+      }
     }
-    if let kernel = function.kernel, graph.shape(a) == shape, graph.shape(b) == shape {
-      return add(CombineOperation(function: kernel), [a, b], shape)
+    if values.allSatisfy({ graph.shape($0) == shape }) {
+      return add(CombineOperation(function: function), values, shape)
     }
-    let operands = try [a, b].map { value in
+    let operands = try values.map { value in
       let own = graph.shape(value).dimensions
       let padded = [Int](repeating: 1, count: shape.rank - own.count) + own
       return try view(value, try Shape(padded))
@@ -177,78 +108,133 @@ extension LayerLowering {
     }
     let walk = ArrayStrides.merged(shape.dimensions, strides)
     let operation = BroadcastOperation(
-      function: function, sizes: walk.sizes, firstStrides: walk.operands[0],
-      secondStrides: walk.operands[1], fitsPlanes: fits)
+      function: function, sizes: walk.sizes, strides: walk.operands, fitsPlanes: fits)
     return add(operation, operands, shape)
   }
 
   /// The function of all inputs, from the first to the last.
-  fileprivate mutating func broadcast(_ function: BinaryFunction) throws -> [Graph.ValueID] {
+  fileprivate mutating func broadcast(_ function: CombiningFunction) throws -> Graph.ValueID {
     let shape = try outputShape()
-    if inputs.count > 2, let kernel = function.kernel,
-      inputShapes.allSatisfy({ $0 == shape })
-    {
-      return [add(CombineOperation(function: kernel), inputs, shape)]
+    if inputs.count > 2, inputShapes.allSatisfy({ $0 == shape }) {
+      return try broadcast(function, inputs, shape)
     }
     var result = inputs[0]
     for (index, input) in inputs.enumerated().dropFirst() {
       let isLast = index == inputs.count - 1
       let shapes = [graph.shape(result).dimensions, graph.shape(input).dimensions]
       let stretched = isLast ? shape : try Shape(try ArrayShape.broadcast(shapes))
-      result = try broadcast(function, result, input, stretched)
+      result = try broadcast(function, [result, input], stretched)
     }
-    return [result]
+    return result
   }
 }
 
-extension AddBroadcastable: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { try layer.broadcast(.add) }
+/// A layer that is a function of arrays of any shapes that stretch to a common one.
+protocol BroadcastableLayer: EngineLayer {
+  static var function: CombiningFunction { get }
 }
 
-extension SubtractBroadcastable: EngineLayer {
+extension BroadcastableLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.broadcast(.subtract)
+    [try layer.broadcast(Self.function)]
   }
 }
 
-extension MultiplyBroadcastable: EngineLayer {
+/// A layer that compares its inputs, or its only one with a number.
+protocol ComparisonLayer: EngineLayer {
+  static var function: CombiningFunction { get }
+  var alpha: Float { get }
+}
+
+extension ComparisonLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.broadcast(.multiply)
+    let inputs = layer.inputs
+    let other = try inputs.count > 1 ? inputs[1] : layer.constant([alpha], Shape([1]))
+    return [try layer.broadcast(Self.function, [inputs[0], other], try layer.outputShape())]
   }
 }
 
-extension DivideBroadcastable: EngineLayer {
+extension AddBroadcastable: BroadcastableLayer {
+  static var function: CombiningFunction { .add }
+}
+
+extension SubtractBroadcastable: BroadcastableLayer {
+  static var function: CombiningFunction { .subtract }
+}
+
+extension MultiplyBroadcastable: BroadcastableLayer {
+  static var function: CombiningFunction { .multiply }
+}
+
+extension DivideBroadcastable: BroadcastableLayer {
+  static var function: CombiningFunction { .divide }
+}
+
+extension FloorDivBroadcastable: BroadcastableLayer {
+  static var function: CombiningFunction { .floorDivide }
+}
+
+extension ModBroadcastable: BroadcastableLayer {
+  static var function: CombiningFunction { .modulo }
+}
+
+extension PowBroadcastable: BroadcastableLayer {
+  static var function: CombiningFunction { .power }
+}
+
+extension MaxBroadcastable: BroadcastableLayer {
+  static var function: CombiningFunction { .maximum }
+}
+
+extension MinBroadcastable: BroadcastableLayer {
+  static var function: CombiningFunction { .minimum }
+}
+
+extension LogicalAnd: BroadcastableLayer {
+  static var function: CombiningFunction { .logicalAnd }
+}
+
+extension LogicalOr: BroadcastableLayer {
+  static var function: CombiningFunction { .logicalOr }
+}
+
+extension LogicalXor: BroadcastableLayer {
+  static var function: CombiningFunction { .logicalXor }
+}
+
+extension Equal: ComparisonLayer {
+  static var function: CombiningFunction { .equal }
+}
+
+extension NotEqual: ComparisonLayer {
+  static var function: CombiningFunction { .notEqual }
+}
+
+extension LessThan: ComparisonLayer {
+  static var function: CombiningFunction { .less }
+}
+
+extension LessEqual: ComparisonLayer {
+  static var function: CombiningFunction { .lessEqual }
+}
+
+extension GreaterThan: ComparisonLayer {
+  static var function: CombiningFunction { .greater }
+}
+
+extension GreaterEqual: ComparisonLayer {
+  static var function: CombiningFunction { .greaterEqual }
+}
+
+extension LogicalNot: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.broadcast(.divide)
+    let zero = try layer.constant([0], Shape([1]))
+    return [try layer.broadcast(.equal, [layer.inputs[0], zero], try layer.outputShape())]
   }
 }
 
-extension FloorDivBroadcastable: EngineLayer {
+extension WhereBroadcastable: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.broadcast(.floorDivide)
-  }
-}
-
-extension ModBroadcastable: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.broadcast(.modulo)
-  }
-}
-
-extension PowBroadcastable: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.broadcast(.power)
-  }
-}
-
-extension MaxBroadcastable: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.broadcast(.maximum)
-  }
-}
-
-extension MinBroadcastable: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.broadcast(.minimum)
+    [try layer.broadcast(.choose, layer.inputs, try layer.outputShape())]
   }
 }

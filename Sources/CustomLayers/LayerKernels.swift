@@ -41,17 +41,3 @@ struct LayerKernels: Sendable {
     return total
   }
 }
-
-/// Calls `body` for pieces of the only input and output that fit the processor's cache.
-func mapElements(
-  _ inputs: [CustomLayerInput], _ outputs: [CustomLayerOutput],
-  _ body: (UnsafePointer<Float>, UnsafeMutablePointer<Float>, Int) -> Void
-) {
-  guard let source = inputs.first?.elements.baseAddress,
-    let target = outputs.first?.elements.baseAddress
-  else { return }
-  let count = min(inputs[0].elements.count, outputs[0].elements.count)
-  for start in stride(from: 0, to: count, by: 4096) {
-    body(source + start, target + start, min(4096, count - start))
-  }
-}

@@ -1,0 +1,69 @@
+/// `exp(|x|) / 2` and what was lost when it was rounded.
+@inline(__always)
+private func halfExponential(_ x: Vector) -> (value: Vector, rest: Vector) {
+  let (r, n) = reduceExponent(minimum(magnitude(x), splat(91)))
+  let t = multiplyAdd(exponentialTail(r), r * r, r)
+  let p = t + splat(1)
+  let rest = t - (p - splat(1))
+  let half = shiftRight(n, 1)
+  let other = n &- half &- splat(Int32(1))
+  return (
+    p * powerOfTwo(half) * powerOfTwo(other), rest * powerOfTwo(half) * powerOfTwo(other)
+  )
+}
+
+enum HyperbolicSine: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    let a = magnitude(x)
+    let z = a * a
+    let p = polynomial(z, [2.782_213_2e-6, 1.984_289_6e-4, 8.333_310_5e-3, 1.666_666_7e-1])
+    let (e, rest) = halfExponential(x)
+    let far = e + (rest - splat(0.25) / e)
+    return turnSign(select(a .< splat(1), multiplyAdd(p * z, a, a), far), by: x)
+  }
+}
+
+enum HyperbolicCosine: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    let (e, rest) = halfExponential(x)
+    return e + (rest + splat(0.25) / e)
+  }
+}
+
+/// `log(1 + y)`, or `log(2 · x)` where `x` is so large that it is the same.
+@inline(__always)
+private func areaLogarithm(_ y: Vector, _ x: Vector) -> Vector {
+  let isLarge = x .> splat(0x1p30)
+  let (u, rest) = logarithmParts(onePlus: y)
+  return logarithm(select(isLarge, x, u)) + select(isLarge, splat(0.693_147_18), rest)
+}
+
+enum AreaSine: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    let a = magnitude(x)
+    let z = a * a
+    return turnSign(areaLogarithm(a + z / (splat(1) + squareRoot(z + splat(1))), a), by: x)
+  }
+}
+
+enum AreaCosine: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    let t = x - splat(1)
+    let value = areaLogarithm(t + squareRoot(multiplyAdd(t, t, t + t)), x)
+    return select(x .< splat(1), splat(.nan), value)
+  }
+}
+
+enum AreaTangent: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    let a = magnitude(x)
+    let (u, rest) = logarithmParts(onePlus: (a + a) / (splat(1) - a))
+    let far = splat(0.5) * (logarithm(u) + rest)
+    return turnSign(select(a .< splat(0x1p-60), a, far), by: x)
+  }
+}

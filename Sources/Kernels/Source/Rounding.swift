@@ -1,0 +1,76 @@
+import CVector
+import LibC
+
+/// Beyond it every float is a whole number.
+private let wholeLimit: Float = 0x1p23
+
+enum Nearest: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    let a = magnitude(x)
+    let whole = (a + splat(wholeLimit)) - splat(wholeLimit)
+    return select(a .< splat(wholeLimit), turnSign(whole, by: x), x)
+  }
+}
+
+enum Floor: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    let whole = Nearest.value(x)
+    return select(whole .> x, whole - splat(1), whole)
+  }
+}
+
+enum Ceiling: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector { turnSign(Floor.value(turned(x)), by: splat(-1)) }
+
+  @inline(__always)
+  private static func turned(_ x: Vector) -> Vector { turnSign(x, by: splat(-1)) }
+}
+
+enum Sign: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    select(x .> .zero, splat(1), select(x .< .zero, splat(-1), x))
+  }
+}
+
+/// `a - b · quotient`, exact for quotients of at most 24 bits.
+@inline(__always)
+private func remainder(_ a: Vector, _ b: Vector, _ quotient: Vector) -> Vector {
+  let product = vector_to_double(quotient) * vector_to_double(b)
+  return vector_from_double(vector_to_double(a) - product)
+}
+
+/// Whether the remainder has the other sign than the divisor.
+@inline(__always)
+private func isOpposite(_ rest: Vector, _ divisor: Vector) -> Mask {
+  (rest .!= .zero) .& (bits(rest) ^ bits(divisor) .< IntegerVector.zero)
+}
+
+/// `⌊a / b⌋`: the quotient may have been rounded up to a whole number.
+@inline(__always)
+func floorDivide(_ a: Vector, _ b: Vector) -> Vector {
+  let quotient = a / b
+  let whole = Floor.value(quotient)
+  let isRoundedUp =
+    isOpposite(remainder(a, b, whole), b) .& (magnitude(quotient) .< splat(0x1p24))
+  return select(isRoundedUp, whole - splat(1), whole)
+}
+
+/// `a - b · ⌊a / b⌋`; a zero has the sign of `a`.
+@inline(__always)
+func modulo(_ a: Vector, _ b: Vector) -> Vector {
+  let quotient = a / b
+  var rest = remainder(a, b, Floor.value(quotient))
+  rest = select(isOpposite(rest, b), rest + b, rest)
+  rest = select(rest .== .zero, float(bits(a) & splat(Int32.min)), rest)
+  let isShort = (magnitude(quotient) .< splat(0x1p22)) .& (magnitude(b) .< splat(.infinity))
+  if all(isShort) { return rest }
+  for lane in 0..<lanes where !isShort[lane] {
+    let value = fmodf(a[lane], b[lane])
+    rest[lane] = value != 0 && (value < 0) != (b[lane] < 0) ? value + b[lane] : value
+  }
+  return rest
+}
