@@ -66,15 +66,17 @@ import Testing
         let label = "\(method), \(coordinates), \(kind), \(size)"
         try check(layer, [image, numbers.reshaped([5, 1, 4, 1, 1])], [expected], label)
         // The same boxes, each of one image.
-        let named = (0..<5).flatMap { [Double($0 % 3)] + numbers.elements[4 * $0..<4 * $0 + 4] }
+        let named = (0..<5).flatMap { box -> [Double] in
+          [Double(box % 3)] + Array(numbers.elements[4 * box..<4 * box + 4])
+        }
         let length = expected.elements.count / 15
-        let chosen = (0..<5).flatMap { box in
+        let chosen = (0..<5).flatMap { box -> ArraySlice<Double> in
           let start = (box * 3 + box % 3) * length
           return expected.elements[start..<start + length]
         }
         try check(
           layer, [image, ReferenceTensor(shape: [5, 1, 5, 1, 1], named)],
-          [ReferenceTensor(shape: [5, 1] + expected.shape[2...], chosen)], label + ", named")
+          [ReferenceTensor(shape: [5, 1] + Array(expected.shape[2...]), chosen)], label + ", named")
       }
     }
   }
@@ -155,7 +157,7 @@ import Testing
     let rows = try Goldens.windows("slices").tensor("rows")
     let input = ReferenceTensor(shape: [4], [0, 1, 2, 3])
     for row in 0..<rows.shape[0] {
-      let numbers = rows.elements[7 * row..<7 * row + 7].map { $0.isNaN ? nil : Int($0) }
+      let numbers: [Int?] = rows.elements[7 * row..<7 * row + 7].map { $0.isNaN ? nil : Int($0) }
       var layer = SliceStatic()
       (layer.beginIds, layer.beginMasks) = ([numbers[0] ?? 0], [numbers[0] == nil])
       (layer.endIds, layer.endMasks) = ([numbers[1] ?? 0], [numbers[1] == nil])

@@ -100,7 +100,7 @@ package struct RangeStatic: ArrayLayer {
 }
 
 /// The sizes of the input, as a vector.
-package struct GetShape: ParameterlessLayer {
+package struct GetShape: ArrayLayer, ParameterlessLayer {
   package var unknownFields = UnknownFields()
 
   package init() {}

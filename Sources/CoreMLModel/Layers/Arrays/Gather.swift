@@ -21,7 +21,7 @@ package struct Gather: ArrayLayer {
 }
 
 /// Parts of the first input at the places that the last axis of the second one holds.
-package struct GatherND: ParameterlessLayer {
+package struct GatherND: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
   package var unknownFields = UnknownFields()

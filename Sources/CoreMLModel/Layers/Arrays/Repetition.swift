@@ -15,7 +15,7 @@ package struct BroadcastToStatic: ArrayLayer {
 }
 
 /// The first input, repeated along axes of length 1 to the second one's shape.
-package struct BroadcastToLike: ParameterlessLayer {
+package struct BroadcastToLike: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
   package var unknownFields = UnknownFields()

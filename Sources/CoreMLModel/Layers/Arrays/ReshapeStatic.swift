@@ -34,7 +34,7 @@ package struct RankPreservingReshape: ArrayLayer {
 }
 
 /// The first input's elements under the second one's shape.
-package struct ReshapeLike: ParameterlessLayer {
+package struct ReshapeLike: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
   package var unknownFields = UnknownFields()
