@@ -105,9 +105,9 @@ let package = Package(
     library(
       "Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"],
       settings: optimized),
-    .target(name: "CPluginTemplate", exclude: ["Support"]),
+    .target(name: "PluginSupport", exclude: ["Support"]),
     library(
-      "LayerTemplates", ["CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "TensorCore"]),
+      "LayerTemplates", ["CoreMLModel", "Engine", "CustomLayers", "PluginSupport", "TensorCore"]),
     library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "TensorCore"]),
     library(
       "KerasImport",

@@ -20,7 +20,7 @@ CoreMLModel: ByteFormats TensorCore CSpec CProtobufC
 CustomLayers: Formulas Kernels KernelInterface CAssayPlugin CPosix TensorCore
 ModelTransforms: CoreMLModel ByteFormats TensorCore
 Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
-LayerTemplates: CoreMLModel CustomLayers Engine CPluginTemplate TensorCore AssayPlugin CAssayPlugin CoreML PackageDescription Testing
+LayerTemplates: CoreMLModel CustomLayers Engine PluginSupport TensorCore AssayPlugin CAssayPlugin CoreML PackageDescription Testing
 ImportSupport: CoreMLModel Formulas ByteFormats TensorCore
 KerasImport: ImportSupport ModelTransforms CoreMLModel Formulas HDF5Reader ByteFormats TensorCore
 CaffeImport: ImportSupport CoreMLModel Formulas HDF5Reader ByteFormats TensorCore CSpec CProtobufC
@@ -37,7 +37,7 @@ status=0
 for directory in Sources/*/; do
   target=$(basename "$directory")
   # Files for packages that plug-ins are.
-  [ "$target" != CPluginTemplate ] || continue
+  [ "$target" != PluginSupport ] || continue
   files=$(find "$directory" -name '*.swift' -print)
   [ -n "$files" ] || continue
   if ! printf '%s' "$table" | grep -q "^$target:"; then
