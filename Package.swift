@@ -183,6 +183,12 @@ let package = Package(
         "CoreMLModel", "CustomLayers", "TensorCore",
       ]),
     tests("Verification"),
-    .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
+    .testTarget(
+      name: "AssayTests",
+      dependencies: [
+        "Assay", "AssayCommand", "HDF5Worker", "KerasImport", "CaffeImport", "DarknetImport",
+        "Engine",
+        "CustomLayers",
+      ]),
   ]
 )

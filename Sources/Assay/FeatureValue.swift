@@ -4,7 +4,9 @@ import TensorCore
 
 /// What is given for an input: a picture, or numbers.
 public enum FeatureValue: Sendable {
+  /// A picture of any size; the options say how it is brought into the input's.
   case image(Image)
+  /// Numbers.
   case array(Tensor)
 }
 
@@ -12,6 +14,7 @@ public enum FeatureValue: Sendable {
 public enum ArrayLayout: String, Sendable, CaseIterable {
   /// The source framework's, where the model records it, otherwise Core ML's.
   case source
+  /// Core ML's: `[C]`, `[C, H, W]`, or all five axes.
   case coreml
 }
 

@@ -8,20 +8,26 @@ import TensorCore
 /// A loaded model that answers in the terms of a user: pictures and arrays in, arrays, pictures and
 /// classes out.
 public final class Predictor {
+  /// How to predict.
   public struct Options: Sendable {
+    /// The order of axes in which arrays come and go.
     public var layout = ArrayLayout.source
     /// What happens to pictures before the model gets them; nil for what the model records.
     public var pictures: PictureOptions?
     /// Blobs to answer beside the outputs.
     public var keep = CompileOptions.Keep.named([])
+    /// How the network is compiled.
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
 
+    /// The model's outputs, in the source framework's order of axes.
     public init() {}
   }
 
+  /// What predicts.
   public let model: Model
+  /// What a prediction takes, in the model's order.
   public let inputs: [FeatureDescription]
   /// What happens to pictures before the model gets them.
   public let pictures: PictureOptions
@@ -113,7 +119,7 @@ public final class Predictor {
   }
 
   /// The blob of each value; every required input must have one.
-  public func blobs(_ values: [String: FeatureValue]) throws -> [String: Tensor] {
+  package func blobs(_ values: [String: FeatureValue]) throws -> [String: Tensor] {
     var blobs: [String: Tensor] = [:]
     for (name, value) in values {
       guard let feature = features[name] else {
@@ -137,7 +143,7 @@ public final class Predictor {
   /// framework takes.
   ///
   /// - Parameter shapes: shapes that some of them have instead.
-  public func randomBlobs(
+  package func randomBlobs(
     seed: UInt64, shapes: [String: [Int]] = [:]
   ) throws -> [String: Tensor] {
     var generator = SplitMix64(seed: seed)
@@ -246,13 +252,18 @@ public final class Predictor {
 
 /// The outputs of a prediction, in the model's order, then the kept blobs.
 public struct Prediction: Sendable {
+  /// What the model gave, in its order, then the kept blobs.
   public var outputs: [PredictedOutput] = []
 
+  /// Nothing yet.
   public init() {}
 }
 
+/// A value of a prediction.
 public struct PredictedOutput: Sendable {
+  /// What a value is.
   public enum Kind: Sendable {
+    /// Numbers of any shape.
     case array
     /// `[H, W, C]` in RGB, neither rounded nor clamped.
     case image
@@ -262,8 +273,11 @@ public struct PredictedOutput: Sendable {
     case blob
   }
 
+  /// Of the output or blob.
   public let name: String
+  /// What the value is.
   public let kind: Kind
+  /// The numbers.
   public let value: Tensor
   /// Where the channels of a picture or grid are among the last three axes; nil where that is not
   /// known.
@@ -279,7 +293,7 @@ public struct PredictedOutput: Sendable {
 
 extension Model {
   /// The blob that holds a classifier's probabilities.
-  public var probabilitiesBlob: String? {
+  package var probabilitiesBlob: String? {
     if case .pipelineClassifier(let pipeline)? = type {
       return pipeline.models.lazy.reversed().compactMap(\.probabilitiesBlob).first
     }
@@ -300,7 +314,7 @@ extension Model {
   }
 
   /// The name of the model's type in the specification.
-  public var typeName: String {
+  package var typeName: String {
     switch type {
     case .neuralNetwork: "neuralNetwork"
     case .neuralNetworkClassifier: "neuralNetworkClassifier"

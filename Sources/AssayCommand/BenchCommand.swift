@@ -1,9 +1,5 @@
 import ArgumentParser
 import Assay
-import CoreMLModel
-import Engine
-import ImportSupport
-import TensorCore
 
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -53,6 +53,7 @@ public struct NetworkValue: Sendable {
   public struct Score: Sendable, Equatable {
     /// The place among ``NetworkValue/floats``, from 0; of a classifier, the class.
     public let index: Int
+    /// The element.
     public let value: Float
   }
 

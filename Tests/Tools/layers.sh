@@ -31,7 +31,7 @@ Detection: Imaging TensorCore
 Verification: Engine CoreMLModel ByteFormats TensorCore
 NetworkBuilder: Engine CustomLayers Imaging CoreMLModel Files TensorCore
 Assay: Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
-AssayCommand: Assay Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
+AssayCommand: Assay
 '
 outside='Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization ArgumentParser'
 status=0

@@ -3,8 +3,8 @@ import Engine
 import KerasImport
 
 /// The table of layers in `docs/layers.md`, made from the lists of the stages.
-public enum LayerDocumentation {
-  public static var markdown: String {
+enum LayerDocumentation {
+  static var markdown: String {
     let layers = LayerSupport.all.map { layer in
       [
         "`\(layer.typeName)`", String(layer.specificationVersion), mark(layer.hasEngine),
