@@ -2,7 +2,6 @@
 // command imports nothing else, all of them.
 @_exported import ByteFormats
 @_exported import CaffeImport
-@_exported import CoreMLModel
 @_exported import CustomLayers
 @_exported import Detection
 @_exported import Engine
@@ -13,3 +12,17 @@
 @_exported import ModelTransforms
 @_exported import TensorCore
 @_exported import Verification
+
+// The document's layers are not among them, since `NetworkBuilder` has layers of the same names.
+@_exported import struct CoreMLModel.ArrayFeatureType
+@_exported import struct CoreMLModel.FeatureDescription
+@_exported import struct CoreMLModel.FeatureType
+@_exported import struct CoreMLModel.ImageFeatureType
+@_exported import struct CoreMLModel.Metadata
+@_exported import enum CoreMLModel.MissingWeights
+@_exported import struct CoreMLModel.Model
+@_exported import struct CoreMLModel.ModelDescription
+@_exported import struct CoreMLModel.NamePattern
+@_exported import struct CoreMLModel.NeuralNetworkClassifier
+@_exported import struct CoreMLModel.RandomWeights
+@_exported import enum CoreMLModel.SpecificationVersion
