@@ -133,12 +133,19 @@ let package = Package(
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
+      "ModelPrediction",
+      ["Engine", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
+    library(
       "NetworkBuilder",
-      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "Files", "TensorCore"]),
+      [
+        "ModelPrediction", "Engine", "CustomLayers", "Imaging", "CoreMLModel", "Files",
+        "TensorCore",
+      ]),
     library(
       "Assay",
       [
-        "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport",
+        "ModelPrediction", "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport",
+        "DarknetImport",
         "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),

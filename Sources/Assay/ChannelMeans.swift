@@ -1,5 +1,6 @@
 import CoreMLModel
 import Imaging
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 
@@ -36,7 +37,7 @@ package struct ChannelMeans: Sendable {
     let predictor = try Predictor(model: model, options: options)
     var sums: [String: (sums: [Double], count: Int)] = [:]
     for value in values {
-      for item in try predictor.batchItems(predictor.blobs(value)) {
+      for item in try predictor.interface.batchItems(predictor.interface.blobs(value)) {
         let blobs = try predictor.outputBlobs(item)
         for layer in readers {
           guard let blob = blobs[layer.input[0]],

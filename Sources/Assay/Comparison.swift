@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Engine
 import Imaging
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 import Verification

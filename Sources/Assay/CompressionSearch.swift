@@ -1,6 +1,7 @@
 import CoreMLModel
 import Engine
 import Imaging
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 import Verification
@@ -94,7 +95,7 @@ package struct CompressionSearch {
     return try values.flatMap { value in
       if predictor.averagesItems(of: value) { return [try predictor.predict(value)] }
       // Each item of a batch has a best class of its own.
-      return try predictor.batchItems(predictor.blobs(value)).map {
+      return try predictor.interface.batchItems(predictor.interface.blobs(value)).map {
         predictor.assembled([try predictor.outputBlobs($0)])
       }
     }

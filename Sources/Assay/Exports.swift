@@ -9,6 +9,7 @@
 @_exported import Imaging
 @_exported import ImportSupport
 @_exported import LayerTemplates
+@_exported import ModelPrediction
 @_exported import ModelTransforms
 @_exported import TensorCore
 @_exported import Verification

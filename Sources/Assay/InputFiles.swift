@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Files
 import Imaging
+import ModelPrediction
 import TensorCore
 
 /// One prediction to make: its name for the user, and where each input's value comes from.

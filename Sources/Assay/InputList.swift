@@ -1,5 +1,6 @@
 import CoreMLModel
 import Imaging
+import ModelPrediction
 import TensorCore
 
 /// The predictions for the words of a command line, in their order.

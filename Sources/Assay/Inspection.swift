@@ -1,5 +1,6 @@
 import CoreMLModel
 import CustomLayers
+import ModelPrediction
 import TensorCore
 
 /// What `inspect` shows of a network: every layer with its shapes and sizes, and their sums.

@@ -2,6 +2,7 @@ import CoreMLModel
 import Detection
 import Files
 import Imaging
+import ModelPrediction
 import TensorCore
 
 /// What a model finds in pictures.
@@ -117,7 +118,7 @@ package struct PictureDetection {
     }
     for input in predictor.inputs {
       guard let value = values[input.name], case .multiArray = input.type?.kind,
-        let blob = try predictor.blobs(values)[input.name], blob.shape.count >= 4,
+        let blob = try predictor.interface.blobs(values)[input.name], blob.shape.count >= 4,
         case .array = value
       else { continue }
       return (

@@ -1,6 +1,7 @@
 import CoreMLModel
 import Dispatch
 import Imaging
+import ModelPrediction
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

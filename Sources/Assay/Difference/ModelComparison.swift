@@ -1,4 +1,5 @@
 import CoreMLModel
+import ModelPrediction
 import TensorCore
 import Verification
 
@@ -113,7 +114,7 @@ private struct ModelPair {
   func randomValues(seed: UInt64) throws -> [String: FeatureValue] {
     var values: [String: FeatureValue] = [:]
     for (name, blob) in try a.randomBlobs(seed: seed) {
-      values[name] = .array(a.features[name]?.value(blob) ?? blob)
+      values[name] = .array(a.interface.features[name]?.value(blob) ?? blob)
     }
     return values
   }

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 

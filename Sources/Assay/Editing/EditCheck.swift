@@ -1,5 +1,6 @@
 import CoreMLModel
 import Engine
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 import Verification
@@ -98,8 +99,8 @@ package struct EditCheck {
     blobs.merge(inputs) { first, _ in first }
     var taken = blobs
     for (name, value) in blobs {
-      let taker = predictor.members.lazy.compactMap { $0.features[name] }.first
-      let giver = predictor.members.lazy.reversed().compactMap { $0.output(name) }.first
+      let taker = predictor.members.lazy.compactMap { $0.interface.features[name] }.first
+      let giver = predictor.members.lazy.reversed().compactMap { $0.interface.output(name) }.first
       if let taker, let giver { taken[name] = try taker.blob(passedOnBy: giver, value) }
     }
     return (renamed(blobs), renamed(taken))

@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Files
 import ImportSupport
+import ModelPrediction
 import TensorCore
 
 extension WeightFiles {

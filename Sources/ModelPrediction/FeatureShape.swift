@@ -23,7 +23,7 @@ extension Model {
   }
 
   /// The network that takes the input, of a pipeline the first one; nil where there is none.
-  func network(taking input: String) -> NeuralNetwork? {
+  package func network(taking input: String) -> NeuralNetwork? {
     neuralNetwork ?? pipelineModels.first { $0.takes(input) }?.network(taking: input)
   }
 }
