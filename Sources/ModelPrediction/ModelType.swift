@@ -16,7 +16,7 @@ extension Model {
   }
 
   /// The type of the model, or of the first of a pipeline's models, that is no neural network.
-  var firstTypeThatDoesNotRun: String? {
+  package var firstTypeThatDoesNotRun: String? {
     if neuralNetwork != nil { return nil }
     let models = pipelineModels
     return models.isEmpty ? typeName : models.lazy.compactMap(\.firstTypeThatDoesNotRun).first

@@ -1,3 +1,4 @@
+import Imaging
 import TensorCore
 
 /// The outputs of a prediction, in the model's order, then the kept blobs.
