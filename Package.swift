@@ -194,8 +194,7 @@ let package = Package(
       name: "AssayTests",
       dependencies: [
         "Assay", "AssayCommand", "HDF5Worker", "KerasImport", "CaffeImport", "DarknetImport",
-        "Engine",
-        "CustomLayers",
+        "Engine", "CustomLayers", "CoreMLModel",
       ]),
   ]
 )

@@ -1,5 +1,5 @@
 /// Interface and metadata of a model.
-public struct ModelDescription: SpecificationMessage {
+public struct ModelDescription: EncodedMessage {
   /// What a prediction takes, in the model's order.
   public var input: [FeatureDescription] = []
   /// What a prediction gives, in the model's order.
@@ -15,10 +15,19 @@ public struct ModelDescription: SpecificationMessage {
 
   /// A model without features.
   public init() {}
+
+  package static let fields: Fields = [
+    .messages("input", \.input),
+    .messages("output", \.output),
+    .string("predictedFeatureName", \.predictedFeatureName),
+    .string("predictedProbabilitiesName", \.predictedProbabilitiesName),
+    .messages("trainingInput", \.trainingInput),
+    .message("metadata", \.metadata),
+  ]
 }
 
 /// A named input or output.
-public struct FeatureDescription: SpecificationMessage {
+public struct FeatureDescription: EncodedMessage {
   /// By which values are given and found.
   public var name = ""
   /// For people.
@@ -37,10 +46,16 @@ public struct FeatureDescription: SpecificationMessage {
     type.isOptional = isOptional
     self.type = type
   }
+
+  package static let fields: Fields = [
+    .string("name", \.name),
+    .string("shortDescription", \.shortDescription),
+    .message("type", \.type),
+  ]
 }
 
 /// Who made the model, and what else is to be said of it.
-public struct Metadata: SpecificationMessage {
+public struct Metadata: EncodedMessage {
   /// What the model does.
   public var shortDescription = ""
   /// The model's own version.
@@ -55,29 +70,8 @@ public struct Metadata: SpecificationMessage {
 
   /// No entries.
   public init() {}
-}
 
-extension ModelDescription: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .messages("input", \.input),
-    .messages("output", \.output),
-    .string("predictedFeatureName", \.predictedFeatureName),
-    .string("predictedProbabilitiesName", \.predictedProbabilitiesName),
-    .messages("trainingInput", \.trainingInput),
-    .message("metadata", \.metadata),
-  ]
-}
-
-extension FeatureDescription: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .string("name", \.name),
-    .string("shortDescription", \.shortDescription),
-    .message("type", \.type),
-  ]
-}
-
-extension Metadata: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .string("shortDescription", \.shortDescription),
     .string("versionString", \.versionString),
     .string("author", \.author),

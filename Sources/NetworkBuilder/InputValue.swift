@@ -81,7 +81,8 @@ struct BoundInput: Sendable {
         "\(floats.count) values, where \(shape) = \(shape.count.map(String.init) ?? "?") are needed"
       )
     }
-    let array = Tensor(shape: shape.isVector ? [sizes[2]] : sizes, floats)
+    let isVector = if case .array = kind { shape.isVector } else { false }
+    let array = Tensor(shape: isVector ? [sizes[2]] : sizes, floats)
     guard let blob = try interface.features[feature]?.blob(.array(array)) else {
       throw ModelError(.internal, "the document lacks the input")
     }
