@@ -2,20 +2,12 @@ import CoreMLModel
 import CustomLayers
 import KerasImport
 
-<<<<<<<< HEAD:Tests/AssayTests/Documentation/LayerDocumentation.swift
-/// The table of layers in `docs/layers.md`, made from the lists of the stages.
-enum LayerDocumentation {
-  static var markdown: String {
-    let layers = LayerSupport.all.map { layer in
-========
-@testable import Assay
 @testable import Engine
 
 /// The table of layers in `docs/layers.md`, made from the types that the document reads.
 enum LayerDocumentation {
   static var markdown: String {
     let layers = layerTypes.map { type in
->>>>>>>> ecc56772250f646cb14c7387fd43b5d01cee998c:Tests/AssayTests/LayerDocumentation.swift
       [
         "`\(type.typeName)`", String(type.specificationVersion),
         mark(type is any EngineLayer.Type), mark(type is any ReferenceLayer.Type),
