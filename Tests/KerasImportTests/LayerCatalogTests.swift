@@ -17,7 +17,7 @@ import Testing
   @Test func functionsOfTheTableAreConverted() {
     let version = KerasVersion(text: "3.0.0", backend: nil)
     for name in LayerCatalog.functions.flatMap({ $0.names }) {
-      #expect(ActivationFormula(name, version: version) != nil, "\(name)")
+      #expect(KerasActivation(name, version: version) != nil, "\(name)")
     }
   }
 }

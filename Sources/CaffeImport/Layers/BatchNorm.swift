@@ -1,10 +1,12 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// (x − mean) / √(variance + eps), the two divided by the third blob
 enum BatchNorm: CaffeLayerConverter {
   static let typeNames = ["BatchNorm"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "batchnorm; with the statistics of the picture where `use_global_stats` is false",
     options: "`eps`, `use_global_stats`; a third blob of 0 makes mean and variance 0",
     refused: "statistics of a batch of several pictures")
@@ -34,7 +36,7 @@ enum BatchNorm: CaffeLayerConverter {
 /// Scale and shift for each channel, SegNet's; or with a mean and a variance, PSPNet's.
 enum BN: CaffeLayerConverter {
   static let typeNames = ["BN", "SyncBN", "BatchNormalization"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "scale, of two blobs (`bn_mode: INFERENCE`); batchnorm, of four (scale, shift, mean, variance) "
       + "and of two with `bn_mode: LEARN`",
     options: "`bn_param.bn_mode`, `bn_param.eps`",
@@ -54,7 +56,7 @@ enum BN: CaffeLayerConverter {
     let isWhole = layer.blobs.count >= 4
     let mode = try parameters.symbol("bn_mode", default: "LEARN")
     if !isWhole, mode == "INFERENCE" || parameters.has("frozen") {
-      let moved = network.placed(input, axis: 1, in: Place.channel, for: layer.name)
+      let moved = network.placed(input, axis: 1, in: Placement.channel, for: layer.name)
       return [
         try network.scaled(
           moved, CoveredAxes(channelsOf: moved), factors, shifts, layer.name, to: layer.tops[0])

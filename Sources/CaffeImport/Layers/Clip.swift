@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 
 extension CaffeNetworkWriter {
   /// min(max(x, lower), upper), of layers of specification 1: −max(−max(x, lower), −upper).
@@ -17,7 +18,7 @@ extension CaffeNetworkWriter {
 /// min(max(x, min), max)
 enum ClipLayer: CaffeLayerConverter {
   static let typeNames = ["Clip"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "unary threshold twice, the second of −x, activation linear", options: "`min`, `max`")
 
   static func convert(
@@ -35,7 +36,7 @@ enum ClipLayer: CaffeLayerConverter {
 /// min(max(x, 0), 6)
 enum ReLU6: CaffeLayerConverter {
   static let typeNames = ["ReLU6"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "activation ReLU, unary threshold of −x, activation linear",
     options: "`relu6_param.threshold`, 6 where there is none")
 
@@ -53,7 +54,7 @@ enum ReLU6: CaffeLayerConverter {
 /// x > threshold ? 1 : 0
 enum Threshold: CaffeLayerConverter {
   static let typeNames = ["Threshold"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "activation linear and sigmoidHard: min(max(3e38 · (x − threshold), 0), 1)",
     options: "`threshold`")
 

@@ -1,4 +1,5 @@
 import CoreMLModel
+import Formulas
 import TensorCore
 
 /// What the convolutions have in common: Caffe's `ConvolutionParameter` for a bottom.
@@ -136,15 +137,15 @@ struct ConvolutionSettings: Sendable {
 
   /// The bottom with its channels in C and the extents in W, or H and W.
   func placed(_ input: CaffeTensor, _ network: inout CaffeNetworkWriter) throws -> CaffeTensor {
-    let extents = dimensions == 1 ? [Place.width] : [Place.height, Place.width]
+    let extents = dimensions == 1 ? [Placement.width] : [Placement.height, Placement.width]
     if input.rank == 5, dimensions == 2,
-      Array(input.axes[channelAxis...]) == [Place.channel] + extents
+      Array(input.axes[channelAxis...]) == [Placement.channel] + extents
     {
       return input
     }
     guard
       let placed = network.items(
-        input, before: channelAxis, inner: [Place.channel] + extents, for: layer.name)
+        input, before: channelAxis, inner: [Placement.channel] + extents, for: layer.name)
     else {
       throw layer.unsupported(
         "more than two axes in front of the channels of \(input.shapeText)",

@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// The transpose of a convolution.
 enum Deconvolution: CaffeLayerConverter {
   static let typeNames = ["Deconvolution"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "convolution with isDeconvolution; of three axes convolution3d (specification 5)",
     options: "those of Convolution; `dilation`: zeros between the kernel's elements",
     refused: "dilation or several groups with a kernel of three axes")

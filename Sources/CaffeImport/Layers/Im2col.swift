@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// The elements of every window as channels: C · kh · kw of them.
 enum Im2col: CaffeLayerConverter {
   static let typeNames = ["Im2col"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "convolution of as many groups as channels, with unit kernels",
     options: "`kernel_size`, `stride`, `pad`, `dilation`, `axis`; one and two axes",
     refused: "kernels of three axes")

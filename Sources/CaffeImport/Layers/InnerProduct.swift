@@ -1,10 +1,12 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// weights · x + bias, x being all axes from `axis` on as one
 enum InnerProductLayer: CaffeLayerConverter {
   static let typeNames = ["InnerProduct"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "flatten, innerProduct", options: "`num_output`, `bias_term`, `axis`, `transpose`")
 
   static func convert(
@@ -48,15 +50,15 @@ extension CaffeNetworkWriter {
     let inner = input.shape.count - axis
     let places =
       switch inner {
-      case 1: [Place.channel]
-      case 2: [Place.channel, Place.height]
-      case 3: [Place.channel, Place.height, Place.width]
+      case 1: [Placement.channel]
+      case 2: [Placement.channel, Placement.height]
+      case 3: [Placement.channel, Placement.height, Placement.width]
       default: [Int]()
       }
     let own = Array(input.axes[axis...])
     let isPlaced =
-      own.allSatisfy { $0 >= Place.channel } && zip(own, own.dropFirst()).allSatisfy { $0 < $1 }
-      && input.axes[..<axis].allSatisfy { $0 < Place.channel }
+      own.allSatisfy { $0 >= Placement.channel } && zip(own, own.dropFirst()).allSatisfy { $0 < $1 }
+      && input.axes[..<axis].allSatisfy { $0 < Placement.channel }
     if !isPlaced, places.count == inner,
       let moved = items(input, before: axis, inner: places, for: layer.name)
     {
@@ -64,10 +66,10 @@ extension CaffeNetworkWriter {
     } else if !isPlaced {
       let rows = try input.count(0..<axis)
       input = try reshaped(input, to: [rows, count], layer, name: layer.part("rows"))
-      return placed(input, axes: [input.axes[0], Place.channel], for: layer.name)
+      return placed(input, axes: [input.axes[0], Placement.channel], for: layer.name)
     }
     var result = CaffeTensor(
-      input.blob, leading + [count], axes: Array(input.axes[..<axis]) + [Place.channel])
+      input.blob, leading + [count], axes: Array(input.axes[..<axis]) + [Placement.channel])
     // The layer does it itself, but says less of what it does.
     result.blob = add(
       layer.part("preflatten"), Flatten(), [input.blob],

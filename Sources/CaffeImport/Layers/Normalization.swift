@@ -1,10 +1,12 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// x / (k + alpha / n · Σ x²) ^ beta over n channels, or over a window of n × n in each
 enum LRNLayer: CaffeLayerConverter {
   static let typeNames = ["LRN"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "lrn; within a channel multiply, pooling average, unary power, multiply",
     options: "`local_size`, `alpha`, `beta`, `k`, `norm_region`")
 
@@ -45,7 +47,9 @@ extension CaffeNetworkWriter {
   /// A tensor of four axes with the last three in C, H and W.
   mutating func images(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     let input = five(tensor, for: name)
-    if Array(input.axes.suffix(3)) == [Place.channel, Place.height, Place.width] { return input }
+    if Array(input.axes.suffix(3)) == [Placement.channel, Placement.height, Placement.width] {
+      return input
+    }
     return placed(input, for: name)
   }
 
@@ -77,7 +81,7 @@ extension CaffeNetworkWriter {
 /// (x − mean) / (standard deviation + eps), over H · W or over C · H · W
 enum MVN: CaffeLayerConverter {
   static let typeNames = ["MVN"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "mvn", options: "`normalize_variance`, `across_channels`, `eps`")
 
   static func convert(
@@ -97,7 +101,7 @@ enum MVN: CaffeLayerConverter {
 /// x / √(Σ x² + eps), times a scale for each channel: SSD's
 enum NormalizeLayer: CaffeLayerConverter {
   static let typeNames = ["Normalize"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "l2normalize, scale; reduce sumsquare over C, unary rsqrt, multiply, scale",
     options: "`across_spatial`, `channel_shared`, `eps`")
 
@@ -136,7 +140,7 @@ extension CaffeNetworkWriter {
     guard (2...4).contains(input.shape.count) else {
       throw layer.error("its bottom \(input.shapeText) has not two to four axes")
     }
-    let places = [Place.batch, Place.channel, Place.height, Place.width]
+    let places = [Placement.batch, Placement.channel, Placement.height, Placement.width]
     return placed(input, axes: Array(places.prefix(input.shape.count)), for: layer.name)
   }
 }

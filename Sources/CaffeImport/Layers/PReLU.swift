@@ -1,9 +1,11 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 
 /// max(0, x) + a[c] · min(0, x)
 enum PReLU: CaffeLayerConverter {
   static let typeNames = ["PReLU"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "activation PReLU", options: "`channel_shared`")
 
   static func convert(
@@ -33,7 +35,7 @@ extension CaffeNetworkWriter {
     _ body: (inout CaffeNetworkWriter, CaffeTensor, String?) throws -> String
   ) rethrows -> CaffeTensor {
     let input = five(tensor, for: layer.name)
-    let moved = placed(input, axis: axis, in: Place.channel, for: layer.name)
+    let moved = placed(input, axis: axis, in: Placement.channel, for: layer.name)
     let isUnmoved = moved.blob == input.blob
     let result = moved.with(try body(&self, moved, isUnmoved ? layer.tops[0] : nil))
     return isUnmoved ? result : placed(result, axes: input.axes, for: layer.part("back"))

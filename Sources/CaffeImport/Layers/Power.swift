@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 import LibC
 
 /// (shift + scale · x) ^ power
 enum Power: CaffeLayerConverter {
   static let typeNames = ["Power"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "unary power; activation linear where power · scale is 0, a constant",
     options: "`power`, `scale`, `shift`")
 
@@ -32,7 +33,7 @@ enum Power: CaffeLayerConverter {
 /// base ^ (shift + scale · x)
 enum Exp: CaffeLayerConverter {
   static let typeNames = ["Exp"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "unary exp; activation linear where the result is constant",
     options: "`base`, `scale`, `shift`")
 
@@ -55,7 +56,7 @@ enum Exp: CaffeLayerConverter {
 /// The logarithm to `base` of shift + scale · x
 enum Log: CaffeLayerConverter {
   static let typeNames = ["Log"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "unary log, activation linear where there is a base; linear alone where scale is 0",
     options: "`base`, `scale`, `shift`")
 

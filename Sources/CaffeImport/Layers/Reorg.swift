@@ -1,11 +1,12 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Blocks of pixels into channels, as Darknet's reorg does: of the picture that the same numbers
 /// make with `stride` times the extents and a square fewer channels
 enum Reorg: CaffeLayerConverter {
   static let typeNames = ["Reorg"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "reshape, reorganizeData, reshape", options: "`stride`, `reverse`")
 
   static func convert(

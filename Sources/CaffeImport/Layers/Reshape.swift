@@ -1,10 +1,12 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// Other sizes for the same elements
 enum ReshapeLayer: CaffeLayerConverter {
   static let typeNames = ["Reshape"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "reshape; reshapeStatic where it goes through a batch that is longer than 1",
     options: "`shape` with 0 and −1, `axis`, `num_axes`",
     refused: "more than five axes: Core ML's blobs have no more")
@@ -77,7 +79,7 @@ enum ReshapeLayer: CaffeLayerConverter {
 /// Several axes as one
 enum FlattenLayer: CaffeLayerConverter {
   static let typeNames = ["Flatten"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "flatten; reshape where other axes than the last three become one",
     options: "`axis`, `end_axis`")
 
@@ -95,12 +97,12 @@ enum FlattenLayer: CaffeLayerConverter {
     let shape = Array(input.shape[..<first]) + [count] + input.shape[(last + 1)...]
     let isImage =
       input.rank == 5 && first == 1 && last == 3 && input.constant == nil
-      && Array(input.axes.dropFirst()) == [Place.channel, Place.height, Place.width]
+      && Array(input.axes.dropFirst()) == [Placement.channel, Placement.height, Placement.width]
     if isImage {
       return [
         CaffeTensor(
           network.add(layer.name, Flatten(), [input.blob], to: layer.tops[0]), shape,
-          axes: [input.axes[0], Place.channel])
+          axes: [input.axes[0], Placement.channel])
       ]
     }
     return [try network.reshaped(input, to: shape, layer, output: layer.tops[0])]
@@ -110,7 +112,7 @@ enum FlattenLayer: CaffeLayerConverter {
 /// The axes in another order: SSD's
 enum PermuteLayer: CaffeLayerConverter {
   static let typeNames = ["Permute"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "permute; transpose where a batch that is longer than 1 moves", options: "`order`")
 
   static func convert(
@@ -131,8 +133,8 @@ enum PermuteLayer: CaffeLayerConverter {
     permuted.constant = nil
     var target = CaffeTensor.standardAxes(rank)
     // The batch stays free of what is longer than 1, and what lies in the sequence may stay there.
-    if let batch = target.firstIndex(of: Place.batch), permuted.shape[batch] != 1,
-      permuted.axes[batch] != Place.batch
+    if let batch = target.firstIndex(of: Placement.batch), permuted.shape[batch] != 1,
+      permuted.axes[batch] != Placement.batch
     {
       target = CaffeNetworkWriter.orderedAxes(permuted.shape)
     }

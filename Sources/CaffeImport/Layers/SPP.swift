@@ -1,10 +1,12 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// Pooling into 1, 4, 16, … bins, one after the other
 enum SPP: CaffeLayerConverter {
   static let typeNames = ["SPP"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "pooling and flatten for each level, concat", options: "`pyramid_height`, `pool`")
 
   static func convert(
@@ -40,7 +42,7 @@ enum SPP: CaffeLayerConverter {
       ? network.add(layer.name, Activation(.linear(alpha: 1, beta: 0)), parts, to: top)
       : network.joined(parts, alongSequence: false, layer.name, to: top)
     return [
-      CaffeTensor(result, [input.shape[0], count], axes: [image.axes[0], Place.channel])
+      CaffeTensor(result, [input.shape[0], count], axes: [image.axes[0], Placement.channel])
     ]
   }
 }

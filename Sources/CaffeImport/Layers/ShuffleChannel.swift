@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Channels of `group` groups, one of each in turn
 enum ShuffleChannel: CaffeLayerConverter {
   static let typeNames = ["ShuffleChannel"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "reshape, permute, reshape", options: "`group`")
 
   static func convert(

@@ -1,9 +1,10 @@
 import CoreMLModel
+import ImportSupport
 
 /// exp(x) / Σ exp(x) along an axis
 enum SoftmaxLayer: CaffeLayerConverter {
   static let typeNames = ["Softmax"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "softmax, permutes round it where the axis is not C", options: "`axis`, any")
 
   static func convert(

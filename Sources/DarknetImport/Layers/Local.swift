@@ -1,10 +1,14 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// A convolution with a kernel of its own for each place:
 /// out[o, y, x] = activation(bias[o, y, x] + Σ weights[y, x, o, …] · window).
 struct LocalLayer: DarknetLayer {
   static let sections = ["local"]
+  static let documentation = DocumentationRow(
+    "convolution with unit kernels, one with a group for each place, permutes and "
+      + "reshapes round it, bias")
   static let options = ["filters", "size", "stride", "pad", "activation"]
 
   private let filters: Int
@@ -19,7 +23,7 @@ struct LocalLayer: DarknetLayer {
     size = try section.int("size", default: 1, in: 1...WindowOptions.limit)
     stride = try section.int("stride", default: 1, in: 1...Limits.dimension)
     border = try section.int("pad", default: 0, in: 0...WindowOptions.limit)
-    activation = ActivationFunction(section, default: .logistic)
+    activation = ActivationFunction(section, default: "logistic")
     if let option = section["pad"], border != 0, 2 * border != size - 1 {
       throw section.error(
         option, "\(border) with a size of \(size): Darknet reads beyond its input",
@@ -27,7 +31,7 @@ struct LocalLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     guard input.height + 2 * border >= size, input.width + 2 * border >= size else {
       throw call.error("a window of \(size) does not fit its input's \(input.sizes)")
