@@ -2,18 +2,17 @@ import CoreMLModel
 import ImportSupport
 
 /// A function of each element.
-protocol ElementActivation: CaffeLayerConverter {
+protocol ElementActivation: SingleInputConverter {
   static func formula(_ layer: CaffeLayer) throws -> ActivationFormula
 }
 
 extension ElementActivation {
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let names = ActivationNames(
       layer.name, prefix: layer.name + "_", suffix: "", output: layer.tops[0])
-    return [input.with(network.add(try formula(layer), input.blob, names))]
+    return input.with(network.add(try formula(layer), input.blob, names))
   }
 }
 
@@ -62,15 +61,14 @@ enum ELU: ElementActivation {
 }
 
 /// |x|
-enum AbsVal: CaffeLayerConverter {
+enum AbsVal: SingleInputConverter {
   static let typeNames = ["AbsVal"]
   static let documentation = DocumentationRow("unary abs")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
-    return [input.with(network.unary(.abs, input.blob, layer.name, epsilon: 0, to: layer.tops[0]))]
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
+    return input.with(network.unary(.abs, input.blob, layer.name, epsilon: 0, to: layer.tops[0]))
   }
 }
 

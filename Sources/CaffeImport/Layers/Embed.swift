@@ -4,7 +4,7 @@ import ImportSupport
 import TensorCore
 
 /// The row of a matrix that each element names.
-enum Embed: CaffeLayerConverter {
+enum Embed: SingleInputConverter {
   static let typeNames = ["Embed"]
   static let documentation = DocumentationRow(
     "embedding", options: "`num_output`, `input_dim`, `bias_term`")
@@ -18,9 +18,8 @@ enum Embed: CaffeLayerConverter {
   }
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("embed_param")
     var embedding = Embedding()
     embedding.inputDim = try parameters.int("input_dim", atLeast: 1)
@@ -45,12 +44,12 @@ enum Embed: CaffeLayerConverter {
     }
     let rows = network.add(layer.name, embedding, [indices.blob], to: layer.tops[0])
     if indices.shape == input.shape, let axes = indices.axesWithChannel {
-      return [CaffeTensor(rows, shape, axes: axes)]
+      return CaffeTensor(rows, shape, axes: axes)
     }
     let flat = CaffeTensor(
       rows, [try input.count(), embedding.outputChannels],
       axes: [Placement.sequence, Placement.channel])
-    return [try network.reshaped(flat, to: shape, layer, name: layer.part("items"))]
+    return try network.reshaped(flat, to: shape, layer, name: layer.part("items"))
   }
 }
 

@@ -4,15 +4,14 @@ import ImportSupport
 import TensorCore
 
 /// weights · x + bias, x being all axes from `axis` on as one
-enum InnerProductLayer: CaffeLayerConverter {
+enum InnerProductLayer: SingleInputConverter {
   static let typeNames = ["InnerProduct"]
   static let documentation = DocumentationRow(
     "flatten, innerProduct", options: "`num_output`, `bias_term`, `axis`, `transpose`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("inner_product_param")
     let axis = try input.axis(parameters.int("axis"), "inner_product_param.axis", of: layer)
     let outputs = try parameters.int("num_output", atLeast: 1)
@@ -33,8 +32,8 @@ enum InnerProductLayer: CaffeLayerConverter {
       to: layer.tops[0])
     var result = vectors.with(product)
     result.shape[result.shape.count - 1] = outputs
-    if result.shape == shape { return [result] }
-    return [try network.reshaped(result, to: shape, layer, name: layer.part("items"))]
+    if result.shape == shape { return result }
+    return try network.reshaped(result, to: shape, layer, name: layer.part("items"))
   }
 }
 

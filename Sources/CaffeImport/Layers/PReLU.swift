@@ -3,27 +3,24 @@ import Formulas
 import ImportSupport
 
 /// max(0, x) + a[c] · min(0, x)
-enum PReLU: CaffeLayerConverter {
+enum PReLU: SingleInputConverter {
   static let typeNames = ["PReLU"]
   static let documentation = DocumentationRow(
     "activation PReLU", options: "`channel_shared`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     guard input.shape.count >= 2 else {
       throw layer.error("its bottom \(input.shapeText) has no channels")
     }
     let isShared = try layer.parameters("prelu_param").bool("channel_shared")
     let alpha = Weights(
       try layer.vector(0, "alpha", count: isShared ? 1 : input.shape[1]))
-    return [
-      network.withChannels(input, 1, layer) { network, moved, output in
-        network.add(
-          layer.name, Activation(.prelu(alpha: alpha)), [moved.blob], to: output)
-      }
-    ]
+    return network.withChannels(input, 1, layer) { network, moved, output in
+      network.add(
+        layer.name, Activation(.prelu(alpha: alpha)), [moved.blob], to: output)
+    }
   }
 }
 

@@ -27,3 +27,20 @@ extension CaffeLayerConverter {
   static var vanishes: Bool { false }
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? { nil }
 }
+
+/// A layer of one bottom and one top.
+protocol SingleInputConverter: CaffeLayerConverter {
+  /// Adds Core ML layers to the network, and returns the top.
+  static func convert(
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor
+}
+
+extension SingleInputConverter {
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try layer.requireBottoms(1...1)
+    return [try convert(layer, inputs[0], into: &network)]
+  }
+}

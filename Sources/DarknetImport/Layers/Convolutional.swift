@@ -80,14 +80,9 @@ struct ConvolutionalLayer: DarknetLayer {
         from: &network)
     }
     network.convolutions[call.index] = weights
-    var convolution = Convolution()
-    convolution.outputChannels = filters
-    convolution.kernelChannels = kernelChannels
-    convolution.nGroups = groups
-    convolution.kernelSize = [window.size, window.size]
-    convolution.stride = [window.strideY, window.strideX]
-    convolution.dilationFactor = [dilation, dilation]
-    convolution.padding = .valid(.around(border))
+    let convolution = Convolution(
+      shape, groups: groups, stride: [window.strideY, window.strideX],
+      dilation: [dilation, dilation], border: [border, border])
     let blob = network.add(convolution, weights, input.blob, call)
     return try network.activate(
       activation, DarknetTensor(blob, filters, height, width), call)
@@ -147,14 +142,5 @@ extension DarknetNetwork {
     let blob = add(call.name, convolution, [input])
     return add(
       call.name + "__batch_normalize__", normalization.layer(bias: weights.bias), [blob])
-  }
-}
-
-extension ValidPadding {
-  static func around(_ amount: Int) -> ValidPadding {
-    var padding = ValidPadding()
-    padding.paddingAmounts = BorderAmounts(
-      top: amount, bottom: amount, left: amount, right: amount)
-    return padding
   }
 }

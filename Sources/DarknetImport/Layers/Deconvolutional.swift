@@ -36,14 +36,10 @@ struct DeconvolutionalLayer: DarknetLayer {
     let weights = try ConvolutionWeights(
       filters: filters, kernel: [input.channels, filters, size, size], isNormalized: isNormalized,
       call, from: &network)
-    var convolution = Convolution()
+    var convolution = Convolution(
+      [filters, input.channels, size, size], stride: [window.strideX, window.strideX],
+      dilation: [], border: [window.padding, window.padding])
     convolution.isDeconvolution = true
-    convolution.outputChannels = filters
-    convolution.kernelChannels = input.channels
-    convolution.nGroups = 1
-    convolution.kernelSize = [size, size]
-    convolution.stride = [window.strideX, window.strideX]
-    convolution.padding = .valid(.around(window.padding))
     let blob = network.add(convolution, weights, input.blob, call)
     return try network.activate(
       activation,

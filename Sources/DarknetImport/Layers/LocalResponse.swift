@@ -46,17 +46,9 @@ struct NormalizationLayer: DarknetLayer {
       }
       if half < count { matrix[row * count + half] -= Float(alpha) }
     }
-    var convolution = Convolution()
-    convolution.outputChannels = count
-    convolution.kernelChannels = count
-    convolution.nGroups = 1
-    convolution.kernelSize = [1, 1]
-    convolution.stride = [1, 1]
-    convolution.dilationFactor = [1, 1]
-    convolution.padding = .valid(.around(0))
-    convolution.kernel = Weights(matrix)
-    convolution.hasBias = true
-    convolution.bias = Weights([Float](repeating: Float(kappa), count: count))
+    let convolution = Convolution(
+      [count, count, 1, 1], kernel: Weights(matrix),
+      bias: Weights([Float](repeating: Float(kappa), count: count)))
     let squares = network.product(input.blob, input.blob, call.name + "__squares__")
     let sums = network.add(call.name + "__sums__", convolution, [squares])
     let factors = network.unary(.power, sums, call.name + "__power__", alpha: Float(-beta))
