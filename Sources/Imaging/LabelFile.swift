@@ -88,8 +88,10 @@ package enum LabelFile: Sendable, Equatable {
       if strings.count == object.members.count {
         return .strings(try ordered(object).compactMap(\.string))
       }
-      let pairs = object.members.compactMap { $0.value.array?.compactMap(\.string) }
-      if pairs.count == object.members.count {
+      let isPairs = object.members.allSatisfy { member in
+        member.value.array?.allSatisfy { $0.string != nil } == true
+      }
+      if isPairs {
         return .strings(
           try ordered(object).enumerated().map { position, pair in
             guard let pair = pair.array, pair.count == 2, let name = pair[1].string else {
