@@ -1,33 +1,33 @@
 import KernelInterface
 
-/// See `CombiningArguments`.
-@inline(never)
-func combine(_ a: CombiningArguments) {
-  switch a.function {
-  case .add: fold(a) { $0 + $1 }
-  case .multiply: fold(a) { $0 * $1 }
-  case .maximum: fold(a) { Largest.combine($0, $1) }
-  case .minimum: fold(a) { Smallest.combine($0, $1) }
-  case .average:
-    let count = splat(Float(a.operandCount))
-    fold(a, finish: { $0 / count }, { $0 + $1 })
-  case .subtract: fold(a) { $0 - $1 }
-  case .divide: fold(a) { $0 / $1 }
-  case .floorDivide: fold(a) { floorDivide($0, $1) }
-  case .modulo: fold(a) { modulo($0, $1) }
-  case .power: fold(a) { power($0, $1) }
-  case .equal: fold(a) { indicator($0 .== $1) }
-  case .notEqual: fold(a) { indicator($0 .!= $1) }
-  case .less: fold(a) { indicator($0 .< $1) }
-  case .lessEqual: fold(a) { indicator($0 .<= $1) }
-  case .greater: fold(a) { indicator($0 .> $1) }
-  case .greaterEqual: fold(a) { indicator($0 .>= $1) }
-  case .logicalAnd: fold(a) { indicator(($0 .!= .zero) .& ($1 .!= .zero)) }
-  case .logicalOr: fold(a) { indicator(($0 .!= .zero) .| ($1 .!= .zero)) }
-  case .logicalXor: fold(a) { indicator(($0 .!= .zero) .^ ($1 .!= .zero)) }
-  case .choose:
-    guard a.operandCount == 3 else { return }
-    each(a) { operand in select(operand(0) .!= .zero, operand(1), operand(2)) }
+extension Table {
+  @inline(never)
+  package static func combine(_ a: CombiningArguments) {
+    switch a.function {
+    case .add: fold(a) { $0 + $1 }
+    case .multiply: fold(a) { $0 * $1 }
+    case .maximum: fold(a) { Largest.combine($0, $1) }
+    case .minimum: fold(a) { Smallest.combine($0, $1) }
+    case .average:
+      let count = splat(Float(a.operandCount))
+      fold(a, finish: { $0 / count }, { $0 + $1 })
+    case .subtract: fold(a) { $0 - $1 }
+    case .divide: fold(a) { $0 / $1 }
+    case .floorDivide: fold(a) { floorDivide($0, $1) }
+    case .modulo: fold(a) { modulo($0, $1) }
+    case .power: fold(a) { power($0, $1) }
+    case .equal: fold(a) { indicator($0 .== $1) }
+    case .notEqual: fold(a) { indicator($0 .!= $1) }
+    case .less: fold(a) { indicator($0 .< $1) }
+    case .lessEqual: fold(a) { indicator($0 .<= $1) }
+    case .greater: fold(a) { indicator($0 .> $1) }
+    case .greaterEqual: fold(a) { indicator($0 .>= $1) }
+    case .logicalAnd: fold(a) { indicator(($0 .!= .zero) .& ($1 .!= .zero)) }
+    case .logicalOr: fold(a) { indicator(($0 .!= .zero) .| ($1 .!= .zero)) }
+    case .logicalXor: fold(a) { indicator(($0 .!= .zero) .^ ($1 .!= .zero)) }
+    case .choose:
+      guard a.operandCount == 3 else { return }
+      each(a) { operand in select(operand(0) .!= .zero, operand(1), operand(2)) }
   }
 }
 
