@@ -28,6 +28,7 @@ extension Table {
     case .choose:
       guard a.operandCount == 3 else { return }
       each(a) { operand in select(operand(0) .!= .zero, operand(1), operand(2)) }
+    }
   }
 }
 

@@ -52,6 +52,7 @@ extension Table {
     case .mish: map(a, Mish.self)
     case .gelu: map(a, Gelu.self)
     case .tanhGelu: map(a, TanhGelu.self)
+    }
   }
 }
 
