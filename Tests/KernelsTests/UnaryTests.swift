@@ -211,7 +211,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
       }
     }
     let samples = Self.samples(every: 20011)
-    for exponent in [Float(0.1), -0.33, 1.7, 2.2, 7, -11, 40.5, -.infinity] {
+    for exponent: Float in [0.1, -0.33, 1.7, 2.2, 7, -11, 40.5, -Float.infinity] {
       var worst = (0.0, Float(0))
       for (x, y) in zip(samples, Self.apply(set.kernels, .power, samples, alpha: exponent)) {
         let error = ulps(y, pow(Double(x), Double(exponent)))
