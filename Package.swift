@@ -38,7 +38,8 @@ func library(
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .testTarget(name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies)
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.byName(name: name), "TestSupport"] + dependencies)
 }
 
 let package = Package(
@@ -146,6 +147,7 @@ let package = Package(
       dependencies: ["Engine", "CoreMLModel", "CustomLayers", "Kernels", "TensorCore"],
       path: "Tests/Benchmarks"),
 
+    .target(name: "TestSupport", dependencies: ["TensorCore"], path: "Tests/TestSupport"),
     tests("TensorCore"),
     tests("ByteFormats"),
     tests("HDF5Reader", ["HDF5Library"]),
@@ -173,6 +175,6 @@ let package = Package(
         "CoreMLModel", "CustomLayers", "TensorCore",
       ]),
     tests("Verification"),
-    .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
+    tests("Assay", ["AssayCommand", "HDF5Worker"]),
   ]
 )

@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Assay
@@ -9,7 +10,7 @@ import Testing
 /// `assay edit`, `assay diff A.mlmodel B.mlmodel` and files of weights on the demonstration network.
 @Suite struct EditCommandTests {
   private func withModel(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       try body(folder, model)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `convert --lambda auto` through the command line.
@@ -9,10 +10,10 @@ import Testing
     #expect(!inspection.output.contains("custom"), "\(inspection.output)")
   }
 
-  @Test(arguments: ["swish_lambda", "swish_beta", "swish_learnable"])
+  @Test(.shared("seed"), arguments: ["swish_lambda", "swish_beta", "swish_learnable"])
   func swishNetworksNeedNoRules(_ name: String) throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+    let shared = Shared.folder
+    try withTemporaryFolder { folder in
       let model = folder + "/model.mlmodel"
       let result = try Command.run(
         "convert", "\(shared)/seed/\(name).h5", "--lambda", "auto", "-o", model, "--input-name",
@@ -29,9 +30,9 @@ import Testing
     }
   }
 
-  @Test func styleTransferNeedsNoRules() throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+  @Test(.shared("seed")) func styleTransferNeedsNoRules() throws {
+    let shared = Shared.folder
+    try withTemporaryFolder { folder in
       let model = folder + "/model.mlmodel"
       let result = try Command.run(
         "convert", shared + "/seed/style.h5", "--lambda", "auto", "-o", model, "--input-name",
@@ -47,7 +48,7 @@ import Testing
 
   /// The network of the demonstration, whose Lambda Python 3.11 wrote.
   @Test func thePlanShowsTheFormula() throws {
-    let network = Command.packageRoot + "/Fixtures/demo/swish.h5"
+    let network = packageRoot + "/Fixtures/demo/swish.h5"
     let plan = try Command.run("convert", network, "--lambda", "auto", "--dry-run")
     #expect(plan.code == 0, "\(plan.errors)")
     #expect(plan.output.contains("Lambda, sigmoid(x) * x"), "\(plan.output)")
@@ -61,7 +62,7 @@ import Testing
   }
 
   @Test func theDemonstrationAnswersAsKerasDid() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       // The options without the rules at their end.
       let result = try Command.run(
@@ -76,7 +77,7 @@ import Testing
   }
 
   @Test func theCustomFormAnswersTheSame() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       let rules = folder + "/rules.json"
       let text = #"[{"class": "Lambda", "expression": "x * sigmoid(x)", "as": "custom"}]"#
@@ -94,16 +95,18 @@ import Testing
   }
 
   /// Lambdas of the converter's corpus, with what Keras answered.
-  @Test(arguments: [
-    "extra.custom_lambda_function__", "extra.custom_lambda_function_noflag__",
-    "extra.custom_not_allowed__",
-  ])
+  @Test(
+    .shared("corpus/keras"),
+    arguments: [
+      "extra.custom_lambda_function__", "extra.custom_lambda_function_noflag__",
+      "extra.custom_not_allowed__",
+    ])
   func corpusLambdasAnswerAsKerasDid(_ prefix: String) throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let corpus = shared + "/corpus/keras"
     let names = try FileManager.default.contentsOfDirectory(atPath: corpus)
     let name = try #require(names.sorted().first { $0.hasPrefix(prefix) })
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       let result = try Command.run(
         "convert", "\(corpus)/\(name)/model.h5", "--lambda", "auto", "-o", model)
@@ -117,12 +120,14 @@ import Testing
   }
 
   /// Lambdas of people's models, of Python 2.7 and 3.
-  @Test(arguments: [
-    ("dl4j/modelimport/keras/examples/lambda/sequential_lambda.h5", ["x ** 2", "3 * x"]),
-    ("selfdriving/naokishibuya_model.h5", ["x / 127.5 - 1"]),
-  ])
+  @Test(
+    .shared("models/keras"),
+    arguments: [
+      ("dl4j/modelimport/keras/examples/lambda/sequential_lambda.h5", ["x ** 2", "3 * x"]),
+      ("selfdriving/naokishibuya_model.h5", ["x / 127.5 - 1"]),
+    ])
   func modelsLambdasAreRead(_ path: String, _ formulas: [String]) throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let plan = try Command.run(
       "convert", "\(shared)/models/keras/\(path)", "--lambda", "auto", "--dry-run")
     #expect(plan.code == 0, "\(plan.errors)")

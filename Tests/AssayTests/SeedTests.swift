@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The networks that it all began with, through the command line.
-@Suite struct SeedTests {
+@Suite(.shared("seed")) struct SeedTests {
   /// The answer that was published for the Swish network on its photograph.
   static let published: [Double] = [
     2.24579312e-02, 6.99496120e-02, 7.55519234e-03, 1.38940173e-03, 5.51432837e-03,
@@ -41,8 +42,8 @@ import Testing
   }
 
   @Test func publishedNumbers() throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+    let shared = Shared.folder
+    try withTemporaryFolder { folder in
       let model = try Self.convert(
         [shared + "/seed/swish_lambda.h5"], rules: Self.swishRules, to: folder)
       let result = try Command.run("run", model, shared + "/seed/floortje.png", "--json")
@@ -59,8 +60,8 @@ import Testing
 
   @Test(arguments: ["swish_lambda", "swish_beta", "swish_learnable"])
   func swish(_ name: String) throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+    let shared = Shared.folder
+    try withTemporaryFolder { folder in
       let model = try Self.convert(
         ["\(shared)/seed/\(name).h5"], rules: Self.swishRules, to: folder)
       for (picture, expected) in [("floortje", "expected"), ("noise", "noise")] {
@@ -73,7 +74,7 @@ import Testing
   }
 
   @Test func originalSwishFile() throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     for (picture, expected) in [("floortje", "expected"), ("noise", "noise")] {
       let result = try Command.run(
         "diff", "\(shared)/seed/NeuralMcNeuralNet.mlmodel", "\(shared)/seed/\(picture).png",
@@ -84,9 +85,9 @@ import Testing
 
   @Test(arguments: ["whole", "architecture and weights", "original"])
   func style(_ source: String) throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let seed = shared + "/seed"
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let image = ["--image-input", "image", "--image-output", "output"]
       let model: String
       switch source {
@@ -107,8 +108,8 @@ import Testing
   }
 
   @Test func missingImplementationIsNamedBeforeAnythingRuns() throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+    let shared = Shared.folder
+    try withTemporaryFolder { folder in
       let model = try Self.convert(
         [shared + "/seed/swish_lambda.h5"],
         rules: #"[{ "class": "Lambda", "className": "Unheard" }]"#, to: folder)
@@ -120,7 +121,7 @@ import Testing
   }
 
   @Test func traceShowsTheContract() throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let result = try Command.run(
       "run", shared + "/seed/NeuralMcNeuralNet.mlmodel", shared + "/seed/floortje.png",
       "--trace", "custom")

@@ -2,22 +2,18 @@ import CoreMLModel
 import HDF5Library
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CaffeImport
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
 struct ReferenceCorpusTests {
-  @Test func layersAreNamedAndOrderedAsInTheReference() throws {
-    guard let corpus = Fixture.shared("corpus/caffe") else { return }
+  @Test(.shared("corpus/caffe"))
+  func layersAreNamedAndOrderedAsInTheReference() throws {
+    let corpus = Shared.path("corpus/caffe")
     var compared = 0
-    for name in try FileManager.default.contentsOfDirectory(atPath: corpus).sorted() {
+    for name in fileNames(in: corpus) {
       let folder = "\(corpus)/\(name)"
       guard let meta = try? JSONValue(contentsOf: "\(folder)/meta.json"),
         meta["convert"]?.string == "ok",
@@ -49,6 +45,6 @@ struct ReferenceCorpusTests {
 
 extension JSONValue {
   fileprivate init(contentsOf path: String) throws {
-    try self.init(parsing: MappedFile.read(path).array(of: UInt8.self))
+    try self.init(parsing: fileBytes(path))
   }
 }

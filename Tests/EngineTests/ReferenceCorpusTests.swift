@@ -1,12 +1,13 @@
 import CoreMLModel
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
 
 /// The reader, the twins and the engine against what Keras and Caffe computed.
 @Suite struct ReferenceCorpusTests {
-  @Test(arguments: CorpusCase.Framework.allCases)
+  @Test(.shared("corpus"), arguments: CorpusCase.Framework.allCases)
   func reproducesTheSourceFramework(framework: CorpusCase.Framework) throws {
     try checkAll(framework) { model, inputs in
       try ReferenceNetwork(model: model).predict(inputs.mapValues(ReferenceTensor.init))
@@ -14,7 +15,7 @@ import Testing
     }
   }
 
-  @Test(arguments: CorpusCase.Framework.allCases)
+  @Test(.shared("corpus"), arguments: CorpusCase.Framework.allCases)
   func engineReproducesTheSourceFramework(framework: CorpusCase.Framework) throws {
     try checkAll(framework) { model, inputs in
       var options = CompileOptions()
@@ -26,10 +27,6 @@ import Testing
   private typealias Prediction = (Model, [String: Tensor]) throws -> [String: Tensor]
 
   private func checkAll(_ framework: CorpusCase.Framework, _ predict: Prediction) throws {
-    guard CorpusCase.isPresent else {
-      print("skipped: there is no corpus at \(CorpusCase.shared)")
-      return
-    }
     let cases = CorpusCase.all(framework)
     #expect(cases.count > 50)
     for item in cases {

@@ -1,18 +1,16 @@
 import ByteFormats
 import CoreMLModel
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
 
 /// Arrays that `Fixtures/reference/make.py` and `make_arrays.py` computed with numpy and scipy.
 struct Goldens {
-  private static let planes = Result { try ArraySet.read(folder + "goldens.npz") }
-  private static let exact = Result { try ArraySet.read(folder + "arrays.npz") }
-
-  private static let folder =
-    #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-    .joined(separator: "/") + "/Fixtures/reference/"
+  private static let folder = Fixtures("reference")
+  private static let planes = Result { try ArraySet.read(folder.path("goldens.npz")) }
+  private static let exact = Result { try ArraySet.read(folder.path("arrays.npz")) }
 
   let name: String
   private let arrays: Result<ArraySet, any Error>

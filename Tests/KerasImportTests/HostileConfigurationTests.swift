@@ -1,5 +1,6 @@
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import KerasImport

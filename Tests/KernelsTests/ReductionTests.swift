@@ -1,4 +1,6 @@
 import LibC
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -17,9 +19,9 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
 
 @Suite struct ReductionTests {
   @Test(arguments: availableSets) func vectors(_ set: InstructionSet) {
-    var generator = Generator(state: 2)
+    var generator = SplitMix64(seed: 2)
     for count in Array(0...70) + [1000, 4099] {
-      let x = generator.floats(count, in: -1.2...1.2)
+      let x = generator.values(count, in: -1.2...1.2)
       let buffer = GuardedBuffer(x, at: .end)
       for function in Reduction.allCases {
         let y = set.kernels.reduce(
@@ -49,10 +51,10 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
 
   @Test(arguments: availableSets) func planes(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
-    var generator = Generator(state: 3)
+    var generator = SplitMix64(seed: 3)
     for (rows, width) in [(1, 1), (1, 2), (3, 7), (13, 13), (8, 30)] {
       let planes = BlockedPlanes(channels: block, rows: rows, width: width, halo: 1, block: block)
-      let x = generator.floats(block * rows * width, in: -1.1...1.1)
+      let x = generator.values(block * rows * width, in: -1.1...1.1)
       let input = GuardedBuffer(planes.blocked(x, padding: .nan), at: .end)
       for function in Reduction.allCases {
         let output = GuardedBuffer(count: block, at: .end)
@@ -79,10 +81,10 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
   }
 
   @Test(arguments: availableSets) func softmaxOfVectors(_ set: InstructionSet) {
-    var generator = Generator(state: 4)
+    var generator = SplitMix64(seed: 4)
     for count in Array(1...40) + [1000] {
       for range in [Float(-3)...3, -90...90, 500...1000] {
-        let x = generator.floats(count, in: range)
+        let x = generator.values(count, in: range)
         let buffer = GuardedBuffer(x, at: .end)
         set.kernels.softmax(
           SoftmaxArguments(input: buffer.constant, output: buffer.pointer, count: count))
@@ -95,11 +97,11 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
 
   @Test(arguments: availableSets) func softmaxOfChannels(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
-    var generator = Generator(state: 5)
+    var generator = SplitMix64(seed: 5)
     for channels in Array(1...40) + [101] {
       let pixels = 3
       let planes = BlockedPlanes(channels: channels, rows: 1, width: pixels, halo: 0, block: block)
-      let x = generator.floats(channels * pixels, in: -120 ... -100)
+      let x = generator.values(channels * pixels, in: -120 ... -100)
       let buffer = GuardedBuffer(planes.blocked(x, padding: 7), at: .end)
       set.kernels.blockedSoftmax(
         BlockedSoftmaxArguments(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TensorCore
@@ -73,11 +74,11 @@ import Testing
   }
 
   @Test func refusesWhatIsNoFile() throws {
-    #expect(code { try AtomicFile.write([1], to: folder.path) } == .cannotCreate)
-    #expect(code { try AtomicFile.write([1], to: folder.file("none/out")) } == .cannotCreate)
-    #expect(code { try AtomicFile.write([1], to: folder.file("new/")) } == .cannotCreate)
+    #expect(errorCode { try AtomicFile.write([1], to: folder.path) } == .cannotCreate)
+    #expect(errorCode { try AtomicFile.write([1], to: folder.file("none/out")) } == .cannotCreate)
+    #expect(errorCode { try AtomicFile.write([1], to: folder.file("new/")) } == .cannotCreate)
     #expect(symlink("loop", folder.file("loop")) == 0)
-    #expect(code { try AtomicFile.write([1], to: folder.file("loop")) } == .cannotCreate)
+    #expect(errorCode { try AtomicFile.write([1], to: folder.file("loop")) } == .cannotCreate)
     #expect(folder.names == ["loop"])
   }
 

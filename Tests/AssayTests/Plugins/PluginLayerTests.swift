@@ -2,6 +2,7 @@ import CoreMLModel
 import CustomLayers
 import LibC
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -130,7 +131,7 @@ import Testing
 
   /// tanh(scale · x + w) and a ± b, from a plug-in in C, at ranks 1, 3 and 5.
   @Test(arguments: [[4], [2, 3, 4], [1, 1, 2, 3, 4]]) func layersInC(_ shape: [Int]) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let registry = try PluginFixture.registry(PluginFixture.compiled(in: folder))
       let a = Self.values(shape)
       var generator = SplitMix64(seed: 9)
