@@ -24,7 +24,7 @@ import Testing
       JSONValue(parsing: Array(rule.utf8)), folder: ".")
     return try withTemporaryFolder { folder in
       let path = folder + "/net.prototxt"
-      try AtomicFile.write(Array(text.utf8), to: path)
+      try writeFile(Array(text.utf8), to: path)
       return try ModelSource(contentsOf: path).convert(options, customLayers: registry)
     }
   }

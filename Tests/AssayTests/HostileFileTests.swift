@@ -12,7 +12,7 @@ import Testing
   ) throws {
     for seed in 1...times {
       var random = SplitMix64(seed: UInt64(seed))
-      try AtomicFile.write(original.damaged(&random), to: path)
+      try writeFile(original.damaged(&random), to: path)
       let result = try run(seed)
       let what = "\(path), seed \(seed)"
       #expect(result.exited, "\(what): ended by signal \(result.code)")

@@ -1,5 +1,6 @@
 import ByteFormats
 import Detection
+import Files
 import TensorCore
 import TestSupport
 

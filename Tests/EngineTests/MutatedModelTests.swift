@@ -17,7 +17,7 @@ import Testing
       for (name, bytes) in try originals(in: folder) {
         for _ in 0..<rounds {
           let path = "\(folder)/model.mlmodel"
-          try AtomicFile.write(bytes.withBytesReplaced(&random), to: path)
+          try writeFile(bytes.withBytesReplaced(&random), to: path)
           do {
             try predict(path)
             ran += 1

@@ -12,7 +12,7 @@ func withFile<Result>(
 ) throws -> Result {
   try withTemporaryFolder { folder in
     let path = "\(folder)/file"
-    try AtomicFile.write(bytes, to: path)
+    try writeFile(bytes, to: path)
     chmod(path, mode)
     return try body(path)
   }

@@ -36,7 +36,7 @@ struct KerasArchiveTests {
   /// Converts a file of these bytes.
   private static func convert(_ bytes: [UInt8], as name: String = "m.keras") throws -> [UInt8] {
     try withTemporaryFolder { folder in
-      try AtomicFile.write(bytes, to: "\(folder)/\(name)")
+      try writeFile(bytes, to: "\(folder)/\(name)")
       return try convert(path: "\(folder)/\(name)")
     }
   }

@@ -45,6 +45,10 @@ package func fileBytes(_ path: String) throws -> [UInt8] {
   [UInt8](try Data(contentsOf: URL(filePath: path)))
 }
 
+package func writeFile(_ bytes: [UInt8], to path: String) throws {
+  try Data(bytes).write(to: URL(filePath: path))
+}
+
 /// The names in a folder, sorted; none where there is no folder.
 package func fileNames(in folder: String) -> [String] {
   ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()

@@ -1,18 +1,14 @@
 import Foundation
+import TensorCore
 import TestSupport
 import Testing
 
-@testable import TensorCore
+@testable import Files
 
 @Suite struct AtomicFileTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
-
-  private func code(_ body: () throws -> Void) -> ModelError.Code? {
-    do { try body() } catch { return (error as? ModelError)?.code }
-    return nil
-  }
 
   @Test func writesNewAndReplacesOldFiles() throws {
     let path = folder.file("out")

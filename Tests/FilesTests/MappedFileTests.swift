@@ -1,8 +1,9 @@
 import Foundation
+import TensorCore
 import TestSupport
 import Testing
 
-@testable import TensorCore
+@testable import Files
 
 @Suite struct MappedFileTests {
   private let folder: TemporaryFolder
