@@ -110,7 +110,10 @@ let package = Package(
     .target(name: "CPluginTemplate", exclude: ["Support"]),
     library(
       "LayerTemplates",
-      ["CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "Files", "TensorCore"]),
+      [
+        "CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "ByteFormats", "Files",
+        "TensorCore",
+      ]),
     library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
     library(
       "KerasImport",
@@ -124,8 +127,10 @@ let package = Package(
         "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
         "TensorCore", "CSpec", "CProtobufC",
       ]),
-    library("DarknetImport", ["ImportSupport", "CoreMLModel", "Formulas", "Files", "TensorCore"]),
-    library("Imaging", ["Files", "TensorCore", "CCodecs"], settings: optimized),
+    library(
+      "DarknetImport",
+      ["ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
+    library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
