@@ -7,7 +7,7 @@ import Testing
 /// The files inside of the program are those in the sources, all of them.
 @Suite struct SupportFilesTests {
   @Test func everyFileIsInTheProgram() throws {
-    let root = packageRoot + "/Sources/CPluginTemplate/"
+    let root = packageRoot + "/Sources/PluginSupport/"
     let found = try FileManager.default.subpathsOfDirectory(atPath: root + "Support")
       .filter { $0.contains(".") }.map { "Support/" + $0 }
     let embedded = PluginPackage.support

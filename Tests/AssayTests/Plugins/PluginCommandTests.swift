@@ -109,7 +109,8 @@ extension PluginFixture {
       [
         "-typecheck", "-swift-version", "5", "-module-name", "Mine", "-I",
         scratch + "/release/Modules", "-I",
-        packageRoot + "/Sources/CPluginTemplate/Support/CAssayPlugin/include",
+        packageRoot + "/Sources/PluginSupport/Support/CAssayPlugin/include", "-I",
+        packageRoot + "/Sources/PluginSupport/Support/Accelerate",
       ] + files.map { folder + "/" + $0 })
   }
 }

@@ -7,7 +7,7 @@ import TestSupport
 /// The plug-ins of `Fixtures/plugins`, built when a test first asks for them.
 enum PluginFixture {
   static let folder = packageRoot + "/Fixtures/plugins"
-  static let scratch = packageRoot + "/.build/plugins/Layers"
+  static let scratch = packageRoot + "/.build/plugins/Package"
 
   struct BuildFailure: Error {
     let output: String
