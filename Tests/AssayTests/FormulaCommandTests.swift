@@ -4,44 +4,45 @@ import Testing
 
 /// `convert --lambda auto` through the command line.
 @Suite struct FormulaCommandTests {
+  private let seed = Fixtures("seed").folder
+
   private func expectNoCustomLayer(_ model: String) throws {
     let inspection = try Command.run("inspect", model)
     #expect(inspection.code == 0, "\(inspection.errors)")
     #expect(!inspection.output.contains("custom"), "\(inspection.output)")
   }
 
-  @Test(.shared("seed"), arguments: ["swish_lambda", "swish_beta", "swish_learnable"])
+  @Test(arguments: ["swish_lambda", "swish_beta", "swish_learnable"])
   func swishNetworksNeedNoRules(_ name: String) throws {
-    let shared = Shared.folder
     try withTemporaryFolder { folder in
       let model = folder + "/model.mlmodel"
       let result = try Command.run(
-        "convert", "\(shared)/seed/\(name).h5", "--lambda", "auto", "-o", model, "--input-name",
+        "convert", "\(seed)/\(name).h5", "--lambda", "auto", "-o", model, "--input-name",
         "image", "--output-name", "output", "--image-input", "image")
       #expect(result.code == 0, "\(result.errors)")
       #expect(result.errors.contains("is taken to be the formula") == (name != "swish_lambda"))
       try expectNoCustomLayer(model)
       for (picture, expected) in [("floortje", "expected"), ("noise", "noise")] {
         let difference = try Command.run(
-          "diff", model, "\(shared)/seed/\(picture).png", "--expected",
-          "\(shared)/seed/\(name).\(expected).npz")
+          "diff", model, "\(seed)/\(picture).png", "--expected",
+          "\(seed)/\(name).\(expected).npz")
         #expect(difference.code == 0, "\(difference.output)\(difference.errors)")
       }
     }
   }
 
-  @Test(.shared("seed")) func styleTransferNeedsNoRules() throws {
-    let shared = Shared.folder
+  @Test func styleTransferNeedsNoRules() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/model.mlmodel"
       let result = try Command.run(
-        "convert", shared + "/seed/style.h5", "--lambda", "auto", "-o", model, "--input-name",
+        "convert", packageRoot + "/Fixtures/demo/style.h5", "--lambda", "auto", "-o", model,
+        "--input-name",
         "image", "--output-name", "output", "--image-input", "image", "--image-output", "output")
       #expect(result.code == 0, "\(result.errors)")
       try expectNoCustomLayer(model)
       let difference = try Command.run(
-        "diff", model, shared + "/seed/style_input.png", "--expected",
-        shared + "/seed/style.expected.npz")
+        "diff", model, seed + "/style_input.png", "--expected",
+        seed + "/style.expected.npz")
       #expect(difference.code == 0, "\(difference.output)\(difference.errors)")
     }
   }

@@ -20,8 +20,8 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
   }
 
   /// The cases whose conversion computes what the source framework computed.
-  static func all(_ framework: Framework) -> [CorpusCase] {
-    let corpus = Shared.path("corpus/\(framework.rawValue)")
+  static func all(_ framework: Framework, in folder: String) -> [CorpusCase] {
+    let corpus = "\(folder)/\(framework.rawValue)"
     return fileNames(in: corpus).map { CorpusCase(framework: framework, folder: "\(corpus)/\($0)") }
       .filter { item in
         let agrees = item.meta["reference_agrees_with_source"] as? [Any]
