@@ -185,6 +185,8 @@ let package = Package(
         "CoreMLModel", "CustomLayers", "TensorCore",
       ]),
     tests("Verification"),
-    tests("Assay", ["AssayCommand", "HDF5Worker"]),
+    tests(
+      "Assay",
+      ["AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers", "CoreMLModel"]),
   ]
 )
