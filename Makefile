@@ -48,10 +48,11 @@ layers:
 plugins: build
 	@sh Tests/Tools/plugins.sh $(BUILD)/assay
 
-# Writes docs/layers.md from the lists of layers.
+# Writes the lists of layers and the picture of the targets into docs.
 docs: setup
 	$(SWIFT) build --build-tests
 	ASSAY_WRITE_DOCS=1 $(SWIFT) test --skip-build --filter LayerDocumentationTests
+	@sh Tests/Tools/dependencies.sh
 
 # The whole binary on a CPU that has no AVX.
 baseline: build

@@ -132,7 +132,7 @@ let package = Package(
       ["ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "TensorCore"]),
-    library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
+    library("Verification", ["Engine", "TensorCore"]),
     library(
       "NetworkBuilder",
       ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "Files", "TensorCore"]),
@@ -146,7 +146,9 @@ let package = Package(
     .executableTarget(
       name: "AssayCommand",
       dependencies: [
-        "Assay", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Assay", "Verification", "Detection", "Imaging", "CaffeImport", "ImportSupport", "Engine",
+        "ModelTransforms", "CustomLayers", "CoreMLModel", "ByteFormats", "Files", "TensorCore",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library"]),
 
@@ -159,34 +161,45 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["TensorCore"], path: "Tests/TestSupport"),
     tests("TensorCore"),
     tests("Files", ["TensorCore"]),
-    tests("ByteFormats", ["Files"]),
-    tests("HDF5Reader", ["HDF5Library"]),
-    tests("Kernels"),
-    tests("Formulas"),
-    tests("CoreMLModel"),
-    tests("CustomLayers"),
-    tests("LayerTemplates", ["CoreMLModel"]),
-    tests("ModelTransforms"),
-    tests("ImportSupport", ["CoreMLModel", "TensorCore"]),
+    tests("ByteFormats", ["Files", "TensorCore"]),
+    tests("HDF5Reader", ["HDF5Library", "TensorCore"]),
+    tests("Kernels", ["TensorCore"]),
+    tests("Formulas", ["Kernels", "TensorCore"]),
+    tests("CoreMLModel", ["ByteFormats", "CProtobufC", "TensorCore"]),
+    tests("CustomLayers", ["TensorCore"]),
+    tests("LayerTemplates"),
+    tests("ModelTransforms", ["CoreMLModel", "TensorCore"]),
+    tests("ImportSupport", ["CoreMLModel", "TensorCore", "ByteFormats"]),
     tests(
       "KerasImport",
-      ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Formulas", "TensorCore"]),
+      [
+        "ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Formulas", "TensorCore",
+        "Files", "HDF5Reader",
+      ]),
     tests(
       "CaffeImport",
-      ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Engine", "TensorCore"]),
-    tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
-    tests("Engine", ["ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers"]),
-    tests("Imaging"),
-    tests("Detection", ["ByteFormats", "Imaging", "TensorCore"]),
+      ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "TensorCore", "Files"]),
+    tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore", "ByteFormats"]),
+    tests(
+      "Engine",
+      [
+        "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Files",
+        "Kernels", "TensorCore",
+      ]),
+    tests("Imaging", ["Files", "TensorCore"]),
+    tests("Detection", ["ByteFormats", "Imaging", "TensorCore", "Files"]),
     tests(
       "NetworkBuilder",
       [
-        "Assay", "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
-        "CoreMLModel", "CustomLayers", "TensorCore",
+        "Assay", "Engine", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
+        "CoreMLModel", "TensorCore",
       ]),
-    tests("Verification"),
+    tests("Verification", ["Engine", "TensorCore"]),
     tests(
       "Assay",
-      ["AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers", "CoreMLModel"]),
+      [
+        "AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers", "CoreMLModel",
+        "ByteFormats", "Files", "Imaging", "ImportSupport", "LayerTemplates", "TensorCore",
+      ]),
   ]
 )
