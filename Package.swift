@@ -70,15 +70,15 @@ let package = Package(
 
     .target(
       name: "CSpec", dependencies: ["CProtobufC"], exclude: ["generate.sh", "proto"]),
-    .target(name: "CPosix"),
+    .target(name: "CSystem"),
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     .target(name: "LibC"),
     library("TensorCore", ["LibC"], settings: optimized),
     library("Files", ["TensorCore", "LibC"], settings: optimized),
     library("ByteFormats", ["Files", "TensorCore", "CZlib"], settings: optimized),
-    library("HDF5Reader", ["TensorCore", "CPosix"]),
-    library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CPosix"]),
+    library("HDF5Reader", ["TensorCore", "CSystem"]),
+    library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CSystem"]),
     kernels("KernelsBaseline", define: "KERNELS_BASELINE", flags: []),
     kernels("KernelsAVX2", define: "KERNELS_AVX2", flags: ["-mavx2", "-mfma", "-mf16c"]),
     kernels(
@@ -87,25 +87,27 @@ let package = Package(
         "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq",
         "-mprefer-vector-width=512",
       ]),
-    .target(name: "CProcessor"),
     .systemLibrary(name: "CVector"),
-    // Built without testing enabled, so that nothing of it is emitted into the kernel modules.
+    // Kernels exports it, but SwiftPM compiles anew for declared dependencies alone: who uses it,
+    // declares it. Built without testing enabled, so that nothing of it is emitted into the kernel modules.
     library("KernelInterface", settings: optimized),
     library(
       "Kernels",
       [
-        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CProcessor",
+        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CSystem",
         "TensorCore",
       ], exclude: ["Source"], settings: optimized),
-    library("Formulas", ["Kernels", "TensorCore"], settings: optimized),
+    library("Formulas", ["Kernels", "KernelInterface", "TensorCore"], settings: optimized),
     library("CoreMLModel", ["TensorCore", "Files", "ByteFormats", "CSpec", "CProtobufC"]),
     .systemLibrary(name: "CAssayPlugin"),
     library(
-      "CustomLayers", ["Formulas", "TensorCore", "Kernels", "CAssayPlugin", "CPosix"],
+      "CustomLayers",
+      ["Formulas", "TensorCore", "Kernels", "KernelInterface", "CAssayPlugin", "CSystem"],
       settings: optimized),
     library("ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
-      "Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"],
+      "Engine",
+      ["CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "CSystem", "TensorCore"],
       settings: optimized),
     .target(name: "PluginSupport", exclude: ["Support"]),
     library(
@@ -155,7 +157,9 @@ let package = Package(
     // `make benchmark`
     .executableTarget(
       name: "KernelBenchmarks",
-      dependencies: ["Engine", "CoreMLModel", "CustomLayers", "Kernels", "TensorCore"],
+      dependencies: [
+        "Engine", "CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "TensorCore",
+      ],
       path: "Tests/Benchmarks"),
 
     .target(name: "TestSupport", dependencies: ["TensorCore"], path: "Tests/TestSupport"),
@@ -163,7 +167,7 @@ let package = Package(
     tests("Files", ["TensorCore"]),
     tests("ByteFormats", ["Files", "TensorCore"]),
     tests("HDF5Reader", ["HDF5Library", "TensorCore"]),
-    tests("Kernels", ["TensorCore"]),
+    tests("Kernels", ["KernelInterface", "TensorCore"]),
     tests("Formulas", ["Kernels", "TensorCore"]),
     tests("CoreMLModel", ["ByteFormats", "CProtobufC", "TensorCore"]),
     tests("CustomLayers", ["TensorCore"]),
