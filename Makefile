@@ -36,6 +36,7 @@ demo: build
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
 	@sh Tests/Tools/sizes.sh
+	@sh Tests/Tools/public-docs.sh
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

@@ -136,21 +136,26 @@ let package = Package(
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"]),
     library(
+      "ModelPrediction",
+      ["Engine", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
+    library(
       "NetworkBuilder",
-      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "Files", "TensorCore"]),
+      [
+        "ModelPrediction", "Engine", "CustomLayers", "Imaging", "CoreMLModel", "Files",
+        "TensorCore",
+      ]),
     library(
       "Assay",
       [
-        "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport",
+        "ModelPrediction", "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport",
+        "DarknetImport",
         "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),
     .executableTarget(
       name: "AssayCommand",
       dependencies: [
-        "Assay", "Verification", "Detection", "Imaging", "CaffeImport", "ImportSupport", "Engine",
-        "ModelTransforms", "CustomLayers", "CoreMLModel", "ByteFormats", "Files", "TensorCore",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Assay", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library"]),
 
@@ -203,7 +208,8 @@ let package = Package(
       "Assay",
       [
         "AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers", "CoreMLModel",
-        "ByteFormats", "Files", "Imaging", "ImportSupport", "LayerTemplates", "TensorCore",
+        "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
+        "LayerTemplates", "ModelPrediction", "TensorCore",
       ]),
   ]
 )

@@ -2,8 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Assay
-
 @Suite struct LayerDocumentationTests {
   private static func markdown(_ name: String) -> String {
     switch name {
