@@ -1,4 +1,6 @@
 import LibC
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -52,7 +54,7 @@ import Testing
 
   /// Bounds of errors in ULP over pairs of all magnitudes, of small whole numbers and of halves.
   @Test(arguments: availableSets) func errorBounds(_ set: InstructionSet) {
-    var generator = Generator(state: 6)
+    var generator = SplitMix64(seed: 6)
     var pairs: [(Float, Float)] = []
     for index in 0..<300_000 {
       let bits = generator.next()
@@ -98,9 +100,9 @@ import Testing
   }
 
   @Test(arguments: availableSets) func oneValueForAll(_ set: InstructionSet) {
-    var generator = Generator(state: 7)
+    var generator = SplitMix64(seed: 7)
     for count in 1...33 {
-      let x = generator.floats(count)
+      let x = generator.values(count)
       let buffers = [GuardedBuffer(x, at: .end), GuardedBuffer([0.25], at: .end)]
       let left = Self.apply(set, .subtract, [(buffers[0], .none), (buffers[1], .all)], count)
       #expect(left == x.map { $0 - 0.25 })
@@ -115,11 +117,11 @@ import Testing
   }
 
   @Test(arguments: availableSets) func everyFunctionCountAndTail(_ set: InstructionSet) {
-    var generator = Generator(state: 3)
+    var generator = SplitMix64(seed: 3)
     for function in CombiningFunction.allCases {
       for operandCount in function == .choose ? 3...3 : 1...5 {
         for count in 1...33 {
-          let values = (0..<operandCount).map { _ in generator.floats(count, in: 0.5...2) }
+          let values = (0..<operandCount).map { _ in generator.values(count, in: 0.5...2) }
           let buffers = values.map { GuardedBuffer($0, at: .end) }
           let output = GuardedBuffer(count: count, at: .end)
           let operands = buffers.map { CombiningOperand($0.constant) }
@@ -140,11 +142,11 @@ import Testing
 
   @Test(arguments: availableSets) func broadcastOperands(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
-    var generator = Generator(state: 4)
+    var generator = SplitMix64(seed: 4)
     let pixels = 5
-    let a = generator.floats(block * pixels)
-    let channel = generator.floats(block)
-    let pixel = generator.floats(block * pixels)
+    let a = generator.values(block * pixels)
+    let channel = generator.values(block)
+    let pixel = generator.values(block * pixels)
     let buffers = [a, channel, pixel].map { GuardedBuffer($0, at: .end) }
     let operands = zip(buffers, [Broadcast.none, .channel, .pixel]).map {
       CombiningOperand($0.constant, $1)
