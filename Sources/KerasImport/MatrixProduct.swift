@@ -53,11 +53,8 @@ extension NetworkWriter {
     let left = relaid(a, to: TensorLayout(axes: before + [.height, .channel]), for: name + "_a")
     let right = relaid(b, to: TensorLayout(axes: before + [.channel, .width]), for: name + "_b")
     func repeated(_ blob: String, _ factors: [Int?], _ name: String) -> String {
-      var upsample = Upsample()
-      upsample.mode = .nearest
-      upsample.scalingFactor = factors.compactMap { $0 }
-      if upsample.scalingFactor == [1, 1] { return blob }
-      return add(name, upsample, [blob])
+      let factors = factors.compactMap { $0 }
+      return factors == [1, 1] ? blob : add(name, Upsample(factors), [blob])
     }
     let rank = shape.rank
     let product = product(

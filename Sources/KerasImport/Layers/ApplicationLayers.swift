@@ -4,7 +4,11 @@ import CoreMLModel
 
 /// x₀ + scale · x₁, of Inception-ResNet v2.
 struct CustomScaleLayer: KerasLayer {
-  static let classNames = ["CustomScaleLayer"]
+  static let classes = [
+    KerasLayerClass(
+      "CustomScaleLayer",
+      becomes: "linear activation, add", options: "`scale`; of Inception-ResNet v2")
+  ]
 
   private let scale: Double
 
@@ -23,7 +27,11 @@ struct CustomScaleLayer: KerasLayer {
 
 /// (x + 1) · 127.5, of the style networks of fritz.ai.
 struct DeprocessStylizedImage: KerasLayer {
-  static let classNames = ["DeprocessStylizedImage"]
+  static let classes = [
+    KerasLayerClass(
+      "DeprocessStylizedImage",
+      becomes: "linear activation", options: "(x + 1) · 127.5, of fritz.ai's style networks")
+  ]
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -36,7 +44,11 @@ struct DeprocessStylizedImage: KerasLayer {
 
 /// gamma · x along the channels, of ConvNeXt.
 struct LayerScale: KerasLayer {
-  static let classNames = ["LayerScale"]
+  static let classes = [
+    KerasLayerClass(
+      "LayerScale",
+      becomes: "scale", options: "of ConvNeXt")
+  ]
 
   init(_ configuration: LayerConfiguration) throws {}
 

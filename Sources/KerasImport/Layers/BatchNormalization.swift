@@ -7,7 +7,12 @@ import TensorCore
 /// reference does: gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0,
 /// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
 struct BatchNormalization: KerasLayer {
-  static let classNames = ["BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2"]
+  static let classes = [
+    KerasLayerClass(
+      "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
+      becomes: "batchnorm, folded; permutes round it", options: "`axis`, `scale`, `center`",
+      refused: "Keras 1 `mode` 1 and 2, `renorm`: statistics of the batch")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let axis: Int
@@ -35,7 +40,7 @@ struct BatchNormalization: KerasLayer {
   }
 
   var weights: [WeightSlot] {
-    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
+    WeightSlot.named(hasScale ? "gamma" : nil, hasCenter ? "beta" : nil)
       + [
         WeightSlot("moving_mean", isTrainable: false),
         WeightSlot("moving_variance", isTrainable: false),

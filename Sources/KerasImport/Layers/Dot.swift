@@ -3,7 +3,12 @@ import TensorCore
 
 /// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.
 struct DotLayer: KerasLayer {
-  static let classNames = ["Dot"]
+  static let classes = [
+    KerasLayerClass(
+      "Dot",
+      becomes: "dot; for sequences a product of matrices, \(KerasLayerClass.matrices)",
+      options: "`axes`, `normalize`", refused: "`normalize` of tensors of more than three axes")
+  ]
 
   private let axes: [Int]
   private let isNormalized: Bool
@@ -88,9 +93,7 @@ extension NetworkWriter {
       let others = (1..<tensor.rank).filter { $0 != axis }
       let known = tensor.shape.dropFirst().compactMap { $0 }
       guard known.count == tensor.rank - 1, !tensor.isGuess else {
-        throw call.error(
-          "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
-          hint: "fix it with --input-shape")
+        throw call.unknownSize(of: tensor)
       }
       var moved = tensor
       moved.shape = [tensor.shape[0]] + (others + [axis]).map { tensor.shape[$0] }

@@ -3,7 +3,14 @@ import TensorCore
 
 /// activation(Σ x · kernel + bias) over the axes that an equation names, such as `abc,cde->abde`.
 struct EinsumDense: KerasLayer {
-  static let classNames = ["EinsumDense"]
+  static let classes = [
+    KerasLayerClass(
+      "EinsumDense",
+      becomes: "reshape, innerProduct or 1 × 1 convolution, reshape",
+      options:
+        "`equation`, `bias_axes`, `activation`; axes that kernel and output share: a grouped convolution"
+    )
+  ]
 
   private let input: String
   private let kernel: String
@@ -107,11 +114,7 @@ struct EinsumDense: KerasLayer {
 
   private func known(_ sizes: [Int?], _ call: LayerCall) throws -> [Int] {
     let result = sizes.compactMap { $0 }
-    guard result.count == sizes.count else {
-      throw call.error(
-        "its input \(try call.input.shapeText) has an unknown size", code: .mismatch,
-        hint: "fix it with --input-shape")
-    }
+    guard result.count == sizes.count else { throw call.unknownSize(of: try call.input) }
     return result
   }
 

@@ -4,7 +4,12 @@ import TensorCore
 /// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over groups of channels and
 /// all places. The groups become channels of a batch normalisation that computes its own statistics.
 struct GroupNormalization: KerasLayer {
-  static let classNames = ["GroupNormalization"]
+  static let classes = [
+    KerasLayerClass(
+      "GroupNormalization",
+      becomes: "reshape, batchnorm of each instance, reshape, scale",
+      options: "`groups`, −1 for one a channel; `axis`", refused: "volumes with the channels first")
+  ]
 
   fileprivate let groups: Int?
   private let axis: Int
@@ -25,7 +30,7 @@ struct GroupNormalization: KerasLayer {
   }
 
   var weights: [WeightSlot] {
-    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
+    WeightSlot.named(hasScale ? "gamma" : nil, hasCenter ? "beta" : nil)
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -62,9 +67,7 @@ struct GroupNormalization: KerasLayer {
     }
     guard let channels = sizes[0], let height = sizes[1], let width = sizes[2], !tensor.isGuess
     else {
-      throw call.error(
-        "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
-        hint: "fix it with --input-shape")
+      throw call.unknownSize(of: tensor)
     }
     let groups = groups ?? channels
     guard channels % groups == 0 else {
@@ -113,7 +116,12 @@ extension TensorLayout {
 /// keras-contrib's: gamma · (x − mean) / (deviation + epsilon) + beta, over all places of each
 /// channel; TensorFlow Addons' is a group normalisation of groups of one.
 struct InstanceNormalization: KerasLayer {
-  static let classNames = ["InstanceNormalization"]
+  static let classes = [
+    KerasLayerClass(
+      "InstanceNormalization",
+      becomes: "mvn and scale (keras-contrib); as GroupNormalization (TensorFlow Addons)",
+      options: "`axis`, `scale`, `center`", refused: "volumes")
+  ]
 
   private let grouped: GroupNormalization?
   private let axis: Int?
@@ -131,7 +139,7 @@ struct InstanceNormalization: KerasLayer {
   }
 
   var weights: [WeightSlot] {
-    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
+    WeightSlot.named(hasScale ? "gamma" : nil, hasCenter ? "beta" : nil)
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {

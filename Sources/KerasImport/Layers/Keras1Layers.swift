@@ -21,7 +21,11 @@ extension NetworkWriter {
 
 /// Keras 1's alpha · log(1 + exp(beta · x)), with constants for each element.
 struct ParametricSoftplus: KerasLayer {
-  static let classNames = ["ParametricSoftplus"]
+  static let classes = [
+    KerasLayerClass(
+      "ParametricSoftplus",
+      becomes: "activation parametricSoftplus; scale, softplus, scale")
+  ]
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -57,7 +61,11 @@ struct ParametricSoftplus: KerasLayer {
 
 /// Keras 1's activation(x · W + b) ∘ t + x ∘ (1 − t) with t = sigmoid(x · W_carry + b_carry).
 struct Highway: KerasLayer {
-  static let classNames = ["Highway"]
+  static let classes = [
+    KerasLayerClass(
+      "Highway",
+      becomes: "two innerProducts, a sigmoid and the mixture", options: "`bias`")
+  ]
 
   private let hasBias: Bool
   private let activation: ActivationFunction
@@ -95,7 +103,11 @@ struct Highway: KerasLayer {
 
 /// Keras 1's largest of several products x · W + b.
 struct MaxoutDense: KerasLayer {
-  static let classNames = ["MaxoutDense"]
+  static let classes = [
+    KerasLayerClass(
+      "MaxoutDense",
+      becomes: "innerProduct, split, max", options: "`nb_feature`, `bias`")
+  ]
 
   private let outputs: Int
   private let features: Int
@@ -107,7 +119,7 @@ struct MaxoutDense: KerasLayer {
     hasBias = try configuration.bool("bias", default: true)
   }
 
-  var weights: [WeightSlot] { [WeightSlot("W")] + (hasBias ? [WeightSlot("b")] : []) }
+  var weights: [WeightSlot] { WeightSlot.named("W", hasBias ? "b" : nil) }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.relaid(try call.input, to: .vector, for: call.name)
@@ -132,7 +144,11 @@ struct MaxoutDense: KerasLayer {
 
 /// Keras 1's function of three straight lines, with constants for each element.
 struct SReLU: KerasLayer {
-  static let classNames = ["SReLU"]
+  static let classes = [
+    KerasLayerClass(
+      "SReLU",
+      becomes: "a sum of three scaled rectifiers", options: "`shared_axes`")
+  ]
 
   private let sharedAxes: [Int]
 

@@ -71,7 +71,12 @@ extension NetworkWriter {
 /// With `rms_scaling` gamma · x / √(variance + epsilon); as RMSNormalization
 /// gamma · x / √(mean of x² + epsilon).
 struct LayerNormalization: KerasLayer {
-  static let classNames = ["LayerNormalization", "RMSNormalization"]
+  static let classes = [
+    KerasLayerClass(
+      "LayerNormalization", "RMSNormalization",
+      becomes: "means, a reciprocal square root and a scale",
+      options: "`axis`, up to three; `rms_scaling`; RMSNormalization", refused: "four axes of five")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]
@@ -92,7 +97,7 @@ struct LayerNormalization: KerasLayer {
   }
 
   var weights: [WeightSlot] {
-    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
+    WeightSlot.named(hasScale ? "gamma" : nil, hasCenter ? "beta" : nil)
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -151,7 +156,11 @@ struct LayerNormalization: KerasLayer {
 
 /// x / √(max(Σ x², 1e-12)) over some axes.
 struct UnitNormalization: KerasLayer {
-  static let classNames = ["UnitNormalization"]
+  static let classes = [
+    KerasLayerClass(
+      "UnitNormalization",
+      becomes: "a sum of squares, a reciprocal square root, a product", options: "`axis`")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]

@@ -8,8 +8,13 @@ import TensorCore
 /// Where several queries' heads share a key and a value (`GroupQueryAttention`), the shared matrices
 /// are repeated. A gate multiplies the heads by sigmoid(query · matrix).
 struct MultiHeadAttention: KerasLayer {
-  static let classNames = [
-    "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
+  static let classes = [
+    KerasLayerClass(
+      "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
+      becomes: "innerProducts, products of matrices, \(KerasLayerClass.matrices), softmax",
+      options:
+        "`value_dim`, `use_bias`, `output_shape`, `attention_axes`, `use_causal_mask`, `attention_mask`, `return_attention_scores`, `sliding_window`, `use_gate`, masks; GroupQueryAttention",
+      refused: "masks of its own, windows and scores along axes of an image")
   ]
   static let maskPolicy = MaskPolicy.decides
 
@@ -161,13 +166,7 @@ private struct AttentionFolding {
   }
 
   private func sizes(_ axes: [Int], _ tensor: KerasTensor, _ call: LayerCall) throws -> [Int] {
-    let sizes = axes.compactMap { tensor.shape[$0] }
-    guard sizes.count == axes.count, !tensor.isGuess else {
-      throw call.error(
-        "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
-        hint: "fix it with --input-shape")
-    }
-    return sizes
+    try call.known(axes.map { tensor.shape[$0] }, of: tensor)
   }
 
   func folded(
@@ -182,7 +181,7 @@ private struct AttentionFolding {
     moved.layout.axes = order.map { tensor.layout.axes[$0 - 1] }
     let count = { try checkedProduct(sizes($0, tensor, call), limit: Limits.dimension) }
     guard let channels = tensor.channels else {
-      throw call.error("its input \(tensor.shapeText) has an unknown size", code: .mismatch)
+      throw call.unknownSize(of: tensor)
     }
     return try network.reshaped(
       network.settled(moved, for: name), to: [count(outer), count(steps), channels],

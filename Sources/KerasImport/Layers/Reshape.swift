@@ -85,7 +85,12 @@ extension NetworkWriter {
 
 /// Other sizes for the same elements in Keras' order; one of them may be −1.
 struct ReshapeLayer: KerasLayer {
-  static let classNames = ["Reshape"]
+  static let classes = [
+    KerasLayerClass(
+      "Reshape",
+      becomes: "reshape", options: "`target_shape`, one size −1",
+      refused: "more than four axes: Core ML's blobs have four besides the batch")
+  ]
 
   private let target: [Int]
 

@@ -166,7 +166,8 @@ struct OperationCall: Sendable {
     for (name, value) in fields { object[name] = value }
     let converted = try type.init(
       LayerConfiguration(
-        name: name, className: layer.className, fields: object, version: layer.version))
+        name: name, className: layer.className, kind: className, fields: object,
+        version: layer.version))
     return try converted.convert(call(inputs), into: &network)
   }
 

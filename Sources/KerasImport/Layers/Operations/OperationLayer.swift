@@ -5,7 +5,12 @@ import TensorCore
 /// A function that a functional model calls as it calls layers: TFOpLambda and SlicingOpLambda of
 /// tf.keras 2.4 to 2.15, and the operations of Keras 3.
 struct OperationLayer: KerasLayer {
-  static let classNames = ["TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"]
+  static let classes = [
+    KerasLayerClass(
+      "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer",
+      becomes: "see the operations below", options: "Keras 3's operations, too",
+      refused: "operations that are not in the list")
+  ]
 
   private let operation: Operation
   private let configuration: LayerConfiguration

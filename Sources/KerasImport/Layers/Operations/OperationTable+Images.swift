@@ -81,8 +81,9 @@ extension OperationTable {
       var output = input
       output.shape[3] = 1
       // ITU-R BT.601
-      output.blob = network.pointwise(
-        input.blob, [0.2989, 0.587, 0.114], inputs: 3, outputs: 1, call.name)
+      let luminance = Convolution.pointwise(
+        Weights([0.2989, 0.587, 0.114]), inputs: 3, outputs: 1)
+      output.blob = network.add(call.name, luminance, [input.blob])
       return [output]
     },
   ]
@@ -158,16 +159,17 @@ extension OperationCall {
         input.shape[axis] = try checkedSum([size] + borders[axis], limit: Limits.dimension)
       }
     }
-    var padding = Padding()
+    let kind: Padding.Kind
     switch mode {
-    case "constant": padding.kind = .constant(value: value)
-    case "reflect": padding.kind = .reflection
-    case "edge": padding.kind = .replication
+    case "constant": kind = .constant(value: value)
+    case "reflect": kind = .reflection
+    case "edge": kind = .replication
     default: throw layer.unsupported("borders of the mode '\(mode)'")
     }
     let (height, width) = (amounts[.height] ?? [0, 0], amounts[.width] ?? [0, 0])
-    padding.paddingAmounts = BorderAmounts(
-      top: height[0], bottom: height[1], left: width[0], right: width[1])
+    let padding = Padding(
+      kind,
+      BorderAmounts(top: height[0], bottom: height[1], left: width[0], right: width[1]))
     input.blob = network.add(name, padding, [input.blob])
     return network.settled(input, for: name)
   }
@@ -188,23 +190,5 @@ extension OperationCall {
         "height": .int(size[0]), "width": .int(size[1]), "interpolation": .string(method),
         "data_format": .string(try string(nil, "data_format", default: "channels_last")),
       ], into: &network)
-  }
-}
-
-extension NetworkWriter {
-  /// A 1 × 1 convolution; the matrix is `[outputs, inputs]`.
-  mutating func pointwise(
-    _ blob: String, _ matrix: [Float], inputs: Int, outputs: Int, _ name: String
-  ) -> String {
-    var convolution = Convolution()
-    convolution.outputChannels = outputs
-    convolution.kernelChannels = inputs
-    convolution.nGroups = 1
-    convolution.kernelSize = [1, 1]
-    convolution.stride = [1, 1]
-    convolution.dilationFactor = [1, 1]
-    convolution.padding = .valid(.none)
-    convolution.kernel = Weights(FloatValues(matrix).shaped([outputs, inputs, 1, 1]))
-    return add(name, convolution, [blob])
   }
 }

@@ -90,14 +90,11 @@ extension OperationTable {
         throw call.layer.unsupported("repeating all elements: an axis is needed")
       }
       let axis = try call.axis(named, of: input)
-      var upsample = Upsample()
-      upsample.mode = .nearest
-      upsample.scalingFactor = [1, count]
       var layout = input.layout
       if let other = input.index(of: .width) { layout.axes[other - 1] = layout.axes[axis - 1] }
       layout.axes[axis - 1] = .width
       var output = network.relaid(input, to: layout, for: call.name)
-      output.blob = network.add(call.name, upsample, [output.blob])
+      output.blob = network.add(call.name, Upsample([1, count]), [output.blob])
       output.shape[axis] = try input.shape[axis].map {
         try checkedProduct([$0, count], limit: Limits.dimension)
       }
