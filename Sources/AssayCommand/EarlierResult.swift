@@ -1,4 +1,6 @@
 import Assay
+import ByteFormats
+import Files
 import ImportSupport
 import TensorCore
 

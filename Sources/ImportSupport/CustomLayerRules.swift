@@ -1,3 +1,5 @@
+import ByteFormats
+import Files
 import TensorCore
 
 /// How layers that Core ML does not know become custom layers.

@@ -1,3 +1,5 @@
+import ByteFormats
+import Files
 import HDF5Reader
 import ImportSupport
 import TensorCore

@@ -1,4 +1,6 @@
+import ByteFormats
 import CoreMLModel
+import Files
 import HDF5Library
 import HDF5Reader
 import ImportSupport

@@ -1,5 +1,5 @@
+import ByteFormats
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 /// Amounts before and after each axis, in any of the ways in which Keras writes them: one number, one
