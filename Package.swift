@@ -183,6 +183,7 @@ let package = Package(
         "CoreMLModel", "CustomLayers", "TensorCore",
       ]),
     tests("Verification"),
-    .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
+    .testTarget(
+      name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker", "KerasImport"]),
   ]
 )
