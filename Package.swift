@@ -106,11 +106,11 @@ let package = Package(
     library(
       "Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"],
       settings: optimized),
-    .target(name: "CPluginTemplate", exclude: ["Support"]),
+    .target(name: "PluginSupport", exclude: ["Support"]),
     library(
       "LayerTemplates",
       [
-        "CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "ByteFormats", "Files",
+        "CoreMLModel", "Engine", "CustomLayers", "PluginSupport", "ByteFormats", "Files",
         "TensorCore",
       ]),
     library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
