@@ -184,6 +184,10 @@ let package = Package(
       ]),
     tests("Verification"),
     .testTarget(
-      name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker", "KerasImport"]),
+      name: "AssayTests",
+      dependencies: [
+        "Assay", "AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers",
+        "CoreMLModel",
+      ]),
   ]
 )
