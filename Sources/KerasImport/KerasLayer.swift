@@ -73,6 +73,22 @@ struct WeightSlot: Sendable, Equatable {
 }
 
 extension KerasTensor {
+  /// The axes but the batch in another order: nothing moves.
+  func reordered(_ order: [Int]) -> KerasTensor {
+    var result = self
+    result.shape = [shape[0]] + order.map { shape[$0] }
+    result.layout.axes = order.map { layout.axes[$0 - 1] }
+    return result
+  }
+
+  /// Two axes in each other's place: nothing moves.
+  func exchanging(_ a: Int, _ b: Int) -> KerasTensor {
+    var result = self
+    result.shape.swapAt(a, b)
+    result.layout.axes.swapAt(a - 1, b - 1)
+    return result
+  }
+
   /// The tensor as another blob holds it.
   func with(_ blob: String) -> KerasTensor {
     var result = self

@@ -68,19 +68,13 @@ extension NetworkWriter {
 
   /// The last two axes exchanged: nothing moves.
   func transposed(_ tensor: KerasTensor) -> KerasTensor {
-    var result = tensor
-    let last = tensor.rank - 1
-    result.shape.swapAt(last, last - 1)
-    result.layout.axes.swapAt(last - 1, last - 2)
-    return result
+    tensor.exchanging(tensor.rank - 1, tensor.rank - 2)
   }
 
   /// Softmax over an axis.
   mutating func softmax(_ tensor: KerasTensor, axis: Int, _ name: String) -> KerasTensor {
     withChannelAxis(axis, of: [tensor], for: name) { network, tensors in
-      var result = tensors[0]
-      result.blob = network.add(name, Softmax(), [result.blob])
-      return result
+      tensors[0].with(network.add(name, Softmax(), [tensors[0].blob]))
     }
   }
 }

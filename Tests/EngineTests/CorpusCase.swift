@@ -28,7 +28,9 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
   static var isPresent: Bool { FileManager.default.fileExists(atPath: shared + "/corpus") }
 
   /// The cases whose conversion computes what the source framework computed.
-  static func all(_ framework: Framework) -> [CorpusCase] {
+  static let all = Framework.allCases.flatMap { all($0) }
+
+  private static func all(_ framework: Framework) -> [CorpusCase] {
     let corpus = "\(shared)/corpus/\(framework.rawValue)"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: corpus)) ?? []
     return names.sorted().map { CorpusCase(framework: framework, folder: "\(corpus)/\($0)") }

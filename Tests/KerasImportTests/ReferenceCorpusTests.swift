@@ -23,45 +23,63 @@ struct ReferenceCorpusTests {
     "embedding_mask_zero", "test_conv_batch_1d", "test_clickbait_cnn_half_precision",
   ]
 
-  @Test func layersAreNamedAndOrderedAsInTheReference() throws {
-    guard let corpus = Fixture.shared("corpus/keras") else { return }
-    var compared = 0
-    for name in try FileManager.default.contentsOfDirectory(atPath: corpus).sorted() {
-      let folder = "\(corpus)/\(name)"
+  private static let isPresent = Fixture.shared("corpus/keras") != nil
+
+  /// A network that the reference converts, and computes as Keras does.
+  struct Network: CustomTestStringConvertible, Sendable {
+    let folder: String
+    let arguments: JSONObject
+
+    var testDescription: String { String(folder.split(separator: "/").last ?? "") }
+
+    init?(_ folder: String) {
       guard let meta = try? JSONValue(contentsOf: "\(folder)/meta.json"),
         meta["convert"]?.string == "ok",
         meta["reference_agrees_with_source"]?.array?[0] == .string("ok"),
         let arguments = meta["convert_kwargs"]?.object, arguments["class_labels"] == nil,
         arguments["respect_trainable"] == nil
-      else { continue }
-      var options = ConversionOptions()
-      options.inputNames = names(arguments["input_names"])
-      options.outputNames = names(arguments["output_names"])
-      options.imageInputs = names(arguments["image_input_names"])
-      for (feature, shape) in arguments["input_name_shape_dict"]?.object?.members ?? [] {
-        options.inputShapes[feature] = shape.array?.map(\.int)
-      }
-      let source = try KerasImporter.load("\(folder)/model.h5", access: .inProcess)
-      guard let ours = try? KerasImporter.convert(source, options: options).model else { continue }
-      let theirs = try Model(contentsOf: "\(folder)/coremltools.mlmodel")
-      // Permutes have other names, and may stand anywhere between what they connect.
-      func layers(_ model: Model) -> [String] {
-        let all = model.neuralNetwork?.layers ?? []
-        let others = all.filter { !($0.parameters is Permute) }
-        return others.map { layer in
-          "\(layer.parameters.map { type(of: $0).typeName } ?? "") \(layer.name)"
-        } + ["\(all.count - others.count) permutes"]
-      }
-      let areSame = layers(ours) == layers(theirs)
-      #expect(areSame != Self.deliberate.contains(where: name.contains), "\(name)")
-      #expect(
-        ours.description?.input.map(\.name) == theirs.description?.input.map(\.name), "\(name)")
-      #expect(
-        ours.description?.input.map(\.type) == theirs.description?.input.map(\.type)
-          || arguments["is_bgr"] != nil || arguments["use_float_arraytype"] != nil, "\(name)")
-      compared += 1
+      else { return nil }
+      self.folder = folder
+      self.arguments = arguments
     }
-    #expect(compared > 100)
+
+    static let all: [Network] = {
+      guard let corpus = Fixture.shared("corpus/keras") else { return [] }
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: corpus)) ?? []
+      return names.sorted().compactMap { Network("\(corpus)/\($0)") }
+    }()
+  }
+
+  @Test(.enabled(if: isPresent, "../shared/corpus/keras is not there"))
+  func thereAreSome() { #expect(Network.all.count > 300) }
+
+  @Test(.enabled(if: isPresent, "../shared/corpus/keras is not there"), arguments: Network.all)
+  func layersAreNamedAndOrderedAsInTheReference(_ network: Network) throws {
+    let arguments = network.arguments
+    var options = ConversionOptions()
+    options.inputNames = names(arguments["input_names"])
+    options.outputNames = names(arguments["output_names"])
+    options.imageInputs = names(arguments["image_input_names"])
+    for (feature, shape) in arguments["input_name_shape_dict"]?.object?.members ?? [] {
+      options.inputShapes[feature] = shape.array?.map(\.int)
+    }
+    let source = try KerasImporter.load("\(network.folder)/model.h5", access: .inProcess)
+    let ours = try KerasImporter.convert(source, options: options).model
+    let theirs = try Model(contentsOf: "\(network.folder)/coremltools.mlmodel")
+    // Permutes have other names, and may stand anywhere between what they connect.
+    func layers(_ model: Model) -> [String] {
+      let all = model.neuralNetwork?.layers ?? []
+      let others = all.filter { !($0.parameters is Permute) }
+      return others.map { layer in
+        "\(layer.parameters.map { type(of: $0).typeName } ?? "") \(layer.name)"
+      } + ["\(all.count - others.count) permutes"]
+    }
+    let areSame = layers(ours) == layers(theirs)
+    #expect(areSame != Self.deliberate.contains(where: network.testDescription.contains))
+    #expect(ours.description?.input.map(\.name) == theirs.description?.input.map(\.name))
+    #expect(
+      ours.description?.input.map(\.type) == theirs.description?.input.map(\.type)
+        || arguments["is_bgr"] != nil || arguments["use_float_arraytype"] != nil)
   }
 
   private func names(_ json: JSONValue?) -> [String] {

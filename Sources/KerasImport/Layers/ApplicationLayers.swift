@@ -17,11 +17,10 @@ struct CustomScaleLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var (inputs, result) = try network.merged(call)
+    let (inputs, result) = try network.merged(call)
     guard inputs.count == 2 else { throw call.error("it takes two inputs, not \(inputs.count)") }
     let scaled = network.affine(inputs[1].blob, Float(scale), 0, call.name + "__scale__")
-    result.blob = network.add(call.name, Add(), [inputs[0].blob, scaled])
-    return [result]
+    return [result.with(network.sum([inputs[0].blob, scaled], call.name))]
   }
 }
 
@@ -36,9 +35,8 @@ struct DeprocessStylizedImage: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var result = try call.input
-    result.blob = network.affine(result.blob, 127.5, 127.5, call.name)
-    return [result]
+    let input = try call.input
+    return [input.with(network.affine(input.blob, 127.5, 127.5, call.name))]
   }
 }
 
@@ -59,12 +57,8 @@ struct LayerScale: KerasLayer {
     let gamma = try call.weight("gamma", [input.channels])
     return [
       network.withChannelAxis(input.rank - 1, of: [input], for: call.name) { network, tensors in
-        var result = tensors[0]
-        var scale = Scale()
-        scale.shapeScale = [gamma.shape[0]]
-        scale.scale = Weights(gamma)
-        result.blob = network.add(call.name, scale, [result.blob])
-        return result
+        tensors[0].with(
+          network.add(call.name, Scale(Weights(gamma), gamma.shape), [tensors[0].blob]))
       }
     ]
   }

@@ -112,9 +112,7 @@ struct Attention: KerasLayer {
     if scale != 1 { sum = network.affine(sum, scale, 0, name + "__factor__") }
     var scores = network.add(name + "__tanh__", Activation(.tanh), [sum])
     if isAdditive, hasScale {
-      var factors = Scale()
-      factors.shapeScale = [size]
-      factors.scale = Weights(try call.weight("scale", [size]))
+      let factors = Scale(Weights(try call.weight("scale", [size])), [size])
       scores = network.add(name + "__scale__", factors, [scores])
     }
     scores = network.reduced(.sum, .c, scores, name + "__scores__")

@@ -213,9 +213,7 @@ extension Directions<RecurrentLayer> {
       call.name + "_split", split, [blobs[0]],
       outputs: [call.name + "_output_forward", call.name + "_output_backward"]
     ).map { blob in
-      var half = output
-      half.blob = blob
-      return half
+      return output.with(blob)
     }
     return try merged(halves, call, &network) + stateOutputs
   }

@@ -117,9 +117,7 @@ struct ConvLSTM: KerasLayer {
     guard path.returnsState else { return [result] }
     return [result]
       + [h, c].map { blob in
-        var state = image
-        state.blob = blob
-        return state
+        return image.with(blob)
       }
   }
 

@@ -14,8 +14,7 @@ struct GroupNormalization: KerasLayer {
   fileprivate let groups: Int?
   private let axis: Int
   private let epsilon: Double
-  private let hasScale: Bool
-  private let hasCenter: Bool
+  private let affine: ScaleAndCenter
 
   init(_ configuration: LayerConfiguration) throws {
     let stored = try configuration.ints("groups")?.first ?? 32
@@ -25,13 +24,10 @@ struct GroupNormalization: KerasLayer {
     groups = stored == -1 ? nil : stored
     axis = try configuration.ints("axis")?.first ?? -1
     epsilon = try configuration.double("epsilon", default: 1e-3)
-    hasScale = try configuration.bool("scale", default: true)
-    hasCenter = try configuration.bool("center", default: true)
+    affine = try ScaleAndCenter(configuration)
   }
 
-  var weights: [WeightSlot] {
-    WeightSlot.named(hasScale ? "gamma" : nil, hasCenter ? "beta" : nil)
-  }
+  var weights: [WeightSlot] { affine.weights }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
@@ -46,12 +42,12 @@ struct GroupNormalization: KerasLayer {
       input,
       to: [
         try checkedProduct([sizes[0], sizes[1]], limit: Limits.dimension), sizes[2], sizes[3],
-      ], preferred: .channelsFirst, call.with(name: call.name + "__image__", inputs: []))
+      ], name: call.name + "__image__", call)
     let result = try normalized(image, 3, call, &network)
     return [
       try network.reshaped(
         result, to: sizes, preferred: call.preferredImage,
-        call.with(name: call.name + "__volume__", inputs: []))
+        name: call.name + "__volume__", call)
     ]
   }
 
@@ -92,8 +88,7 @@ struct GroupNormalization: KerasLayer {
     }
     tensor.blob = network.add(call.name, normalization, [tensor.blob])
     if isGrouped { tensor.blob = reshape([channels, height, width], "__channels__") }
-    let gamma = hasScale ? try call.weight("gamma", [channels]) : nil
-    let beta = hasCenter ? try call.weight("beta", [channels]) : nil
+    let (gamma, beta) = try affine.values(call, [channels])
     let axes = try ReducibleAxes([axis], of: tensor, call)
     tensor.blob = network.scaled(
       tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")
@@ -126,21 +121,17 @@ struct InstanceNormalization: KerasLayer {
   private let grouped: GroupNormalization?
   private let axis: Int?
   private let epsilon: Double
-  private let hasScale: Bool
-  private let hasCenter: Bool
+  private let affine: ScaleAndCenter
 
   init(_ configuration: LayerConfiguration) throws {
     grouped =
       configuration.field("groups") == nil ? nil : try GroupNormalization(configuration)
     axis = try configuration.ints("axis")?.first
     epsilon = try configuration.double("epsilon", default: 1e-3)
-    hasScale = try configuration.bool("scale", default: true)
-    hasCenter = try configuration.bool("center", default: true)
+    affine = try ScaleAndCenter(configuration)
   }
 
-  var weights: [WeightSlot] {
-    WeightSlot.named(hasScale ? "gamma" : nil, hasCenter ? "beta" : nil)
-  }
+  var weights: [WeightSlot] { affine.weights }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     if let grouped { return try grouped.convert(call, into: &network) }
@@ -155,8 +146,7 @@ struct InstanceNormalization: KerasLayer {
     normalization.epsilon = Float(max(epsilon, 1e-30))
     tensor.blob = network.add(call.name, normalization, [tensor.blob])
     let count = [axis == nil ? 1 : tensor.isGuess ? nil : tensor.shape[channel]]
-    let gamma = hasScale ? try call.weight("gamma", count) : nil
-    let beta = hasCenter ? try call.weight("beta", count) : nil
+    let (gamma, beta) = try affine.values(call, count)
     let axes = try ReducibleAxes([channel], of: tensor, call)
     tensor.blob = network.scaled(
       tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")

@@ -46,10 +46,7 @@ struct ParametricSoftplus: KerasLayer {
     }
     let (tensor, constantShape, values) = try network.itemConstant(betas, for: input, call)
     func scaled(_ blob: String, _ factors: FloatValues, _ name: String) -> String {
-      var scale = Scale()
-      scale.shapeScale = constantShape
-      scale.scale = Weights(factors)
-      return network.add(name, scale, [blob])
+      network.add(name, Scale(Weights(factors), constantShape), [blob])
     }
     let inner = scaled(tensor.blob, values, call.name + "__beta__")
     let softplus = network.add(call.name + "__softplus__", Activation(.softplus), [inner])
@@ -94,10 +91,11 @@ struct Highway: KerasLayer {
     let gate = network.add(call.name + "__gate__", Activation(.sigmoid), [carried.blob])
     let made = try network.activate(activation, product("", call.name + "__made__"), call)
     let change = network.difference(made.blob, input.blob, call.name + "__change__")
-    var result = input
-    result.blob = network.sum(
-      [input.blob, network.product(gate, change, call.name + "__kept__")], call.name)
-    return [result]
+    return [
+      input.with(
+        network.sum(
+          [input.blob, network.product(gate, change, call.name + "__kept__")], call.name))
+    ]
   }
 }
 
@@ -174,17 +172,12 @@ struct SReLU: KerasLayer {
     let right = FloatValues(zip(left.array(), span.array()).map { $0 + abs($1) }).shaped(left.shape)
     let (tensor, constantShape, _) = try network.itemConstant(left, for: input, call)
     func bias(_ blob: String, _ values: FloatValues, _ sign: Float, _ name: String) -> String {
-      var bias = Bias()
-      bias.shape = constantShape
-      bias.bias = Weights(values.array().map { sign * $0 })
-      return network.add(name, bias, [blob])
+      network.add(name, Bias(Weights(values.array().map { sign * $0 }), constantShape), [blob])
     }
     func scaled(_ blob: String, _ factors: FloatValues, _ name: String) -> String {
-      var scale = Scale()
-      scale.shapeScale = constantShape
       // The part that is beyond the threshold has slope a instead of 1.
-      scale.scale = Weights(factors.array().map { $0 - 1 })
-      return network.add(name, scale, [blob])
+      let slopes = Weights(factors.array().map { $0 - 1 })
+      return network.add(name, Scale(slopes, constantShape), [blob])
     }
     let name = call.name
     let over = network.add(

@@ -60,10 +60,8 @@ struct PReLU: KerasLayer {
     let negated = network.add(
       call.name + "__neg__", Activation(.linear(alpha: -1, beta: 0)), [input.blob])
     let negative = network.add(call.name + "__negrelu__", Activation(.relu), [negated])
-    var scale = Scale()
     let factors = try blobOrder(alpha, input, call)
-    scale.shapeScale = factors.shape
-    scale.scale = Weights(factors.values.map { -$0 })
+    let scale = Scale(Weights(factors.values.map { -$0 }), factors.shape)
     let scaled = network.add(call.name + "__alpha__", scale, [negative])
     var result = input
     result.blob = network.add(call.name + "__sum__", Add(), [positive, scaled])

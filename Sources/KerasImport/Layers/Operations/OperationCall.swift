@@ -174,9 +174,7 @@ struct OperationCall: Sendable {
 
   /// `result` where its elements are those of `input`, one by one.
   func like(_ input: KerasTensor, _ blob: String) -> [KerasTensor] {
-    var output = input
-    output.blob = blob
-    return [output]
+    return [input.with(blob)]
   }
 
   /// An axis counted from 0, of which negative ones count from the end; never the batch.

@@ -47,14 +47,28 @@ struct OperationLayer: KerasLayer {
 struct Operation: Sendable {
   /// As `OperationTable.key` has them.
   let names: [String]
-  let convert: @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
+  let convert: Convert
 
-  init(
-    _ names: String...,
-    convert: @escaping @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
-  ) {
+  typealias Convert = @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
+
+  init(_ names: String..., convert: @escaping Convert) {
+    self.init(names: names, convert: convert)
+  }
+
+  init(names: [String], convert: @escaping Convert) {
     self.names = names
     self.convert = convert
+  }
+
+  /// What is done to each element of the input: the result's blob.
+  static func elements(
+    _ names: String...,
+    convert: @escaping @Sendable (OperationCall, String, inout NetworkWriter) throws -> String
+  ) -> Operation {
+    Operation(names: names) { call, network in
+      let input = try call.input
+      return [input.with(try convert(call, input.blob, &network))]
+    }
   }
 }
 

@@ -27,25 +27,11 @@ extension OperationTable {
       return [try call.padded(input, borders, mode, Float(value), into: &network)]
     },
     Operation("resize", "resizeimages", "resizev2") { call, network in
-      let input = try call.input
-      guard let size = try call.ints(1, "size"), size.count == 2 else {
-        throw call.layer.unsupported("a size that is not two numbers")
-      }
       let method = try call.string(2, "method", "interpolation", default: "bilinear").lowercased()
-      return try call.resized(input, size, method, into: &network)
+      return try call.resized(method, into: &network)
     },
-    Operation("resizebilinear") { call, network in
-      guard let size = try call.ints(1, "size"), size.count == 2 else {
-        throw call.layer.unsupported("a size that is not two numbers")
-      }
-      return try call.resized(call.input, size, "bilinear", into: &network)
-    },
-    Operation("resizenearestneighbor") { call, network in
-      guard let size = try call.ints(1, "size"), size.count == 2 else {
-        throw call.layer.unsupported("a size that is not two numbers")
-      }
-      return try call.resized(call.input, size, "nearest", into: &network)
-    },
+    Operation("resizebilinear") { try $0.resized("bilinear", into: &$1) },
+    Operation("resizenearestneighbor") { try $0.resized("nearest", into: &$1) },
     Operation("croptoboundingbox", "cropimages") { call, network in
       let input = try call.input
       guard input.rank == 4, let height = input.shape[1], let width = input.shape[2] else {
@@ -67,10 +53,8 @@ extension OperationTable {
       let input = try call.input
       return try network.concatenated(axis: -1, call.call([input, input, input]))
     },
-    Operation("adjustbrightness") { call, network in
-      let input = try call.input
-      let delta = try call.double(1, "delta", default: 0)
-      return call.like(input, network.affine(input.blob, 1, Float(delta), call.name))
+    .elements("adjustbrightness") { call, blob, network in
+      network.affine(blob, 1, Float(try call.double(1, "delta", default: 0)), call.name)
     },
     block("depthtospace", .depthToSpace), block("spacetodepth", .spaceToDepth),
     Operation("rgbtograyscale") { call, network in
@@ -175,8 +159,12 @@ extension OperationCall {
   }
 
   fileprivate func resized(
-    _ input: KerasTensor, _ size: [Int], _ method: String, into network: inout NetworkWriter
+    _ method: String, into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
+    let input = try self.input
+    guard let size = try ints(1, "size"), size.count == 2 else {
+      throw layer.unsupported("a size that is not two numbers")
+    }
     if try bool(nil, "antialias", default: false) {
       throw layer.unsupported("smoothing before a picture is made smaller (antialias)")
     }
