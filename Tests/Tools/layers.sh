@@ -9,18 +9,18 @@ TensorCore:
 Files: TensorCore
 KernelInterface:
 ByteFormats: Files TensorCore CZlib
-HDF5Reader: TensorCore CPosix
-HDF5Library: HDF5Reader TensorCore CHDF5 CPosix
+HDF5Reader: TensorCore CSystem
+HDF5Library: HDF5Reader TensorCore CHDF5 CSystem
 HDF5Worker: HDF5Library HDF5Reader TensorCore
 KernelsBaseline: KernelInterface CVector
 KernelsAVX2: KernelInterface CVector
 KernelsAVX512: KernelInterface CVector
-Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CProcessor CVector TensorCore
+Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CSystem CVector TensorCore
 Formulas: Kernels KernelInterface TensorCore
 CoreMLModel: ByteFormats Files TensorCore CSpec CProtobufC
-CustomLayers: Formulas Kernels KernelInterface CAssayPlugin CPosix TensorCore
+CustomLayers: Formulas Kernels KernelInterface CAssayPlugin CSystem TensorCore
 ModelTransforms: CoreMLModel ByteFormats TensorCore
-Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
+Engine: CoreMLModel CustomLayers Kernels KernelInterface CSystem TensorCore
 LayerTemplates: CoreMLModel CustomLayers Engine PluginSupport ByteFormats Files TensorCore AssayPlugin CAssayPlugin CoreML PackageDescription Testing
 ImportSupport: CoreMLModel Formulas ByteFormats Files TensorCore
 KerasImport: ImportSupport ModelTransforms CoreMLModel Formulas HDF5Reader ByteFormats Files TensorCore
@@ -29,9 +29,10 @@ DarknetImport: ImportSupport CoreMLModel Formulas ByteFormats Files TensorCore
 Imaging: ByteFormats Files TensorCore CPNG CJPEG CCodecs
 Detection: Imaging TensorCore
 Verification: Engine CoreMLModel ByteFormats TensorCore
-NetworkBuilder: Engine CustomLayers Imaging CoreMLModel Files TensorCore
-Assay: Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
-AssayCommand: Assay Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
+ModelPrediction: Engine ModelTransforms CustomLayers Imaging CoreMLModel TensorCore
+NetworkBuilder: ModelPrediction Engine CustomLayers Imaging CoreMLModel Files TensorCore
+Assay: ModelPrediction Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
+AssayCommand: Assay
 '
 outside='Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization ArgumentParser'
 status=0

@@ -8,7 +8,7 @@ protocol Pass: SendableMetatype {
 
 struct PassContext {
   let pool: ThreadPool
-  let kernels: KernelTable
+  let kernels: any KernelTable.Type
   let convolution: ConvolutionAlgorithm
 
   var channelBlock: Int { kernels.channelBlock }
@@ -30,7 +30,7 @@ let selections: [any Pass.Type] = [
 
 /// The graph after all passes, repeated until none finds anything more to do.
 func optimize(
-  _ graph: Graph, pool: ThreadPool, kernels: KernelTable, convolution: ConvolutionAlgorithm
+  _ graph: Graph, pool: ThreadPool, kernels: any KernelTable.Type, convolution: ConvolutionAlgorithm
 ) throws -> Graph {
   var graph = graph
   let context = PassContext(pool: pool, kernels: kernels, convolution: convolution)

@@ -136,9 +136,7 @@ private func fetchTargets<let rows: Int, let columns: Int>(
 }
 
 /// Channel blocks of neighbouring pixels in a cache line.
-private var blocksPerLine: Int {
-  @inline(__always) get { lineFloats / channelBlock }
-}
+@inline(__always) private var blocksPerLine: Int { lineFloats / channelBlock }
 
 /// What all tiles of a run of pixels have in common. `channel` is the first output channel.
 struct TileTask {
@@ -216,7 +214,7 @@ func computeTile<let rows: Int, let columns: Int>(
       }
     }
   }
-  activate(&tile, task.epilogue, channel: task.channel)
+  activate(&tile, task.epilogue.activation, channel: task.channel)
   for r in 0..<rows {
     for c in 0..<columns {
       store(tile[r][c], output + (places.output(r) &+ c &* target.vectorStride))

@@ -1,38 +1,38 @@
 import KernelInterface
 
 /// Rows of `b` that are packed at a time.
-private var depthBlock: Int {
-  @inline(__always) get { 256 }
-}
+@inline(__always) private var depthBlock: Int { 256 }
 
-/// See `MatrixProductArguments`. Strips of `b` are packed into a panel and go through the tile of
-/// the convolution.
-@inline(never)
-func matrixProduct(_ a: MatrixProductArguments) {
-  let width = panelVectors &* lanes
-  let panelBytes = depthBlock &* width &* 4
-  // Behind the panel: a strip of results where the last columns do not fill vectors.
-  let stripBytes = pixelTile &* width &* 4
-  withUnsafeTemporaryAllocation(byteCount: panelBytes + stripBytes, alignment: 64) {
-    scratch in
-    guard let base = scratch.baseAddress else { return }
-    let panel = base.assumingMemoryBound(to: Float.self)
-    let strip = (base + panelBytes).assumingMemoryBound(to: Float.self)
-    var column = 0
-    while column < a.columns {
-      let columns = min(width, a.columns &- column)
-      var depth = 0
-      repeat {
-        let count = min(depthBlock, a.depth &- depth)
-        packStrip(
-          a.b + (depth &* a.bStride &+ column), stride: a.bStride, rows: count, columns: columns,
-          width: width, panel)
-        multiplyStrip(
-          a, column: column, columns: columns, depth: depth, count: count, panel: panel,
-          strip: strip)
-        depth &+= count
-      } while depth < a.depth
-      column &+= columns
+extension Table {
+  /// See `MatrixProductArguments`. Strips of `b` are packed into a panel and go through the tile of
+  /// the convolution.
+  @inline(never)
+  package static func matrixProduct(_ a: MatrixProductArguments) {
+    let width = panelVectors &* lanes
+    let panelBytes = depthBlock &* width &* 4
+    // Behind the panel: a strip of results where the last columns do not fill vectors.
+    let stripBytes = Table.pixelTile &* width &* 4
+    withUnsafeTemporaryAllocation(byteCount: panelBytes + stripBytes, alignment: 64) {
+      scratch in
+      guard let base = scratch.baseAddress else { return }
+      let panel = base.assumingMemoryBound(to: Float.self)
+      let strip = (base + panelBytes).assumingMemoryBound(to: Float.self)
+      var column = 0
+      while column < a.columns {
+        let columns = min(width, a.columns &- column)
+        var depth = 0
+        repeat {
+          let count = min(depthBlock, a.depth &- depth)
+          packStrip(
+            a.b + (depth &* a.bStride &+ column), stride: a.bStride, rows: count, columns: columns,
+            width: width, panel)
+          multiplyStrip(
+            a, column: column, columns: columns, depth: depth, count: count, panel: panel,
+            strip: strip)
+          depth &+= count
+        } while depth < a.depth
+        column &+= columns
+      }
     }
   }
 }
@@ -42,20 +42,16 @@ private func packStrip(
   _ source: UnsafePointer<Float>, stride: Int, rows: Int, columns: Int, width: Int,
   _ panel: UnsafeMutablePointer<Float>
 ) {
-  var k = 0
-  while k < rows {
+  for k in 0..<rows {
     let row = source + k &* stride
     let target = panel + k &* width
     if columns == width {
       for c in 0..<panelVectors { store(load(row + c &* lanes), target + c &* lanes) }
     } else {
-      var c = 0
-      while c < width {
+      for c in 0..<width {
         target[c] = c < columns ? row[c] : 0
-        c &+= 1
       }
     }
-    k &+= 1
   }
 }
 
@@ -72,7 +68,7 @@ private func multiplyStrip(
   let whole = columns == width
   var row = 0
   while row < a.rows {
-    let rows = min(pixelTile, a.rows &- row)
+    let rows = min(Table.pixelTile, a.rows &- row)
     let c = a.c + (row &* a.cStride &+ column)
     let output = whole ? c : strip
     let outputStride = whole ? a.cStride : width
@@ -87,14 +83,10 @@ private func multiplyStrip(
         target: TileOutput(vectorStride: lanes, residualVectorStride: 0, accumulates: true)),
       ahead: &ahead)
     if !whole {
-      var r = 0
-      while r < rows {
-        var x = 0
-        while x < columns {
+      for r in 0..<rows {
+        for x in 0..<columns {
           c[r &* a.cStride &+ x] = output[r &* outputStride &+ x]
-          x &+= 1
         }
-        r &+= 1
       }
     }
     row &+= rows
@@ -109,24 +101,17 @@ private func prepare(
   strip: UnsafeMutablePointer<Float>
 ) {
   let width = panelVectors &* lanes
-  var r = 0
-  while r < rows {
+  for r in 0..<rows {
     let c = a.c + ((row &+ r) &* a.cStride &+ column)
     if columns < width {
-      var x = 0
-      while x < width {
-        let value =
+      for x in 0..<width {
+        strip[r &* width &+ x] =
           depth > 0 ? c[min(x, columns &- 1)] : a.columnBias?[column &+ min(x, columns &- 1)] ?? 0
-        strip[r &* width &+ x] = depth > 0 ? value : (a.rowBias?[row &+ r] ?? 0) + value
-        x &+= 1
       }
     } else if depth == 0 {
-      let rowBias = splat(a.rowBias?[row &+ r] ?? 0)
       for x in 0..<panelVectors {
-        let columnBias = a.columnBias.map { load($0 + (column &+ x &* lanes)) } ?? .zero
-        store(rowBias + columnBias, c + x &* lanes)
+        store(a.columnBias.map { load($0 + (column &+ x &* lanes)) } ?? .zero, c + x &* lanes)
       }
     }
-    r &+= 1
   }
 }

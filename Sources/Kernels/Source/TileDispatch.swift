@@ -1,22 +1,7 @@
 import KernelInterface
 
-/// Pixels of the largest tile: what the registers hold beside the weights of one step.
-var pixelTile: Int {
-  @inline(__always) get {
-    #if KERNELS_AVX512
-      14
-    #elseif KERNELS_AVX2 || arch(arm64)
-      6
-    #else
-      4
-    #endif
-  }
-}
-
 /// Vectors of output channels in a full panel.
-var panelVectors: Int {
-  @inline(__always) get { 2 }
-}
+@inline(__always) var panelVectors: Int { 2 }
 
 /// Computes all pixels by `vectors` (1 or 2) vectors, in tiles of sizes that differ by 1 at most.
 @inline(never)

@@ -17,7 +17,7 @@ struct PixelRows {
 
   var count: Int { rows &* width }
   /// As few as can be.
-  var tiles: Int { (count &+ pixelTile &- 1) / pixelTile }
+  var tiles: Int { (count &+ Table.pixelTile &- 1) / Table.pixelTile }
 }
 
 /// Whether a tile can hold pixels of several rows. Large tiles have more pixels than there are
@@ -85,9 +85,7 @@ struct TilePlaces<let rows: Int> {
     fileprivate init(_ first: TileWalk) { self.first = first }
 
     /// From what one pixel reads to what the next one does.
-    fileprivate var step: Int {
-      @inline(__always) get { first.pixels.input.column }
-    }
+    @inline(__always) fileprivate var step: Int { first.pixels.input.column }
     @inline(__always)
     fileprivate func input(_ r: Int) -> Int { first.input &+ r &* step }
     @inline(__always)

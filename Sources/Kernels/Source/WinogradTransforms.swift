@@ -5,24 +5,26 @@ typealias WinogradLine = InlineArray<9, Vector>
 typealias WinogradWeights = SIMD8<Double>
 typealias WinogradWeightLine = InlineArray<9, WinogradWeights>
 
-/// The transforms of lines for F(m, r); see `WinogradForm`.
-protocol WinogradTransform {
+/// The transforms of lines for F(m, r) that tiles go through; see `WinogradForm`.
+protocol TileTransform {
   static var outputs: Int { get }
   static var taps: Int { get }
   /// `Bᵀ d`
   static func input(_ d: WinogradLine) -> WinogradLine
-  /// `G g`
-  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine
-  /// `G g` in single precision
-  static func weights(_ g: WinogradLine) -> WinogradLine
   /// `Aᵀ m`
   static func output(_ m: WinogradLine) -> WinogradLine
 }
 
-extension WinogradTransform {
-  static var points: Int {
-    @inline(__always) get { outputs &+ taps &- 1 }
-  }
+/// The transforms of weights, too.
+protocol WinogradTransform: TileTransform {
+  /// `G g`
+  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine
+  /// `G g` in single precision
+  static func weights(_ g: WinogradLine) -> WinogradLine
+}
+
+extension TileTransform {
+  @inline(__always) static var points: Int { outputs &+ taps &- 1 }
 }
 
 /// What is done alike for each form, by the transforms of its axes.
@@ -47,12 +49,8 @@ extension WinogradForm {
 
 /// F(1, 1)
 enum WinogradIdentity: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 1 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 1 }
-  }
+  @inline(__always) static var outputs: Int { 1 }
+  @inline(__always) static var taps: Int { 1 }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine { d }
@@ -65,12 +63,8 @@ enum WinogradIdentity: WinogradTransform {
 }
 
 enum Winograd2: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 2 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 3 }
-  }
+  @inline(__always) static var outputs: Int { 2 }
+  @inline(__always) static var taps: Int { 3 }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
@@ -104,12 +98,8 @@ enum Winograd2: WinogradTransform {
 }
 
 enum Winograd4: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 4 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 3 }
-  }
+  @inline(__always) static var outputs: Int { 4 }
+  @inline(__always) static var taps: Int { 3 }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
@@ -168,12 +158,8 @@ enum Winograd4: WinogradTransform {
 }
 
 enum Winograd6: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 6 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 3 }
-  }
+  @inline(__always) static var outputs: Int { 6 }
+  @inline(__always) static var taps: Int { 3 }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
@@ -249,12 +235,8 @@ enum Winograd6: WinogradTransform {
 
 /// F(3, 7)
 enum Winograd3Of7: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 3 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 7 }
-  }
+  @inline(__always) static var outputs: Int { 3 }
+  @inline(__always) static var taps: Int { 7 }
 
   /// The values at ±p of a line with the factor x − 4 divided out in `u`, from its even and odd part.
   @inline(__always)

@@ -1,0 +1,67 @@
+// What Swift cannot reach of the operating system (functions with a variable number of arguments,
+// and those that the C library hides without _GNU_SOURCE) and of the processor.
+#ifndef ASSAY_CSYSTEM_H
+#define ASSAY_CSYSTEM_H
+
+#include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/// Anonymous shared memory that may be sealed; the size is 0 and the descriptor is not inherited.
+/// Returns -1 and sets errno where there is none.
+int assay_shared_memory(void);
+
+/// A pipe that is not inherited.
+int assay_pipe(int ends[2]);
+
+/// The child starts without the descriptors from `first` on.
+int assay_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
+
+/// Path of the image (executable or library) that holds `address`, or NULL.
+const char *assay_image_path(const void *address);
+
+/// Whether a function of this name is linked into the process.
+int assay_is_linked(const char *name);
+
+/// The process ends when its parent does (Linux), and never gains privileges (Linux).
+void assay_bind_to_parent(void);
+
+/// Sets hard limits: processor seconds and bytes of address space (0: none), no files written, no
+/// processes started, no core dumped.
+void assay_limit_resources(unsigned long seconds, unsigned long address_space);
+
+/// No file but the one behind `file` can be opened or executed any more, and none created (Linux
+/// with Landlock). Returns whether that is in force.
+int assay_confine_to_file(int file);
+
+/// Makes every system call fail that a reader of one open file has no use for: programs,
+/// processes, sockets, opening for writing, renaming, removing. Linux on x86-64 and arm64 only.
+/// Returns whether the filter is in place.
+int assay_filter_system_calls(void);
+
+/// The flag of dlopen with which a library looks for symbols in itself first, or 0.
+int assay_deep_binding(void);
+
+/// Loads the library at `path` in a child process, with `mode` as of dlopen, and calls its function
+/// `entry`, if it has one, with `version` and `table`. The child ends after that, at the latest after
+/// `seconds`; what it writes to its output comes into `text`, a C string of at most `size` bytes.
+/// Returns 0 where it got to its end, else its wait status, -1 for one of 0 or where there was no
+/// child.
+int assay_rehearse_loading(const char *path, int mode, const char *entry, unsigned version,
+                           const void *table, unsigned seconds, char *text, size_t size);
+
+/// Whether processor and operating system offer AVX2, FMA and F16C.
+bool processor_has_avx2(void);
+/// Whether they also offer AVX-512 F, VL, BW and DQ.
+bool processor_has_avx512(void);
+
+/// Tells the core that the thread waits in a loop: it spends less and notices the end sooner.
+static inline void processor_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
+#endif
+}
+
+#endif

@@ -1,0 +1,69 @@
+import CoreMLModel
+import ModelTransforms
+import TensorCore
+
+extension Model {
+  /// Steps of a sequence where the source framework takes any number of them.
+  private static let typicalSteps = 16
+
+  /// `[Seq, Batch, C, H, W]` of an input that nothing else says more about: the declared shape, of a
+  /// sequence with as many steps as the source framework takes. Nil for what is no image or array.
+  package func typicalShape(of input: FeatureDescription) -> [Int]? {
+    guard let network = neuralNetwork else {
+      return pipelineModels.first { $0.takes(input.name) }?.typicalShape(of: input)
+    }
+    guard var shape = input.type?.networkShape(in: network) else { return nil }
+    if network.arrayInputShapeMapping == .rank5, shape[0] == 1,
+      let layout = SourceLayout(of: input.name, in: self),
+      layout.axes.contains(.sequence)
+    {
+      shape[0] = layout.steps(of: input.name, in: self) ?? Self.typicalSteps
+    }
+    return shape
+  }
+
+  /// The network that takes the input, of a pipeline the first one; nil where there is none.
+  package func network(taking input: String) -> NeuralNetwork? {
+    neuralNetwork ?? pipelineModels.first { $0.takes(input) }?.network(taking: input)
+  }
+}
+
+/// Core ML's own order of an array: `[C]`, `[C, H, W]`, or all five axes.
+enum CoreMLLayout {
+  /// `[Seq, Batch, C, H, W]` of an array that fits the declared shape, with or without leading
+  /// axes in front of it.
+  static func canonical(
+    _ array: Tensor, declared: ArrayFeatureType, feature: String
+  ) throws -> Tensor {
+    let rank = declared.shape.count
+    let shape = array.shape
+    if shape.count == 5 { return array }
+    if rank == 1 {
+      switch shape.count {
+      case 1: return array.reshaped([1, 1, shape[0], 1, 1])
+      case 2: return array.reshaped([1, shape[0], shape[1], 1, 1])
+      case 3: return array.reshaped([shape[0], shape[1], shape[2], 1, 1])
+      default: break
+      }
+    }
+    switch shape.count {
+    case 3: return array.reshaped([1, 1] + shape)
+    case 4: return array.reshaped([1] + shape)
+    default:
+      throw ModelError(
+        .mismatch, "an array of shape \(shape) does not fit the declared \(declared.shape)",
+        field: feature)
+    }
+  }
+
+  /// The blob without leading axes of length 1, and as a vector where it is one.
+  static func array(_ blob: Tensor, rank: Int?) -> Tensor {
+    guard blob.shape.count == 5 else { return blob }
+    let shape = blob.shape
+    let isVector = shape[3] == 1 && shape[4] == 1
+    let inner = isVector && rank != 3 ? [shape[2]] : Array(shape[2...])
+    if shape[0] > 1 { return blob.reshaped([shape[0], shape[1]] + inner) }
+    if shape[1] > 1 { return blob.reshaped([shape[1]] + inner) }
+    return blob.reshaped(inner)
+  }
+}

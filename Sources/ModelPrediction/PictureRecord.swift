@@ -1,0 +1,66 @@
+import CoreMLModel
+import Imaging
+import TensorCore
+
+/// What happens to pictures, in a model's user-defined metadata: `assay.picture.resize`,
+/// `.interpolation` and `.exif` with the words of the command line, `.first-size` and `.crops` where
+/// parts of a square are taken, and `.recipe` with the name of what all that follows.
+extension PictureOptions {
+  package static let metadataPrefix = "assay.picture."
+
+  private enum Key: String, CaseIterable {
+    case recipe, resize, interpolation, exif, crops
+    case firstSize = "first-size"
+
+    var name: String { metadataPrefix + rawValue }
+  }
+
+  /// Whether `model` records anything of it.
+  package static func isRecorded(in model: Model) -> Bool {
+    let entries = model.description?.metadata?.userDefined ?? [:]
+    return Key.allCases.contains { entries[$0.name] != nil }
+  }
+
+  /// The options that `model` records, each by default where it does not.
+  ///
+  /// - Throws: `.malformed` that names the entry whose value means nothing.
+  package init(recordedIn model: Model) throws {
+    let entries = model.description?.metadata?.userDefined ?? [:]
+    func value<Value>(_ key: Key, _ parse: (String) -> Value?) throws -> Value? {
+      guard let text = entries[key.name] else { return nil }
+      guard let value = parse(text) else {
+        throw ModelError(
+          .malformed, "the value '\(text)' has no meaning here", field: "metadata \(key.name)",
+          hint: "`assay run --help` lists the words that have")
+      }
+      return value
+    }
+    self = try value(.recipe, PictureRecipe.init)?.options ?? PictureOptions()
+    if let fitting = try value(.resize, Fitting.init) { bring(into: fitting) }
+    if let filter = try value(.interpolation, Interpolation.init) { interpolation = filter }
+    if let applies = try value(.exif, { ["ignore": false, "apply": true][$0] }) {
+      appliesOrientation = applies
+    }
+    if let side = try value(.firstSize, Self.side) { firstSide = side }
+    if let parts = try value(.crops, Crops.init) { crops = parts }
+  }
+
+  private static func side(_ text: String) -> Int? {
+    Int(text).flatMap { (1...Limits.imageSide).contains($0) ? $0 : nil }
+  }
+
+  /// The entries that record what `recipe` does.
+  package static func metadata(for recipe: PictureRecipe) -> [String: String] {
+    let options = recipe.options
+    var entries: [Key: String] = [
+      .recipe: recipe.rawValue, .resize: options.fitting.rawValue,
+      .interpolation: options.interpolation.rawValue,
+      .exif: options.appliesOrientation ? "apply" : "ignore",
+    ]
+    if let side = options.firstSide {
+      entries[.firstSize] = String(side)
+      entries[.crops] = options.crops.rawValue
+    }
+    return Dictionary(uniqueKeysWithValues: entries.map { ($0.key.name, $0.value) })
+  }
+}

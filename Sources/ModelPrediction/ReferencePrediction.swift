@@ -1,0 +1,30 @@
+import CoreMLModel
+import Engine
+import TensorCore
+
+/// Outputs computed in double precision, in the order in which a user sees them.
+package struct ReferencePrediction {
+  package struct Output {
+    package let name: String
+    package let value: ReferenceTensor
+  }
+
+  package let outputs: [Output]
+}
+
+extension Predictor {
+  /// The same prediction by the double-precision engine.
+  package func referencePrediction(_ values: [String: FeatureValue]) throws -> ReferencePrediction {
+    let network = try ReferenceNetwork(model: model, customLayers: options.engine.customLayers)
+    let items = try items(values) { item in
+      try network.predict(item.mapValues { ReferenceTensor($0) }).mapValues { $0.tensor }
+    }
+    return ReferencePrediction(
+      outputs: assembled(items, of: values).outputs.map {
+        output in
+        let elements = output.value.elements.map(Double.init)
+        return .init(
+          name: output.name, value: ReferenceTensor(shape: [1, 1, elements.count, 1, 1], elements))
+      })
+  }
+}
