@@ -33,13 +33,13 @@ struct Conv3D: KerasLayer {
     }
     var output = try settings.output(input, filters: filters, call)
     let inner = channels / groups
-    let kernel = try kernel(call, inner)
-    let elements = kernel.array()
+    let elements = try kernel(call, inner).array()
     let bias = settings.hasBias ? try call.weight("bias", [filters]).array() : nil
     let gathered = gather(
       input, length: axes.lengths(output)[0] ?? 0, size: depth, call, &network)
     let made = filters / groups
-    let shape = [made] + kernel.shape.dropFirst()
+    let size = settings.kernelSize
+    let shape = [made, size[0] * inner, size[1], size[2]]
     let count = shape.reduce(1, *)
     var blobs: [String] = []
     for group in 0..<groups {
@@ -66,14 +66,12 @@ struct Conv3D: KerasLayer {
     return [try network.activate(settings.activation, output, call)]
   }
 
-  /// `[out, kernel depth · in, kernel height, kernel width]`, in of one group.
+  /// `[out, kernel depth, in, kernel height, kernel width]`, in of one group.
   private func kernel(_ call: LayerCall, _ inner: Int) throws -> FloatValues {
     let size = settings.kernelSize
-    let stored =
-      settings.isTheanoKernel
+    return settings.isTheanoKernel
       ? try call.weight("kernel", [filters, inner] + size).transposed([0, 2, 1, 3, 4])
       : try call.weight("kernel", size + [inner, filters]).transposed([4, 0, 3, 1, 2])
-    return stored.shaped([filters, size[0] * inner, size[1], size[2]])
   }
 
   /// For each place of the kernel's depth, the slices under it, depth along the height.
@@ -132,8 +130,9 @@ struct Conv3DTranspose: KerasLayer {
     let deep = try checkedProduct([size[0], filters], limit: Limits.dimension)
     // [d, h, w, out, in] to [in, d · out, h, w]
     let kernel = try call.weight("kernel", size + [filters, channels])
-      .transposed([4, 0, 3, 1, 2]).shaped([channels, deep, size[1], size[2]])
-    var flat = try settings.layer(kernel)
+      .transposed([4, 0, 3, 1, 2]).array()
+    var flat = try settings.layer(
+      FloatValues(kernel).shaped([channels, deep, size[1], size[2]]))
     flat.outputShape = [lengths[1], lengths[2]]
     var wide = axes.resized(input, to: [sizes[0], lengths[1], lengths[2]], channels: deep)
     wide.blob = network.add(call.name + "__images__", flat, [input.blob])
