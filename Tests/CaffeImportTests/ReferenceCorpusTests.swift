@@ -4,20 +4,13 @@ import Files
 import HDF5Library
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CaffeImport
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
 struct ReferenceCorpusTests {
-  private static let isPresent = Fixture.shared("corpus/caffe") != nil
-
   /// A network that the reference converts, and computes as Caffe does.
   struct Network: CustomTestStringConvertible, Sendable {
     let folder: String
@@ -36,18 +29,29 @@ struct ReferenceCorpusTests {
       files = meta["model_arg"]?.array?.compactMap(\.string) ?? []
     }
 
-    static let all: [Network] = {
-      guard let corpus = Fixture.shared("corpus/caffe") else { return [] }
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: corpus)) ?? []
-      return names.sorted().compactMap { Network("\(corpus)/\($0)") }
-    }()
+    static func all(in corpus: String) -> [Network] {
+      fileNames(in: corpus).compactMap { Network("\(corpus)/\($0)") }
+    }
   }
 
-  @Test(.enabled(if: isPresent, "../shared/corpus/caffe is not there"))
-  func thereAreSome() { #expect(Network.all.count > 50) }
+  private static let sample = Network.all(in: Fixtures("corpus").path("caffe"))
+  private static let corpus = Network.all(in: Shared.path("corpus/caffe"))
 
-  @Test(.enabled(if: isPresent, "../shared/corpus/caffe is not there"), arguments: Network.all)
+  @Test func thereIsASample() { #expect(Self.sample.count > 15) }
+
+  @Test(arguments: sample)
+  func sampleIsNamedAndOrderedAsInTheReference(_ network: Network) throws {
+    try compare(network)
+  }
+
+  @Test(.shared("corpus/caffe")) func corpusIsThere() { #expect(Self.corpus.count > 50) }
+
+  @Test(.shared("corpus/caffe"), arguments: corpus)
   func layersAreNamedAndOrderedAsInTheReference(_ network: Network) throws {
+    try compare(network)
+  }
+
+  private func compare(_ network: Network) throws {
     let (folder, files) = (network.folder, network.files)
     let source = try CaffeImporter.load(
       "\(folder)/\(files.last ?? "")",
@@ -69,6 +73,6 @@ struct ReferenceCorpusTests {
 
 extension JSONValue {
   fileprivate init(contentsOf path: String) throws {
-    try self.init(parsing: MappedFile.read(path).array(of: UInt8.self))
+    try self.init(parsing: fileBytes(path))
   }
 }

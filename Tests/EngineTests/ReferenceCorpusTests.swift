@@ -1,38 +1,57 @@
 import CoreMLModel
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
 
 /// The reader, the twins and the engine against what Keras and Caffe computed.
 @Suite struct ReferenceCorpusTests {
-  @Test(
-    .enabled(if: CorpusCase.isPresent, "../shared/corpus is not there"),
-    arguments: CorpusCase.Framework.allCases)
-  func thereAreSome(_ framework: CorpusCase.Framework) {
-    #expect(CorpusCase.all.count(where: { $0.framework == framework }) > 50)
+  private static let sample = CorpusCase.all(in: Fixtures("corpus").folder)
+  private static let corpus = CorpusCase.all(in: Shared.path("corpus"))
+
+  @Test(arguments: CorpusCase.Framework.allCases)
+  func thereIsASample(of framework: CorpusCase.Framework) {
+    #expect(Self.sample.count(where: { $0.framework == framework }) >= 19)
   }
 
-  @Test(
-    .enabled(if: CorpusCase.isPresent, "../shared/corpus is not there"), arguments: CorpusCase.all)
+  @Test(arguments: sample)
+  func sampleIsReproduced(_ item: CorpusCase) throws {
+    try check(item, Self.reference)
+    try check(item, Self.engine)
+  }
+
+  @Test(.shared("corpus"), arguments: CorpusCase.Framework.allCases)
+  func corpusIsThere(of framework: CorpusCase.Framework) {
+    #expect(Self.corpus.count(where: { $0.framework == framework }) > 50)
+  }
+
+  @Test(.shared("corpus"), arguments: corpus)
   func reproducesTheSourceFramework(_ item: CorpusCase) throws {
-    try check(item) { model, inputs in
-      try ReferenceNetwork(model: model).predict(inputs.mapValues(ReferenceTensor.init))
-        .mapValues(\.tensor)
-    }
+    try check(item, Self.reference)
   }
 
-  @Test(
-    .enabled(if: CorpusCase.isPresent, "../shared/corpus is not there"), arguments: CorpusCase.all)
+  @Test(.shared("corpus"), arguments: corpus)
   func engineReproducesTheSourceFramework(_ item: CorpusCase) throws {
-    try check(item) { model, inputs in
-      var options = CompileOptions()
-      options.inputShapes = inputs.mapValues(\.shape)
-      return try CompiledNetwork(model: model, options: options).predict(inputs)
-    }
+    try check(item, Self.engine)
   }
 
   private typealias Prediction = (Model, [String: Tensor]) throws -> [String: Tensor]
+
+  private static func reference(
+    _ model: Model, _ inputs: [String: Tensor]
+  ) throws -> [String: Tensor] {
+    try ReferenceNetwork(model: model).predict(inputs.mapValues(ReferenceTensor.init))
+      .mapValues(\.tensor)
+  }
+
+  private static func engine(
+    _ model: Model, _ inputs: [String: Tensor]
+  ) throws -> [String: Tensor] {
+    var options = CompileOptions()
+    options.inputShapes = inputs.mapValues(\.shape)
+    return try CompiledNetwork(model: model, options: options).predict(inputs)
+  }
 
   private func check(_ item: CorpusCase, _ predict: Prediction) throws {
     let model = try item.model()

@@ -5,15 +5,10 @@ import HDF5Library
 import HDF5Reader
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import KerasImport
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
 struct ReferenceCorpusTests {
@@ -22,8 +17,6 @@ struct ReferenceCorpusTests {
   private static let deliberate = [
     "embedding_mask_zero", "test_conv_batch_1d", "test_clickbait_cnn_half_precision",
   ]
-
-  private static let isPresent = Fixture.shared("corpus/keras") != nil
 
   /// A network that the reference converts, and computes as Keras does.
   struct Network: CustomTestStringConvertible, Sendable {
@@ -43,18 +36,29 @@ struct ReferenceCorpusTests {
       self.arguments = arguments
     }
 
-    static let all: [Network] = {
-      guard let corpus = Fixture.shared("corpus/keras") else { return [] }
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: corpus)) ?? []
-      return names.sorted().compactMap { Network("\(corpus)/\($0)") }
-    }()
+    static func all(in corpus: String) -> [Network] {
+      fileNames(in: corpus).compactMap { Network("\(corpus)/\($0)") }
+    }
   }
 
-  @Test(.enabled(if: isPresent, "../shared/corpus/keras is not there"))
-  func thereAreSome() { #expect(Network.all.count > 300) }
+  private static let sample = Network.all(in: Fixtures("corpus").path("keras"))
+  private static let corpus = Network.all(in: Shared.path("corpus/keras"))
 
-  @Test(.enabled(if: isPresent, "../shared/corpus/keras is not there"), arguments: Network.all)
+  @Test func thereIsASample() { #expect(Self.sample.count > 20) }
+
+  @Test(arguments: sample)
+  func sampleIsNamedAndOrderedAsInTheReference(_ network: Network) throws {
+    try compare(network)
+  }
+
+  @Test(.shared("corpus/keras")) func corpusIsThere() { #expect(Self.corpus.count > 300) }
+
+  @Test(.shared("corpus/keras"), arguments: corpus)
   func layersAreNamedAndOrderedAsInTheReference(_ network: Network) throws {
+    try compare(network)
+  }
+
+  private func compare(_ network: Network) throws {
     let arguments = network.arguments
     var options = ConversionOptions()
     options.inputNames = names(arguments["input_names"])
@@ -89,6 +93,6 @@ struct ReferenceCorpusTests {
 
 extension JSONValue {
   fileprivate init(contentsOf path: String) throws {
-    try self.init(parsing: MappedFile.read(path).array(of: UInt8.self))
+    try self.init(parsing: fileBytes(path))
   }
 }
