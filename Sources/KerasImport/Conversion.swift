@@ -159,7 +159,7 @@ struct Conversion {
   }
 
   private mutating func assignWeights() throws {
-    guard let weightSource = source.weights else {
+    guard let stored = source.weights else {
       if options.missingWeights != nil { return nameWeights() }
       throw ModelError(
         .mismatch, "the architecture has no weights with it",
@@ -170,7 +170,7 @@ struct Conversion {
       let key = ObjectIdentifier(node.layer)
       if slots[key] == nil { slots[key] = .some(handler?.slots) }
     }
-    let assignment = try weightSource.assignment(to: source.definition) {
+    let assignment = try stored.assignment(to: source.definition) {
       // Inputs of nested models stand in no node.
       $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
     }

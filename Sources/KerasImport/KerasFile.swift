@@ -86,7 +86,7 @@ struct KerasFile {
   }
 
   /// Nil for an architecture alone.
-  var weights: (any WeightSource)? {
+  var weights: (any KerasWeights)? {
     get throws {
       switch content {
       case .architecture: nil
@@ -96,10 +96,10 @@ struct KerasFile {
     }
   }
 
-  private static func weights(_ file: HDF5File) throws -> any WeightSource {
-    if case .group(let group)? = file["model_weights"] { return try HDF5WeightSource(root: group) }
+  private static func weights(_ file: HDF5File) throws -> any KerasWeights {
+    if case .group(let group)? = file["model_weights"] { return try HDF5LayerWeights(root: group) }
     if file.root.attributeStrings("layer_names") != nil {
-      return try HDF5WeightSource(root: file.root)
+      return try HDF5LayerWeights(root: file.root)
     }
     if let weights = ObjectWeights(file.root) { return weights }
     throw ModelError(

@@ -1,10 +1,10 @@
 import CoreMLModel
 import TensorCore
 
-/// One class of Keras layers: its settings, its weights and what it becomes.
+/// What some classes of Keras layers become: their settings and their weights.
 protocol KerasLayer: Sendable {
-  /// Names in all versions of Keras, the present one first.
-  static var classNames: [String] { get }
+  /// The classes that are read so.
+  static var classes: [KerasLayerClass] { get }
   /// Whether the layer does nothing when a network is run and is left out.
   static var vanishes: Bool { get }
   static var maskPolicy: MaskPolicy { get }
@@ -18,10 +18,43 @@ protocol KerasLayer: Sendable {
 }
 
 extension KerasLayer {
+  static var classNames: [String] { classes.flatMap(\.names) }
   static var vanishes: Bool { false }
   static var maskPolicy: MaskPolicy { .drops }
   static var hasKnownWeights: Bool { true }
   var weights: [WeightSlot] { [] }
+}
+
+/// A class of Keras layers, which is a row of `docs/keras.md`.
+struct KerasLayerClass: Sendable {
+  /// Names in all versions of Keras, the present one first.
+  let names: [String]
+  /// The Core ML layers, in order; alternatives after a semicolon.
+  let becomes: String
+  /// Options that count, and what becomes of them.
+  let options: String
+  /// What is refused, and why.
+  let refused: String
+  /// The lowest specification version that has what it becomes.
+  let version: Int
+
+  init(
+    _ names: String..., becomes: String, options: String = "", refused: String = "",
+    version: Int = 1
+  ) {
+    self.names = names
+    self.becomes = becomes
+    self.options = options
+    self.refused = refused
+    self.version = version
+  }
+
+  // What several rows say.
+  static let dataFormat =
+    "`data_format` (Keras 1 `dim_ordering`): permutes where it differs"
+  static let unrolled = "steps written out one by one"
+  static let matrices =
+    "repeated, multiplied and summed up; where that is large or a length unknown, batchedMatmul of specification 4"
 }
 
 struct WeightSlot: Sendable, Equatable {
@@ -32,83 +65,34 @@ struct WeightSlot: Sendable, Equatable {
     self.name = name
     self.isTrainable = isTrainable
   }
+
+  /// Slots of the names that are there.
+  static func named(_ names: String?...) -> [WeightSlot] {
+    names.compactMap { $0.map { WeightSlot($0) } }
+  }
 }
 
-/// One use of a layer.
-struct LayerCall: Sendable {
-  /// Name of the Core ML layer.
-  let name: String
-  let className: String
-  let inputs: [KerasTensor]
-  let version: KerasVersion
-  /// The layer's weights in Keras' order.
-  let weights: [StoredWeight]
-  /// Layout that the layers downstream want of an image, where the layer has the choice.
-  let preferredImage: LayerConfiguration.DataFormat
-  /// Where the values of the weights come from, if there is no file of them.
-  var missingWeights: MissingWeights?
-  /// What the layer is called with, `inputs` and everything else.
-  var arguments = CallArguments()
-
-  /// The call with another name and other inputs, for a part of the layer.
-  func with(
-    name: String, inputs: [KerasTensor], weights: [StoredWeight]? = nil
-  ) -> LayerCall {
-    LayerCall(
-      name: name, className: className, inputs: inputs, version: version,
-      weights: weights ?? self.weights, preferredImage: preferredImage,
-      missingWeights: missingWeights)
+extension KerasTensor {
+  /// The axes but the batch in another order: nothing moves.
+  func reordered(_ order: [Int]) -> KerasTensor {
+    var result = self
+    result.shape = [shape[0]] + order.map { shape[$0] }
+    result.layout.axes = order.map { layout.axes[$0 - 1] }
+    return result
   }
 
-  /// The only input.
-  var input: KerasTensor {
-    get throws {
-      guard inputs.count == 1 else {
-        throw error("it takes one input, not \(inputs.count)")
-      }
-      return inputs[0]
-    }
+  /// Two axes in each other's place: nothing moves.
+  func exchanging(_ a: Int, _ b: Int) -> KerasTensor {
+    var result = self
+    result.shape.swapAt(a, b)
+    result.layout.axes.swapAt(a - 1, b - 1)
+    return result
   }
 
-  /// The weight `name`, of the given shape; nil stands for any size.
-  func weight(_ name: String, _ shape: [Int?]) throws -> FloatValues {
-    if let missingWeights { return try missing(name, shape, missingWeights) }
-    guard let weight = weights.first(where: { $0.name == name }) else {
-      throw error("the file has no weight '\(name)' for it")
-    }
-    let values = try weight.values()
-    let fits =
-      values.shape.count == shape.count
-      && zip(values.shape, shape).allSatisfy { $1 == nil || $0 == $1 }
-    guard fits else {
-      throw error(
-        "weight '\(weight.storedName)' has the shape \(KerasTensor.text(values.shape)), "
-          + "the configuration implies \(KerasTensor.text(shape))")
-    }
-    return values
-  }
-
-  private func missing(
-    _ name: String, _ shape: [Int?], _ source: MissingWeights
-  ) throws -> FloatValues {
-    let sizes = shape.compactMap { $0 }
-    guard sizes.count == shape.count else {
-      throw error("the shape of weight '\(name)', \(KerasTensor.text(shape)), needs a file of it")
-    }
-    // Of a kernel [h, w, C, outputs], but depthwise [h, w, C, multiplier].
-    let inputs = name.hasPrefix("depthwise") ? sizes.prefix(2) : sizes.dropLast()
-    return try source.values(
-      "\(self.name)/\(name)", shape: sizes,
-      fanIn: checkedProduct(inputs, limit: Limits.tensorElements))
-  }
-
-  func error(_ message: String, code: ModelError.Code = .malformed, hint: String? = nil)
-    -> ModelError
-  {
-    ModelError(code, message, layer: name, layerClass: className, hint: hint)
-  }
-
-  func unsupported(_ message: String, hint: String? = nil) -> ModelError {
-    error(message, code: .unsupported, hint: hint)
+  /// The tensor as another blob holds it.
+  func with(_ blob: String) -> KerasTensor {
+    var result = self
+    result.blob = blob
+    return result
   }
 }

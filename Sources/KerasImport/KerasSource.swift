@@ -12,7 +12,7 @@ public struct KerasSource: Sendable {
   /// Whether a file of weights belongs to it.
   package var hasWeights: Bool { weights != nil }
   let definition: ModelDefinition
-  let weights: (any WeightSource)?
+  let weights: (any KerasWeights)?
   /// The file of the weights, where it is another one than that of the architecture.
   let weightsPath: String?
   /// Loss and optimizer, where the model was saved with them.
@@ -21,7 +21,7 @@ public struct KerasSource: Sendable {
 
 extension KerasSource {
   init(
-    path: String, version: KerasVersion, configuration: JSONValue, weights: (any WeightSource)?,
+    path: String, version: KerasVersion, configuration: JSONValue, weights: (any KerasWeights)?,
     weightsPath: String? = nil, training: JSONValue? = nil
   ) throws {
     self.path = path

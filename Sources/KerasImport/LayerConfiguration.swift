@@ -12,9 +12,28 @@ struct LayerConfiguration: Sendable {
   }
 
   let name: String
+  /// As messages name it, such as `TimeDistributed(Conv2D)`.
   let className: String
+  /// The class that it is read as, such as `Conv2D`.
+  let kind: String
   let fields: JSONObject
   let version: KerasVersion
+
+  /// - Parameter kind: the innermost class of `className` unless it is given.
+  init(
+    name: String, className: String, kind: String? = nil, fields: JSONObject,
+    version: KerasVersion
+  ) {
+    self.name = name
+    self.className = className
+    self.fields = fields
+    self.version = version
+    self.kind =
+      kind ?? className.split(separator: "(").last.map { String($0.filter { $0 != ")" }) } ?? ""
+  }
+
+  /// The number of axes that the class names, as `Conv2D` does.
+  var dimensions: Int { ["1D", "2D", "3D"].firstIndex { kind.contains($0) }.map { $0 + 1 } ?? 2 }
 
   /// The first of the fields that is there and not null.
   func field(_ names: String...) -> (name: String, value: JSONValue)? { field(names) }
@@ -84,18 +103,19 @@ struct LayerConfiguration: Sendable {
     return numbers
   }
 
-  /// Height and width; one number stands for both.
-  func pair(_ names: String..., default standard: [Int]? = nil, atLeast minimum: Int = 1) throws
-    -> [Int]
-  {
+  /// As many whole numbers as `count`; one number stands for all.
+  func sizes(
+    _ names: String..., count: Int, default standard: [Int]? = nil, atLeast minimum: Int = 1
+  ) throws -> [Int] {
     guard let (name, value) = field(names) else {
       guard let standard else { throw missing(names) }
       return standard
     }
     var numbers = try ints(name, value)
-    if numbers.count == 1 { numbers.append(numbers[0]) }
-    guard numbers.count == 2, numbers.allSatisfy({ $0 >= minimum }) else {
-      throw bad(name, value, "two whole numbers of at least \(minimum)")
+    if numbers.count == 1 { numbers = [Int](repeating: numbers[0], count: count) }
+    guard numbers.count == count, numbers.allSatisfy({ $0 >= minimum }) else {
+      let wanted = ["a whole number", "two whole numbers", "three whole numbers"][count - 1]
+      throw bad(name, value, "\(wanted) of at least \(minimum)")
     }
     return numbers
   }

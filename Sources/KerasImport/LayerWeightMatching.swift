@@ -9,13 +9,13 @@ struct LayerWeightMatching {
   private(set) var assignment = WeightAssignment()
   private var used: Set<String> = []
   private var problems: [ModelError] = []
-  private let source: any LayerWeightSource
+  private let source: any LayerWeights
   private let slots: (ModelDefinition.Layer) -> [WeightSlot]?
   /// Group of each outermost layer.
   private var groups: [String: String] = [:]
 
   init(
-    _ definition: ModelDefinition, _ source: any LayerWeightSource,
+    _ definition: ModelDefinition, _ source: any LayerWeights,
     slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?
   ) throws {
     self.source = source

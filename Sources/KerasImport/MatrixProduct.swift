@@ -53,11 +53,8 @@ extension NetworkWriter {
     let left = relaid(a, to: TensorLayout(axes: before + [.height, .channel]), for: name + "_a")
     let right = relaid(b, to: TensorLayout(axes: before + [.channel, .width]), for: name + "_b")
     func repeated(_ blob: String, _ factors: [Int?], _ name: String) -> String {
-      var upsample = Upsample()
-      upsample.mode = .nearest
-      upsample.scalingFactor = factors.compactMap { $0 }
-      if upsample.scalingFactor == [1, 1] { return blob }
-      return add(name, upsample, [blob])
+      let factors = factors.compactMap { $0 }
+      return factors == [1, 1] ? blob : add(name, Upsample(factors), [blob])
     }
     let rank = shape.rank
     let product = product(
@@ -71,19 +68,13 @@ extension NetworkWriter {
 
   /// The last two axes exchanged: nothing moves.
   func transposed(_ tensor: KerasTensor) -> KerasTensor {
-    var result = tensor
-    let last = tensor.rank - 1
-    result.shape.swapAt(last, last - 1)
-    result.layout.axes.swapAt(last - 1, last - 2)
-    return result
+    tensor.exchanging(tensor.rank - 1, tensor.rank - 2)
   }
 
   /// Softmax over an axis.
   mutating func softmax(_ tensor: KerasTensor, axis: Int, _ name: String) -> KerasTensor {
     withChannelAxis(axis, of: [tensor], for: name) { network, tensors in
-      var result = tensors[0]
-      result.blob = network.add(name, Softmax(), [result.blob])
-      return result
+      tensors[0].with(network.add(name, Softmax(), [tensors[0].blob]))
     }
   }
 }

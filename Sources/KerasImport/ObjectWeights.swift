@@ -7,7 +7,7 @@ import TensorCore
 /// the attribute or, in a list, after the class that it has, and in it `vars/0`, `vars/1`, ….
 ///
 /// Source: `_save_state` and `_save_container_state` of keras/src/saving/saving_lib.py.
-struct ObjectWeights: WeightSource {
+struct ObjectWeights: KerasWeights {
   private let root: HDF5Node
 
   init?(_ root: HDF5Group) {

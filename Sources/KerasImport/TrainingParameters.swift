@@ -159,14 +159,7 @@ struct TrainingParameters {
 private struct MessageBytes {
   private(set) var bytes: [UInt8] = []
 
-  mutating func add(varint value: UInt64) {
-    var rest = value
-    while rest >= 0x80 {
-      bytes.append(UInt8(rest & 0x7F) | 0x80)
-      rest >>= 7
-    }
-    bytes.append(UInt8(rest))
-  }
+  mutating func add(varint value: UInt64) { ProtobufWire.append(varint: value, to: &bytes) }
 
   mutating func add(_ field: UInt64, varint value: UInt64) {
     add(varint: field << 3)

@@ -1,6 +1,39 @@
 import ImportSupport
 import TensorCore
 
+enum UnconvertedClasses {
+  /// Classes of Keras that cannot be converted, and why.
+  static let reasons: [(names: [String], reason: String)] = [
+    (
+      ["Lambda"],
+      "Python code, which is never run; `--lambda auto` reads formulas, a rule makes it a custom layer"
+    ),
+    (
+      ["StringLookup", "TextVectorization", "Hashing", "HashedCrossing"],
+      "texts: a Core ML network takes numbers"
+    ),
+    (
+      ["Equalization", "ContrastLimitedAdaptiveHistogramEqualization"],
+      "Core ML's networks have no histograms"
+    ),
+    (["MaxNumBoundingBoxes"], "boxes, which training alone has"),
+    (["Pipeline", "DenseFeatures"], "apply its layers one by one in the model"),
+    (
+      ["STFTSpectrogram", "MelSpectrogram"],
+      "Core ML's networks have no Fourier transform"
+    ),
+    (["ConvLSTM3D"], "steps of volumes have one axis more than Core ML's blobs"),
+    (
+      ["Wrapper", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"],
+      "code that is not in the file"
+    ),
+    (
+      ["QuantizeWrapperV2", "QuantizeLayer", "PruneLowMagnitude"],
+      "made by tensorflow-model-optimization; strip them, or let a rule make them custom layers"
+    ),
+  ]
+}
+
 extension UnsupportedLayers {
   /// A layer of an unknown class; the hint shows a rule to paste.
   ///
@@ -10,7 +43,7 @@ extension UnsupportedLayers {
     readsFormulas: Bool = false
   ) -> ModelError {
     var message = "this class of layers is not supported"
-    let known = LayerCatalog.impossible.first { $0.names.contains(subject.layerClass) }
+    let known = UnconvertedClasses.reasons.first { $0.names.contains(subject.layerClass) }
     if let reason = known?.reason { message += ": \(reason)" }
     if subject.layerClass == "Lambda" {
       message =

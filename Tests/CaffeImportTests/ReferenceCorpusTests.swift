@@ -11,45 +11,63 @@ import Testing
 
 /// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
 struct ReferenceCorpusTests {
-  @Test(.shared("corpus/caffe"))
-  func layersAreNamedAndOrderedAsInTheReference() throws {
-    #expect(try compare(Shared.path("corpus/caffe")) > 50)
-  }
+  /// A network that the reference converts, and computes as Caffe does.
+  struct Network: CustomTestStringConvertible, Sendable {
+    let folder: String
+    /// The weights, where there are some, and the architecture.
+    let files: [String]
 
-  @Test func sampleIsNamedAndOrderedAsInTheReference() throws {
-    #expect(try compare(Fixtures("corpus").path("caffe")) > 15)
-  }
+    var testDescription: String { String(folder.split(separator: "/").last ?? "") }
 
-  /// How many of a folder's cases were compared.
-  private func compare(_ corpus: String) throws -> Int {
-    var compared = 0
-    for name in fileNames(in: corpus) {
-      let folder = "\(corpus)/\(name)"
+    init?(_ folder: String) {
       guard let meta = try? JSONValue(contentsOf: "\(folder)/meta.json"),
         meta["convert"]?.string == "ok",
         meta["reference_agrees_with_source"]?.array?[0] == .string("ok"),
         meta["convert_kwargs"]?.object?.names.isEmpty == true
-      else { continue }
-      let files = meta["model_arg"]?.array?.compactMap(\.string) ?? []
-      let source = try CaffeImporter.load(
-        "\(folder)/\(files.last ?? "")",
-        weights: files.count > 1 ? "\(folder)/\(files[0])" : nil, access: .inProcess)
-      guard let ours = try? CaffeImporter.convert(source).model else { continue }
-      let theirs = try Model(contentsOf: "\(folder)/coremltools.mlmodel")
-      func layers(_ model: Model) -> [String] {
-        (model.neuralNetwork?.layers ?? []).map { layer in
-          "\(layer.parameters.map { type(of: $0).typeName } ?? "") \(layer.name) "
-            + "\(layer.input) \(layer.output)"
-        }
-      }
-      // The reference leaves a batchnorm and the scale behind it apart.
-      let isFused = theirs.neuralNetwork?.layers.contains { $0.parameters is Batchnorm } == true
-      #expect(isFused || layers(ours) == layers(theirs), "\(name)")
-      #expect(
-        ours.description?.input.map(\.name) == theirs.description?.input.map(\.name), "\(name)")
-      compared += 1
+      else { return nil }
+      self.folder = folder
+      files = meta["model_arg"]?.array?.compactMap(\.string) ?? []
     }
-    return compared
+
+    static func all(in corpus: String) -> [Network] {
+      fileNames(in: corpus).compactMap { Network("\(corpus)/\($0)") }
+    }
+  }
+
+  private static let sample = Network.all(in: Fixtures("corpus").path("caffe"))
+  private static let corpus = Network.all(in: Shared.path("corpus/caffe"))
+
+  @Test func thereIsASample() { #expect(Self.sample.count > 15) }
+
+  @Test(arguments: sample)
+  func sampleIsNamedAndOrderedAsInTheReference(_ network: Network) throws {
+    try compare(network)
+  }
+
+  @Test(.shared("corpus/caffe")) func corpusIsThere() { #expect(Self.corpus.count > 50) }
+
+  @Test(.shared("corpus/caffe"), arguments: corpus)
+  func layersAreNamedAndOrderedAsInTheReference(_ network: Network) throws {
+    try compare(network)
+  }
+
+  private func compare(_ network: Network) throws {
+    let (folder, files) = (network.folder, network.files)
+    let source = try CaffeImporter.load(
+      "\(folder)/\(files.last ?? "")",
+      weights: files.count > 1 ? "\(folder)/\(files[0])" : nil, access: .inProcess)
+    let ours = try CaffeImporter.convert(source).model
+    let theirs = try Model(contentsOf: "\(folder)/coremltools.mlmodel")
+    func layers(_ model: Model) -> [String] {
+      (model.neuralNetwork?.layers ?? []).map { layer in
+        "\(layer.parameters.map { type(of: $0).typeName } ?? "") \(layer.name) "
+          + "\(layer.input) \(layer.output)"
+      }
+    }
+    // The reference leaves a batchnorm and the scale behind it apart.
+    let isFused = theirs.neuralNetwork?.layers.contains { $0.parameters is Batchnorm } == true
+    #expect(isFused || layers(ours) == layers(theirs))
+    #expect(ours.description?.input.map(\.name) == theirs.description?.input.map(\.name))
   }
 }
 

@@ -20,6 +20,10 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
   }
 
   /// The cases whose conversion computes what the source framework computed.
+  static func all(in folder: String) -> [CorpusCase] {
+    Framework.allCases.flatMap { all($0, in: folder) }
+  }
+
   static func all(_ framework: Framework, in folder: String) -> [CorpusCase] {
     let corpus = "\(folder)/\(framework.rawValue)"
     return fileNames(in: corpus).map { CorpusCase(framework: framework, folder: "\(corpus)/\($0)") }

@@ -7,24 +7,33 @@ import Testing
 
 /// The reader, the twins and the engine against what Keras and Caffe computed.
 @Suite struct ReferenceCorpusTests {
+  private static let sample = CorpusCase.all(in: Fixtures("corpus").folder)
+  private static let corpus = CorpusCase.all(in: Shared.path("corpus"))
+
   @Test(arguments: CorpusCase.Framework.allCases)
-  func sampleIsReproduced(framework: CorpusCase.Framework) throws {
-    let cases = CorpusCase.all(framework, in: Fixtures("corpus").folder)
-    #expect(cases.count >= 19)
-    for item in cases {
-      try check(item, Self.reference)
-      try check(item, Self.engine)
-    }
+  func thereIsASample(of framework: CorpusCase.Framework) {
+    #expect(Self.sample.count(where: { $0.framework == framework }) >= 19)
+  }
+
+  @Test(arguments: sample)
+  func sampleIsReproduced(_ item: CorpusCase) throws {
+    try check(item, Self.reference)
+    try check(item, Self.engine)
   }
 
   @Test(.shared("corpus"), arguments: CorpusCase.Framework.allCases)
-  func reproducesTheSourceFramework(framework: CorpusCase.Framework) throws {
-    try checkAll(framework, Self.reference)
+  func corpusIsThere(of framework: CorpusCase.Framework) {
+    #expect(Self.corpus.count(where: { $0.framework == framework }) > 50)
   }
 
-  @Test(.shared("corpus"), arguments: CorpusCase.Framework.allCases)
-  func engineReproducesTheSourceFramework(framework: CorpusCase.Framework) throws {
-    try checkAll(framework, Self.engine)
+  @Test(.shared("corpus"), arguments: corpus)
+  func reproducesTheSourceFramework(_ item: CorpusCase) throws {
+    try check(item, Self.reference)
+  }
+
+  @Test(.shared("corpus"), arguments: corpus)
+  func engineReproducesTheSourceFramework(_ item: CorpusCase) throws {
+    try check(item, Self.engine)
   }
 
   private typealias Prediction = (Model, [String: Tensor]) throws -> [String: Tensor]
@@ -44,28 +53,16 @@ import Testing
     return try CompiledNetwork(model: model, options: options).predict(inputs)
   }
 
-  private func checkAll(_ framework: CorpusCase.Framework, _ predict: Prediction) throws {
-    let cases = CorpusCase.all(framework, in: Shared.path("corpus"))
-    #expect(cases.count > 50)
-    for item in cases {
-      do {
-        try check(item, predict)
-      } catch {
-        Issue.record("\(item.testDescription): \(error)")
-      }
-    }
-  }
-
   private func check(_ item: CorpusCase, _ predict: Prediction) throws {
     let model = try item.model()
     let outputs = try predict(model, item.inputs(model))
     for array in try item.expected() {
       let name = array.name ?? ""
-      let output = try #require(outputs[name], "\(item.testDescription): no output \(name)")
+      let output = try #require(outputs[name], "no output \(name)")
       let actual = item.sourceLayout(output)
       #expect(
         actual.shape.filter { $0 != 1 } == array.tensor.shape.filter { $0 != 1 },
-        "\(item.testDescription): \(name)")
+        "\(name)")
       let a = actual.elements
       let b = array.tensor.elements
       guard a.count == b.count else { continue }
@@ -77,7 +74,7 @@ import Testing
       }
       #expect(
         wrong == nil,
-        "\(item.testDescription): \(name): \(a[wrong ?? 0]), expected \(b[wrong ?? 0])")
+        "\(name): \(a[wrong ?? 0]), expected \(b[wrong ?? 0])")
     }
   }
 }

@@ -18,54 +18,72 @@ struct ReferenceCorpusTests {
     "embedding_mask_zero", "test_conv_batch_1d", "test_clickbait_cnn_half_precision",
   ]
 
-  @Test(.shared("corpus/keras"))
-  func layersAreNamedAndOrderedAsInTheReference() throws {
-    #expect(try compare(Shared.path("corpus/keras")) > 100)
-  }
+  /// A network that the reference converts, and computes as Keras does.
+  struct Network: CustomTestStringConvertible, Sendable {
+    let folder: String
+    let arguments: JSONObject
 
-  @Test func sampleIsNamedAndOrderedAsInTheReference() throws {
-    #expect(try compare(Fixtures("corpus").path("keras")) > 20)
-  }
+    var testDescription: String { String(folder.split(separator: "/").last ?? "") }
 
-  /// How many of a folder's cases were compared.
-  private func compare(_ corpus: String) throws -> Int {
-    var compared = 0
-    for name in fileNames(in: corpus) {
-      let folder = "\(corpus)/\(name)"
+    init?(_ folder: String) {
       guard let meta = try? JSONValue(contentsOf: "\(folder)/meta.json"),
         meta["convert"]?.string == "ok",
         meta["reference_agrees_with_source"]?.array?[0] == .string("ok"),
         let arguments = meta["convert_kwargs"]?.object, arguments["class_labels"] == nil,
         arguments["respect_trainable"] == nil
-      else { continue }
-      var options = ConversionOptions()
-      options.inputNames = names(arguments["input_names"])
-      options.outputNames = names(arguments["output_names"])
-      options.imageInputs = names(arguments["image_input_names"])
-      for (feature, shape) in arguments["input_name_shape_dict"]?.object?.members ?? [] {
-        options.inputShapes[feature] = shape.array?.map(\.int)
-      }
-      let source = try KerasImporter.load("\(folder)/model.h5", access: .inProcess)
-      guard let ours = try? KerasImporter.convert(source, options: options).model else { continue }
-      let theirs = try Model(contentsOf: "\(folder)/coremltools.mlmodel")
-      // Permutes have other names, and may stand anywhere between what they connect.
-      func layers(_ model: Model) -> [String] {
-        let all = model.neuralNetwork?.layers ?? []
-        let others = all.filter { !($0.parameters is Permute) }
-        return others.map { layer in
-          "\(layer.parameters.map { type(of: $0).typeName } ?? "") \(layer.name)"
-        } + ["\(all.count - others.count) permutes"]
-      }
-      let areSame = layers(ours) == layers(theirs)
-      #expect(areSame != Self.deliberate.contains(where: name.contains), "\(name)")
-      #expect(
-        ours.description?.input.map(\.name) == theirs.description?.input.map(\.name), "\(name)")
-      #expect(
-        ours.description?.input.map(\.type) == theirs.description?.input.map(\.type)
-          || arguments["is_bgr"] != nil || arguments["use_float_arraytype"] != nil, "\(name)")
-      compared += 1
+      else { return nil }
+      self.folder = folder
+      self.arguments = arguments
     }
-    return compared
+
+    static func all(in corpus: String) -> [Network] {
+      fileNames(in: corpus).compactMap { Network("\(corpus)/\($0)") }
+    }
+  }
+
+  private static let sample = Network.all(in: Fixtures("corpus").path("keras"))
+  private static let corpus = Network.all(in: Shared.path("corpus/keras"))
+
+  @Test func thereIsASample() { #expect(Self.sample.count > 20) }
+
+  @Test(arguments: sample)
+  func sampleIsNamedAndOrderedAsInTheReference(_ network: Network) throws {
+    try compare(network)
+  }
+
+  @Test(.shared("corpus/keras")) func corpusIsThere() { #expect(Self.corpus.count > 300) }
+
+  @Test(.shared("corpus/keras"), arguments: corpus)
+  func layersAreNamedAndOrderedAsInTheReference(_ network: Network) throws {
+    try compare(network)
+  }
+
+  private func compare(_ network: Network) throws {
+    let arguments = network.arguments
+    var options = ConversionOptions()
+    options.inputNames = names(arguments["input_names"])
+    options.outputNames = names(arguments["output_names"])
+    options.imageInputs = names(arguments["image_input_names"])
+    for (feature, shape) in arguments["input_name_shape_dict"]?.object?.members ?? [] {
+      options.inputShapes[feature] = shape.array?.map(\.int)
+    }
+    let source = try KerasImporter.load("\(network.folder)/model.h5", access: .inProcess)
+    let ours = try KerasImporter.convert(source, options: options).model
+    let theirs = try Model(contentsOf: "\(network.folder)/coremltools.mlmodel")
+    // Permutes have other names, and may stand anywhere between what they connect.
+    func layers(_ model: Model) -> [String] {
+      let all = model.neuralNetwork?.layers ?? []
+      let others = all.filter { !($0.parameters is Permute) }
+      return others.map { layer in
+        "\(layer.parameters.map { type(of: $0).typeName } ?? "") \(layer.name)"
+      } + ["\(all.count - others.count) permutes"]
+    }
+    let areSame = layers(ours) == layers(theirs)
+    #expect(areSame != Self.deliberate.contains(where: network.testDescription.contains))
+    #expect(ours.description?.input.map(\.name) == theirs.description?.input.map(\.name))
+    #expect(
+      ours.description?.input.map(\.type) == theirs.description?.input.map(\.type)
+        || arguments["is_bgr"] != nil || arguments["use_float_arraytype"] != nil)
   }
 
   private func names(_ json: JSONValue?) -> [String] {

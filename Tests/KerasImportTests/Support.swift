@@ -7,7 +7,7 @@ import TestSupport
 @testable import KerasImport
 
 /// Weights by layer, in order; each has a name as Keras stores it.
-struct MemoryWeights: LayerWeightSource {
+struct MemoryWeights: LayerWeights {
   struct Weight: Sendable {
     var name: String
     var shape: [Int]

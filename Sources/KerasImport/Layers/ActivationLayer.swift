@@ -2,7 +2,11 @@ import CoreMLModel
 
 /// A function of each element, or softmax.
 struct ActivationLayer: KerasLayer {
-  static let classNames = ["Activation"]
+  static let classes = [
+    KerasLayerClass(
+      "Activation",
+      becomes: "see the functions below", options: "`activation`, or a layer used as one")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let function: ActivationFunction
@@ -16,65 +20,50 @@ struct ActivationLayer: KerasLayer {
   }
 }
 
-/// x > 0 ? x : alpha · x
-struct LeakyReLU: KerasLayer {
-  static let classNames = ["LeakyReLU"]
+/// Functions of each element with one number: above a threshold x; below it alpha · x (LeakyReLU),
+/// alpha · (eˣ − 1) (ELU) or 0 (ThresholdedReLU).
+struct RectifierLayer: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "LeakyReLU",
+      becomes: "activation leakyReLU"),
+    KerasLayerClass(
+      "ELU",
+      becomes: "activation ELU", options: "`alpha`"),
+    KerasLayerClass(
+      "ThresholdedReLU",
+      becomes: "activation thresholdedReLU", options: "`theta`"),
+  ]
   static let maskPolicy = MaskPolicy.passes
 
-  private let alpha: Double
+  private let function: Activation.Function
 
   init(_ configuration: LayerConfiguration) throws {
-    alpha = try configuration.double("alpha", "negative_slope", default: 0.3)
+    switch configuration.kind {
+    case "LeakyReLU":
+      let alpha = try configuration.double("alpha", "negative_slope", default: 0.3)
+      function = .leakyReLU(alpha: Float(alpha))
+    case "ELU": function = .elu(alpha: Float(try configuration.double("alpha", default: 1)))
+    default:
+      function = .thresholdedReLU(alpha: Float(try configuration.double("theta", default: 1)))
+    }
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var tensor = try call.input
-    tensor.blob = network.add(
-      call.name, Activation(.leakyReLU(alpha: Float(alpha))), [tensor.blob])
-    return [tensor]
-  }
-}
-
-/// x > 0 ? x : alpha · (eˣ − 1)
-struct ELU: KerasLayer {
-  static let classNames = ["ELU"]
-  static let maskPolicy = MaskPolicy.passes
-
-  private let alpha: Double
-
-  init(_ configuration: LayerConfiguration) throws {
-    alpha = try configuration.double("alpha", default: 1)
-  }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var tensor = try call.input
-    tensor.blob = network.add(call.name, Activation(.elu(alpha: Float(alpha))), [tensor.blob])
-    return [tensor]
-  }
-}
-
-/// x > theta ? x : 0
-struct ThresholdedReLU: KerasLayer {
-  static let classNames = ["ThresholdedReLU"]
-  static let maskPolicy = MaskPolicy.passes
-
-  private let theta: Double
-
-  init(_ configuration: LayerConfiguration) throws {
-    theta = try configuration.double("theta", default: 1)
-  }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var tensor = try call.input
-    tensor.blob = network.add(
-      call.name, Activation(.thresholdedReLU(alpha: Float(theta))), [tensor.blob])
-    return [tensor]
+    let input = try call.input
+    return [input.with(network.add(call.name, Activation(function), [input.blob]))]
   }
 }
 
 /// exp(x) / Σ exp(x) over one axis, or over several together.
 struct SoftmaxLayer: KerasLayer {
-  static let classNames = ["Softmax"]
+  static let classes = [
+    KerasLayerClass(
+      "Softmax",
+      becomes: "softmax, permutes round it; over several axes max, exp, sum and a product",
+      options: "`axis`, any; a `mask` that it is called with",
+      refused: "a mask that its input brings along")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]

@@ -4,24 +4,27 @@ import TensorCore
 /// The mean or the largest element of each of as many parts of an axis as the output has places:
 /// place i is made of the elements from ⌊i·n/m⌋ up to ⌈(i+1)·n/m⌉.
 struct AdaptivePooling: KerasLayer {
-  static let classNames = ["Average", "Max"].flatMap { kind in
-    (1...3).map { "Adaptive\(kind)Pooling\($0)D" }
-  }
+  static let classes = [
+    KerasLayerClass(
+      "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D",
+      "AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D",
+      becomes: "averages 1 × 1 convolutions, one along each axis; maxima slices, max and concat",
+      options: "`output_size`", refused: "unknown sizes")
+  ]
 
   private let sizes: [Int]
   private let isAverage: Bool
   private let format: LayerConfiguration.DataFormat
 
   init(_ configuration: LayerConfiguration) throws {
-    let count =
-      ["1D", "2D"].firstIndex { configuration.className.hasSuffix($0) }.map { $0 + 1 } ?? 3
+    let count = configuration.dimensions
     var sizes = try configuration.ints("output_size") ?? []
     if sizes.count == 1 { sizes = [Int](repeating: sizes[0], count: count) }
     guard sizes.count == count, sizes.allSatisfy({ $0 > 0 }) else {
       throw configuration.unsupported("output_size", "\(sizes) for \(count) axes")
     }
     self.sizes = sizes
-    isAverage = configuration.className.contains("Average")
+    isAverage = configuration.kind.contains("Average")
     format = try configuration.dataFormat ?? .channelsLast
   }
 
@@ -36,9 +39,7 @@ struct AdaptivePooling: KerasLayer {
       let axis = index + (format == .channelsLast ? 1 : 2)
       let name = index == sizes.count - 1 ? call.name : "\(call.name)__axis_\(axis)__"
       guard let length = tensor.shape[axis], !tensor.isGuess else {
-        throw call.error(
-          "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
-          hint: "fix it with --input-shape")
+        throw call.unknownSize(of: tensor)
       }
       _ = try checkedProduct([size, length], limit: 1 << 24)
       let parts = (0..<size).map { $0 * length / size..<(($0 + 1) * length + size - 1) / size }

@@ -4,7 +4,11 @@ import CoreMLModel
 
 /// x₀ + scale · x₁, of Inception-ResNet v2.
 struct CustomScaleLayer: KerasLayer {
-  static let classNames = ["CustomScaleLayer"]
+  static let classes = [
+    KerasLayerClass(
+      "CustomScaleLayer",
+      becomes: "linear activation, add", options: "`scale`; of Inception-ResNet v2")
+  ]
 
   private let scale: Double
 
@@ -13,30 +17,36 @@ struct CustomScaleLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var (inputs, result) = try network.merged(call)
+    let (inputs, result) = try network.merged(call)
     guard inputs.count == 2 else { throw call.error("it takes two inputs, not \(inputs.count)") }
     let scaled = network.affine(inputs[1].blob, Float(scale), 0, call.name + "__scale__")
-    result.blob = network.add(call.name, Add(), [inputs[0].blob, scaled])
-    return [result]
+    return [result.with(network.sum([inputs[0].blob, scaled], call.name))]
   }
 }
 
 /// (x + 1) · 127.5, of the style networks of fritz.ai.
 struct DeprocessStylizedImage: KerasLayer {
-  static let classNames = ["DeprocessStylizedImage"]
+  static let classes = [
+    KerasLayerClass(
+      "DeprocessStylizedImage",
+      becomes: "linear activation", options: "(x + 1) · 127.5, of fritz.ai's style networks")
+  ]
 
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var result = try call.input
-    result.blob = network.affine(result.blob, 127.5, 127.5, call.name)
-    return [result]
+    let input = try call.input
+    return [input.with(network.affine(input.blob, 127.5, 127.5, call.name))]
   }
 }
 
 /// gamma · x along the channels, of ConvNeXt.
 struct LayerScale: KerasLayer {
-  static let classNames = ["LayerScale"]
+  static let classes = [
+    KerasLayerClass(
+      "LayerScale",
+      becomes: "scale", options: "of ConvNeXt")
+  ]
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -47,12 +57,8 @@ struct LayerScale: KerasLayer {
     let gamma = try call.weight("gamma", [input.channels])
     return [
       network.withChannelAxis(input.rank - 1, of: [input], for: call.name) { network, tensors in
-        var result = tensors[0]
-        var scale = Scale()
-        scale.shapeScale = [gamma.shape[0]]
-        scale.scale = Weights(gamma)
-        result.blob = network.add(call.name, scale, [result.blob])
-        return result
+        tensors[0].with(
+          network.add(call.name, Scale(Weights(gamma), gamma.shape), [tensors[0].blob]))
       }
     ]
   }

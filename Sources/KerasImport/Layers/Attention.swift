@@ -6,7 +6,14 @@ import TensorCore
 ///
 /// The score of `concat` and of `AdditiveAttention` is Σ scale · tanh(query + key) instead.
 struct Attention: KerasLayer {
-  static let classNames = ["Attention", "AdditiveAttention"]
+  static let classes = [
+    KerasLayerClass(
+      "Attention", "AdditiveAttention",
+      becomes: "products of matrices, \(KerasLayerClass.matrices), softmax",
+      options:
+        "`use_scale`, `score_mode`, `use_causal_mask`, `return_attention_scores`, masks; AdditiveAttention",
+      refused: "images")
+  ]
   static let maskPolicy = MaskPolicy.decides
 
   private let isAdditive: Bool
@@ -92,11 +99,7 @@ struct Attention: KerasLayer {
       let moved = network.relaid(tensor, to: TensorLayout(axes: [place, .channel]), for: name)
       let known = factors.compactMap { $0 }
       // An addition stretches both, too, of whatever lengths they are.
-      guard known.count == 2 else { return moved.blob }
-      var upsample = Upsample()
-      upsample.mode = .nearest
-      upsample.scalingFactor = known
-      return network.add(name, upsample, [moved.blob])
+      return known.count == 2 ? network.add(name, Upsample(known), [moved.blob]) : moved.blob
     }
     let name = call.name
     var scale: Float = 1
@@ -109,9 +112,7 @@ struct Attention: KerasLayer {
     if scale != 1 { sum = network.affine(sum, scale, 0, name + "__factor__") }
     var scores = network.add(name + "__tanh__", Activation(.tanh), [sum])
     if isAdditive, hasScale {
-      var factors = Scale()
-      factors.shapeScale = [size]
-      factors.scale = Weights(try call.weight("scale", [size]))
+      let factors = Scale(Weights(try call.weight("scale", [size])), [size])
       scores = network.add(name + "__scale__", factors, [scores])
     }
     scores = network.reduced(.sum, .c, scores, name + "__scores__")

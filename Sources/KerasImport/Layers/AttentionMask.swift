@@ -95,14 +95,13 @@ extension NetworkWriter {
       band.numUpper = above ?? -1
       return add(name, band, [affine(scores.blob, 0, 1, name + "ones")])
     }
-    var constant = LoadConstant()
-    constant.shape = [1, rows, columns]
-    constant.data = Weights(
-      (0..<rows).flatMap { row in
-        (0..<columns).map { column -> Float in
-          column - row > above ?? columns || row - column > below ?? rows ? 0 : 1
-        }
-      })
+    let constant = LoadConstant(
+      Weights(
+        (0..<rows).flatMap { row in
+          (0..<columns).map { column -> Float in
+            column - row > above ?? columns || row - column > below ?? rows ? 0 : 1
+          }
+        }), [1, rows, columns])
     return add(name, constant, [])
   }
 }

@@ -7,13 +7,17 @@ import TensorCore
 /// reference does: gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0,
 /// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
 struct BatchNormalization: KerasLayer {
-  static let classNames = ["BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2"]
+  static let classes = [
+    KerasLayerClass(
+      "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
+      becomes: "batchnorm, folded; permutes round it", options: "`axis`, `scale`, `center`",
+      refused: "Keras 1 `mode` 1 and 2, `renorm`: statistics of the batch")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let axis: Int
   private let epsilon: Double
-  private let hasScale: Bool
-  private let hasCenter: Bool
+  private let affine: ScaleAndCenter
 
   init(_ configuration: LayerConfiguration) throws {
     let axes = try configuration.ints("axis") ?? [-1]
@@ -22,8 +26,7 @@ struct BatchNormalization: KerasLayer {
     }
     axis = axes[0]
     epsilon = try configuration.double("epsilon", default: 1e-3)
-    hasScale = try configuration.bool("scale", default: true)
-    hasCenter = try configuration.bool("center", default: true)
+    affine = try ScaleAndCenter(configuration)
     let mode = try configuration.int("mode", default: 0, atLeast: 0)
     guard mode == 0 else {
       throw configuration.unsupported(
@@ -35,11 +38,8 @@ struct BatchNormalization: KerasLayer {
   }
 
   var weights: [WeightSlot] {
-    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
-      + [
-        WeightSlot("moving_mean", isTrainable: false),
-        WeightSlot("moving_variance", isTrainable: false),
-      ]
+    affine.weights
+      + ["moving_mean", "moving_variance"].map { WeightSlot($0, isTrainable: false) }
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -48,8 +48,8 @@ struct BatchNormalization: KerasLayer {
     let count: [Int?] = [tensor.isGuess ? nil : tensor.shape[axis]]
     let mean = try call.weight("moving_mean", count).array()
     let variance = try call.weight("moving_variance", [mean.count]).array()
-    let gamma = hasScale ? try call.weight("gamma", [mean.count]).array() : nil
-    let beta = hasCenter ? try call.weight("beta", [mean.count]).array() : nil
+    let stored = try affine.values(call, [mean.count])
+    let (gamma, beta) = (stored.gamma?.array(), stored.beta?.array())
     var foldedGamma: [Float] = []
     var foldedBeta: [Float] = []
     for index in mean.indices {
@@ -66,9 +66,7 @@ struct BatchNormalization: KerasLayer {
     batchnorm.variance = Weights([Float](repeating: 1 - 1e-5, count: mean.count))
     return [
       network.withChannelAxis(axis, of: [tensor], for: call.name) { network, tensors in
-        var result = tensors[0]
-        result.blob = network.add(call.name, batchnorm, [result.blob])
-        return result
+        tensors[0].with(network.add(call.name, batchnorm, [tensors[0].blob]))
       }
     ]
   }

@@ -5,29 +5,89 @@ import TensorCore
 
 /// A recurrent layer forwards and one backwards over the same sequence.
 struct Bidirectional: KerasLayer {
-  static let classNames = ["Bidirectional"]
+  static let classes = [
+    KerasLayerClass(
+      "Bidirectional",
+      becomes:
+        "biDirectionalLSTM, split and merge; other cells two layers and one that turns the second round",
+      options: "`merge_mode` concat, sum, mul, ave, None; `backward_layer`; also of ConvLSTM2D")
+  ]
   static let maskPolicy = MaskPolicy.decides
 
-  private let directions: any BothDirections
-
-  init(_ configuration: LayerConfiguration) throws {
-    let inner = configuration.field("layer")?.value["class_name"]?.string ?? ""
-    directions =
-      ConvLSTM.classNames.contains(ModelDefinition.plainClassName(inner))
-      ? try BidirectionalConvolution(configuration) : try BidirectionalCells(configuration)
+  private enum Kind {
+    case recurrent(Directions<RecurrentLayer>)
+    case convolutional(Directions<ConvLSTM>)
   }
 
-  var weights: [WeightSlot] { directions.weights }
+  private let kind: Kind
+
+  init(_ configuration: LayerConfiguration) throws {
+    let inner = try configuration.inner("layer").kind
+    kind =
+      ConvLSTM.classNames.contains(inner)
+      ? .convolutional(try Directions(configuration)) : .recurrent(try Directions(configuration))
+  }
+
+  var weights: [WeightSlot] {
+    switch kind {
+    case .recurrent(let directions): directions.weights
+    case .convolutional(let directions): directions.weights
+    }
+  }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try directions.convert(call, into: &network)
+    switch kind {
+    case .recurrent(let directions): try directions.convert(call, into: &network)
+    case .convolutional(let directions): try directions.convert(call, into: &network)
+    }
   }
 }
 
-/// What a bidirectional layer is made of.
-private protocol BothDirections: Sendable {
-  var weights: [WeightSlot] { get }
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor]
+/// A layer that runs one way along a sequence.
+private protocol DirectedLayer: KerasLayer {
+  var path: RecurrentPath { get set }
+}
+
+extension RecurrentLayer: DirectedLayer {}
+extension ConvLSTM: DirectedLayer {}
+
+private struct Directions<Layer: DirectedLayer> {
+  let forward: Layer
+  let backward: Layer
+  let merge: DirectionMerge?
+
+  init(_ configuration: LayerConfiguration) throws {
+    func layer(_ field: String) throws -> Layer {
+      let inner = try configuration.inner(field)
+      guard Layer.classNames.contains(inner.kind) else {
+        throw configuration.unsupported(
+          field, "\(inner.kind) is no recurrent layer that can be converted")
+      }
+      return try Layer(inner)
+    }
+    forward = try layer("layer")
+    if configuration.field("backward_layer") != nil {
+      backward = try layer("backward_layer")
+    } else {
+      var reversed = forward
+      reversed.path.isReversed.toggle()
+      backward = reversed
+    }
+    guard forward.path.isReversed != backward.path.isReversed,
+      forward.path.returnsSequences == backward.path.returnsSequences
+    else {
+      throw configuration.unsupported(
+        "backward_layer", "it must run the other way and give as many steps")
+    }
+    merge = try DirectionMerge.read(configuration)
+  }
+
+  var weights: [WeightSlot] {
+    func prefixed(_ layer: Layer, _ prefix: String) -> [WeightSlot] {
+      layer.weights.map { WeightSlot(prefix + $0.name, isTrainable: $0.isTrainable) }
+    }
+    return prefixed(forward, "forward_") + prefixed(backward, "backward_")
+  }
 }
 
 /// What becomes of the two directions' outputs.
@@ -57,38 +117,8 @@ extension LayerConfiguration {
   }
 }
 
-extension [WeightSlot] {
-  fileprivate func prefixed(_ prefix: String) -> [WeightSlot] {
-    map { WeightSlot(prefix + $0.name, isTrainable: $0.isTrainable) }
-  }
-}
-
 /// Convolutions over images in both directions, one step after the other.
-private struct BidirectionalConvolution: BothDirections {
-  private let forward: ConvLSTM
-  private let backward: ConvLSTM
-  private let merge: DirectionMerge?
-
-  init(_ configuration: LayerConfiguration) throws {
-    let layer = try configuration.inner("layer")
-    let first = try ConvLSTM(layer)
-    forward = first
-    backward =
-      configuration.field("backward_layer") == nil
-      ? first.reversed : try ConvLSTM(try configuration.inner("backward_layer"))
-    merge = try DirectionMerge.read(configuration)
-    guard forward.path.isReversed != backward.path.isReversed,
-      forward.path.returnsSequences == backward.path.returnsSequences
-    else {
-      throw configuration.unsupported(
-        "backward_layer", "it must run the other way and give as many steps")
-    }
-  }
-
-  var weights: [WeightSlot] {
-    forward.weights.prefixed("forward_") + backward.weights.prefixed("backward_")
-  }
-
+extension Directions<ConvLSTM> {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     guard call.inputs.count == 1 else {
       throw call.unsupported("initial states of convolutions in both directions")
@@ -106,55 +136,16 @@ private struct BidirectionalConvolution: BothDirections {
     case .concat:
       let axis = first[0].index(of: .channel) ?? first[0].rank - 1
       return try network.concatenated(axis: axis, halves) + states
-    case .sum: return try network.elementwise(Add(), halves, stretches: true) + states
-    case .mul: return try network.elementwise(Multiply(), halves, stretches: true) + states
-    case .ave: return try network.elementwise(Average(), halves, stretches: false) + states
+    case .sum: return try network.elementwise(Add(), halves) + states
+    case .mul: return try network.elementwise(Multiply(), halves) + states
+    case .ave: return try network.elementwise(Average(), halves) + states
     }
   }
 }
 
 /// Two LSTMs are one layer in Core ML. Other cells are two layers; where these give sequences, the
 /// backward one's is turned round by a recurrent layer that copies its input and runs backwards.
-private struct BidirectionalCells: BothDirections {
-  private let forward: RecurrentLayer
-  private let backward: RecurrentLayer
-  private let merge: DirectionMerge?
-
-  init(_ configuration: LayerConfiguration) throws {
-    forward = try Self.inner("layer", configuration)
-    if configuration.field("backward_layer") != nil {
-      backward = try Self.inner("backward_layer", configuration)
-    } else {
-      var reversed = forward
-      reversed.path.isReversed.toggle()
-      backward = reversed
-    }
-    guard forward.path.isReversed != backward.path.isReversed,
-      forward.path.returnsSequences == backward.path.returnsSequences
-    else {
-      throw configuration.unsupported(
-        "backward_layer", "it must run the other way and give as many steps")
-    }
-    merge = try DirectionMerge.read(configuration)
-  }
-
-  private static func inner(
-    _ field: String, _ configuration: LayerConfiguration
-  ) throws -> RecurrentLayer {
-    let layer = try configuration.inner(field)
-    let innerClass = String(layer.className.dropFirst("Bidirectional(".count).dropLast())
-    guard let type = KerasLayerRegistry.type(named: innerClass) as? any RecurrentKerasLayer.Type
-    else {
-      throw configuration.unsupported(
-        field, "\(innerClass) is no recurrent layer that can be converted")
-    }
-    return try type.init(layer).layer
-  }
-
-  var weights: [WeightSlot] {
-    forward.cell.weights.prefixed("forward_") + backward.cell.weights.prefixed("backward_")
-  }
-
+extension Directions<RecurrentLayer> {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (input, initial) = try call.sequence(
       &network, states: forward.cell.states.count + backward.cell.states.count)
@@ -222,9 +213,7 @@ private struct BidirectionalCells: BothDirections {
       call.name + "_split", split, [blobs[0]],
       outputs: [call.name + "_output_forward", call.name + "_output_backward"]
     ).map { blob in
-      var half = output
-      half.blob = blob
-      return half
+      return output.with(blob)
     }
     return try merged(halves, call, &network) + stateOutputs
   }

@@ -4,64 +4,36 @@ import TensorCore
 /// An LSTM of images, whose matrices are convolutions: the input's with the layer's border and
 /// strides, the state's with `same`. Its steps are written out one by one.
 struct ConvLSTM: KerasLayer {
-  static let classNames = ["ConvLSTM2D", "ConvLSTM1D"]
+  static let classes = [
+    KerasLayerClass(
+      "ConvLSTM2D", "ConvLSTM1D",
+      becomes: "convolutions, \(KerasLayerClass.unrolled)",
+      options: "`strides`, `padding`, `dilation_rate`, `return_state`, `initial_state`; ConvLSTM1D",
+      refused: "an unknown number of steps, a mask")
+  ]
   static let maskPolicy = MaskPolicy.decides
 
   private let filters: Int
-  private let kernelSize: [Int]
-  private let strides: [Int]
-  private let dilation: [Int]
-  private let border: LayerConfiguration.Border
-  private let hasBias: Bool
+  private let settings: ConvolutionSettings
   private let activation: ActivationFunction
   private let gateActivation: ActivationFunction
-  private(set) var path: RecurrentPath
-  private let format: LayerConfiguration.DataFormat
-  private let isOneDimensional: Bool
+  var path: RecurrentPath
 
   private static let stepLimit = 1024
 
   init(_ configuration: LayerConfiguration) throws {
     filters = try configuration.int("filters", "nb_filter")
-    isOneDimensional = configuration.className.contains("ConvLSTM1D")
-    if isOneDimensional {
-      kernelSize = [1, try configuration.single("kernel_size")]
-      strides = [1, try configuration.single("strides", default: 1)]
-      dilation = [1, try configuration.single("dilation_rate", default: 1)]
-    } else if configuration.field("nb_row") != nil {
-      kernelSize = [try configuration.int("nb_row"), try configuration.int("nb_col")]
-      strides = try configuration.pair("subsample", default: [1, 1])
-      dilation = [1, 1]
-    } else {
-      kernelSize = try configuration.pair("kernel_size")
-      strides = try configuration.pair("strides", default: [1, 1])
-      dilation = try configuration.pair("dilation_rate", default: [1, 1])
-    }
-    border = try configuration.border()
-    hasBias = try configuration.bool("use_bias", default: true)
+    settings = try ConvolutionSettings(configuration)
     activation = try configuration.recurrentActivation("activation", default: "tanh")
     gateActivation = try configuration.recurrentActivation(
       "recurrent_activation", "inner_activation", default: "hard_sigmoid")
     path = try RecurrentPath(configuration)
-    format = try configuration.dataFormat ?? .channelsLast
   }
 
-  var weights: [WeightSlot] {
-    [WeightSlot("kernel"), WeightSlot("recurrent_kernel")] + (hasBias ? [WeightSlot("bias")] : [])
-  }
-
-  /// The layer that runs the other way.
-  var reversed: ConvLSTM {
-    var other = self
-    other.path.isReversed.toggle()
-    return other
-  }
+  var weights: [WeightSlot] { settings.slots("kernel", "recurrent_kernel") }
 
   /// One image of the sequence, and the sequence itself.
-  private var imageAxes: [BlobAxis] {
-    let places: [BlobAxis] = isOneDimensional ? [.width] : [.height, .width]
-    return format == .channelsLast ? places + [.channel] : [.channel] + places
-  }
+  private var imageAxes: [BlobAxis] { settings.axes.layout.axes }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     try convert(call, "", reversesOutput: false, into: &network)
@@ -77,8 +49,7 @@ struct ConvLSTM: KerasLayer {
     guard given.isEmpty || given.count == 2 else {
       throw call.error("it takes two initial states, not \(given.count)")
     }
-    let rank = isOneDimensional ? 4 : 5
-    guard input.rank == rank else {
+    guard input.rank == settings.axes.count + 3 else {
       throw call.error("its input \(input.shapeText) is no sequence of images")
     }
     guard input.mask == nil else {
@@ -100,18 +71,10 @@ struct ConvLSTM: KerasLayer {
     // All gates of all steps at once: i, f, c, o.
     sequence.blob = network.add(
       call.name + "__inputs__", try inputs(call, prefix, channels), [sequence.blob])
-    for (axis, place) in [BlobAxis.height, .width].enumerated() {
-      guard let index = sequence.index(of: place) else { continue }
-      let extent = (kernelSize[axis] - 1) * dilation[axis] + 1
-      sequence.shape[index] = border.length(
-        sequence.shape[index], extent: extent, stride: strides[axis])
-    }
-    guard !sequence.shape.contains(0) else {
-      throw call.error("its input \(input.shapeText) is smaller than its kernel")
-    }
-    let size = kernelSize.map { $0 }
-    let stored: [Int?] = (isOneDimensional ? [size[1]] : size) + [filters, 4 * filters]
-    let recurrent = recurrence(try call.weight(prefix + "recurrent_kernel", stored))
+    sequence = try settings.output(sequence, filters: channels, call)
+    let stored = try call.weight(
+      prefix + "recurrent_kernel", settings.kernelSize + [filters, 4 * filters])
+    let recurrent = recurrence(stored)
     // A step is an element of the channels where these and the sequence change places.
     var swapped = sequence
     if let index = sequence.index(of: .channel) { swapped.shape[index] = 4 * filters }
@@ -154,38 +117,29 @@ struct ConvLSTM: KerasLayer {
     guard path.returnsState else { return [result] }
     return [result]
       + [h, c].map { blob in
-        var state = image
-        state.blob = blob
-        return state
+        return image.with(blob)
       }
   }
 
   private func inputs(_ call: LayerCall, _ prefix: String, _ channels: Int) throws -> Convolution {
-    let stored: [Int?] =
-      (isOneDimensional ? [kernelSize[1]] : kernelSize) + [channels, 4 * filters]
-    var convolution = recurrence(try call.weight(prefix + "kernel", stored))
-    convolution.kernelChannels = channels
-    convolution.stride = strides
-    convolution.dilationFactor = dilation
-    convolution.padding = border.convolutionPadding
-    convolution.hasBias = hasBias
-    if hasBias { convolution.bias = Weights(try call.weight(prefix + "bias", [4 * filters])) }
-    return convolution
+    let stored = try call.weight(prefix + "kernel", settings.kernelSize + [channels, 4 * filters])
+    let bias =
+      settings.hasBias ? Weights(try call.weight(prefix + "bias", [4 * filters])) : nil
+    return settings.convolution(kernel(stored), bias: bias)
   }
 
   private func recurrence(_ stored: FloatValues) -> Convolution {
-    let inner = stored.shape[stored.shape.count - 2]
-    let kernel = stored.shaped(kernelSize + [inner, 4 * filters]).transposed([3, 2, 0, 1])
-    var convolution = Convolution()
-    convolution.outputChannels = 4 * filters
-    convolution.kernelChannels = inner
-    convolution.nGroups = 1
-    convolution.kernelSize = kernelSize
-    convolution.stride = [1, 1]
-    convolution.dilationFactor = [1, 1]
+    var convolution = Convolution(
+      Weights(kernel(stored)), inputs: filters, outputs: 4 * filters,
+      size: settings.planar(settings.kernelSize))
     convolution.padding = .same(SamePadding())
-    convolution.kernel = Weights(kernel)
     return convolution
+  }
+
+  /// `[outputs, inputs, height, width]`
+  private func kernel(_ stored: FloatValues) -> FloatValues {
+    stored.shaped(settings.planar(settings.kernelSize) + stored.shape.suffix(2))
+      .transposed([3, 2, 0, 1])
   }
 
   private func step(

@@ -4,9 +4,12 @@ import TensorCore
 extension ValidPadding {
   /// No padding, spelled out as the reference writes it.
   static var none: ValidPadding {
-    var padding = ValidPadding()
-    padding.paddingAmounts = BorderAmounts(top: 0, bottom: 0, left: 0, right: 0)
-    return padding
+    ValidPadding(BorderAmounts(top: 0, bottom: 0, left: 0, right: 0))
+  }
+
+  init(_ amounts: BorderAmounts) {
+    self.init()
+    paddingAmounts = amounts
   }
 }
 
@@ -17,130 +20,200 @@ extension LayerConfiguration.Border {
 
   var poolingPadding: Pooling.Padding { self == .same ? .same(SamePadding()) : .valid(.none) }
 
-  /// Length of the output of a window of `extent` elements.
+  /// Length of the output of a window of `extent` elements. Causal padding puts `extent` − 1 zeros
+  /// before the first step.
   func length(_ input: Int?, extent: Int, stride: Int) -> Int? {
     guard let input else { return nil }
-    return self == .same ? (input + stride - 1) / stride : max(0, input - extent + stride) / stride
+    return self == .same || self == .causal
+      ? (input + stride - 1) / stride : max(0, input - extent + stride) / stride
+  }
+
+  /// Length of the output of a transposed convolution.
+  func transposedLength(_ input: Int, extent: Int, stride: Int, outputPadding: Int?) -> Int {
+    guard let outputPadding else {
+      return self == .same ? input * stride : input * stride + max(extent - stride, 0)
+    }
+    let pad = self == .same ? extent / 2 : 0
+    return (input - 1) * stride + extent - 2 * pad + outputPadding
   }
 }
 
-/// What the two-dimensional convolutions have in common.
+/// What convolutions have in common.
 struct ConvolutionSettings: Sendable {
+  let axes: SpatialAxes
   let kernelSize: [Int]
   let strides: [Int]
   let dilation: [Int]
   let border: LayerConfiguration.Border
   let hasBias: Bool
-  let format: LayerConfiguration.DataFormat
   let activation: ActivationFunction
   /// Keras 1 keeps Theano's order of a kernel's axes where `dim_ordering` is `th`.
   let isTheanoKernel: Bool
-  /// Theano's convolution turns the kernel by 180°.
-  let isTurned: Bool
+  /// Theano's convolution turns the kernel round.
+  private let isTurned: Bool
 
-  init(
-    _ configuration: LayerConfiguration,
-    borders: [LayerConfiguration.Border] = [.valid, .same]
-  ) throws {
-    if let rows = configuration.field("nb_row"), let columns = configuration.field("nb_col") {
-      kernelSize = [
-        try configuration.int(rows.name), try configuration.int(columns.name),
-      ]
-    } else {
-      kernelSize = try configuration.pair("kernel_size")
-    }
-    strides = try configuration.pair("strides", "subsample", default: [1, 1])
-    dilation = try configuration.pair("dilation_rate", "atrous_rate", default: [1, 1])
-    border = try configuration.border(allowing: borders)
+  /// Keras 1's names of the kernel's sizes.
+  private static let kernelFields = [
+    ["filter_length"], ["nb_row", "nb_col"], ["kernel_dim1", "kernel_dim2", "kernel_dim3"],
+  ]
+
+  init(_ configuration: LayerConfiguration, allowsCausal: Bool = false) throws {
+    axes = try SpatialAxes(configuration)
+    let count = axes.count
+    let fields = Self.kernelFields[count - 1]
+    kernelSize =
+      configuration.field(fields[0]) == nil
+      ? try configuration.sizes("kernel_size", count: count)
+      : try fields.map { try configuration.int($0) }
+    let ones = [Int](repeating: 1, count: count)
+    strides = try configuration.sizes(
+      "strides", "subsample_length", "subsample", count: count, default: ones)
+    dilation = try configuration.sizes(
+      "dilation_rate", "atrous_rate", count: count, default: ones)
+    border = try configuration.border(
+      allowing: [.valid, .same] + (allowsCausal && count == 1 ? [.causal] : []))
     hasBias = try configuration.bool("use_bias", "bias", default: true)
-    format = try configuration.dataFormat ?? .channelsLast
     activation = try ActivationFunction(configuration)
     isTheanoKernel =
-      configuration.fields["dim_ordering"] != nil && format == .channelsFirst
+      count > 1 && configuration.fields["dim_ordering"] != nil && axes.format == .channelsFirst
     isTurned = configuration.version.backend == "theano"
+    guard !isTurned || count < 3 else {
+      throw configuration.unsupported(
+        nil, "three-dimensional convolutions that Theano trained are not supported")
+    }
   }
 
   /// Extents of the kernel with its gaps.
   var extents: [Int] { zip(kernelSize, dilation).map { ($0 - 1) * $1 + 1 } }
 
-  /// The layer's input as an image in the layout that the layer works on.
-  func image(_ call: LayerCall, _ network: inout NetworkWriter) throws -> KerasTensor {
-    let input = try call.input
-    return try network.image(input, format, call)
+  func slots(_ kernels: String...) -> [WeightSlot] {
+    kernels.map { WeightSlot($0) } + WeightSlot.named(hasBias ? "bias" : nil)
   }
 
-  func output(_ input: KerasTensor, channels: Int) -> KerasTensor {
-    var output = input
-    for (axis, place) in [BlobAxis.height, .width].enumerated() {
-      guard let index = input.index(of: place) else { continue }
-      output.shape[index] = border.length(
-        input.shape[index], extent: extents[axis], stride: strides[axis])
+  func bias(_ call: LayerCall, _ filters: Int) throws -> Weights? {
+    hasBias ? Weights(try call.weight("bias", [filters])) : nil
+  }
+
+  /// The tensor that the convolution of `input` gives.
+  func output(_ input: KerasTensor, filters: Int, _ call: LayerCall) throws -> KerasTensor {
+    let lengths = axes.lengths(input).enumerated().map { axis, length in
+      border.length(length, extent: extents[axis], stride: strides[axis])
     }
-    if let index = input.index(of: .channel) { output.shape[index] = channels }
-    return output
-  }
-
-  /// Refuses an image that is smaller than the kernel.
-  func check(_ output: KerasTensor, _ input: KerasTensor, _ call: LayerCall) throws {
-    guard !output.shape.contains(0) || input.isGuess else {
+    guard !lengths.contains(0) || input.isGuess else {
       throw call.error(
-        "its input \(input.shapeText) is smaller than its window of "
-          + "\(extents[0]) × \(extents[1])")
+        "its input \(input.shapeText) is smaller than its kernel of \(KerasTensor.product(extents))"
+      )
     }
+    return axes.resized(input, to: lengths, channels: filters)
   }
 
-  /// A convolution whose fields are those that all kinds share.
-  func convolution(outputChannels: Int, kernelChannels: Int, groups: Int) -> Convolution {
-    var convolution = Convolution()
-    convolution.outputChannels = outputChannels
-    convolution.kernelChannels = kernelChannels
+  /// The blob of the input with the zeros of causal padding before it.
+  func padded(_ input: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter) -> String {
+    guard border == .causal else { return input.blob }
+    let amounts = BorderAmounts(top: 0, bottom: 0, left: extents[0] - 1, right: 0)
+    return network.add(
+      call.name + "__causal_pad__", Padding(.constant(value: 0), amounts), [input.blob],
+      to: input.blob + "__causal_pad__")
+  }
+
+  /// Height and width of Core ML's layer: steps lie along the width, depth is another layer's.
+  func planar(_ numbers: [Int]) -> [Int] {
+    numbers.count == 1 ? [1] + numbers : Array(numbers.suffix(2))
+  }
+
+  /// - Parameter kernel: `[outputs, inputs of a group, height, width]`
+  func convolution(_ kernel: FloatValues, groups: Int = 1, bias: Weights? = nil) -> Convolution {
+    var convolution = Convolution(
+      Weights(kernel), inputs: kernel.shape[1], outputs: kernel.shape[0],
+      size: planar(kernelSize), bias: bias)
     convolution.nGroups = groups
-    convolution.kernelSize = kernelSize
-    convolution.stride = strides
-    convolution.dilationFactor = dilation
+    convolution.stride = planar(strides)
+    convolution.dilationFactor = planar(dilation)
     convolution.padding = border.convolutionPadding
     return convolution
   }
 
-  /// `[h, w, …]` turned by 180°, where the framework that trained it convolves that way.
-  func turned(_ kernel: FloatValues) -> FloatValues {
-    guard isTurned, kernel.shape.count == 4 else { return kernel }
-    let shape = kernel.shape
+  /// The kernel, `[outputs, inputs of a group, height, width]`, of a sequence or an image.
+  func kernel(_ call: LayerCall, inputs: Int?, outputs: Int) throws -> FloatValues {
+    if isTheanoKernel { return try call.weight("kernel", [outputs, inputs] + kernelSize) }
+    // Keras 1 has [k, 1, in, out] for sequences.
+    let rank = call.weights.first { $0.name == "kernel" }?.shape.count
+    let size: [Int?] = kernelSize + (axes.count == 1 && rank == 4 ? [1] : [])
+    return turned(try call.weight("kernel", size + [inputs, outputs])).transposed([3, 2, 0, 1])
+  }
+
+  /// `[height, width, …]` of a stored kernel, turned by 180° where the framework that trained it
+  /// convolves that way.
+  func turned(_ stored: FloatValues) -> FloatValues {
+    let shape = planar(kernelSize) + stored.shape.suffix(2)
+    guard isTurned else { return stored.shaped(shape) }
     let inner = shape[2] * shape[3]
-    let count = shape[0] * shape[1]
-    let source = kernel.array()
-    var target = [Float]()
-    target.reserveCapacity(source.count)
-    for position in 0..<count {
-      let start = (count - 1 - position) * inner
-      target += source[start..<start + inner]
-    }
-    return FloatValues(target).shaped(shape)
+    let source = stored.array()
+    return FloatValues(
+      (0..<shape[0] * shape[1]).reversed().flatMap { source[$0 * inner..<($0 + 1) * inner] }
+    ).shaped(shape)
+  }
+
+  /// A convolution of each channel by the weight `depthwise_kernel`, `[size…, C, multiplier]`.
+  func depthwise(_ call: LayerCall, _ input: KerasTensor, multiplier: Int) throws -> Convolution {
+    let known = input.isGuess ? nil : input.size(of: .channel)
+    let stored = turned(try call.weight("depthwise_kernel", kernelSize + [known, multiplier]))
+    let channels = stored.shape[2]
+    let outputs = try checkedProduct([channels, multiplier], limit: Limits.dimension)
+    let kernel = stored.shaped(planar(kernelSize) + [1, outputs]).transposed([3, 2, 0, 1])
+    return convolution(kernel, groups: channels)
   }
 }
 
-extension NetworkWriter {
-  /// The tensor as an image in the layout of a layer's data format.
-  mutating func image(
-    _ tensor: KerasTensor, _ format: LayerConfiguration.DataFormat, _ call: LayerCall
-  ) throws -> KerasTensor {
-    switch tensor.rank {
-    case 4: return relaid(tensor, to: format.layout, for: call.name)
-    case 5:
-      return relaid(
-        tensor,
-        to: format == .channelsLast ? .imageSequence : .imageSequenceChannelsFirst,
-        for: call.name)
-    default:
-      throw call.error("its input \(tensor.shapeText) is no image")
+extension LayerConfiguration {
+  /// Parts of the channels that do not see each other.
+  func groups(of filters: Int) throws -> Int {
+    let groups = try int("groups", default: 1)
+    guard filters % groups == 0 else {
+      throw unsupported("groups", "\(filters) filters do not divide into \(groups) groups")
     }
+    return groups
+  }
+}
+
+extension Convolution {
+  /// A convolution of steps of 1 without gaps and padding; the kernel is
+  /// `[outputs, inputs, height, width]`.
+  init(_ kernel: Weights, inputs: Int, outputs: Int, size: [Int], bias: Weights? = nil) {
+    self.init()
+    outputChannels = outputs
+    kernelChannels = inputs
+    nGroups = 1
+    kernelSize = size
+    stride = [1, 1]
+    dilationFactor = [1, 1]
+    padding = .valid(.none)
+    self.kernel = kernel
+    hasBias = bias != nil
+    self.bias = bias
+  }
+
+  /// A 1 × 1 convolution: a matrix `[outputs, inputs]` at each place.
+  static func pointwise(
+    _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil
+  ) -> Convolution {
+    Convolution(matrix, inputs: inputs, outputs: outputs, size: [1, 1], bias: bias)
   }
 }
 
 /// out = activation(kernel ∗ in + bias)
-struct Conv2D: KerasLayer {
-  static let classNames = [
-    "Conv2D", "Convolution2D", "AtrousConvolution2D", "AtrousConv2D",
+struct Conv: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "Conv1D", "Convolution1D", "AtrousConvolution1D", "AtrousConv1D",
+      becomes: "convolution along the width, permutes round it",
+      options: "`padding='causal'`: padding before it; `groups`"),
+    KerasLayerClass(
+      "Conv2D", "Convolution2D", "AtrousConvolution2D", "AtrousConv2D",
+      becomes: "convolution",
+      options:
+        "`strides`, `padding`, `dilation_rate`, `groups`, `use_bias`, \(KerasLayerClass.dataFormat)"
+    ),
   ]
 
   private let filters: Int
@@ -149,38 +222,97 @@ struct Conv2D: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     filters = try configuration.int("filters", "nb_filter")
-    groups = try configuration.int("groups", default: 1)
-    settings = try ConvolutionSettings(configuration)
-    guard filters % groups == 0 else {
-      throw configuration.unsupported(
-        "groups", "\(filters) filters do not divide into \(groups) groups")
-    }
+    groups = try configuration.groups(of: filters)
+    settings = try ConvolutionSettings(configuration, allowsCausal: true)
   }
 
-  var weights: [WeightSlot] {
-    [WeightSlot("kernel")] + (settings.hasBias ? [WeightSlot("bias")] : [])
-  }
+  var weights: [WeightSlot] { settings.slots("kernel") }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try settings.image(call, &network)
+    let input = try settings.axes.input(call, &network)
     let channels = input.isGuess ? nil : input.size(of: .channel)
-    let size = settings.kernelSize
-    let kernel: FloatValues
-    if settings.isTheanoKernel {
-      kernel = try call.weight("kernel", [filters, channels, size[0], size[1]])
-    } else {
-      let perGroup = channels.map { $0 / groups }
-      let stored = try call.weight("kernel", size.map { $0 } + [perGroup, filters])
-      kernel = settings.turned(stored).transposed([3, 2, 0, 1])
-    }
-    var convolution = settings.convolution(
-      outputChannels: filters, kernelChannels: kernel.shape[1], groups: groups)
-    convolution.kernel = Weights(kernel)
+    let kernel = try settings.kernel(call, inputs: channels.map { $0 / groups }, outputs: filters)
+    var output = try settings.output(input, filters: filters, call)
+    let convolution = settings.convolution(
+      kernel, groups: groups, bias: try settings.bias(call, filters))
+    output.blob = network.add(call.name, convolution, [settings.padded(input, call, &network)])
+    return [try network.activate(settings.activation, output, call)]
+  }
+}
+
+/// A convolution of each channel on its own, with `depth_multiplier` results a channel.
+struct DepthwiseConv: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "DepthwiseConv1D", "DepthwiseConvolution1D",
+      becomes: "convolution of as many groups as channels", options: "`depth_multiplier`"),
+    KerasLayerClass(
+      "DepthwiseConv2D", "DepthwiseConvolution2D",
+      becomes: "convolution of as many groups as channels",
+      options: "`depth_multiplier`, those of Conv2D"),
+  ]
+
+  private let multiplier: Int
+  private let settings: ConvolutionSettings
+
+  init(_ configuration: LayerConfiguration) throws {
+    multiplier = try configuration.int("depth_multiplier", default: 1)
+    settings = try ConvolutionSettings(configuration, allowsCausal: true)
+  }
+
+  var weights: [WeightSlot] { settings.slots("depthwise_kernel") }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try settings.axes.input(call, &network)
+    var convolution = try settings.depthwise(call, input, multiplier: multiplier)
     convolution.hasBias = settings.hasBias
-    if settings.hasBias { convolution.bias = Weights(try call.weight("bias", [filters])) }
-    var output = settings.output(input, channels: filters)
-    try settings.check(output, input, call)
-    output.blob = network.add(call.name, convolution, [input.blob])
+    convolution.bias = try settings.bias(call, convolution.outputChannels)
+    var output = try settings.output(input, filters: convolution.outputChannels, call)
+    output.blob = network.add(call.name, convolution, [settings.padded(input, call, &network)])
+    return [try network.activate(settings.activation, output, call)]
+  }
+}
+
+/// A depthwise convolution, then a 1 × 1 convolution with the bias.
+struct SeparableConv: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "SeparableConv1D", "SeparableConvolution1D",
+      becomes: "two convolutions along the width", options: "`depth_multiplier`"),
+    KerasLayerClass(
+      "SeparableConv2D", "SeparableConvolution2D",
+      becomes: "two convolutions", options: "`depth_multiplier`, those of Conv2D"),
+  ]
+
+  private let filters: Int
+  private let multiplier: Int
+  private let settings: ConvolutionSettings
+
+  init(_ configuration: LayerConfiguration) throws {
+    filters = try configuration.int("filters", "nb_filter")
+    multiplier = try configuration.int("depth_multiplier", default: 1)
+    settings = try ConvolutionSettings(configuration, allowsCausal: true)
+  }
+
+  var weights: [WeightSlot] { settings.slots("depthwise_kernel", "pointwise_kernel") }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try settings.axes.input(call, &network)
+    let depthwise = try settings.depthwise(call, input, multiplier: multiplier)
+    let inner = depthwise.outputChannels
+    let ones = settings.kernelSize.map { _ in 1 }
+    let kernel = try call.weight("pointwise_kernel", ones + [inner, filters])
+    var pointwise = Convolution.pointwise(
+      Weights(kernel.shaped([inner, filters]).transposed([1, 0])), inputs: inner,
+      outputs: filters, bias: try settings.bias(call, filters))
+    // As the reference has it.
+    if settings.axes.count == 2 { pointwise.padding = settings.border.convolutionPadding }
+    var output = try settings.output(input, filters: filters, call)
+    let intermediate = network.add(
+      call.name + "_step_1", depthwise, [settings.padded(input, call, &network)],
+      to: call.name + "_output_intermin_")
+    output.blob = network.add(
+      call.name + "_step_2", pointwise, [intermediate], to: call.name + "_output")
     return [try network.activate(settings.activation, output, call)]
   }
 }

@@ -2,7 +2,15 @@ import CoreMLModel
 
 /// y = activation(x · kernel + bias) over the last axis.
 struct Dense: KerasLayer {
-  static let classNames = ["Dense"]
+  static let classes = [
+    KerasLayerClass(
+      "Dense",
+      becomes: "innerProduct; a 1 × 1 convolution on images and volumes",
+      options: "`use_bias`, `activation`"),
+    KerasLayerClass(
+      "TimeDistributedDense",
+      becomes: "innerProduct"),
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let units: Int
@@ -16,7 +24,7 @@ struct Dense: KerasLayer {
   }
 
   var weights: [WeightSlot] {
-    [WeightSlot("kernel")] + (hasBias ? [WeightSlot("bias")] : [])
+    WeightSlot.named("kernel", hasBias ? "bias" : nil)
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -32,26 +40,13 @@ struct Dense: KerasLayer {
     if input.rank == 2 { output.isGuess = false }
     if input.layout.axes.contains(.height) || input.layout.axes.contains(.width) {
       // Core ML's inner product would flatten the image: a 1 × 1 convolution does not.
-      var convolution = Convolution()
-      convolution.outputChannels = units
-      convolution.kernelChannels = kernel.shape[0]
-      convolution.nGroups = 1
-      convolution.kernelSize = [1, 1]
-      convolution.stride = [1, 1]
-      convolution.dilationFactor = [1, 1]
-      convolution.padding = .valid(.none)
-      convolution.hasBias = hasBias
-      convolution.kernel = Weights(kernel.transposed([1, 0]))
-      convolution.bias = bias
+      let convolution = Convolution.pointwise(
+        Weights(kernel.transposed([1, 0])), inputs: kernel.shape[0], outputs: units, bias: bias)
       output.blob = network.add(call.name, convolution, [input.blob])
     } else {
-      var product = InnerProduct()
-      product.inputChannels = kernel.shape[0]
-      product.outputChannels = units
-      product.hasBias = hasBias
-      product.matrix = Weights(kernel.transposed([1, 0]))
-      product.bias = bias
-      output.blob = network.add(call.name, product, [input.blob])
+      output.blob = network.matrixProduct(
+        input.blob, Weights(kernel.transposed([1, 0])), inputs: kernel.shape[0], outputs: units,
+        bias: bias, call.name)
     }
     return [try network.activate(activation, output, call)]
   }

@@ -57,7 +57,13 @@ extension NetworkWriter {
 
 /// The number of boundaries that are not above each element.
 struct Discretization: KerasLayer {
-  static let classNames = ["Discretization"]
+  static let classes = [
+    KerasLayerClass(
+      "Discretization",
+      becomes: "a step for each boundary and their sum",
+      options: "`bin_boundaries`, `output_mode` int, one_hot, multi_hot, count",
+      refused: "boundaries that are not stored")
+  ]
 
   private let boundaries: [Double]
   private let mode: CategoryMode
@@ -97,7 +103,12 @@ struct Discretization: KerasLayer {
 
 /// A vector with a 1 at the place that a number names.
 struct CategoryEncoding: KerasLayer {
-  static let classNames = ["CategoryEncoding"]
+  static let classes = [
+    KerasLayerClass(
+      "CategoryEncoding",
+      becomes: "innerProduct, abs, relu; max or sum for several numbers", options: "`output_mode`",
+      refused: "`count_weights`")
+  ]
 
   private let count: Int
   private let mode: CategoryMode
@@ -118,7 +129,12 @@ struct CategoryEncoding: KerasLayer {
 
 /// The place of each whole number in a vocabulary, behind those for what is not in it.
 struct IntegerLookup: KerasLayer {
-  static let classNames = ["IntegerLookup"]
+  static let classes = [
+    KerasLayerClass(
+      "IntegerLookup",
+      becomes: "innerProduct, abs, relu, innerProduct", options: "`vocabulary`, `output_mode`",
+      refused: "`mask_token`, `invert`, `num_oov_indices` other than 1, vocabularies in files")
+  ]
 
   private let vocabulary: [Float]
   private let mode: CategoryMode

@@ -3,7 +3,12 @@ import TensorCore
 
 /// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.
 struct DotLayer: KerasLayer {
-  static let classNames = ["Dot"]
+  static let classes = [
+    KerasLayerClass(
+      "Dot",
+      becomes: "dot; for sequences a product of matrices, \(KerasLayerClass.matrices)",
+      options: "`axes`, `normalize`", refused: "`normalize` of tensors of more than three axes")
+  ]
 
   private let axes: [Int]
   private let isNormalized: Bool
@@ -49,9 +54,7 @@ extension NetworkWriter {
       if isNormalized {
         let name = "\(call.name)__unit_\(position)__"
         tensor = withChannelAxis(axis, of: [tensor], for: name) { network, tensors in
-          var result = tensors[0]
-          result.blob = network.unitNormalized(result.blob, .c, name)
-          return result
+          return tensors[0].with(network.unitNormalized(tensors[0].blob, .c, name))
         }
       }
       if tensor.rank == 2 {
@@ -88,27 +91,20 @@ extension NetworkWriter {
       let others = (1..<tensor.rank).filter { $0 != axis }
       let known = tensor.shape.dropFirst().compactMap { $0 }
       guard known.count == tensor.rank - 1, !tensor.isGuess else {
-        throw call.error(
-          "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
-          hint: "fix it with --input-shape")
+        throw call.unknownSize(of: tensor)
       }
-      var moved = tensor
-      moved.shape = [tensor.shape[0]] + (others + [axis]).map { tensor.shape[$0] }
-      moved.layout.axes = (others + [axis]).map { tensor.layout.axes[$0 - 1] }
       let made = others.map { known[$0 - 1] }
       let name = "\(call.name)__matrix_\(position)__"
       let matrix = try reshaped(
-        settled(moved, for: name),
-        to: [try checkedProduct(made, limit: Limits.dimension), known[axis - 1]],
-        preferred: .channelsFirst, call.with(name: name, inputs: []))
+        settled(tensor.reordered(others + [axis]), for: name),
+        to: [try checkedProduct(made, limit: Limits.dimension), known[axis - 1]], name: name, call)
       matrices.append(position == 0 ? matrix : transposed(matrix))
       sizes += made
     }
     let product = try matrixProduct(
       matrices[0], matrices[1], call.name + "__product__", call)
-    let result = try reshaped(
+    return try reshaped(
       settled(product, for: call.name + "_product"), to: sizes, preferred: call.preferredImage,
-      call.with(name: call.name, inputs: []))
-    return result
+      call)
   }
 }

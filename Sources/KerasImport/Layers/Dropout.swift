@@ -1,14 +1,16 @@
 /// Layers that act in training only: their output is their input.
 struct Dropout: KerasLayer {
-  static let classNames = [
-    "Dropout", "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
-    "GaussianDropout", "AlphaDropout", "ActivityRegularization", "ActivityRegularizer", "Identity",
-    "RandomFlip", "RandomRotation", "RandomZoom", "RandomTranslation", "RandomContrast",
-    "RandomBrightness", "RandomHeight", "RandomWidth", "RandomShear", "RandomPerspective",
-    "RandomGrayscale", "RandomHue", "RandomSaturation", "RandomSharpness", "RandomColorJitter",
-    "RandomColorDegeneration", "RandomErasing", "RandomGaussianBlur", "RandomInvert",
-    "RandomPosterization", "RandomElasticTransform", "RandAugment", "AugMix", "CutMix", "MixUp",
-    "StochasticDepth", "Solarization",
+  static let classes = [
+    KerasLayerClass(
+      "Dropout", "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+      "GaussianDropout", "AlphaDropout", "ActivityRegularization", "ActivityRegularizer",
+      "Identity", "RandomFlip", "RandomRotation", "RandomZoom", "RandomTranslation",
+      "RandomContrast", "RandomBrightness", "RandomHeight", "RandomWidth", "RandomShear",
+      "RandomPerspective", "RandomGrayscale", "RandomHue", "RandomSaturation", "RandomSharpness",
+      "RandomColorJitter", "RandomColorDegeneration", "RandomErasing", "RandomGaussianBlur",
+      "RandomInvert", "RandomPosterization", "RandomElasticTransform", "RandAugment", "AugMix",
+      "CutMix", "MixUp", "StochasticDepth", "Solarization",
+      becomes: "nothing: layers that act in training only")
   ]
   static let maskPolicy = MaskPolicy.passes
   static let vanishes = true

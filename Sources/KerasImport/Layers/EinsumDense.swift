@@ -3,26 +3,27 @@ import TensorCore
 
 /// activation(Σ x · kernel + bias) over the axes that an equation names, such as `abc,cde->abde`.
 struct EinsumDense: KerasLayer {
-  static let classNames = ["EinsumDense"]
+  static let classes = [
+    KerasLayerClass(
+      "EinsumDense",
+      becomes: "reshape, innerProduct or 1 × 1 convolution, reshape",
+      options:
+        "`equation`, `bias_axes`, `activation`; axes that kernel and output share: a grouped convolution"
+    )
+  ]
 
-  private let input: String
-  private let kernel: String
-  private let output: String
+  private let equation: Einsum
   private let biasAxes: String
-  private let equation: String
   private let activation: ActivationFunction
 
   init(_ configuration: LayerConfiguration) throws {
-    equation = try configuration.string("equation").filter { $0 != " " }
     biasAxes = try configuration.string("bias_axes", default: "")
     activation = try ActivationFunction(configuration)
-    let sides = equation.split(separator: ">", omittingEmptySubsequences: false)
-    let terms = sides[0].dropLast().split(separator: ",", omittingEmptySubsequences: false)
-    guard sides.count == 2, sides[0].hasSuffix("-"), terms.count == 2, equation.utf8.count < 64
-    else {
-      throw configuration.unsupported("equation", "'\(equation.prefix(64))' is no equation")
+    let text = try configuration.string("equation")
+    guard let equation = Einsum(text), equation.terms.count == 2 else {
+      throw configuration.unsupported("equation", "'\(text.prefix(64))' is no equation")
     }
-    (input, kernel, output) = (String(terms[0]), String(terms[1]), String(sides[1]))
+    self.equation = equation
   }
 
   var weights: [WeightSlot] {
@@ -31,25 +32,19 @@ struct EinsumDense: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let given = try call.input
-    // Letters that no equation has stand for the axes of an ellipsis.
-    let named = input.filter { $0.isLetter }.count
-    let rest = String("ⅠⅡⅢⅣⅤⅥⅦⅧ".prefix(max(given.rank - named, 0)))
-    let source = Array(expanded(input, rest))
-    let target = Array(expanded(output, rest))
-    let factors = Array(kernel)
-    // Axes for each place of which there is a matrix of its own.
-    let own = source.filter { target.contains($0) && factors.contains($0) }
-    let kept = source.filter { target.contains($0) && !own.contains($0) }
-    let summed = source.filter { !target.contains($0) }
-    let made = factors.filter { !source.contains($0) }
+    let (source, target) = Einsum.expanding(
+      equation.terms[0], equation.target, rank: given.rank)
+    let factors = equation.terms[1]
+    let roles = Einsum.Roles(source, factors, to: target)
+    let (own, kept, summed, made) = (roles.shared, roles.rows, roles.summed, roles.columns)
     guard source.count == given.rank, Set(source).count == source.count,
       Set(factors).count == factors.count, Set(target) == Set(kept + own + made),
       target.count == kept.count + own.count + made.count, source.first == target.first,
       kept.first == source.first, Set(factors) == Set(summed + own + made)
     else {
       throw call.unsupported(
-        "the equation '\(equation)' for an input \(given.shapeText): only sums over axes of the "
-          + "input that the kernel has are supported")
+        "the equation '\(equation.text)' for an input \(given.shapeText): only sums over axes of "
+          + "the input that the kernel has are supported")
     }
     let shape = factors.map { letter in
       source.firstIndex(of: letter).flatMap { given.isGuess ? nil : given.shape[$0] }
@@ -71,7 +66,7 @@ struct EinsumDense: KerasLayer {
     if own.count + summed.count != 1 {
       tensor = try network.reshaped(
         network.settled(tensor, for: call.name + "_merge"), to: try known(outer, call) + [all],
-        preferred: .channelsLast, call.with(name: call.name + "__merge__", inputs: []))
+        preferred: .channelsLast, name: call.name + "__merge__", call)
     }
     let results = try checkedProduct([groups, outputs], limit: Limits.dimension)
     if groups == 1 {
@@ -84,34 +79,16 @@ struct EinsumDense: KerasLayer {
     if own.count + made.count != 1 {
       tensor = try network.reshaped(
         tensor, to: try known(outer, call) + own.map(size) + made.map(size),
-        preferred: .channelsLast, call.with(name: call.name + "__split__", inputs: []))
+        preferred: .channelsLast, name: call.name + "__split__", call)
     }
     tensor = rearranged(tensor, kept + own + made, target)
     if !biasAxes.isEmpty { tensor = try biased(tensor, target, call, &network) }
     return [try network.activate(activation, tensor, call)]
   }
 
-  private func expanded(_ term: String, _ rest: String) -> String {
-    var result = ""
-    var isOpen = true
-    for letter in term {
-      if letter != "." {
-        result.append(letter)
-      } else if isOpen {
-        result += rest
-        isOpen = false
-      }
-    }
-    return result
-  }
-
   private func known(_ sizes: [Int?], _ call: LayerCall) throws -> [Int] {
     let result = sizes.compactMap { $0 }
-    guard result.count == sizes.count else {
-      throw call.error(
-        "its input \(try call.input.shapeText) has an unknown size", code: .mismatch,
-        hint: "fix it with --input-shape")
-    }
+    guard result.count == sizes.count else { throw call.unknownSize(of: try call.input) }
     return result
   }
 
@@ -119,11 +96,7 @@ struct EinsumDense: KerasLayer {
   private func rearranged(
     _ tensor: KerasTensor, _ old: [Character], _ new: [Character]
   ) -> KerasTensor {
-    let order = new.compactMap { old.firstIndex(of: $0) }
-    var result = tensor
-    result.shape = order.map { tensor.shape[$0] }
-    result.layout.axes = order.dropFirst().map { tensor.layout.axes[$0 - 1] }
-    return result
+    tensor.reordered(new.dropFirst().compactMap { old.firstIndex(of: $0) })
   }
 
   private func biased(
@@ -133,7 +106,7 @@ struct EinsumDense: KerasLayer {
     let letters = Array(biasAxes)
     let indices = letters.compactMap { target.firstIndex(of: $0) }.sorted()
     guard indices.count == letters.count, let first = indices.first, first > 0 else {
-      throw call.error("the bias axes '\(biasAxes)' are no axes of '\(equation)'")
+      throw call.error("the bias axes '\(biasAxes)' are no axes of '\(equation.text)'")
     }
     let shape = (first..<target.count).map { indices.contains($0) ? tensor.shape[$0] : 1 }
     let stored = try call.weight("bias", shape)

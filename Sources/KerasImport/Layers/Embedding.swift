@@ -2,7 +2,12 @@ import CoreMLModel
 
 /// A row of a table for each index.
 struct EmbeddingLayer: KerasLayer {
-  static let classNames = ["Embedding"]
+  static let classes = [
+    KerasLayerClass(
+      "Embedding",
+      becomes: "embedding; with a reshape round it for indices of more than one axis",
+      options: "`mask_zero`: the mask goes to the layers that heed it")
+  ]
   static let maskPolicy = MaskPolicy.decides
 
   private let indices: Int
@@ -24,9 +29,7 @@ struct EmbeddingLayer: KerasLayer {
     if input.rank > 2 {
       // All indices as one sequence.
       guard let count = input.itemCount, !input.isGuess else {
-        throw call.error(
-          "its input \(input.shapeText) has an unknown size", code: .mismatch,
-          hint: "fix it with --input-shape")
+        throw call.unknownSize(of: input)
       }
       output = try network.reshaped(
         input, to: [count, 1], preferred: call.preferredImage, renamed(call, "__indices__"))

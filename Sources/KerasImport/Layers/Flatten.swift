@@ -3,7 +3,11 @@ import TensorCore
 
 /// All axes but the batch as one, in Keras' order.
 struct FlattenLayer: KerasLayer {
-  static let classNames = ["Flatten"]
+  static let classes = [
+    KerasLayerClass(
+      "Flatten",
+      becomes: "flatten; a reshape for volumes", options: "`data_format`")
+  ]
 
   /// Whether a channels-first image is first brought to channels last, as `data_format` asks.
   private let swapsChannels: Bool
@@ -22,9 +26,7 @@ struct FlattenLayer: KerasLayer {
     default:
       if input.layout.axes.count > 3 {
         guard let count = input.itemCount else {
-          throw call.error(
-            "its input \(input.shapeText) has an unknown size", code: .mismatch,
-            hint: "fix it with --input-shape")
+          throw call.unknownSize(of: input)
         }
         if swapsChannels {
           // Keras moves the channels behind the other axes.

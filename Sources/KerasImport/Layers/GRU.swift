@@ -4,18 +4,19 @@ import TensorCore
 /// z, r = g(W·x + R·h + b); h̃ = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ h̃ + z ∘ h
 ///
 /// With `reset_after` h̃ = f(W·x + b + r ∘ (R·h + b′)), which Core ML's layer cannot say.
-struct GRULayer: RecurrentKerasLayer {
-  static let classNames = ["GRU"]
-
-  let layer: RecurrentLayer
-
-  init(_ configuration: LayerConfiguration) throws {
-    layer = RecurrentLayer(
-      cell: try GRUCell(configuration), path: try RecurrentPath(configuration))
-  }
-}
-
 struct GRUCell: RecurrentCell {
+  static let classes = [
+    KerasLayerClass(
+      "GRU",
+      becomes: "gru; with `reset_after`, a mask or another function \(KerasLayerClass.unrolled)",
+      options:
+        "those of SimpleRNN, `reset_after`: an LSTM of three steps for each where their number is unknown",
+      refused: "as SimpleRNN"),
+    KerasLayerClass(
+      "CuDNNGRU",
+      becomes: "as GRU with `reset_after`"),
+  ]
+
   let weights: [WeightSlot]
   private let settings: RecurrentSettings
   private let gateActivation: ActivationFunction
@@ -24,24 +25,15 @@ struct GRUCell: RecurrentCell {
   private let storage: GateWeights.Storage
 
   init(_ configuration: LayerConfiguration) throws {
-    // TensorFlow 2's cell, which its GRU layers are made of, resets after by default.
-    try self.init(
-      configuration,
-      resetsAfter: try configuration.bool("reset_after", default: false), storage: nil)
-  }
-
-  /// - Parameter storage: how the weights are kept, where that is not Keras' own way.
-  init(
-    _ configuration: LayerConfiguration, resetsAfter: Bool, storage: GateWeights.Storage?
-  ) throws {
+    let isCuDNN = configuration.kind == "CuDNNGRU"
     settings = try RecurrentSettings(configuration)
     gateActivation = try configuration.recurrentActivation(
-      "recurrent_activation", "inner_activation",
-      default: storage == .cuDNN ? "sigmoid" : "hard_sigmoid")
+      "recurrent_activation", "inner_activation", default: isCuDNN ? "sigmoid" : "hard_sigmoid")
     nativeGate = GateFunction(gateActivation, configuration.version)
     weights = GateWeights.slots(configuration, gates: ["z", "r", "h"], hasBias: settings.hasBias)
-    self.resetsAfter = resetsAfter
-    self.storage = storage ?? (resetsAfter ? .twoBiases : .keras)
+    // TensorFlow 2's cell, which its GRU layers are made of, resets after by default.
+    resetsAfter = try isCuDNN || configuration.bool("reset_after", default: false)
+    storage = isCuDNN ? .cuDNN : resetsAfter ? .twoBiases : .keras
   }
 
   var units: Int { settings.units }
@@ -128,54 +120,35 @@ struct GRUCell: RecurrentCell {
       states: [h])
   }
 
-  func steps(_ weights: CellWeights) throws -> any RecurrentSteps {
-    Steps(gates: try gates(weights), cell: self, call: weights.call)
-  }
-
-  private struct Steps: RecurrentSteps {
-    let gates: GateWeights
-    let cell: GRUCell
-    let call: LayerCall
-
-    func prepare(_ input: String, _ name: String, _ network: inout NetworkWriter) -> String {
-      network.matrixProduct(
-        input, GateWeights.stacked(gates.input), inputs: gates.inputSize, outputs: 3 * cell.units,
-        bias: gates.bias.isEmpty ? nil : GateWeights.stacked(gates.bias), name)
-    }
-
-    func step(
-      _ x: String, _ states: [String], _ name: String, _ network: inout NetworkWriter
-    ) throws -> [String] {
-      let units = cell.units
+  func steps(_ weights: CellWeights) throws -> RecurrentSteps {
+    let gates = try gates(weights)
+    return gates.steps { x, states, name, network in
       let h = states[0]
-      let count = cell.resetsAfter ? 3 : 2
+      let count = resetsAfter ? 3 : 2
       let products = network.matrixProduct(
         h, GateWeights.stacked(Array(gates.recurrent[..<count])), inputs: units,
         outputs: count * units,
         bias: gates.recurrentBias.isEmpty ? nil : GateWeights.stacked(gates.recurrentBias),
         name + "h")
       let gateProducts =
-        cell.resetsAfter ? network.slice(products, 0..<2 * units, name + "hzr") : products
+        resetsAfter ? network.slice(products, 0..<2 * units, name + "hzr") : products
       let sums = network.sum(
         [network.slice(x, 0..<2 * units, name + "xzr"), gateProducts], name + "zr")
-      let gates = network.split(
-        try network.activate(cell.gateActivation, sums, name + "gates", call), into: 2,
+      let parts = network.split(
+        try network.activate(gateActivation, sums, name + "gates", weights.call), into: 2,
         name + "split")
-      let (z, r) = (gates[0], gates[1])
-      let kept: String
-      if cell.resetsAfter {
-        kept = network.product(
+      let (z, r) = (parts[0], parts[1])
+      let kept =
+        resetsAfter
+        ? network.product(
           r, network.slice(products, 2 * units..<3 * units, name + "hh"), name + "reset")
-      } else {
-        kept = network.matrixProduct(
-          network.product(r, h, name + "reset"), Weights(self.gates.recurrent[2]), inputs: units,
+        : network.matrixProduct(
+          network.product(r, h, name + "reset"), Weights(gates.recurrent[2]), inputs: units,
           outputs: units, name + "hh")
-      }
       let candidate = try network.activate(
-        cell.settings.activation,
-        network.sum(
-          [network.slice(x, 2 * units..<3 * units, name + "xh"), kept], name + "sum"),
-        name + "act", call)
+        settings.activation,
+        network.sum([network.slice(x, 2 * units..<3 * units, name + "xh"), kept], name + "sum"),
+        name + "act", weights.call)
       let change = network.difference(h, candidate, name + "difference")
       return [
         network.sum([candidate, network.product(z, change, name + "kept")], name + "out")

@@ -4,13 +4,17 @@ import TensorCore
 /// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over groups of channels and
 /// all places. The groups become channels of a batch normalisation that computes its own statistics.
 struct GroupNormalization: KerasLayer {
-  static let classNames = ["GroupNormalization"]
+  static let classes = [
+    KerasLayerClass(
+      "GroupNormalization",
+      becomes: "reshape, batchnorm of each instance, reshape, scale",
+      options: "`groups`, −1 for one a channel; `axis`", refused: "volumes with the channels first")
+  ]
 
   fileprivate let groups: Int?
   private let axis: Int
   private let epsilon: Double
-  private let hasScale: Bool
-  private let hasCenter: Bool
+  private let affine: ScaleAndCenter
 
   init(_ configuration: LayerConfiguration) throws {
     let stored = try configuration.ints("groups")?.first ?? 32
@@ -20,13 +24,10 @@ struct GroupNormalization: KerasLayer {
     groups = stored == -1 ? nil : stored
     axis = try configuration.ints("axis")?.first ?? -1
     epsilon = try configuration.double("epsilon", default: 1e-3)
-    hasScale = try configuration.bool("scale", default: true)
-    hasCenter = try configuration.bool("center", default: true)
+    affine = try ScaleAndCenter(configuration)
   }
 
-  var weights: [WeightSlot] {
-    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
-  }
+  var weights: [WeightSlot] { affine.weights }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
@@ -41,12 +42,12 @@ struct GroupNormalization: KerasLayer {
       input,
       to: [
         try checkedProduct([sizes[0], sizes[1]], limit: Limits.dimension), sizes[2], sizes[3],
-      ], preferred: .channelsFirst, call.with(name: call.name + "__image__", inputs: []))
+      ], name: call.name + "__image__", call)
     let result = try normalized(image, 3, call, &network)
     return [
       try network.reshaped(
         result, to: sizes, preferred: call.preferredImage,
-        call.with(name: call.name + "__volume__", inputs: []))
+        name: call.name + "__volume__", call)
     ]
   }
 
@@ -62,9 +63,7 @@ struct GroupNormalization: KerasLayer {
     }
     guard let channels = sizes[0], let height = sizes[1], let width = sizes[2], !tensor.isGuess
     else {
-      throw call.error(
-        "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
-        hint: "fix it with --input-shape")
+      throw call.unknownSize(of: tensor)
     }
     let groups = groups ?? channels
     guard channels % groups == 0 else {
@@ -89,8 +88,7 @@ struct GroupNormalization: KerasLayer {
     }
     tensor.blob = network.add(call.name, normalization, [tensor.blob])
     if isGrouped { tensor.blob = reshape([channels, height, width], "__channels__") }
-    let gamma = hasScale ? try call.weight("gamma", [channels]) : nil
-    let beta = hasCenter ? try call.weight("beta", [channels]) : nil
+    let (gamma, beta) = try affine.values(call, [channels])
     let axes = try ReducibleAxes([axis], of: tensor, call)
     tensor.blob = network.scaled(
       tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")
@@ -113,26 +111,27 @@ extension TensorLayout {
 /// keras-contrib's: gamma · (x − mean) / (deviation + epsilon) + beta, over all places of each
 /// channel; TensorFlow Addons' is a group normalisation of groups of one.
 struct InstanceNormalization: KerasLayer {
-  static let classNames = ["InstanceNormalization"]
+  static let classes = [
+    KerasLayerClass(
+      "InstanceNormalization",
+      becomes: "mvn and scale (keras-contrib); as GroupNormalization (TensorFlow Addons)",
+      options: "`axis`, `scale`, `center`", refused: "volumes")
+  ]
 
   private let grouped: GroupNormalization?
   private let axis: Int?
   private let epsilon: Double
-  private let hasScale: Bool
-  private let hasCenter: Bool
+  private let affine: ScaleAndCenter
 
   init(_ configuration: LayerConfiguration) throws {
     grouped =
       configuration.field("groups") == nil ? nil : try GroupNormalization(configuration)
     axis = try configuration.ints("axis")?.first
     epsilon = try configuration.double("epsilon", default: 1e-3)
-    hasScale = try configuration.bool("scale", default: true)
-    hasCenter = try configuration.bool("center", default: true)
+    affine = try ScaleAndCenter(configuration)
   }
 
-  var weights: [WeightSlot] {
-    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
-  }
+  var weights: [WeightSlot] { affine.weights }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     if let grouped { return try grouped.convert(call, into: &network) }
@@ -147,8 +146,7 @@ struct InstanceNormalization: KerasLayer {
     normalization.epsilon = Float(max(epsilon, 1e-30))
     tensor.blob = network.add(call.name, normalization, [tensor.blob])
     let count = [axis == nil ? 1 : tensor.isGuess ? nil : tensor.shape[channel]]
-    let gamma = hasScale ? try call.weight("gamma", count) : nil
-    let beta = hasCenter ? try call.weight("beta", count) : nil
+    let (gamma, beta) = try affine.values(call, count)
     let axes = try ReducibleAxes([channel], of: tensor, call)
     tensor.blob = network.scaled(
       tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")

@@ -21,7 +21,11 @@ extension NetworkWriter {
 
 /// Keras 1's alpha · log(1 + exp(beta · x)), with constants for each element.
 struct ParametricSoftplus: KerasLayer {
-  static let classNames = ["ParametricSoftplus"]
+  static let classes = [
+    KerasLayerClass(
+      "ParametricSoftplus",
+      becomes: "activation parametricSoftplus; scale, softplus, scale")
+  ]
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -42,10 +46,7 @@ struct ParametricSoftplus: KerasLayer {
     }
     let (tensor, constantShape, values) = try network.itemConstant(betas, for: input, call)
     func scaled(_ blob: String, _ factors: FloatValues, _ name: String) -> String {
-      var scale = Scale()
-      scale.shapeScale = constantShape
-      scale.scale = Weights(factors)
-      return network.add(name, scale, [blob])
+      network.add(name, Scale(Weights(factors), constantShape), [blob])
     }
     let inner = scaled(tensor.blob, values, call.name + "__beta__")
     let softplus = network.add(call.name + "__softplus__", Activation(.softplus), [inner])
@@ -57,7 +58,11 @@ struct ParametricSoftplus: KerasLayer {
 
 /// Keras 1's activation(x · W + b) ∘ t + x ∘ (1 − t) with t = sigmoid(x · W_carry + b_carry).
 struct Highway: KerasLayer {
-  static let classNames = ["Highway"]
+  static let classes = [
+    KerasLayerClass(
+      "Highway",
+      becomes: "two innerProducts, a sigmoid and the mixture", options: "`bias`")
+  ]
 
   private let hasBias: Bool
   private let activation: ActivationFunction
@@ -86,16 +91,21 @@ struct Highway: KerasLayer {
     let gate = network.add(call.name + "__gate__", Activation(.sigmoid), [carried.blob])
     let made = try network.activate(activation, product("", call.name + "__made__"), call)
     let change = network.difference(made.blob, input.blob, call.name + "__change__")
-    var result = input
-    result.blob = network.sum(
-      [input.blob, network.product(gate, change, call.name + "__kept__")], call.name)
-    return [result]
+    return [
+      input.with(
+        network.sum(
+          [input.blob, network.product(gate, change, call.name + "__kept__")], call.name))
+    ]
   }
 }
 
 /// Keras 1's largest of several products x · W + b.
 struct MaxoutDense: KerasLayer {
-  static let classNames = ["MaxoutDense"]
+  static let classes = [
+    KerasLayerClass(
+      "MaxoutDense",
+      becomes: "innerProduct, split, max", options: "`nb_feature`, `bias`")
+  ]
 
   private let outputs: Int
   private let features: Int
@@ -107,7 +117,7 @@ struct MaxoutDense: KerasLayer {
     hasBias = try configuration.bool("bias", default: true)
   }
 
-  var weights: [WeightSlot] { [WeightSlot("W")] + (hasBias ? [WeightSlot("b")] : []) }
+  var weights: [WeightSlot] { WeightSlot.named("W", hasBias ? "b" : nil) }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.relaid(try call.input, to: .vector, for: call.name)
@@ -132,7 +142,11 @@ struct MaxoutDense: KerasLayer {
 
 /// Keras 1's function of three straight lines, with constants for each element.
 struct SReLU: KerasLayer {
-  static let classNames = ["SReLU"]
+  static let classes = [
+    KerasLayerClass(
+      "SReLU",
+      becomes: "a sum of three scaled rectifiers", options: "`shared_axes`")
+  ]
 
   private let sharedAxes: [Int]
 
@@ -158,17 +172,12 @@ struct SReLU: KerasLayer {
     let right = FloatValues(zip(left.array(), span.array()).map { $0 + abs($1) }).shaped(left.shape)
     let (tensor, constantShape, _) = try network.itemConstant(left, for: input, call)
     func bias(_ blob: String, _ values: FloatValues, _ sign: Float, _ name: String) -> String {
-      var bias = Bias()
-      bias.shape = constantShape
-      bias.bias = Weights(values.array().map { sign * $0 })
-      return network.add(name, bias, [blob])
+      network.add(name, Bias(Weights(values.array().map { sign * $0 }), constantShape), [blob])
     }
     func scaled(_ blob: String, _ factors: FloatValues, _ name: String) -> String {
-      var scale = Scale()
-      scale.shapeScale = constantShape
       // The part that is beyond the threshold has slope a instead of 1.
-      scale.scale = Weights(factors.array().map { $0 - 1 })
-      return network.add(name, scale, [blob])
+      let slopes = Weights(factors.array().map { $0 - 1 })
+      return network.add(name, Scale(slopes, constantShape), [blob])
     }
     let name = call.name
     let over = network.add(

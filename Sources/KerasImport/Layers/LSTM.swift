@@ -2,18 +2,18 @@ import CoreMLModel
 import TensorCore
 
 /// i, f, o = g(W·x + R·h + b); c = f ∘ c + i ∘ act(W·x + R·h + b); h = o ∘ act(c)
-struct LSTM: RecurrentKerasLayer {
-  static let classNames = ["LSTM"]
-
-  let layer: RecurrentLayer
-
-  init(_ configuration: LayerConfiguration) throws {
-    layer = RecurrentLayer(
-      cell: try LSTMCell(configuration), path: try RecurrentPath(configuration))
-  }
-}
-
 struct LSTMCell: RecurrentCell {
+  static let classes = [
+    KerasLayerClass(
+      "LSTM",
+      becomes:
+        "uniDirectionalLSTM, forgetBias false; with a mask or another function \(KerasLayerClass.unrolled)",
+      options: "those of SimpleRNN", refused: "as SimpleRNN"),
+    KerasLayerClass(
+      "CuDNNLSTM",
+      becomes: "as LSTM"),
+  ]
+
   let weights: [WeightSlot]
   private let settings: RecurrentSettings
   private let gateActivation: ActivationFunction
@@ -26,10 +26,7 @@ struct LSTMCell: RecurrentCell {
   private static let gates = ["i", "f", "c", "o"]
 
   init(_ configuration: LayerConfiguration) throws {
-    try self.init(configuration, storage: .keras)
-  }
-
-  init(_ configuration: LayerConfiguration, storage: GateWeights.Storage) throws {
+    storage = configuration.kind == "CuDNNLSTM" ? .cuDNN : .keras
     settings = try RecurrentSettings(configuration)
     gateActivation = try configuration.recurrentActivation(
       "recurrent_activation", "inner_activation",
@@ -37,7 +34,6 @@ struct LSTMCell: RecurrentCell {
     nativeGate = GateFunction(gateActivation, configuration.version)
     weights = GateWeights.slots(
       configuration, gates: Self.storedGates, hasBias: settings.hasBias)
-    self.storage = storage
   }
 
   var units: Int { settings.units }
@@ -144,57 +140,29 @@ struct LSTMCell: RecurrentCell {
       ], states: [h, c])
   }
 
-  func steps(_ weights: CellWeights) throws -> any RecurrentSteps {
-    Steps(gates: try gates(weights), cell: self, call: weights.call)
-  }
-
-  private struct Steps: RecurrentSteps {
-    /// The gates with a common activation first.
-    private static let order = [0, 1, 3, 2]
-
-    private let input: Weights
-    private let recurrent: Weights
-    private let bias: Weights?
-    private let inputSize: Int
-    private let cell: LSTMCell
-    private let call: LayerCall
-
-    init(gates: GateWeights, cell: LSTMCell, call: LayerCall) {
-      input = GateWeights.stacked(Self.order.map { gates.input[$0] })
-      recurrent = GateWeights.stacked(Self.order.map { gates.recurrent[$0] })
-      bias =
-        gates.bias.isEmpty ? nil : GateWeights.stacked(Self.order.map { gates.bias[$0] })
-      inputSize = gates.inputSize
-      self.cell = cell
-      self.call = call
-    }
-
-    func prepare(_ blob: String, _ name: String, _ network: inout NetworkWriter) -> String {
-      network.matrixProduct(
-        blob, input, inputs: inputSize, outputs: 4 * cell.units, bias: bias, name)
-    }
-
-    func step(
-      _ x: String, _ states: [String], _ name: String, _ network: inout NetworkWriter
-    ) throws -> [String] {
-      let units = cell.units
+  func steps(_ weights: CellWeights) throws -> RecurrentSteps {
+    let gates = try gates(weights)
+    // The gates with a common activation first.
+    let order = [0, 1, 3, 2]
+    let recurrent = GateWeights.stacked(order.map { gates.recurrent[$0] })
+    return gates.steps(order) { x, states, name, network in
       let products = network.matrixProduct(
         states[0], recurrent, inputs: units, outputs: 4 * units, name + "h")
       let sums = network.sum([x, products], name + "sums")
-      let gates = network.split(
+      let parts = network.split(
         try network.activate(
-          cell.gateActivation, network.slice(sums, 0..<3 * units, name + "ifo"), name + "gates",
-          call), into: 3, name + "split")
+          gateActivation, network.slice(sums, 0..<3 * units, name + "ifo"), name + "gates",
+          weights.call), into: 3, name + "split")
       let block = try network.activate(
-        cell.settings.activation, network.slice(sums, 3 * units..<4 * units, name + "block"),
-        name + "act", call)
+        settings.activation, network.slice(sums, 3 * units..<4 * units, name + "block"),
+        name + "act", weights.call)
       let c = network.sum(
         [
-          network.product(gates[1], states[1], name + "kept"),
-          network.product(gates[0], block, name + "new"),
+          network.product(parts[1], states[1], name + "kept"),
+          network.product(parts[0], block, name + "new"),
         ], name + "c")
-      let activated = try network.activate(cell.settings.activation, c, name + "cact", call)
-      return [network.product(gates[2], activated, name + "out"), c]
+      let activated = try network.activate(settings.activation, c, name + "cact", weights.call)
+      return [network.product(parts[2], activated, name + "out"), c]
     }
   }
 }

@@ -49,9 +49,7 @@ extension NetworkWriter {
     _ name: String
   ) -> String {
     if let gamma {
-      var scale = Scale()
-      scale.shapeScale = axes.constantShape(gamma.shape)
-      scale.scale = Weights(gamma)
+      var scale = Scale(Weights(gamma), axes.constantShape(gamma.shape))
       if let beta {
         scale.hasBias = true
         scale.shapeBias = axes.constantShape(beta.shape)
@@ -60,10 +58,7 @@ extension NetworkWriter {
       return add(name, scale, [blob])
     }
     guard let beta else { return blob }
-    var bias = Bias()
-    bias.shape = axes.constantShape(beta.shape)
-    bias.bias = Weights(beta)
-    return add(name, bias, [blob])
+    return add(name, Bias(Weights(beta), axes.constantShape(beta.shape)), [blob])
   }
 }
 
@@ -71,13 +66,17 @@ extension NetworkWriter {
 /// With `rms_scaling` gamma · x / √(variance + epsilon); as RMSNormalization
 /// gamma · x / √(mean of x² + epsilon).
 struct LayerNormalization: KerasLayer {
-  static let classNames = ["LayerNormalization", "RMSNormalization"]
+  static let classes = [
+    KerasLayerClass(
+      "LayerNormalization", "RMSNormalization",
+      becomes: "means, a reciprocal square root and a scale",
+      options: "`axis`, up to three; `rms_scaling`; RMSNormalization", refused: "four axes of five")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]
   private let epsilon: Double
-  private let hasScale: Bool
-  private let hasCenter: Bool
+  private let affine: ScaleAndCenter
   /// Whether the mean is not taken from the result, and not from the variance either.
   private let keepsMean: Bool
   private let isRootMeanSquare: Bool
@@ -87,13 +86,12 @@ struct LayerNormalization: KerasLayer {
     isRootMeanSquare = configuration.className.contains("RMSNormalization")
     epsilon = try configuration.double("epsilon", default: isRootMeanSquare ? 1e-6 : 1e-3)
     keepsMean = try isRootMeanSquare || configuration.bool("rms_scaling", default: false)
-    hasScale = try keepsMean || configuration.bool("scale", default: true)
-    hasCenter = try !keepsMean && configuration.bool("center", default: true)
+    let stored = try ScaleAndCenter(configuration)
+    affine = ScaleAndCenter(
+      hasScale: keepsMean || stored.hasScale, hasCenter: !keepsMean && stored.hasCenter)
   }
 
-  var weights: [WeightSlot] {
-    (hasScale ? [WeightSlot("gamma")] : []) + (hasCenter ? [WeightSlot("beta")] : [])
-  }
+  var weights: [WeightSlot] { affine.weights }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
@@ -106,12 +104,12 @@ struct LayerNormalization: KerasLayer {
     }
     let vector = try network.reshaped(
       input, to: [try checkedProduct(sizes, limit: Limits.tensorElements)],
-      preferred: .channelsFirst, call.with(name: call.name + "__vector__", inputs: []))
+      name: call.name + "__vector__", call)
     let result = try normalized(vector, [1], weights: sizes, call, &network)
     return [
       try network.reshaped(
         result, to: sizes, preferred: call.preferredImage,
-        call.with(name: call.name + "__volume__", inputs: []))
+        name: call.name + "__volume__", call)
     ]
   }
 
@@ -126,8 +124,7 @@ struct LayerNormalization: KerasLayer {
     let shape =
       sizes.map { $0.map { Int?($0) } }
       ?? indices.map { tensor.isGuess ? nil : tensor.shape[$0] }
-    var gamma = hasScale ? try call.weight("gamma", shape) : nil
-    var beta = hasCenter ? try call.weight("beta", shape) : nil
+    var (gamma, beta) = try affine.values(call, shape)
     if sizes != nil {
       gamma = gamma.map { $0.shaped([$0.shape.reduce(1, *)]) }
       beta = beta.map { $0.shaped([$0.shape.reduce(1, *)]) }
@@ -151,7 +148,11 @@ struct LayerNormalization: KerasLayer {
 
 /// x / √(max(Σ x², 1e-12)) over some axes.
 struct UnitNormalization: KerasLayer {
-  static let classNames = ["UnitNormalization"]
+  static let classes = [
+    KerasLayerClass(
+      "UnitNormalization",
+      becomes: "a sum of squares, a reciprocal square root, a product", options: "`axis`")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]

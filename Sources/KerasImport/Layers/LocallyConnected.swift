@@ -1,31 +1,33 @@
 import CoreMLModel
 import TensorCore
 
-/// A convolution whose kernel differs from place to place.
+/// A convolution whose kernel differs from place to place of a sequence or an image.
 ///
 /// A convolution with unit kernels gathers each window, and a grouped one multiplies each by the
 /// matrix of its place.
-struct LocallyConnected: Sendable {
-  let filters: Int
-  let kernelSize: [Int]
-  let strides: [Int]
-  let border: LayerConfiguration.Border
-  let hasBias: Bool
-  let activation: ActivationFunction
-  let isChannelsFirst: Bool
+struct LocallyConnected: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "LocallyConnected1D",
+      becomes: "a convolution with unit kernels, a grouped one by place",
+      options: "`implementation` 1, 2, 3", refused: "`channels_first` with implementation 2 or 3"),
+    KerasLayerClass(
+      "LocallyConnected2D",
+      becomes: "a convolution with unit kernels, a grouped one by place",
+      options: "`implementation` 1, 2, 3", refused: "`channels_first` with implementation 2 or 3"),
+  ]
+
+  private let filters: Int
+  private let settings: ConvolutionSettings
   /// How the kernel is kept: by place, as a matrix of all elements, or the elements that are not 0.
-  let implementation: Int
+  private let implementation: Int
+  private var isChannelsFirst: Bool { settings.axes.format == .channelsFirst }
 
   private static let elementLimit = 1 << 28
 
-  init(_ configuration: LayerConfiguration, kernelSize: [Int], strides: [Int]) throws {
+  init(_ configuration: LayerConfiguration) throws {
     filters = try configuration.int("filters", "nb_filter")
-    self.kernelSize = kernelSize
-    self.strides = strides
-    border = try configuration.border()
-    hasBias = try configuration.bool("use_bias", "bias", default: true)
-    activation = try ActivationFunction(configuration)
-    isChannelsFirst = try configuration.dataFormat == .channelsFirst
+    settings = try ConvolutionSettings(configuration)
     implementation = try configuration.int("implementation", default: 1)
     guard !isChannelsFirst || implementation == 1 else {
       throw configuration.unsupported(
@@ -33,47 +35,60 @@ struct LocallyConnected: Sendable {
     }
   }
 
-  var slots: [WeightSlot] { [WeightSlot("kernel")] + (hasBias ? [WeightSlot("bias")] : []) }
+  var weights: [WeightSlot] { settings.slots("kernel") }
 
-  /// - Parameter rank: the number of the kernel's axes, 1 or 2.
-  func convert(
-    _ input: KerasTensor, rank: Int, _ call: LayerCall, into network: inout NetworkWriter
-  ) throws -> KerasTensor {
-    let places = [BlobAxis.height, .width]
-    let sizes = places.map { place in input.index(of: place).map { input.shape[$0] } ?? 1 }
-    guard let channels = input.size(of: .channel), let height = sizes[0], let width = sizes[1],
-      !input.isGuess
-    else {
-      throw call.error(
-        "its input \(input.shapeText) has an unknown size", code: .mismatch,
-        hint: "fix it with --input-shape")
+  /// Where the windows lie, along height and width; a sequence has a height of 1.
+  private struct Geometry {
+    let input: [Int]
+    let output: [Int]
+    let kernel: [Int]
+    let strides: [Int]
+    /// Keras puts half a window in front, of even sizes the larger half.
+    let before: [Int]
+    let channels: Int
+
+    /// Elements of a window.
+    var window: Int { kernel[0] * kernel[1] * channels }
+    var places: Int { output[0] * output[1] }
+
+    /// Before and after the input.
+    var padding: ValidPadding {
+      let after = (0..<2).map { axis in
+        let end = (output[axis] - 1) * strides[axis] + kernel[axis]
+        return max(end - before[axis] - input[axis], 0)
+      }
+      return ValidPadding(
+        BorderAmounts(top: before[0], bottom: after[0], left: before[1], right: after[1]))
     }
-    var output = input
-    var lengths: [Int] = []
-    for (axis, size) in [height, width].enumerated() {
-      let length =
-        border.length(size, extent: kernelSize[axis], stride: strides[axis]) ?? 0
-      guard length > 0 else { throw call.error("its input \(input.shapeText) is too small") }
-      lengths.append(length)
-      if let index = input.index(of: places[axis]) { output.shape[index] = length }
+
+    /// The input's place under a place of the window; nil outside.
+    func source(_ position: Int, of place: Int) -> Int? {
+      let steps = [position / kernel[1], position % kernel[1]]
+      let origin = [place / output[1], place % output[1]]
+      let y = origin[0] * strides[0] + steps[0] - before[0]
+      let x = origin[1] * strides[1] + steps[1] - before[1]
+      guard (0..<input[0]).contains(y), (0..<input[1]).contains(x) else { return nil }
+      return y * input[1] + x
     }
-    if let index = input.index(of: .channel) { output.shape[index] = filters }
-    let window = kernelSize[0] * kernelSize[1] * channels
-    let count = lengths[0] * lengths[1]
-    _ = try checkedProduct([count, window, filters], limit: Self.elementLimit)
-    _ = try checkedProduct([window, window], limit: Self.elementLimit)
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let axes = settings.axes
+    let input = try axes.input(call, &network)
+    guard let channels = input.size(of: .channel) else { throw call.unknownSize(of: input) }
+    let sizes = try call.known(axes.lengths(input), of: input)
+    var output = try settings.output(input, filters: filters, call)
+    let kernelSize = settings.planar(settings.kernelSize)
     let geometry = Geometry(
-      input: [height, width], output: lengths, channels: channels, rank: rank)
+      input: settings.planar(sizes),
+      output: settings.planar(try call.known(axes.lengths(output), of: output)),
+      kernel: kernelSize, strides: settings.planar(settings.strides),
+      before: kernelSize.map { settings.border == .same ? $0 / 2 : 0 }, channels: channels)
+    let window = geometry.window
+    _ = try checkedProduct([geometry.places, window, filters], limit: Self.elementLimit)
+    _ = try checkedProduct([window, window], limit: Self.elementLimit)
     let kernel = try kernel(call, geometry)
     // Each channel of the result is one element of the window.
-    var gather = Convolution()
-    gather.outputChannels = window
-    gather.kernelChannels = channels
-    gather.nGroups = 1
-    gather.kernelSize = kernelSize
-    gather.stride = strides
-    gather.dilationFactor = [1, 1]
-    gather.padding = .valid(padding(geometry))
     var unit = [Float](repeating: 0, count: window * window)
     let area = kernelSize[0] * kernelSize[1]
     for position in 0..<area {
@@ -82,7 +97,9 @@ struct LocallyConnected: Sendable {
         unit[(row * channels + channel) * area + position] = 1
       }
     }
-    gather.kernel = Weights(unit)
+    var gather = Convolution(Weights(unit), inputs: channels, outputs: window, size: kernelSize)
+    gather.stride = geometry.strides
+    gather.padding = .valid(geometry.padding)
     let windows = network.add(call.name + "__windows__", gather, [input.blob])
     // C, H, W becomes H, W, C: the elements of one window lie side by side.
     var permute = Permute()
@@ -91,63 +108,44 @@ struct LocallyConnected: Sendable {
     var flatten = Flatten()
     flatten.mode = .channelFirst
     let flat = network.add(call.name + "__flat__", flatten, [turned])
+    let places = axes.count == 1 ? [geometry.output[1]] : geometry.output
+    let bias = settings.hasBias ? Weights(try call.weight("bias", places + [filters])) : nil
     var product = Convolution.pointwise(
-      Weights(kernel), inputs: window, outputs: count * filters, bias: try bias(call, lengths, rank)
-    )
-    product.nGroups = count
+      Weights(kernel), inputs: window, outputs: geometry.places * filters, bias: bias)
+    product.nGroups = geometry.places
     let products = network.add(call.name, product, [flat], to: call.name + "_output__flat__")
     var reshape = Reshape()
     reshape.mode = .channelLast
-    reshape.targetShape = [filters, lengths[0], lengths[1]]
+    reshape.targetShape = [filters] + geometry.output
     output.blob = network.add(
       call.name + "__reshape__", reshape, [products], to: call.name + "_output")
-    return try network.activate(activation, output, call)
-  }
-
-  private func bias(_ call: LayerCall, _ lengths: [Int], _ rank: Int) throws -> Weights? {
-    guard hasBias else { return nil }
-    let shape: [Int?] = (rank == 1 ? [lengths[1]] : lengths.map { $0 }) + [filters]
-    return Weights(try call.weight("bias", shape))
-  }
-
-  private struct Geometry {
-    var input: [Int]
-    var output: [Int]
-    var channels: Int
-    var rank: Int
+    return [try network.activate(settings.activation, output, call)]
   }
 
   /// `[place, filter, element of the window]`
   private func kernel(_ call: LayerCall, _ geometry: Geometry) throws -> [Float] {
-    let window = kernelSize[0] * kernelSize[1] * geometry.channels
-    let count = geometry.output[0] * geometry.output[1]
+    let (window, count, channels) = (geometry.window, geometry.places, geometry.channels)
     if implementation == 1 {
       let stored = try call.weight("kernel", [count, window, filters])
       return stored.transposed([0, 2, 1]).array()
     }
-    let inner = geometry.rank == 1 ? [geometry.input[1]] : geometry.input
-    let outer = geometry.rank == 1 ? [geometry.output[1]] : geometry.output
+    let rank = settings.axes.count
     let isSparse = implementation == 3
     let shape: [Int?] =
-      isSparse ? [nil] : (inner + [geometry.channels] + outer + [filters]).map { $0 }
+      isSparse
+      ? [nil] : geometry.input.suffix(rank) + [channels] + geometry.output.suffix(rank) + [filters]
     let stored = try call.weight("kernel", shape).array()
     var kernel = [Float](repeating: 0, count: count * window * filters)
     var next = 0
     for place in 0..<count {
       for filter in 0..<filters {
         for element in 0..<window {
-          let channel = element % geometry.channels
-          let position = element / geometry.channels
-          guard let source = source(position, of: place, geometry) else { continue }
-          let index: Int
-          if isSparse {
-            // Sorted by the output's element, then by the input's.
-            index = next
-            next += 1
-          } else {
-            index =
-              ((source * geometry.channels + channel) * count + place) * filters + filter
-          }
+          guard let source = geometry.source(element / channels, of: place) else { continue }
+          // Sorted by the output's element, then by the input's.
+          let index =
+            isSparse
+            ? next : ((source * channels + element % channels) * count + place) * filters + filter
+          next += 1
           guard index < stored.count else {
             throw call.error("the weight 'kernel' has \(stored.count) elements, which are too few")
           }
@@ -160,86 +158,5 @@ struct LocallyConnected: Sendable {
         "the weight 'kernel' has \(stored.count) elements, the configuration implies \(next)")
     }
     return kernel
-  }
-
-  /// Before and after the input: Keras puts half a window in front, of even sizes the larger half.
-  private func padding(_ geometry: Geometry) -> ValidPadding {
-    var amounts: [[Int]] = []
-    for axis in 0..<2 {
-      let extent = (geometry.output[axis] - 1) * strides[axis] + kernelSize[axis]
-      let before = border == .same ? kernelSize[axis] / 2 : 0
-      amounts.append([before, max(extent - before - geometry.input[axis], 0)])
-    }
-    var padding = ValidPadding()
-    padding.paddingAmounts = BorderAmounts(
-      top: amounts[0][0], bottom: amounts[0][1], left: amounts[1][0], right: amounts[1][1])
-    return padding
-  }
-
-  /// The input's place under a place of the window; nil outside.
-  private func source(_ position: Int, of place: Int, _ geometry: Geometry) -> Int? {
-    let steps = [position / kernelSize[1], position % kernelSize[1]]
-    let origin = [place / geometry.output[1], place % geometry.output[1]]
-    var source: [Int] = []
-    for axis in 0..<2 {
-      let before = border == .same ? kernelSize[axis] / 2 : 0
-      let index = origin[axis] * strides[axis] + steps[axis] - before
-      guard (0..<geometry.input[axis]).contains(index) else { return nil }
-      source.append(index)
-    }
-    return source[0] * geometry.input[1] + source[1]
-  }
-}
-
-/// A convolution whose kernel differs from place to place of an image.
-struct LocallyConnected2D: KerasLayer {
-  static let classNames = ["LocallyConnected2D"]
-
-  private let connection: LocallyConnected
-  private let format: LayerConfiguration.DataFormat
-
-  init(_ configuration: LayerConfiguration) throws {
-    let size: [Int]
-    if configuration.field("nb_row") != nil {
-      size = [try configuration.int("nb_row"), try configuration.int("nb_col")]
-    } else {
-      size = try configuration.pair("kernel_size")
-    }
-    connection = try LocallyConnected(
-      configuration, kernelSize: size,
-      strides: try configuration.pair("strides", "subsample", default: [1, 1]))
-    format = try configuration.dataFormat ?? .channelsLast
-  }
-
-  var weights: [WeightSlot] { connection.slots }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try network.image(call.input, format, call)
-    return [try connection.convert(input, rank: 2, call, into: &network)]
-  }
-}
-
-/// A convolution whose kernel differs from step to step.
-struct LocallyConnected1D: KerasLayer {
-  static let classNames = ["LocallyConnected1D"]
-
-  private let connection: LocallyConnected
-  private let steps: StepSettings
-
-  init(_ configuration: LayerConfiguration) throws {
-    connection = try LocallyConnected(
-      configuration,
-      kernelSize: [1, try configuration.single("kernel_size", "filter_length")],
-      strides: [
-        1, try configuration.single("strides", "subsample_length", default: 1),
-      ])
-    steps = try StepSettings(configuration)
-  }
-
-  var weights: [WeightSlot] { connection.slots }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try steps.input(call, &network)
-    return [try connection.convert(input, rank: 1, call, into: &network)]
   }
 }

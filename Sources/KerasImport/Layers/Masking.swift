@@ -2,7 +2,12 @@ import CoreMLModel
 
 /// Steps whose elements all have one value are told to the layers that follow, and become 0.
 struct MaskingLayer: KerasLayer {
-  static let classNames = ["Masking"]
+  static let classes = [
+    KerasLayerClass(
+      "Masking",
+      becomes: "nothing where `mask_value` is 0, else a multiplication by the computed mask",
+      options: "`mask_value`")
+  ]
   static let maskPolicy = MaskPolicy.decides
 
   private let value: Float

@@ -36,13 +36,15 @@ extension NetworkWriter {
     return (inputs, result)
   }
 
-  /// - Parameter stretches: whether the layer of Core ML stretches its inputs to one another; for
-  ///   one that does not they are stretched by an addition to zeros.
+  /// The inputs through one layer. Sums and products stretch theirs to one another; for other layers
+  /// they are stretched by an addition to zeros.
   mutating func elementwise(
-    _ parameters: some LayerParameters, _ call: LayerCall, stretches: Bool
+    _ parameters: some LayerParameters, _ call: LayerCall
   ) throws -> [KerasTensor] {
     var (inputs, result) = try merged(call)
-    if !stretches, inputs.contains(where: { $0.isNarrower(than: result) }) {
+    if !(parameters is Add), !(parameters is Multiply),
+      inputs.contains(where: { $0.isNarrower(than: result) })
+    {
       let zeros = inputs.enumerated().map { index, input in
         affine(input.blob, 0, 0, "\(call.name)__zero_\(index)__")
       }
@@ -105,86 +107,69 @@ extension KerasTensor {
   }
 }
 
-/// The sum of the inputs.
-struct AddLayer: KerasLayer {
-  static let classNames = ["Add"]
+/// The inputs combined element by element.
+struct ElementwiseLayer: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "Add",
+      becomes: "add", options: "inputs that stretch to one another"),
+    KerasLayerClass(
+      "Multiply",
+      becomes: "multiply"),
+    KerasLayerClass(
+      "Average",
+      becomes: "average; inputs are stretched first"),
+    KerasLayerClass(
+      "Maximum",
+      becomes: "max; inputs are stretched first"),
+    KerasLayerClass(
+      "Minimum",
+      becomes: "min; inputs are stretched first"),
+  ]
   static let maskPolicy = MaskPolicy.merges
 
-  init(_ configuration: LayerConfiguration) throws {}
+  private let layer: any LayerParameters
+
+  init(_ configuration: LayerConfiguration) throws {
+    switch configuration.kind {
+    case "Add": layer = Add()
+    case "Multiply": layer = Multiply()
+    case "Average": layer = Average()
+    case "Maximum": layer = Max()
+    default: layer = Min()
+    }
+  }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Add(), call, stretches: true)
+    try network.elementwise(layer, call)
   }
 }
 
 /// The first input less the second.
 struct SubtractLayer: KerasLayer {
-  static let classNames = ["Subtract"]
+  static let classes = [
+    KerasLayerClass(
+      "Subtract",
+      becomes: "a linear activation and an add")
+  ]
   static let maskPolicy = MaskPolicy.merges
 
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var (inputs, result) = try network.merged(call)
+    let (inputs, result) = try network.merged(call)
     guard inputs.count == 2 else { throw call.error("it takes two inputs, not \(inputs.count)") }
-    let negated = network.add(
-      call.name + "__neg__", Activation(.linear(alpha: -1, beta: 0)), [inputs[1].blob])
-    result.blob = network.add(call.name, Add(), [inputs[0].blob, negated])
-    return [result]
-  }
-}
-
-/// The product of the inputs.
-struct MultiplyLayer: KerasLayer {
-  static let classNames = ["Multiply"]
-  static let maskPolicy = MaskPolicy.merges
-
-  init(_ configuration: LayerConfiguration) throws {}
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Multiply(), call, stretches: true)
-  }
-}
-
-/// The mean of the inputs.
-struct AverageLayer: KerasLayer {
-  static let classNames = ["Average"]
-  static let maskPolicy = MaskPolicy.merges
-
-  init(_ configuration: LayerConfiguration) throws {}
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Average(), call, stretches: false)
-  }
-}
-
-/// The largest of the inputs, element by element.
-struct MaximumLayer: KerasLayer {
-  static let classNames = ["Maximum"]
-  static let maskPolicy = MaskPolicy.merges
-
-  init(_ configuration: LayerConfiguration) throws {}
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Max(), call, stretches: false)
-  }
-}
-
-/// The smallest of the inputs, element by element.
-struct MinimumLayer: KerasLayer {
-  static let classNames = ["Minimum"]
-  static let maskPolicy = MaskPolicy.merges
-
-  init(_ configuration: LayerConfiguration) throws {}
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try network.elementwise(Min(), call, stretches: false)
+    return [result.with(network.difference(inputs[0].blob, inputs[1].blob, call.name))]
   }
 }
 
 /// The inputs one after the other along an axis.
 struct ConcatenateLayer: KerasLayer {
-  static let classNames = ["Concatenate"]
+  static let classes = [
+    KerasLayerClass(
+      "Concatenate",
+      becomes: "concat, permutes round it", options: "`axis`, any but the batch")
+  ]
   static let maskPolicy = MaskPolicy.decides
 
   private let axis: Int
@@ -214,7 +199,12 @@ struct ConcatenateLayer: KerasLayer {
 
 /// Keras 1's layer for all of these.
 struct MergeLayer: KerasLayer {
-  static let classNames = ["Merge"]
+  static let classes = [
+    KerasLayerClass(
+      "Merge",
+      becomes: "as the layers above", options: "`mode` sum, mul, ave, max, concat, cos, dot",
+      refused: "a Python function as mode")
+  ]
   static let maskPolicy = MaskPolicy.merges
 
   private enum Mode: String {
@@ -244,10 +234,10 @@ struct MergeLayer: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     switch mode {
-    case .sum: try network.elementwise(Add(), call, stretches: true)
-    case .mul: try network.elementwise(Multiply(), call, stretches: true)
-    case .ave: try network.elementwise(Average(), call, stretches: false)
-    case .max: try network.elementwise(Max(), call, stretches: false)
+    case .sum: try network.elementwise(Add(), call)
+    case .mul: try network.elementwise(Multiply(), call)
+    case .ave: try network.elementwise(Average(), call)
+    case .max: try network.elementwise(Max(), call)
     case .concat: try network.concatenated(axis: axis, call)
     case .cos: [try network.dot(axes: dotAxes, isNormalized: true, call)]
     case .dot: [try network.dot(axes: dotAxes, isNormalized: false, call)]

@@ -8,8 +8,13 @@ import TensorCore
 /// Where several queries' heads share a key and a value (`GroupQueryAttention`), the shared matrices
 /// are repeated. A gate multiplies the heads by sigmoid(query · matrix).
 struct MultiHeadAttention: KerasLayer {
-  static let classNames = [
-    "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
+  static let classes = [
+    KerasLayerClass(
+      "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
+      becomes: "innerProducts, products of matrices, \(KerasLayerClass.matrices), softmax",
+      options:
+        "`value_dim`, `use_bias`, `output_shape`, `attention_axes`, `use_causal_mask`, `attention_mask`, `return_attention_scores`, `sliding_window`, `use_gate`, masks; GroupQueryAttention",
+      refused: "masks of its own, windows and scores along axes of an image")
   ]
   static let maskPolicy = MaskPolicy.decides
 
@@ -135,7 +140,7 @@ struct MultiHeadAttention: KerasLayer {
     }
     return try network.reshaped(
       result, to: [steps] + made, preferred: call.preferredImage,
-      call.with(name: call.name + "__output__", inputs: []))
+      name: call.name + "__output__", call)
   }
 }
 
@@ -161,13 +166,7 @@ private struct AttentionFolding {
   }
 
   private func sizes(_ axes: [Int], _ tensor: KerasTensor, _ call: LayerCall) throws -> [Int] {
-    let sizes = axes.compactMap { tensor.shape[$0] }
-    guard sizes.count == axes.count, !tensor.isGuess else {
-      throw call.error(
-        "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
-        hint: "fix it with --input-shape")
-    }
-    return sizes
+    try call.known(axes.map { tensor.shape[$0] }, of: tensor)
   }
 
   func folded(
@@ -176,17 +175,14 @@ private struct AttentionFolding {
     guard tensor.rank == query.rank else {
       throw call.error("inputs \(query.shapeText) and \(tensor.shapeText)")
     }
-    let order = outer + steps + [tensor.rank - 1]
-    var moved = tensor
-    moved.shape = [tensor.shape[0]] + order.map { tensor.shape[$0] }
-    moved.layout.axes = order.map { tensor.layout.axes[$0 - 1] }
+    let moved = tensor.reordered(outer + steps + [tensor.rank - 1])
     let count = { try checkedProduct(sizes($0, tensor, call), limit: Limits.dimension) }
     guard let channels = tensor.channels else {
-      throw call.error("its input \(tensor.shapeText) has an unknown size", code: .mismatch)
+      throw call.unknownSize(of: tensor)
     }
     return try network.reshaped(
-      network.settled(moved, for: name), to: [count(outer), count(steps), channels],
-      preferred: .channelsFirst, call.with(name: name, inputs: []))
+      network.settled(moved, for: name), to: [count(outer), count(steps), channels], name: name,
+      call)
   }
 
   func unfolded(
@@ -195,8 +191,8 @@ private struct AttentionFolding {
     guard let channels = tensor.channels else { return tensor }
     let order = outer + steps + [query.rank - 1]
     let flat = try network.reshaped(
-      tensor, to: sizes(outer + steps, query, call) + [channels], preferred: .channelsFirst,
-      call.with(name: call.name + "__unfold", inputs: []))
+      tensor, to: sizes(outer + steps, query, call) + [channels], name: call.name + "__unfold", call
+    )
     var result = flat
     for (place, axis) in order.enumerated() {
       result.shape[axis] = flat.shape[place + 1]
@@ -251,13 +247,12 @@ private struct AttentionProjection {
   private func split(
     _ all: KerasTensor, _ size: Int, _ name: String, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
-    let part = call.with(name: name, inputs: [])
     if all.rank == 4, let outer = all.shape[1], let steps = all.shape[2] {
       let split = try network.reshaped(
-        all, to: [outer, steps, heads, size], preferred: .channelsFirst, part)
+        all, to: [outer, steps, heads, size], name: name, call)
       return try network.reshaped(
-        exchanged(split, 2, 3, name, &network), to: [outer * heads, steps, size],
-        preferred: .channelsFirst, call.with(name: name + "outer", inputs: []))
+        network.settled(split.exchanging(2, 3), for: name), to: [outer * heads, steps, size],
+        name: name + "outer", call)
     }
     guard let steps = all.shape[1] else {
       // Of whatever length: the heads' channels one after the other along the sequence.
@@ -271,20 +266,7 @@ private struct AttentionProjection {
       }
       return result
     }
-    var result = try network.reshaped(
-      all, to: [steps, heads, size], preferred: .channelsFirst, part)
-    result.shape.swapAt(1, 2)
-    result.layout.axes.swapAt(0, 1)
-    return result
-  }
-
-  private func exchanged(
-    _ tensor: KerasTensor, _ a: Int, _ b: Int, _ name: String, _ network: inout NetworkWriter
-  ) -> KerasTensor {
-    var result = tensor
-    result.shape.swapAt(a, b)
-    result.layout.axes.swapAt(a - 1, b - 1)
-    return network.settled(result, for: name)
+    return try network.reshaped(all, to: [steps, heads, size], name: name, call).exchanging(1, 2)
   }
 
   /// `[outer · heads, steps, size]` as `[outer, steps, heads · size]`, or without the outer axis.
@@ -292,14 +274,12 @@ private struct AttentionProjection {
     _ attended: KerasTensor, _ size: Int, outer: Int?, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
     let name = call.name + "__merged__"
-    let part = call.with(name: name, inputs: [])
     if let outer, let steps = attended.shape[2] {
       let split = try network.reshaped(
-        attended, to: [outer, heads, steps, size], preferred: .channelsFirst,
-        call.with(name: name + "outer", inputs: []))
+        attended, to: [outer, heads, steps, size], name: name + "outer", call)
       return try network.reshaped(
-        exchanged(split, 2, 3, name, &network), to: [outer, steps, heads * size],
-        preferred: .channelsFirst, part)
+        network.settled(split.exchanging(2, 3), for: name), to: [outer, steps, heads * size],
+        name: name, call)
     }
     guard let steps = attended.shape[2] else {
       let layout = TensorLayout(axes: [.channel, .height, .sequence])
@@ -313,11 +293,9 @@ private struct AttentionProjection {
       result.layout = TensorLayout(axes: [.height, .sequence])
       return network.relaid(result, to: .sequence, for: call.name + "_steps")
     }
-    var turned = attended
-    turned.shape.swapAt(1, 2)
-    turned.layout.axes.swapAt(0, 1)
-    turned = network.relaid(turned, to: .imageChannelsFirst, for: call.name + "_merge")
+    let turned = network.relaid(
+      attended.exchanging(1, 2), to: .imageChannelsFirst, for: call.name + "_merge")
     return try network.reshaped(
-      turned, to: [steps, heads * size], preferred: .channelsFirst, part)
+      turned, to: [steps, heads * size], name: name, call)
   }
 }

@@ -3,7 +3,13 @@ import TensorCore
 
 /// x > 0 ? x : alpha · x, with an alpha for each element, or one along each of `shared_axes`.
 struct PReLU: KerasLayer {
-  static let classNames = ["PReLU"]
+  static let classes = [
+    KerasLayerClass(
+      "PReLU",
+      becomes: "activation PReLU; max(0, x) − alpha · max(0, −x) where alpha differs in a channel",
+      options: "`shared_axes`, any",
+      refused: "an alpha for each step of a sequence of images: constants have no sequence axis")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   /// Elements of an alpha that is repeated along its shared axes.
@@ -54,10 +60,8 @@ struct PReLU: KerasLayer {
     let negated = network.add(
       call.name + "__neg__", Activation(.linear(alpha: -1, beta: 0)), [input.blob])
     let negative = network.add(call.name + "__negrelu__", Activation(.relu), [negated])
-    var scale = Scale()
     let factors = try blobOrder(alpha, input, call)
-    scale.shapeScale = factors.shape
-    scale.scale = Weights(factors.values.map { -$0 })
+    let scale = Scale(Weights(factors.values.map { -$0 }), factors.shape)
     let scaled = network.add(call.name + "__alpha__", scale, [negative])
     var result = input
     result.blob = network.add(call.name + "__sum__", Add(), [positive, scaled])
@@ -82,9 +86,7 @@ struct PReLU: KerasLayer {
         continue
       }
       guard let size = input.shape[axis + 1] else {
-        throw call.error(
-          "its input \(input.shapeText) has an unknown size", code: .mismatch,
-          hint: "fix it with --input-shape")
+        throw call.unknownSize(of: input)
       }
       shape.append(size)
       steps.append(alpha.shape[axis] == 1 ? 0 : strides[axis])

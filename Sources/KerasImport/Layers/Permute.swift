@@ -2,7 +2,11 @@ import CoreMLModel
 
 /// Axis `i` of the output is axis `dims[i]` of the input, counted from 1.
 struct PermuteLayer: KerasLayer {
-  static let classNames = ["Permute"]
+  static let classes = [
+    KerasLayerClass(
+      "Permute",
+      becomes: "permute", options: "`dims`, two to four")
+  ]
 
   private let axes: [Int]
 
@@ -33,7 +37,11 @@ struct PermuteLayer: KerasLayer {
 
 /// A vector as a sequence of `n` equal steps.
 struct RepeatVector: KerasLayer {
-  static let classNames = ["RepeatVector"]
+  static let classes = [
+    KerasLayerClass(
+      "RepeatVector",
+      becomes: "sequenceRepeat")
+  ]
 
   private let count: Int
 

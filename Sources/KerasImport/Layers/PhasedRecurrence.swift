@@ -117,27 +117,19 @@ extension NetworkWriter {
     let phases = cell.phases
     let layout = TensorLayout.steps
     let rows = relaid(input, to: layout, for: name)
-    var repeatSteps = Upsample()
-    repeatSteps.mode = .nearest
-    repeatSteps.scalingFactor = [1, phases]
-    func repeated(_ blob: String, _ name: String) -> String { add(name, repeatSteps, [blob]) }
+    func repeated(_ blob: String, _ name: String) -> String {
+      add(name, Upsample([1, phases]), [blob])
+    }
     // A 1 for each step becomes a 1 at the place of each phase.
     let ones = affine(slice(rows.blob, 0..<1, name + "__first__"), 0, 1, name + "__ones__")
-    var spread = Convolution()
-    spread.isDeconvolution = true
-    spread.outputChannels = phases
-    spread.kernelChannels = 1
-    spread.nGroups = 1
-    spread.kernelSize = [1, phases]
-    spread.stride = [1, phases]
-    spread.dilationFactor = [1, 1]
-    spread.padding = .valid(.none)
     var places = [Float](repeating: 0, count: phases * phases)
     for phase in 0..<phases {
       let place = path.isReversed ? phases - 1 - phase : phase
       places[phase * phases + place] = 1
     }
-    spread.kernel = Weights(places)
+    var spread = Convolution(Weights(places), inputs: 1, outputs: phases, size: [1, phases])
+    spread.isDeconvolution = true
+    spread.stride = [1, phases]
     let indicators = add(name + "__phases__", spread, [ones])
     let ignored: String
     if let mask = input.mask {
@@ -192,17 +184,11 @@ extension NetworkWriter {
     result.blob = block(blobs[0], cell.states[0], name + "__all__")
     result.shape[2] = cell.units
     result = relaid(result, to: layout, for: name + "_last")
-    var last = Convolution()
-    last.outputChannels = cell.units
-    last.kernelChannels = 1
-    last.nGroups = cell.units
-    last.kernelSize = [1, phases]
-    last.stride = [1, phases]
-    last.dilationFactor = [1, 1]
-    last.padding = .valid(.none)
     var kernel = [Float](repeating: 0, count: cell.units * phases)
     for unit in 0..<cell.units { kernel[(unit + 1) * phases - 1] = 1 }
-    last.kernel = Weights(kernel)
+    var last = Convolution(Weights(kernel), inputs: 1, outputs: cell.units, size: [1, phases])
+    last.nGroups = cell.units
+    last.stride = [1, phases]
     result.blob = add(name, last, [result.blob])
     result.shape[1] = input.shape[1]
     return (relaid(result, to: .sequence, for: name + "_back").blob, states)

@@ -2,7 +2,12 @@ import CoreMLModel
 
 /// min(x, max_value) from the threshold on, negative_slope · (x − threshold) below it.
 struct ReLU: KerasLayer {
-  static let classNames = ["ReLU"]
+  static let classes = [
+    KerasLayerClass(
+      "ReLU",
+      becomes: "activation ReLU; leakyReLU; a chain",
+      options: "`max_value`, `negative_slope`, `threshold`")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let maximum: Double?

@@ -204,6 +204,19 @@ struct GateWeights {
     return result
   }
 
+  /// The gates' products with the input, `order` saying which comes first, and then `step`.
+  func steps(_ order: [Int]? = nil, _ step: @escaping RecurrentSteps.Step) -> RecurrentSteps {
+    let order = order ?? Array(input.indices)
+    let matrix = Self.stacked(order.map { input[$0] })
+    let stackedBias = bias.isEmpty ? nil : Self.stacked(order.map { bias[$0] })
+    let outputs = input.reduce(0) { $0 + $1.shape[0] }
+    return RecurrentSteps(
+      prepare: { blob, name, network in
+        network.matrixProduct(
+          blob, matrix, inputs: inputSize, outputs: outputs, bias: stackedBias, name)
+      }, step: step)
+  }
+
   /// Adds the two biases of each gate up, where nothing stands between them.
   mutating func mergeBiases() {
     guard !recurrentBias.isEmpty else { return }
@@ -226,7 +239,6 @@ struct GateWeights {
     if isKeras1, gates.count > 1, configuration.fields["consume_less"]?.string != "gpu" {
       return gates.flatMap { gate in ["W_", "U_", "b_"].map { WeightSlot($0 + gate) } }
     }
-    return [WeightSlot("kernel"), WeightSlot("recurrent_kernel")]
-      + (hasBias ? [WeightSlot("bias")] : [])
+    return WeightSlot.named("kernel", "recurrent_kernel", hasBias ? "bias" : nil)
   }
 }

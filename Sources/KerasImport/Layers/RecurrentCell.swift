@@ -4,6 +4,8 @@ import TensorCore
 
 /// What a recurrent layer computes at each step.
 protocol RecurrentCell: Sendable {
+  /// The layers that are made of it alone.
+  static var classes: [KerasLayerClass] { get }
   /// - Parameter configuration: of the cell, or of the layer that is made of it.
   init(_ configuration: LayerConfiguration) throws
   var weights: [WeightSlot] { get }
@@ -17,7 +19,7 @@ protocol RecurrentCell: Sendable {
   /// The cell as an LSTM of several phases; nil where its functions are others than LSTMs have.
   func phased(_ weights: CellWeights) throws -> PhasedCell?
   /// The cell as small layers.
-  func steps(_ weights: CellWeights) throws -> any RecurrentSteps
+  func steps(_ weights: CellWeights) throws -> RecurrentSteps
 }
 
 extension RecurrentCell {
@@ -41,13 +43,13 @@ struct CellWeights {
 }
 
 /// A cell whose weights have been read, as layers for one step after the other.
-protocol RecurrentSteps {
-  /// What of all steps can be computed before the first, for a sequence or for one step.
-  func prepare(_ input: String, _ name: String, _ network: inout NetworkWriter) throws -> String
-  /// The states after a step, given the prepared input and the states before it.
-  func step(
-    _ prepared: String, _ states: [String], _ name: String, _ network: inout NetworkWriter
-  ) throws -> [String]
+struct RecurrentSteps {
+  /// The states after a step, given the prepared input, the states before it and a name.
+  typealias Step = (String, [String], String, inout NetworkWriter) throws -> [String]
+
+  /// What of all steps can be computed before the first, given a sequence or one step and a name.
+  let prepare: (String, String, inout NetworkWriter) throws -> String
+  let step: Step
 }
 
 extension NetworkWriter {
@@ -58,189 +60,5 @@ extension NetworkWriter {
     if function == .linear { return blob }
     let tensor = KerasTensor(blob: blob, shape: [nil, nil], layout: .vector)
     return try apply(function, tensor, name: name, call).blob
-  }
-}
-
-/// A layer of one direction over a sequence: a cell and its path.
-struct RecurrentLayer: Sendable {
-  let cell: any RecurrentCell
-  var path: RecurrentPath
-
-  /// Steps of a sequence that is written out.
-  private static let stepLimit = 4096
-  /// Elements that the weights of all steps have together.
-  private static let weightLimit = 1 << 28
-
-  /// Names in the Core ML model.
-  struct Names {
-    var layer: String
-    /// `NAME_h_in` and `NAME_h_out` are those of the states.
-    var states: String
-    var stateSuffix = ""
-  }
-
-  /// Adds the layer.
-  ///
-  /// - Parameter initial: blobs of the first states; without them they are optional inputs of the
-  ///   model, as the reference has it.
-  func add(
-    _ input: KerasTensor, _ weights: CellWeights, _ names: Names, initial: [String]?,
-    to network: inout NetworkWriter
-  ) throws -> (output: KerasTensor, states: [KerasTensor]) {
-    let call = weights.call
-    let initialStates =
-      initial
-      ?? cell.states.map {
-        network.addStateInput("\(names.states)_\($0.name)_in\(names.stateSuffix)", units: $0.units)
-      }
-    let stateNames = cell.states.map { "\(names.states)_\($0.name)_out\(names.stateSuffix)" }
-    var output = path.output(input, units: cell.units)
-    var states: [String]
-    if input.mask == nil, let layer = try cell.native(weights, path) {
-      let blobs = network.add(
-        names.layer, layer, [input.blob] + initialStates, states: stateNames, units: cell.units)
-      output.blob = blobs[0]
-      states = Array(blobs.dropFirst())
-    } else {
-      let canUnroll = Self.canUnroll(input, call)
-      let isPlain =
-        input.mask == nil || initial == nil && (path.returnsSequences || !path.zeroesIgnored)
-      if !canUnroll, isPlain, let phased = try cell.phased(weights) {
-        (output.blob, states) = try network.add(
-          phased, input, path, initial: initialStates, names.layer)
-        if path.zeroesIgnored, let mask = input.mask {
-          var counts = network.steps(of: mask).blob
-          if path.isReversed {
-            counts = network.reversed(counts, channels: 1, names.layer + "__reversed__")
-          }
-          output.blob = network.product(output.blob, counts, names.layer + "__counted__")
-        }
-      } else {
-        (output.blob, states) = try unrolled(
-          input, weights, names, initialStates, isInitialGiven: initial != nil, call, &network)
-      }
-      for (name, (blob, state)) in zip(stateNames, zip(states, cell.states)) {
-        network.addStateOutput(blob, name, units: state.units)
-      }
-    }
-    return (
-      output,
-      zip(states, cell.states).map {
-        KerasTensor(blob: $0, shape: [input.shape[0], $1.units], layout: .vector)
-      }
-    )
-  }
-
-  /// Whether the steps can be written out, and the file stays small enough.
-  private static func canUnroll(_ input: KerasTensor, _ call: LayerCall) -> Bool {
-    guard let count = input.shape[1], !input.isGuess, count <= stepLimit else { return false }
-    let stored = call.weights.reduce(0) { $0 + $1.shape.reduce(1, *) }
-    return stored <= weightLimit / count
-  }
-
-  /// One step after the other, each as layers of its own.
-  private func unrolled(
-    _ input: KerasTensor, _ weights: CellWeights, _ names: Names, _ initial: [String],
-    isInitialGiven: Bool, _ call: LayerCall, _ network: inout NetworkWriter
-  ) throws -> (output: String, states: [String]) {
-    guard let count = input.shape[1], !input.isGuess else {
-      throw call.unsupported(
-        "Core ML has no layer for it: its steps are written out one by one, and their number is "
-          + "unknown, \(input.shapeText)", hint: "fix it with --input-shape")
-    }
-    guard Self.canUnroll(input, call)
-    else {
-      throw call.error(
-        "its \(count) steps would be written out one by one, each with its weights: the file "
-          + "would be too large", code: .limitExceeded)
-    }
-    let steps = try cell.steps(weights)
-    var prepared = input
-    prepared.blob = try steps.prepare(input.blob, names.layer + "__inputs__", &network)
-    prepared.mask = nil
-    let rows = network.relaid(prepared, to: .steps, for: names.layer).blob
-    let mask = input.mask.map { mask in
-      let steps = network.steps(of: mask)
-      return network.relaid(steps, to: .steps, for: names.layer).blob
-    }
-    var states = initial
-    var outputs: [String] = []
-    for position in 0..<count {
-      let time = path.isReversed ? count - 1 - position : position
-      let name = "\(names.layer)__step_\(position)__"
-      func row(_ blob: String, _ suffix: String) -> String {
-        count == 1
-          ? blob : network.slice(blob, time..<time + 1, of: .width, name + suffix)
-      }
-      var next = try steps.step(row(rows, "x"), states, name, &network)
-      var output = next[cell.outputState]
-      if let mask {
-        // Steps that do not count leave everything as it was.
-        let counts = row(mask, "mask")
-        next = zip(next, states).enumerated().map { index, pair in
-          let change = network.difference(pair.0, pair.1, "\(name)change_\(index)")
-          let kept = network.product(change, counts, "\(name)masked_\(index)")
-          return network.sum([pair.1, kept], "\(name)state_\(index)")
-        }
-        if path.zeroesIgnored {
-          output = network.product(output, counts, name + "counted")
-        } else if !isInitialGiven {
-          output = next[cell.outputState]
-        } else if let last = outputs.last {
-          let change = network.difference(output, last, name + "outchange")
-          let kept = network.product(change, counts, name + "outmasked")
-          output = network.sum([last, kept], name + "counted")
-        } else {
-          output = network.product(output, counts, name + "counted")
-        }
-      }
-      states = next
-      outputs.append(output)
-    }
-    let result =
-      path.returnsSequences
-      ? network.joined(outputs, alongSequence: true, names.layer)
-      : network.add(
-        names.layer, Activation(.linear(alpha: 1, beta: 0)), [outputs[count - 1]])
-    return (result, states)
-  }
-}
-
-extension LayerCall {
-  /// The sequence that a recurrent layer takes, and the initial states that are given with it.
-  func sequence(
-    _ network: inout NetworkWriter, states: Int
-  ) throws -> (input: KerasTensor, initial: [String]?) {
-    guard let input = inputs.first else { throw error("it has no inputs") }
-    guard input.rank == 3 else { throw error("its input \(input.shapeText) is no sequence") }
-    let given = inputs.count - 1
-    guard given == 0 || given == states else {
-      throw error("it takes \(states) initial states, not \(given)")
-    }
-    let initial =
-      given == 0
-      ? nil
-      : inputs.dropFirst().map { network.relaid($0, to: .vector, for: name).blob }
-    return (network.standard(input, for: name), initial)
-  }
-}
-
-/// A layer of one cell.
-protocol RecurrentKerasLayer: KerasLayer {
-  var layer: RecurrentLayer { get }
-}
-
-extension RecurrentKerasLayer {
-  static var maskPolicy: MaskPolicy { .decides }
-
-  var weights: [WeightSlot] { layer.cell.weights }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let (input, initial) = try call.sequence(&network, states: layer.cell.states.count)
-    let weights = CellWeights(call: call, inputs: input.isGuess ? nil : input.channels)
-    let (output, states) = try layer.add(
-      input, weights, RecurrentLayer.Names(layer: call.name, states: call.name), initial: initial,
-      to: &network)
-    return [output] + (layer.path.returnsState ? states : [])
   }
 }

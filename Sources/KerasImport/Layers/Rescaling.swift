@@ -54,7 +54,11 @@ extension NetworkWriter {
 
 /// scale · x + offset
 struct Rescaling: KerasLayer {
-  static let classNames = ["Rescaling"]
+  static let classes = [
+    KerasLayerClass(
+      "Rescaling",
+      becomes: "a linear activation; scale", options: "`scale`, `offset`, numbers or lists")
+  ]
 
   private let scale: [Double]
   private let offset: [Double]
@@ -72,7 +76,12 @@ struct Rescaling: KerasLayer {
 
 /// (x − mean) / √variance along some axes, or the inverse; √variance is at least 1e-7.
 struct NormalizationLayer: KerasLayer {
-  static let classNames = ["Normalization"]
+  static let classes = [
+    KerasLayerClass(
+      "Normalization",
+      becomes: "a linear activation; scale",
+      options: "`axis`, `mean`, `variance`, `invert`, or what `adapt` found")
+  ]
 
   private let mean: [Double]?
   private let variance: [Double]?

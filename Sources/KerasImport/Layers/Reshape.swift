@@ -19,12 +19,16 @@ extension NetworkWriter {
   /// The same elements in Keras' order under other sizes, the batch left out; −1 where a size is
   /// unknown.
   ///
-  /// - Parameter preferred: the layout that layers downstream want of an image.
+  /// - Parameters:
+  ///   - preferred: the layout that layers downstream want of an image.
+  ///   - name: of the layer, where it is not the call's.
   mutating func reshaped(
-    _ tensor: KerasTensor, to sizes: [Int], preferred: LayerConfiguration.DataFormat,
+    _ tensor: KerasTensor, to sizes: [Int],
+    preferred: LayerConfiguration.DataFormat = .channelsFirst, name: String? = nil,
     _ call: LayerCall
   ) throws -> KerasTensor {
-    var input = standard(tensor, for: call.name)
+    let name = name ?? call.name
+    var input = standard(tensor, for: name)
     guard let ordered = TensorLayout.inOrder(axes: sizes.count) else {
       throw call.unsupported(
         "\(sizes) has \(sizes.count) axes; Core ML's blobs have four besides the batch")
@@ -39,7 +43,7 @@ extension NetworkWriter {
       guard let order = TensorLayout.inOrder(axes: input.layout.axes.count) else {
         throw call.unsupported("its input \(input.shapeText) has too many axes")
       }
-      input = relaid(input, to: order, for: call.name)
+      input = relaid(input, to: order, for: name)
       reshape.mode = .channelFirst
       reshape.targetShape =
         switch sizes.count {
@@ -48,7 +52,7 @@ extension NetworkWriter {
         case 3: [1] + sizes
         default: sizes
         }
-      output.blob = add(call.name, reshape, [input.blob])
+      output.blob = add(name, reshape, [input.blob])
       return output
     }
     let isTargetFirst = preferred == .channelsFirst
@@ -63,13 +67,13 @@ extension NetworkWriter {
     // Channel last reads and writes H, W, C. Where only one side is in that order, the other must
     // be one that both orders agree about.
     if input.layout.axes.count == 3, input.layout != .image, input.layout != .imageChannelsFirst {
-      input = relaid(input, to: .image, for: call.name)
+      input = relaid(input, to: .image, for: name)
     }
     let wantsLast = input.layout == .image || output.layout == .image
     if wantsLast {
       reshape.mode = .channelLast
       if input.layout == .imageChannelsFirst {
-        input = relaid(input, to: .image, for: call.name)
+        input = relaid(input, to: .image, for: name)
       }
       if output.layout == .imageChannelsFirst {
         output.layout = .image
@@ -78,14 +82,19 @@ extension NetworkWriter {
     } else {
       reshape.mode = .channelFirst
     }
-    output.blob = add(call.name, reshape, [input.blob])
+    output.blob = add(name, reshape, [input.blob])
     return output
   }
 }
 
 /// Other sizes for the same elements in Keras' order; one of them may be −1.
 struct ReshapeLayer: KerasLayer {
-  static let classNames = ["Reshape"]
+  static let classes = [
+    KerasLayerClass(
+      "Reshape",
+      becomes: "reshape", options: "`target_shape`, one size −1",
+      refused: "more than four axes: Core ML's blobs have four besides the batch")
+  ]
 
   private let target: [Int]
 

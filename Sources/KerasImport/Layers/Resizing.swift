@@ -14,9 +14,7 @@ extension NetworkWriter {
     for (place, size) in zip([BlobAxis.height, .width], sizes) {
       guard let index = image.index(of: place), let length = image.shape[index], !image.isGuess
       else {
-        throw call.error(
-          "its input \(image.shapeText) has an unknown size", code: .mismatch,
-          hint: "fix it with --input-shape")
+        throw call.unknownSize(of: image)
       }
       if length == size { continue }
       _ = try checkedProduct([length, size], limit: Self.matrixLimit)
@@ -40,11 +38,10 @@ extension NetworkWriter {
     let indices = [BlobAxis.height, .width].compactMap { image.index(of: $0) }
     let lengths = indices.compactMap { image.shape[$0] }
     guard indices.count == 2, lengths.count == 2, lengths != sizes else { return image }
-    var crop = Crop()
-    crop.cropAmounts = BorderAmounts(
-      top: top, bottom: lengths[0] - top - sizes[0], left: left,
-      right: lengths[1] - left - sizes[1])
-    crop.offset = [0, 0]
+    let crop = Crop(
+      BorderAmounts(
+        top: top, bottom: lengths[0] - top - sizes[0], left: left,
+        right: lengths[1] - left - sizes[1]))
     var result = image
     for (index, size) in zip(indices, sizes) { result.shape[index] = size }
     result.blob = add(name, crop, [image.blob])
@@ -59,9 +56,7 @@ extension LayerCall {
       image.index(of: place).flatMap { image.shape[$0] }
     }
     guard sizes.count == 2, !image.isGuess else {
-      throw error(
-        "its input \(image.shapeText) has an unknown size", code: .mismatch,
-        hint: "fix it with --input-shape")
+      throw unknownSize(of: image)
     }
     return sizes
   }
@@ -80,7 +75,13 @@ extension LayerCall {
 
 /// An image of another size.
 struct Resizing: KerasLayer {
-  static let classNames = ["Resizing"]
+  static let classes = [
+    KerasLayerClass(
+      "Resizing",
+      becomes: "two 1 × 1 convolutions, one along each axis",
+      options: "`interpolation` as UpSampling2D, `crop_to_aspect_ratio`, `pad_to_aspect_ratio`",
+      refused: "`antialias`; unknown sizes")
+  ]
 
   private let size: [Int]
   private let interpolation: Interpolation
@@ -116,10 +117,10 @@ struct Resizing: KerasLayer {
       let height = max(sizes[0], Int(Float(sizes[1] * size[0]) / Float(size[1])))
       let width = max(sizes[1], Int(Float(sizes[0] * size[1]) / Float(size[0])))
       let (top, left) = ((height - sizes[0]) / 2, (width - sizes[1]) / 2)
-      var padding = Padding()
-      padding.kind = .constant(value: Float(fill))
-      padding.paddingAmounts = BorderAmounts(
-        top: top, bottom: height - sizes[0] - top, left: left, right: width - sizes[1] - left)
+      let padding = Padding(
+        .constant(value: Float(fill)),
+        BorderAmounts(
+          top: top, bottom: height - sizes[0] - top, left: left, right: width - sizes[1] - left))
       image.blob = network.add(call.name + "__pad__", padding, [image.blob])
       for (place, size) in [(BlobAxis.height, height), (.width, width)] {
         if let index = image.index(of: place) { image.shape[index] = size }
@@ -141,7 +142,12 @@ extension LayerConfiguration {
 
 /// The middle of an image; one that is smaller is enlarged first.
 struct CenterCrop: KerasLayer {
-  static let classNames = ["CenterCrop", "RandomCrop"]
+  static let classes = [
+    KerasLayerClass(
+      "CenterCrop", "RandomCrop",
+      becomes: "crop; a resize where the image is too small",
+      options: "RandomCrop: the middle, scaled")
+  ]
 
   private let size: [Int]
   private let isRandom: Bool

@@ -2,7 +2,12 @@ import CoreMLModel
 
 /// An embedding, or with `reverse` the product with its table: the likelihood of each index.
 struct ReversibleEmbedding: KerasLayer {
-  static let classNames = ["ReversibleEmbedding"]
+  static let classes = [
+    KerasLayerClass(
+      "ReversibleEmbedding",
+      becomes: "embedding; reversed an innerProduct with its table",
+      options: "`tie_weights`, `logit_soft_cap`")
+  ]
   static let maskPolicy = MaskPolicy.decides
 
   private let embedding: EmbeddingLayer

@@ -2,18 +2,16 @@ import CoreMLModel
 import TensorCore
 
 /// h = activation(W·x + R·h + b)
-struct SimpleRNN: RecurrentKerasLayer {
-  static let classNames = ["SimpleRNN"]
-
-  let layer: RecurrentLayer
-
-  init(_ configuration: LayerConfiguration) throws {
-    layer = RecurrentLayer(
-      cell: try SimpleRNNCell(configuration), path: try RecurrentPath(configuration))
-  }
-}
-
 struct SimpleRNNCell: RecurrentCell {
+  static let classes = [
+    KerasLayerClass(
+      "SimpleRNN",
+      becomes: "simpleRecurrent; with a mask or another function \(KerasLayerClass.unrolled)",
+      options:
+        "`return_sequences`, `return_state`, `go_backwards`, `initial_state`; states are optional inputs and outputs",
+      refused: "`time_major`; another function where the number of steps is unknown")
+  ]
+
   let weights: [WeightSlot]
   private let settings: RecurrentSettings
 
@@ -72,29 +70,13 @@ struct SimpleRNNCell: RecurrentCell {
       ], states: [1])
   }
 
-  func steps(_ weights: CellWeights) throws -> any RecurrentSteps {
-    Steps(gates: try gates(weights), settings: settings, call: weights.call)
-  }
-
-  private struct Steps: RecurrentSteps {
-    let gates: GateWeights
-    let settings: RecurrentSettings
-    let call: LayerCall
-
-    func prepare(_ input: String, _ name: String, _ network: inout NetworkWriter) -> String {
-      network.matrixProduct(
-        input, Weights(gates.input[0]), inputs: gates.inputSize, outputs: settings.units,
-        bias: gates.bias.first.map { Weights($0) }, name)
-    }
-
-    func step(
-      _ prepared: String, _ states: [String], _ name: String, _ network: inout NetworkWriter
-    ) throws -> [String] {
-      let units = settings.units
+  func steps(_ weights: CellWeights) throws -> RecurrentSteps {
+    let gates = try gates(weights)
+    return gates.steps { prepared, states, name, network in
       let recurrent = network.matrixProduct(
         states[0], Weights(gates.recurrent[0]), inputs: units, outputs: units, name + "h")
       let sum = network.sum([prepared, recurrent], name + "sum")
-      return [try network.activate(settings.activation, sum, name + "act", call)]
+      return [try network.activate(settings.activation, sum, name + "act", weights.call)]
     }
   }
 }

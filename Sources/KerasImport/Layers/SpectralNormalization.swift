@@ -1,6 +1,10 @@
 /// A layer whose kernel was divided by its largest singular value while it was trained.
 struct SpectralNormalization: KerasLayer {
-  static let classNames = ["SpectralNormalization"]
+  static let classes = [
+    KerasLayerClass(
+      "SpectralNormalization",
+      becomes: "the layer in it: the stored kernel is divided already")
+  ]
   /// Archives hold the kernel twice, HDF5 files once.
   static let hasKnownWeights = false
 

@@ -4,7 +4,13 @@ import ImportSupport
 /// A layer for each step of a sequence. Core ML's layers do that along the sequence axis anyway, so
 /// the inner layer is converted with that axis out of sight.
 struct TimeDistributed: KerasLayer {
-  static let classNames = ["TimeDistributed"]
+  static let classes = [
+    KerasLayerClass(
+      "TimeDistributed",
+      becomes: "the layer in it, on the sequence axis",
+      options: "`layer`, also a model; recurrent layers in it are \(KerasLayerClass.unrolled)",
+      refused: "layers in it that give sequences of sequences")
+  ]
   static let maskPolicy = MaskPolicy.passes
 
   private let inner: any KerasLayer
@@ -19,16 +25,16 @@ struct TimeDistributed: KerasLayer {
   /// Layers for which one more axis makes no difference.
   private static let elementwise = Set(
     [
-      Dense.classNames, ActivationLayer.classNames, LeakyReLU.classNames, ReLU.classNames,
-      ELU.classNames, ThresholdedReLU.classNames, Dropout.classNames,
+      Dense.classNames, ActivationLayer.classNames, RectifierLayer.classNames, ReLU.classNames,
+      Dropout.classNames,
     ].joined())
   /// Layers that run along the width and keep it.
   private static let stepwise = Set(
     [
-      Conv1D.classNames, SeparableConv1D.classNames, DepthwiseConv1D.classNames,
-      Conv1DTranspose.classNames, MaxPooling1D.classNames, AveragePooling1D.classNames,
-      ZeroPadding1D.classNames, Cropping1D.classNames, UpSampling1D.classNames,
-    ].joined())
+      Conv.classNames, SeparableConv.classNames, DepthwiseConv.classNames,
+      ConvTranspose.classNames, PoolingLayer.classNames, ZeroPadding.classNames,
+      Cropping.classNames, UpSampling.classNames,
+    ].joined().filter { $0.contains("1D") })
   private static let stepLimit = 1024
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -101,22 +107,6 @@ struct TimeDistributed: KerasLayer {
       result.layout = TensorLayout(axes: [.channel, .sequence, .height])
     }
     return [result]
-  }
-}
-
-/// Keras 1's name for TimeDistributed(Dense).
-struct TimeDistributedDense: KerasLayer {
-  static let classNames = ["TimeDistributedDense"]
-  static let maskPolicy = MaskPolicy.passes
-
-  private let dense: Dense
-
-  init(_ configuration: LayerConfiguration) throws { dense = try Dense(configuration) }
-
-  var weights: [WeightSlot] { dense.weights }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    try dense.convert(call, into: &network)
   }
 }
 

@@ -1,20 +1,16 @@
-import KerasImport
+@testable import KerasImport
 
 /// The page `docs/keras.md`, made from the importer's lists.
 enum KerasDocumentation {
   static var markdown: String {
-    let names = Dictionary(
-      KerasImporter.supportedClasses.compactMap { all in
-        all.first.map { ($0, Array(all.dropFirst())) }
-      }, uniquingKeysWith: { first, _ in first })
-    let layers = LayerCatalog.entries.map { entry in
+    let layers = KerasLayerRegistry.types.flatMap { $0.classes }.map { row in
       [
-        "`\(entry.name)`", MarkdownTable.code(names[entry.name] ?? []), entry.becomes,
-        entry.options, String(entry.version), entry.refused,
+        "`\(row.names[0])`", MarkdownTable.code(Array(row.names.dropFirst())), row.becomes,
+        row.options, String(row.version), row.refused,
       ]
     }
-    let functions = LayerCatalog.functions.map { [MarkdownTable.code($0.names), $0.becomes] }
-    let impossible = LayerCatalog.impossible.map { [MarkdownTable.code($0.names), $0.reason] }
+    let functions = Self.functions.map { [MarkdownTable.code($0.names), $0.becomes] }
+    let impossible = UnconvertedClasses.reasons.map { [MarkdownTable.code($0.names), $0.reason] }
     return """
       # Keras
 
@@ -38,7 +34,7 @@ enum KerasDocumentation {
       What functional models call without layers (`TFOpLambda`, `SlicingOpLambda`, Keras 3's operation
       nodes), by name; case, module and underscores do not count.
 
-      \(LayerCatalog.operations.map { MarkdownTable.code($0) }.joined(separator: "; "))
+      \(OperationTable.operations.map { MarkdownTable.code($0.names) }.joined(separator: "; "))
 
       ## Masks
 
@@ -63,4 +59,33 @@ enum KerasDocumentation {
 
       """
   }
+
+  /// The functions that `activation` names.
+  static let functions: [(names: [String], becomes: String)] = [
+    (
+      ["linear", "relu", "tanh", "sigmoid", "softplus", "softsign", "elu"],
+      "activation of this name"
+    ),
+    (["hard_sigmoid"], "sigmoidHard: 0.2x + 0.5, in Keras 3 x / 6 + 0.5"),
+    (["sparse_sigmoid"], "sigmoidHard: 0.5x + 0.5"), (["leaky_relu"], "leakyReLU 0.2"),
+    (["celu"], "ELU"), (["selu"], "ELU and a multiplication"),
+    (["relu6"], "a chain with a threshold"),
+    (["softmax"], "softmax over the last axis"), (["log_softmax"], "max, exp, sum, log"),
+    (["exponential"], "unary exp"), (["swish", "silu"], "sigmoid and a product"),
+    (["hard_silu", "hard_swish"], "sigmoidHard and a product"),
+    (["mish"], "softplus, tanh, a product"),
+    (
+      ["gelu"],
+      "x · Φ(x) from exp and a polynomial (Abramowitz and Stegun 7.1.26, to 1.5e-7)"
+    ),
+    (["glu"], "split, sigmoid, a product"),
+    (
+      [
+        "hard_tanh", "hard_shrink", "soft_shrink", "tanh_shrink", "sparse_plus", "squareplus",
+        "log_sigmoid",
+      ],
+      "a chain of linear, ReLU, sigmoidHard, tanh and sums"
+    ),
+    (["sparsemax"], "topK of specification 4, sums and a rectifier"),
+  ]
 }

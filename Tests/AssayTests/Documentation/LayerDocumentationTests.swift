@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import KerasImport
+
 @Suite struct LayerDocumentationTests {
   private static func markdown(_ name: String) -> String {
     switch name {
@@ -22,5 +24,12 @@ import Testing
     }
     let text = try String(contentsOf: page, encoding: .utf8)
     #expect(text == markdown, "docs/\(name) is old: run make docs")
+  }
+
+  @Test func functionsOfKerasTableAreConverted() {
+    let version = KerasVersion(text: "3.0.0", backend: nil)
+    for name in KerasDocumentation.functions.flatMap({ $0.names }) {
+      #expect(KerasActivation(name, version: version) != nil, "\(name)")
+    }
   }
 }

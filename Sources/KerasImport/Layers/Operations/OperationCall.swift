@@ -167,15 +167,14 @@ struct OperationCall: Sendable {
     for (name, value) in fields { object[name] = value }
     let converted = try type.init(
       LayerConfiguration(
-        name: name, className: layer.className, fields: object, version: layer.version))
+        name: name, className: layer.className, kind: className, fields: object,
+        version: layer.version))
     return try converted.convert(call(inputs), into: &network)
   }
 
   /// `result` where its elements are those of `input`, one by one.
   func like(_ input: KerasTensor, _ blob: String) -> [KerasTensor] {
-    var output = input
-    output.blob = blob
-    return [output]
+    return [input.with(blob)]
   }
 
   /// An axis counted from 0, of which negative ones count from the end; never the batch.

@@ -34,9 +34,7 @@ extension OperationCall {
       }
     let transposed = FloatValues(values).shaped(shape).transposed(order)
     values = transposed.array()
-    var constant = LoadConstant()
-    constant.shape = places.map { sizes[$0] ?? 1 }
-    constant.data = Weights(transposed)
+    let constant = LoadConstant(Weights(transposed), places.map { sizes[$0] ?? 1 })
     let blob = network.add(name + suffix, constant, [])
     return KerasTensor(blob: blob, shape: [nil] + shape, layout: TensorLayout(axes: axes))
   }

@@ -6,7 +6,12 @@ import TensorCore
 /// A function that a functional model calls as it calls layers: TFOpLambda and SlicingOpLambda of
 /// tf.keras 2.4 to 2.15, and the operations of Keras 3.
 struct OperationLayer: KerasLayer {
-  static let classNames = ["TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"]
+  static let classes = [
+    KerasLayerClass(
+      "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer",
+      becomes: "see the operations below", options: "Keras 3's operations, too",
+      refused: "operations that are not in the list")
+  ]
 
   private let operation: Operation
   private let configuration: LayerConfiguration
@@ -42,14 +47,28 @@ struct OperationLayer: KerasLayer {
 struct Operation: Sendable {
   /// As `OperationTable.key` has them.
   let names: [String]
-  let convert: @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
+  let convert: Convert
 
-  init(
-    _ names: String...,
-    convert: @escaping @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
-  ) {
+  typealias Convert = @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
+
+  init(_ names: String..., convert: @escaping Convert) {
+    self.init(names: names, convert: convert)
+  }
+
+  init(names: [String], convert: @escaping Convert) {
     self.names = names
     self.convert = convert
+  }
+
+  /// What is done to each element of the input: the result's blob.
+  static func elements(
+    _ names: String...,
+    convert: @escaping @Sendable (OperationCall, String, inout NetworkWriter) throws -> String
+  ) -> Operation {
+    Operation(names: names) { call, network in
+      let input = try call.input
+      return [input.with(try convert(call, input.blob, &network))]
+    }
   }
 }
 

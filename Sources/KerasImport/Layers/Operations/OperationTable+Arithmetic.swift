@@ -109,7 +109,7 @@ extension OperationCall {
   ) throws -> [KerasTensor] {
     let tensors = try inputs
     guard combination == .sum, tensors.count > 1 else { return tensors }
-    return try network.elementwise(Add(), call(tensors), stretches: true)
+    return try network.elementwise(Add(), call(tensors))
   }
 
   /// Arithmetic on sizes, which is done at once.
@@ -165,7 +165,7 @@ extension OperationCall {
         name: name, className: call.className, inputs: call.inputs, version: call.version,
         weights: [], preferredImage: call.preferredImage)
       return try network.elementwise(
-        parameters, call, stretches: parameters is Add || parameters is Multiply)
+        parameters, call)
     }
     var b = b
     switch combination {

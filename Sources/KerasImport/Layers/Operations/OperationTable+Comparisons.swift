@@ -15,13 +15,11 @@ extension OperationTable {
     Operation("logicaland", "and", "rand") { try $0.stretched(LogicalAnd(), &$1) },
     Operation("logicalor", "or", "ror") { try $0.stretched(LogicalOr(), &$1) },
     Operation("logicalxor", "xor", "rxor") { try $0.stretched(LogicalXor(), &$1) },
-    Operation("logicalnot", "invert", "not") { call, network in
-      let input = try call.input
-      return call.like(input, network.add(call.name, LogicalNot(), [input.blob]))
+    .elements("logicalnot", "invert", "not") { call, blob, network in
+      network.add(call.name, LogicalNot(), [blob])
     },
-    Operation("isnan") { call, network in
-      let input = try call.input
-      return call.like(input, network.add(call.name, NotEqual(), [input.blob, input.blob]))
+    .elements("isnan") { call, blob, network in
+      network.add(call.name, NotEqual(), [blob, blob])
     },
     Operation("where", "select", "selectv2", "wherev2") { call, network in
       let operands = [
@@ -66,16 +64,6 @@ extension OperationTable {
       }
       return try call.stretched(Forward(), &network)
     }
-  }
-}
-
-extension Operation {
-  init(
-    names: [String],
-    convert: @escaping @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
-  ) {
-    self.names = names
-    self.convert = convert
   }
 }
 

@@ -98,48 +98,39 @@ extension OperationTable {
       }
       return [try call.input]
     },
-    Operation("trunc", "fix") { call, network in
-      let input = try call.input
-      return call.like(input, network.converted(input.blob, to: "int", call.name))
+    .elements("trunc", "fix") { call, blob, network in
+      network.converted(blob, to: "int", call.name)
     },
-    Operation("erfc") { call, network in
-      let input = try call.input
-      let erf = network.add(call.name + "__erf__", Erf(), [input.blob])
-      return call.like(input, network.affine(erf, -1, 1, call.name))
+    .elements("erfc") { call, blob, network in
+      let erf = network.add(call.name + "__erf__", Erf(), [blob])
+      return network.affine(erf, -1, 1, call.name)
     },
-    Operation("zeroslike") { call, network in
-      let input = try call.input
-      return call.like(input, network.affine(input.blob, 0, 0, call.name))
+    .elements("zeroslike") { call, blob, network in
+      network.affine(blob, 0, 0, call.name)
     },
-    Operation("oneslike") { call, network in
-      let input = try call.input
-      return call.like(input, network.affine(input.blob, 0, 1, call.name))
+    .elements("oneslike") { call, blob, network in
+      network.affine(blob, 0, 1, call.name)
     },
-    Operation("fulllike") { call, network in
-      let input = try call.input
+    .elements("fulllike") { call, blob, network in
       let value = Float(try call.double(1, "fill_value", default: 0))
-      return call.like(input, network.affine(input.blob, 0, value, call.name))
+      return network.affine(blob, 0, value, call.name)
     },
-    Operation("negative", "neg") { call, network in
-      let input = try call.input
-      return call.like(input, network.affine(input.blob, -1, 0, call.name))
+    .elements("negative", "neg") { call, blob, network in
+      network.affine(blob, -1, 0, call.name)
     },
-    Operation("square") { call, network in
-      let input = try call.input
-      return call.like(input, network.product(input.blob, input.blob, call.name))
+    .elements("square") { call, blob, network in
+      network.product(blob, blob, call.name)
     },
-    Operation("log1p") { call, network in
-      let input = try call.input
+    .elements("log1p") { call, blob, network in
       var logarithm = Unary()
       logarithm.type = .log
       logarithm.scale = 1
       logarithm.shift = 1
-      return call.like(input, network.add(call.name, logarithm, [input.blob]))
+      return network.add(call.name, logarithm, [blob])
     },
-    Operation("expm1") { call, network in
-      let input = try call.input
-      let exponential = network.unary(.exp, input.blob, call.name + "__exp__")
-      return call.like(input, network.affine(exponential, 1, -1, call.name))
+    .elements("expm1") { call, blob, network in
+      let exponential = network.unary(.exp, blob, call.name + "__exp__")
+      return network.affine(exponential, 1, -1, call.name)
     },
     Operation("relu") { call, network in
       try call.convert(

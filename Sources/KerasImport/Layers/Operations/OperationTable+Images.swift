@@ -27,25 +27,11 @@ extension OperationTable {
       return [try call.padded(input, borders, mode, Float(value), into: &network)]
     },
     Operation("resize", "resizeimages", "resizev2") { call, network in
-      let input = try call.input
-      guard let size = try call.ints(1, "size"), size.count == 2 else {
-        throw call.layer.unsupported("a size that is not two numbers")
-      }
       let method = try call.string(2, "method", "interpolation", default: "bilinear").lowercased()
-      return try call.resized(input, size, method, into: &network)
+      return try call.resized(method, into: &network)
     },
-    Operation("resizebilinear") { call, network in
-      guard let size = try call.ints(1, "size"), size.count == 2 else {
-        throw call.layer.unsupported("a size that is not two numbers")
-      }
-      return try call.resized(call.input, size, "bilinear", into: &network)
-    },
-    Operation("resizenearestneighbor") { call, network in
-      guard let size = try call.ints(1, "size"), size.count == 2 else {
-        throw call.layer.unsupported("a size that is not two numbers")
-      }
-      return try call.resized(call.input, size, "nearest", into: &network)
-    },
+    Operation("resizebilinear") { try $0.resized("bilinear", into: &$1) },
+    Operation("resizenearestneighbor") { try $0.resized("nearest", into: &$1) },
     Operation("croptoboundingbox", "cropimages") { call, network in
       let input = try call.input
       guard input.rank == 4, let height = input.shape[1], let width = input.shape[2] else {
@@ -67,10 +53,8 @@ extension OperationTable {
       let input = try call.input
       return try network.concatenated(axis: -1, call.call([input, input, input]))
     },
-    Operation("adjustbrightness") { call, network in
-      let input = try call.input
-      let delta = try call.double(1, "delta", default: 0)
-      return call.like(input, network.affine(input.blob, 1, Float(delta), call.name))
+    .elements("adjustbrightness") { call, blob, network in
+      network.affine(blob, 1, Float(try call.double(1, "delta", default: 0)), call.name)
     },
     block("depthtospace", .depthToSpace), block("spacetodepth", .spaceToDepth),
     Operation("rgbtograyscale") { call, network in
@@ -81,8 +65,9 @@ extension OperationTable {
       var output = input
       output.shape[3] = 1
       // ITU-R BT.601
-      output.blob = network.pointwise(
-        input.blob, [0.2989, 0.587, 0.114], inputs: 3, outputs: 1, call.name)
+      let luminance = Convolution.pointwise(
+        Weights([0.2989, 0.587, 0.114]), inputs: 3, outputs: 1)
+      output.blob = network.add(call.name, luminance, [input.blob])
       return [output]
     },
   ]
@@ -158,23 +143,28 @@ extension OperationCall {
         input.shape[axis] = try checkedSum([size] + borders[axis], limit: Limits.dimension)
       }
     }
-    var padding = Padding()
+    let kind: Padding.Kind
     switch mode {
-    case "constant": padding.kind = .constant(value: value)
-    case "reflect": padding.kind = .reflection
-    case "edge": padding.kind = .replication
+    case "constant": kind = .constant(value: value)
+    case "reflect": kind = .reflection
+    case "edge": kind = .replication
     default: throw layer.unsupported("borders of the mode '\(mode)'")
     }
     let (height, width) = (amounts[.height] ?? [0, 0], amounts[.width] ?? [0, 0])
-    padding.paddingAmounts = BorderAmounts(
-      top: height[0], bottom: height[1], left: width[0], right: width[1])
+    let padding = Padding(
+      kind,
+      BorderAmounts(top: height[0], bottom: height[1], left: width[0], right: width[1]))
     input.blob = network.add(name, padding, [input.blob])
     return network.settled(input, for: name)
   }
 
   fileprivate func resized(
-    _ input: KerasTensor, _ size: [Int], _ method: String, into network: inout NetworkWriter
+    _ method: String, into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
+    let input = try self.input
+    guard let size = try ints(1, "size"), size.count == 2 else {
+      throw layer.unsupported("a size that is not two numbers")
+    }
     if try bool(nil, "antialias", default: false) {
       throw layer.unsupported("smoothing before a picture is made smaller (antialias)")
     }
@@ -188,23 +178,5 @@ extension OperationCall {
         "height": .int(size[0]), "width": .int(size[1]), "interpolation": .string(method),
         "data_format": .string(try string(nil, "data_format", default: "channels_last")),
       ], into: &network)
-  }
-}
-
-extension NetworkWriter {
-  /// A 1 × 1 convolution; the matrix is `[outputs, inputs]`.
-  mutating func pointwise(
-    _ blob: String, _ matrix: [Float], inputs: Int, outputs: Int, _ name: String
-  ) -> String {
-    var convolution = Convolution()
-    convolution.outputChannels = outputs
-    convolution.kernelChannels = inputs
-    convolution.nGroups = 1
-    convolution.kernelSize = [1, 1]
-    convolution.stride = [1, 1]
-    convolution.dilationFactor = [1, 1]
-    convolution.padding = .valid(.none)
-    convolution.kernel = Weights(FloatValues(matrix).shaped([outputs, inputs, 1, 1]))
-    return add(name, convolution, [blob])
   }
 }

@@ -67,14 +67,10 @@ extension OperationCall {
     // Keras 3 keeps the equation apart from the tensors.
     let stored = try constant(nil, "subscripts")
     let first = stored == nil ? 1 : 0
-    guard
-      let equation = try (stored ?? constant(0, "equation"))?.string?.filter({ $0 != " " }),
-      equation.utf8.count < 64, !equation.contains("."), let arrow = equation.firstIndex(of: ">"),
-      equation[..<arrow].last == "-"
+    guard let plan = try (stored ?? constant(0, "equation"))?.string.flatMap({ Einsum($0) }),
+      !plan.text.contains(".")
     else { throw layer.unsupported("an equation without -> or with an ellipsis") }
-    let terms: [[Character]] = equation[..<arrow].dropLast()
-      .split(separator: ",", omittingEmptySubsequences: false).map { Array($0) }
-    let target = Array(equation[equation.index(after: arrow)...])
+    let (equation, terms, target) = (plan.text, plan.terms, plan.target)
     let tensors = try (0..<terms.count).map { index in
       guard let argument = argument(first + index) else {
         throw layer.unsupported(
@@ -126,10 +122,9 @@ extension OperationCall {
     }
     if terms.count == 1 { return [try arranged(sides[0], target)] }
     let (a, b) = (sides[0], sides[1])
-    let shared = target.dropFirst().filter { a.letters.contains($0) && b.letters.contains($0) }
-    let rows = a.letters.dropFirst().filter { !b.letters.contains($0) }
-    let columns = b.letters.dropFirst().filter { !a.letters.contains($0) }
-    let summed = a.letters.filter { b.letters.contains($0) && !target.contains($0) }
+    let roles = Einsum.Roles(a.letters, b.letters, to: target)
+    let shared = target.dropFirst().filter { roles.shared.contains($0) }
+    let (rows, columns, summed) = (roles.rows, roles.columns, roles.summed)
     func count(_ letters: [Character]) throws -> Int {
       try checkedProduct(letters.map { sizes[$0] ?? 1 }, limit: Limits.dimension)
     }
@@ -141,8 +136,7 @@ extension OperationCall {
       let tensor = try arranged(side, [batch] + shared + first + last)
       if shared.count <= 1, first.count == 1, last.count == 1 { return tensor }
       return try network.reshaped(
-        tensor, to: outer + [count(first), count(last)], preferred: .channelsFirst,
-        layer.with(name: name + suffix, inputs: []))
+        tensor, to: outer + [count(first), count(last)], name: name + suffix, layer)
     }
     var result = try network.matrixProduct(
       matrix(a, rows, summed, "__left__"), matrix(b, summed, columns, "__right__"),
@@ -151,7 +145,7 @@ extension OperationCall {
     if made.count != result.rank - 1 {
       result = try network.reshaped(
         network.settled(result, for: name + "_made"), to: made.map { sizes[$0] ?? 1 },
-        preferred: .channelsFirst, layer.with(name: name + "__split__", inputs: []))
+        name: name + "__split__", layer)
     }
     return [try arranged(([batch] + made, result), target)]
   }

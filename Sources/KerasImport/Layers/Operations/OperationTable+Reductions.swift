@@ -37,14 +37,14 @@ extension OperationTable {
       var minus = largest
       minus.blob = network.affine(largest.blob, -1, 0, call.name + "__neg__")
       var exponentials = try network.elementwise(
-        Add(), call.call([input, minus], "__difference__"), stretches: true)[0]
+        Add(), call.call([input, minus], "__difference__"))[0]
       exponentials.blob = network.unary(.exp, exponentials.blob, call.name + "__exp__")
       var sum = try network.reduced(
         .sum, exponentials, axes, call.name + "__sum__", call.layer)
       sum.blob = network.unary(
         .log, sum.blob, call.name + "__log__", epsilon: .leastNormalMagnitude)
       let result = try network.elementwise(
-        Add(), call.call([sum, largest]), stretches: true)[0]
+        Add(), call.call([sum, largest]))[0]
       return [try call.kept(result, axes, &network)]
     },
     Operation("norm", "euclideannorm") { call, network in
@@ -116,8 +116,7 @@ extension OperationCall {
     var mean = try network.reduced(.avg, tensor, axes, name + "__mean__", layer)
     mean.blob = network.affine(mean.blob, -1, 0, name + "__neg__")
     let centered = try network.elementwise(
-      Add(), call([tensor, mean], target == nil ? "__centered__" : "__variance__centered__"),
-      stretches: true)[0]
+      Add(), call([tensor, mean], target == nil ? "__centered__" : "__variance__centered__"))[0]
     let squares = like(
       centered, network.product(centered.blob, centered.blob, name + "__squares__"))
     return (

@@ -90,14 +90,11 @@ extension OperationTable {
         throw call.layer.unsupported("repeating all elements: an axis is needed")
       }
       let axis = try call.axis(named, of: input)
-      var upsample = Upsample()
-      upsample.mode = .nearest
-      upsample.scalingFactor = [1, count]
       var layout = input.layout
       if let other = input.index(of: .width) { layout.axes[other - 1] = layout.axes[axis - 1] }
       layout.axes[axis - 1] = .width
       var output = network.relaid(input, to: layout, for: call.name)
-      output.blob = network.add(call.name, upsample, [output.blob])
+      output.blob = network.add(call.name, Upsample([1, count]), [output.blob])
       output.shape[axis] = try input.shape[axis].map {
         try checkedProduct([$0, count], limit: Limits.dimension)
       }
@@ -122,14 +119,13 @@ extension OperationTable {
       else { throw call.layer.unsupported("a triangle of \(input.shapeText)") }
       let axes = try ReducibleAxes([input.rank - 2, input.rank - 1], of: input, call.layer)
       let moved = network.relaid(input, to: axes.layout, for: call.name)
-      var constant = LoadConstant()
-      constant.shape = [1, rows, columns]
-      constant.data = Weights(
-        (0..<rows).flatMap { row in
-          (0..<columns).map { column -> Float in
-            (isLower ? column - row <= diagonal : column - row >= diagonal) ? 1 : 0
-          }
-        })
+      let constant = LoadConstant(
+        Weights(
+          (0..<rows).flatMap { row in
+            (0..<columns).map { column -> Float in
+              (isLower ? column - row <= diagonal : column - row >= diagonal) ? 1 : 0
+            }
+          }), [1, rows, columns])
       let triangle = network.add(call.name + "__triangle__", constant, [])
       return call.like(moved, network.product(moved.blob, triangle, call.name))
     },
@@ -237,10 +233,7 @@ extension OperationCall {
       throw layer.error("\(order) is no order of the axes of \(input.shapeText)")
     }
     guard order[0] == 0 else { throw layer.unsupported("a transposition of the batch") }
-    var output = input
-    output.shape = order.map { input.shape[$0] }
-    output.layout = TensorLayout(axes: order.dropFirst().map { input.layout.axes[$0 - 1] })
-    return network.settled(output, for: name)
+    return network.settled(input.reordered(Array(order.dropFirst())), for: name)
   }
 
   /// Sizes one after the other; nil where there are tensors among the inputs.

@@ -175,9 +175,7 @@ extension OperationCall {
     slice.strides[place] = step
     if let start { (slice.beginIds[place], slice.beginMasks[place]) = (start, false) }
     if let end { (slice.endIds[place], slice.endMasks[place]) = (end, false) }
-    var output = input
-    output.blob = network.add(name + suffix, slice, [input.blob])
-    return output
+    return input.with(network.add(name + suffix, slice, [input.blob]))
   }
 
   /// x[…] of Python: slices, whole numbers, new axes and an ellipsis, one for each axis.

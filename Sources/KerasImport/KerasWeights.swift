@@ -80,7 +80,7 @@ struct WeightAssignment: Sendable {
 }
 
 /// Where the weights of a model are stored.
-protocol WeightSource: Sendable {
+protocol KerasWeights: Sendable {
   /// - Parameter slots: the weights that a layer has by its configuration; nil where only the file
   ///   can tell, as for a custom layer.
   func assignment(
@@ -89,14 +89,14 @@ protocol WeightSource: Sendable {
 }
 
 /// Weights grouped by layer, as `.h5` files of all versions of Keras have them.
-protocol LayerWeightSource: WeightSource {
+protocol LayerWeights: KerasWeights {
   /// In file order.
   var layerNames: [String] { get }
   /// The weights of one of `layerNames`, in file order.
   func weights(of layer: String) throws -> [StoredWeight]
 }
 
-extension LayerWeightSource {
+extension LayerWeights {
   func assignment(
     to definition: ModelDefinition, slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?
   ) throws -> WeightAssignment {
@@ -105,7 +105,7 @@ extension LayerWeightSource {
 }
 
 /// Weights in an HDF5 file: the group of each layer lists its datasets in `weight_names`.
-struct HDF5WeightSource: LayerWeightSource {
+struct HDF5LayerWeights: LayerWeights {
   private let root: HDF5Group
   let layerNames: [String]
 

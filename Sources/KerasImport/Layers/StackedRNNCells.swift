@@ -3,20 +3,10 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A cell over a sequence.
-struct RNN: RecurrentKerasLayer {
-  static let classNames = ["RNN"]
-
-  let layer: RecurrentLayer
-
-  init(_ configuration: LayerConfiguration) throws {
-    layer = RecurrentLayer(
-      cell: try configuration.recurrentCell("cell"), path: try RecurrentPath(configuration))
-  }
-}
-
 /// Cells one above the other: the output of each is the input of the next.
 struct StackedRNNCells: RecurrentCell {
+  static let classes: [KerasLayerClass] = []
+
   private let cells: [any RecurrentCell]
 
   init(_ configuration: LayerConfiguration) throws {
@@ -46,44 +36,25 @@ struct StackedRNNCells: RecurrentCell {
   /// Core ML has no layer of several cells.
   func native(_ weights: CellWeights, _ path: RecurrentPath) -> (any LayerParameters)? { nil }
 
-  func steps(_ weights: CellWeights) throws -> any RecurrentSteps {
+  func steps(_ weights: CellWeights) throws -> RecurrentSteps {
     var inputs = weights.inputs
-    return Steps(
-      cells: try cells.enumerated().map { index, cell in
-        let steps = try cell.steps(
-          CellWeights(
-            call: weights.call, prefix: weights.prefix + "cell_\(index)_", inputs: inputs))
-        inputs = cell.units
-        return Steps.Cell(
-          steps: steps, stateCount: cell.states.count, outputState: cell.outputState)
-      })
-  }
-
-  private struct Steps: RecurrentSteps {
-    struct Cell {
-      let steps: any RecurrentSteps
-      let stateCount: Int
-      let outputState: Int
+    let steps = try cells.enumerated().map { index, cell in
+      let steps = try cell.steps(
+        CellWeights(
+          call: weights.call, prefix: weights.prefix + "cell_\(index)_", inputs: inputs))
+      inputs = cell.units
+      return steps
     }
-
-    let cells: [Cell]
-
-    func prepare(_ input: String, _ name: String, _ network: inout NetworkWriter) throws -> String {
-      try cells[0].steps.prepare(input, name, &network)
-    }
-
-    func step(
-      _ prepared: String, _ states: [String], _ name: String, _ network: inout NetworkWriter
-    ) throws -> [String] {
+    return RecurrentSteps(prepare: steps[0].prepare) { prepared, states, name, network in
       var rest = states[...]
       var next: [String] = []
       var input = prepared
       for (index, cell) in cells.enumerated() {
-        let own = Array(rest.prefix(cell.stateCount))
-        rest = rest.dropFirst(cell.stateCount)
+        let own = Array(rest.prefix(cell.states.count))
+        rest = rest.dropFirst(cell.states.count)
         let name = "\(name)cell_\(index)_"
-        if index > 0 { input = try cell.steps.prepare(input, name + "x", &network) }
-        let after = try cell.steps.step(input, own, name, &network)
+        if index > 0 { input = try steps[index].prepare(input, name + "x", &network) }
+        let after = try steps[index].step(input, own, name, &network)
         input = after[cell.outputState]
         next += after
       }
@@ -98,7 +69,7 @@ extension LayerConfiguration {
     "StackedRNNCells": StackedRNNCells.self,
   ]
 
-  fileprivate func recurrentCell(_ name: String) throws -> any RecurrentCell {
+  func recurrentCell(_ name: String) throws -> any RecurrentCell {
     guard let (name, value) = field(name) else { throw missing([name]) }
     return try recurrentCell(name, value)
   }

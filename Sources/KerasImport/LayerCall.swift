@@ -1,0 +1,94 @@
+import CoreMLModel
+import TensorCore
+
+/// One use of a layer.
+struct LayerCall: Sendable {
+  /// Name of the Core ML layer.
+  let name: String
+  let className: String
+  let inputs: [KerasTensor]
+  let version: KerasVersion
+  /// The layer's weights in Keras' order.
+  let weights: [StoredWeight]
+  /// Layout that the layers downstream want of an image, where the layer has the choice.
+  let preferredImage: LayerConfiguration.DataFormat
+  /// Where the values of the weights come from, if there is no file of them.
+  var missingWeights: MissingWeights?
+  /// What the layer is called with, `inputs` and everything else.
+  var arguments = CallArguments()
+
+  /// The call with another name and other inputs, for a part of the layer.
+  func with(
+    name: String, inputs: [KerasTensor], weights: [StoredWeight]? = nil
+  ) -> LayerCall {
+    LayerCall(
+      name: name, className: className, inputs: inputs, version: version,
+      weights: weights ?? self.weights, preferredImage: preferredImage,
+      missingWeights: missingWeights)
+  }
+
+  /// The only input.
+  var input: KerasTensor {
+    get throws {
+      guard inputs.count == 1 else {
+        throw error("it takes one input, not \(inputs.count)")
+      }
+      return inputs[0]
+    }
+  }
+
+  /// The weight `name`, of the given shape; nil stands for any size.
+  func weight(_ name: String, _ shape: [Int?]) throws -> FloatValues {
+    if let missingWeights { return try missing(name, shape, missingWeights) }
+    guard let weight = weights.first(where: { $0.name == name }) else {
+      throw error("the file has no weight '\(name)' for it")
+    }
+    let values = try weight.values()
+    let fits =
+      values.shape.count == shape.count
+      && zip(values.shape, shape).allSatisfy { $1 == nil || $0 == $1 }
+    guard fits else {
+      throw error(
+        "weight '\(weight.storedName)' has the shape \(KerasTensor.text(values.shape)), "
+          + "the configuration implies \(KerasTensor.text(shape))")
+    }
+    return values
+  }
+
+  private func missing(
+    _ name: String, _ shape: [Int?], _ source: MissingWeights
+  ) throws -> FloatValues {
+    let sizes = shape.compactMap { $0 }
+    guard sizes.count == shape.count else {
+      throw error("the shape of weight '\(name)', \(KerasTensor.text(shape)), needs a file of it")
+    }
+    // Of a kernel [h, w, C, outputs], but depthwise [h, w, C, multiplier].
+    let inputs = name.hasPrefix("depthwise") ? sizes.prefix(2) : sizes.dropLast()
+    return try source.values(
+      "\(self.name)/\(name)", shape: sizes,
+      fanIn: checkedProduct(inputs, limit: Limits.tensorElements))
+  }
+
+  func error(_ message: String, code: ModelError.Code = .malformed, hint: String? = nil)
+    -> ModelError
+  {
+    ModelError(code, message, layer: name, layerClass: className, hint: hint)
+  }
+
+  func unsupported(_ message: String, hint: String? = nil) -> ModelError {
+    error(message, code: .unsupported, hint: hint)
+  }
+
+  func unknownSize(of tensor: KerasTensor) -> ModelError {
+    error(
+      "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
+      hint: "fix it with --input-shape")
+  }
+
+  /// Some sizes of a tensor, all of which have to be known.
+  func known(_ sizes: some Collection<Int?>, of tensor: KerasTensor) throws -> [Int] {
+    let known = sizes.compactMap { $0 }
+    guard known.count == sizes.count, !tensor.isGuess else { throw unknownSize(of: tensor) }
+    return known
+  }
+}

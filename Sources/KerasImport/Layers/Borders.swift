@@ -1,0 +1,129 @@
+import ByteFormats
+import CoreMLModel
+import TensorCore
+
+/// Amounts before and after each axis, in any of the ways in which Keras writes them: one number, one
+/// for each axis, or a pair for each; in Keras 1 also all of them in a row, and an object with names.
+private struct Borders: Sendable {
+  private let amounts: [[Int]]
+  private let axes: SpatialAxes
+
+  init(_ configuration: LayerConfiguration, _ field: String, default standard: Int) throws {
+    axes = try SpatialAxes(configuration)
+    let count = axes.count
+    guard let (_, value) = configuration.field(field) else {
+      amounts = Array(repeating: [standard, standard], count: count)
+      return
+    }
+    var numbers: [Int]
+    if let object = value.object, object["items"] == nil {
+      numbers = ["top_pad", "bottom_pad", "left_pad", "right_pad"].suffix(2 * count).map {
+        object[$0]?.int ?? 0
+      }
+    } else if let pairs = value.array, pairs.count == count, pairs[0].int == nil {
+      let inner = try pairs.map { try configuration.ints(field, $0) }
+      numbers = inner.allSatisfy { $0.count == 2 } ? Array(inner.joined()) : []
+    } else {
+      numbers = try configuration.ints(field, value)
+      if numbers.count == 1 { numbers = Array(repeating: numbers[0], count: count) }
+      if numbers.count == count { numbers = numbers.flatMap { [$0, $0] } }
+    }
+    guard numbers.count == 2 * count, numbers.allSatisfy((0...Limits.dimension).contains) else {
+      throw configuration.bad(
+        field, value,
+        [
+          "an amount or a pair", "an amount, a pair or a pair of pairs",
+          "an amount, three or three pairs",
+        ][count - 1])
+    }
+    amounts = (0..<count).map { [numbers[2 * $0], numbers[2 * $0 + 1]] }
+  }
+
+  /// - Parameter sign: of the change of the lengths.
+  func apply(
+    _ call: LayerCall, sign: Int, _ network: inout NetworkWriter,
+    _ layer: (BorderAmounts) -> some LayerParameters
+  ) throws -> KerasTensor {
+    let input = try axes.input(call, &network)
+    let lengths = zip(axes.lengths(input), amounts).map { length, amounts in
+      length.map { $0 + sign * (amounts[0] + amounts[1]) }
+    }
+    guard !lengths.contains(where: { ($0 ?? 1) <= 0 }) else {
+      throw call.error("nothing is left of its input \(input.shapeText)")
+    }
+    if axes.count == 3 { _ = try call.known(lengths, of: input) }
+    return axes.apply(input, to: lengths, call, &network) { plane in
+      let amounts = plane(self.amounts, [0, 0])
+      return layer(
+        BorderAmounts(
+          top: amounts[0][0], bottom: amounts[0][1], left: amounts[1][0], right: amounts[1][1]))
+    }
+  }
+}
+
+/// Zeros around a sequence, an image or a volume.
+struct ZeroPadding: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "ZeroPadding1D",
+      becomes: "padding"),
+    KerasLayerClass(
+      "ZeroPadding2D",
+      becomes: "padding"),
+    KerasLayerClass(
+      "ZeroPadding3D",
+      becomes: "two paddings"),
+  ]
+
+  private let borders: Borders
+
+  init(_ configuration: LayerConfiguration) throws {
+    borders = try Borders(configuration, "padding", default: 1)
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    [try borders.apply(call, sign: 1, &network) { Padding(.constant(value: 0), $0) }]
+  }
+}
+
+/// Cuts the borders of a sequence, an image or a volume off.
+struct Cropping: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "Cropping1D",
+      becomes: "crop"),
+    KerasLayerClass(
+      "Cropping2D",
+      becomes: "crop"),
+    KerasLayerClass(
+      "Cropping3D",
+      becomes: "two crops"),
+  ]
+
+  private let borders: Borders
+
+  init(_ configuration: LayerConfiguration) throws {
+    borders = try Borders(
+      configuration, "cropping", default: configuration.dimensions == 2 ? 0 : 1)
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    [try borders.apply(call, sign: -1, &network) { Crop($0) }]
+  }
+}
+
+extension Padding {
+  init(_ kind: Kind, _ amounts: BorderAmounts) {
+    self.init()
+    self.kind = kind
+    paddingAmounts = amounts
+  }
+}
+
+extension Crop {
+  init(_ amounts: BorderAmounts) {
+    self.init()
+    cropAmounts = amounts
+    offset = [0, 0]
+  }
+}

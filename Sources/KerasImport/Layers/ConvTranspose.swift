@@ -1,0 +1,127 @@
+import CoreMLModel
+import TensorCore
+
+/// The gradient of a convolution with respect to its input, used forwards.
+///
+/// Without `output_padding` a length grows to length · stride (same) or
+/// length · stride + max(kernel − stride, 0) (valid); with it, to
+/// (length − 1) · stride + kernel − 2 · pad + output_padding, pad being kernel / 2 (same) or 0.
+struct ConvTranspose: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "Conv1DTranspose", "Convolution1DTranspose",
+      becomes: "convolution with isDeconvolution", options: "`output_padding`, `dilation_rate`"),
+    KerasLayerClass(
+      "Conv2DTranspose", "Deconvolution2D", "Deconv2D", "Convolution2DTranspose",
+      becomes: "convolution with isDeconvolution and outputShape",
+      options: "`output_padding`; `dilation_rate`: zeros between the kernel's elements"),
+  ]
+
+  private let filters: Int
+  private let settings: TransposedSettings
+  /// Keras 1 keeps the kernel of a convolution, [h, w, in, out].
+  private let hasConvolutionKernel: Bool
+  /// Keras 1 states the result.
+  private let statedShape: [Int?]?
+
+  init(_ configuration: LayerConfiguration) throws {
+    filters = try configuration.int("filters", "nb_filter")
+    settings = try TransposedSettings(configuration)
+    hasConvolutionKernel = configuration.field("nb_filter") != nil
+    statedShape = ModelDefinition.Layer.shape(configuration.fields["output_shape"])
+  }
+
+  var weights: [WeightSlot] { settings.convolution.slots("kernel") }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let convolution = settings.convolution
+    let input = try convolution.axes.input(call, &network)
+    let channels = input.isGuess ? nil : input.size(of: .channel)
+    var output = convolution.axes.resized(
+      input, to: settings.lengths(convolution.axes.lengths(input)), channels: filters)
+    if let statedShape, statedShape.count == output.rank {
+      let stated = zip(convolution.axes.lengths(output), lengths(of: statedShape, like: output))
+      output = convolution.axes.resized(output, to: stated.map { $1 ?? $0 })
+    }
+    var layer = try settings.layer(try kernel(call, channels))
+    layer.bias = try convolution.bias(call, filters)
+    layer.hasBias = layer.bias != nil
+    let lengths = convolution.axes.lengths(output).compactMap { $0 }
+    guard lengths.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
+      throw call.error("its output would be \(output.shapeText)")
+    }
+    if lengths.count == convolution.axes.count { layer.outputShape = convolution.planar(lengths) }
+    output.blob = network.add(call.name, layer, [input.blob])
+    return [try network.activate(convolution.activation, output, call)]
+  }
+
+  private func lengths(of shape: [Int?], like tensor: KerasTensor) -> [Int?] {
+    var other = tensor
+    other.shape = shape
+    return settings.convolution.axes.lengths(other)
+  }
+
+  /// `[inputs, outputs, height, width]`
+  private func kernel(_ call: LayerCall, _ channels: Int?) throws -> FloatValues {
+    let convolution = settings.convolution
+    if convolution.isTheanoKernel || hasConvolutionKernel {
+      return try convolution.kernel(call, inputs: channels, outputs: filters)
+        .transposed([1, 0, 2, 3])
+    }
+    return convolution.turned(
+      try call.weight("kernel", convolution.kernelSize + [filters, channels])
+    ).transposed([3, 2, 0, 1])
+  }
+}
+
+/// What transposed convolutions have in common.
+struct TransposedSettings: Sendable {
+  let convolution: ConvolutionSettings
+  private let outputPadding: [Int]?
+
+  /// Elements of a kernel with its gaps filled.
+  private static let spreadLimit = 1 << 26
+
+  init(_ configuration: LayerConfiguration) throws {
+    convolution = try ConvolutionSettings(configuration)
+    outputPadding =
+      configuration.field("output_padding") == nil
+      ? nil
+      : try configuration.sizes("output_padding", count: convolution.axes.count, atLeast: 0)
+  }
+
+  func lengths(_ lengths: [Int?]) -> [Int?] {
+    lengths.enumerated().map { axis, length in
+      length.map {
+        convolution.border.transposedLength(
+          $0, extent: convolution.extents[axis], stride: convolution.strides[axis],
+          outputPadding: outputPadding?[axis])
+      }
+    }
+  }
+
+  /// Core ML's deconvolution, which has no gaps in its kernel: zeros fill them.
+  ///
+  /// - Parameter kernel: `[inputs, outputs, height, width]`
+  func layer(_ kernel: FloatValues) throws -> Convolution {
+    var layer = convolution.convolution(kernel)
+    (layer.kernelChannels, layer.outputChannels) = (kernel.shape[0], kernel.shape[1])
+    layer.isDeconvolution = true
+    let dilation = layer.dilationFactor
+    guard dilation != [1, 1] else { return layer }
+    layer.dilationFactor = [1, 1]
+    let size = layer.kernelSize
+    let extents = zip(size, dilation).map { ($0 - 1) * $1 + 1 }
+    let planes = kernel.shape[0] * kernel.shape[1]
+    let source = kernel.array()
+    var target = [Float](
+      repeating: 0, count: try checkedProduct([planes] + extents, limit: Self.spreadLimit))
+    for row in 0..<planes * size[0] {
+      let start = (row / size[0] * extents[0] + row % size[0] * dilation[0]) * extents[1]
+      for x in 0..<size[1] { target[start + x * dilation[1]] = source[row * size[1] + x] }
+    }
+    layer.kernelSize = extents
+    layer.kernel = Weights(target)
+    return layer
+  }
+}

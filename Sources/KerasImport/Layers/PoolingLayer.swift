@@ -1,0 +1,166 @@
+import CoreMLModel
+
+/// The largest element of each window, or the mean of those of its elements that are no padding.
+///
+/// The mean over a window of a volume is the mean over its depth of the means over height and width:
+/// the number of elements that are no padding is a product.
+struct PoolingLayer: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "MaxPooling1D", "MaxPool1D",
+      becomes: "pooling along the width, permutes round it", options: "`strides`, `padding`"),
+    KerasLayerClass(
+      "AveragePooling1D", "AvgPool1D",
+      becomes: "pooling along the width, padding not counted", options: "`strides`, `padding`"),
+    KerasLayerClass(
+      "MaxPooling2D", "MaxPool2D",
+      becomes: "pooling", options: "`strides`, `padding`, \(KerasLayerClass.dataFormat)"),
+    KerasLayerClass(
+      "AveragePooling2D", "AvgPool2D",
+      becomes: "pooling, padding not counted",
+      options: "`strides`, `padding`, \(KerasLayerClass.dataFormat)"),
+    KerasLayerClass(
+      "MaxPooling3D", "MaxPool3D",
+      becomes: "pooling over height and width, pooling over the depth",
+      options: "`strides`, `padding`"),
+    KerasLayerClass(
+      "AveragePooling3D", "AvgPool3D",
+      becomes: "pooling over height and width, pooling over the depth",
+      options: "`strides`, `padding`"),
+  ]
+
+  private let type: Pooling.PoolingType
+  private let size: [Int]
+  private let strides: [Int]
+  private let border: LayerConfiguration.Border
+  private let axes: SpatialAxes
+
+  init(_ configuration: LayerConfiguration) throws {
+    type = configuration.kind.hasPrefix("Max") ? .max : .average
+    axes = try SpatialAxes(configuration)
+    size = try configuration.sizes(
+      "pool_size", "pool_length", count: axes.count,
+      default: [Int](repeating: 2, count: axes.count))
+    strides = try configuration.sizes("strides", "stride", count: axes.count, default: size)
+    border = try configuration.border()
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try axes.input(call, &network)
+    if axes.count == 3 { _ = try call.known(axes.lengths(input), of: input) }
+    let lengths = axes.lengths(input).enumerated().map { axis, length in
+      border.length(length, extent: size[axis], stride: strides[axis])
+    }
+    guard !lengths.contains(0) || input.isGuess else {
+      throw call.error(
+        "its input \(input.shapeText) is smaller than its window of \(KerasTensor.product(size))")
+    }
+    return [
+      axes.apply(input, to: lengths, call, &network) { plane in
+        Pooling.windows(type, plane(size, 1), strides: plane(strides, 1), border)
+      }
+    ]
+  }
+}
+
+/// The largest element or the mean of each channel.
+struct GlobalPooling: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "GlobalMaxPooling1D", "GlobalMaxPool1D",
+      becomes: "pooling of the whole width", options: "`keepdims`"),
+    KerasLayerClass(
+      "GlobalAveragePooling1D", "GlobalAvgPool1D",
+      becomes: "pooling of the whole width; with a mask a sum divided by a count",
+      options: "`keepdims`"),
+    KerasLayerClass(
+      "GlobalMaxPooling2D", "GlobalMaxPool2D",
+      becomes: "pooling globalPooling", options: "`keepdims`"),
+    KerasLayerClass(
+      "GlobalAveragePooling2D", "GlobalAvgPool2D",
+      becomes: "pooling globalPooling", options: "`keepdims`"),
+    KerasLayerClass(
+      "GlobalMaxPooling3D", "GlobalMaxPool3D",
+      becomes: "two poolings", options: "`keepdims`"),
+    KerasLayerClass(
+      "GlobalAveragePooling3D", "GlobalAvgPool3D",
+      becomes: "two poolings", options: "`keepdims`"),
+  ]
+
+  private let type: Pooling.PoolingType
+  private let axes: SpatialAxes
+  private let keepsAxes: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    type = configuration.kind.hasPrefix("GlobalMax") ? .max : .average
+    axes = try SpatialAxes(configuration)
+    keepsAxes = try configuration.bool("keepdims", default: false)
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    if axes.count == 1, type == .average, let mask = try call.input.mask {
+      return [try average(of: mask, call, &network)]
+    }
+    let input = try axes.input(call, &network)
+    var pooling = Pooling.global(type)
+    if axes.count == 1, let length = input.size(of: .width), !input.isGuess {
+      pooling.kernelSize = [1, length]
+      pooling.stride = [1, length]
+      pooling.globalPooling = false
+    }
+    let ones = [Int?](repeating: 1, count: axes.count)
+    var output = axes.apply(input, to: ones, call, &network) { _ in pooling }
+    if keepsAxes { return [output] }
+    if axes.count == 1 {
+      // W has one element; the reference moves it back to the sequence all the same.
+      var permute = Permute()
+      permute.axis = TensorLayout.steps.permutation(to: .sequence)
+      output.blob = network.add(call.name + "_permute_", permute, [output.blob])
+    }
+    let kept = input.layout.axes.indices.filter {
+      input.layout.axes[$0] == .channel || axes.count == 2 && input.layout.axes[$0] == .sequence
+    }
+    output.shape = [input.shape[0]] + kept.map { input.shape[$0 + 1] }
+    output.layout = TensorLayout(axes: kept.map { input.layout.axes[$0] })
+    return [output]
+  }
+
+  /// Σ of the steps that count, divided by their number.
+  private func average(
+    of mask: StepMask, _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    var result = network.relaid(try call.input, to: .steps, for: call.name)
+    let counts = network.relaid(network.steps(of: mask), to: .steps, for: call.name).blob
+    let kept = network.product(result.blob, counts, call.name + "__kept__")
+    let sum = network.reduced(.sum, .w, kept, call.name + "__sum__")
+    let inverse = network.unary(
+      .power, network.reduced(.sum, .w, counts, call.name + "__count__"),
+      call.name + "__inverse__", alpha: -1)
+    result.blob = network.product(sum, inverse, call.name)
+    result.shape[1] = 1
+    result.mask = nil
+    return keepsAxes ? result : result.without([1])
+  }
+}
+
+extension Pooling {
+  /// Windows of `size`, of which only what is no padding counts towards a mean.
+  static func windows(
+    _ type: PoolingType, _ size: [Int], strides: [Int], _ border: LayerConfiguration.Border
+  ) -> Pooling {
+    var pooling = Pooling()
+    pooling.type = type
+    pooling.kernelSize = size
+    pooling.stride = strides
+    pooling.padding = border.poolingPadding
+    pooling.avgPoolExcludePadding = true
+    return pooling
+  }
+
+  /// One window over the whole of each plane, whatever its size.
+  static func global(_ type: PoolingType) -> Pooling {
+    var pooling = windows(type, [0, 0], strides: [0, 0], .valid)
+    pooling.globalPooling = true
+    return pooling
+  }
+}

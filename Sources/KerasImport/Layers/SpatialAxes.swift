@@ -1,0 +1,115 @@
+import CoreMLModel
+import TensorCore
+
+/// The axes along which windows move: the steps of a sequence, height and width of an image, or
+/// depth, height and width of a volume.
+///
+/// A sequence runs along Core ML's W, with H = 1. A volume is a sequence of images in Core ML: layers
+/// work on height and width first, on all images of the sequence; then depth takes the place of the
+/// height, and the height that of the sequence. Core ML's own three-dimensional layers came with
+/// specification 5; these do it in version 1.
+struct SpatialAxes: Sendable {
+  let count: Int
+  let format: LayerConfiguration.DataFormat
+
+  init(_ configuration: LayerConfiguration) throws {
+    count = configuration.dimensions
+    format = try configuration.dataFormat ?? .channelsLast
+  }
+
+  /// The layout in which windows move along the last axes, the depth being the sequence.
+  var layout: TensorLayout { layout(Array([.sequence, .height, .width].suffix(count))) }
+
+  private func layout(_ places: [BlobAxis]) -> TensorLayout {
+    TensorLayout(axes: format == .channelsLast ? places + [.channel] : [.channel] + places)
+  }
+
+  func input(_ call: LayerCall, _ network: inout NetworkWriter) throws -> KerasTensor {
+    let input = try call.input
+    if count == 2 { return try network.image(input, format, call) }
+    guard input.rank == count + 2 else {
+      throw call.error("its input \(input.shapeText) is no \(count == 1 ? "sequence" : "volume")")
+    }
+    if count == 3 { network.fixesSequences = true }
+    return network.relaid(input, to: layout, for: call.name)
+  }
+
+  /// A volume with its depth along the height.
+  func slices(
+    _ tensor: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+  ) -> KerasTensor {
+    network.relaid(tensor, to: layout([.height, .sequence, .width]), for: call.name + "_depth")
+  }
+
+  /// Keras' indices of the axes.
+  private func indices(_ tensor: KerasTensor) -> Range<Int> {
+    let end = tensor.rank - (format == .channelsLast ? 1 : 0)
+    return end - count..<end
+  }
+
+  func lengths(_ tensor: KerasTensor) -> [Int?] { Array(tensor.shape[indices(tensor)]) }
+
+  func resized(_ tensor: KerasTensor, to lengths: [Int?], channels: Int? = nil) -> KerasTensor {
+    var output = tensor
+    output.shape.replaceSubrange(indices(tensor), with: lengths)
+    if let channels, let index = tensor.index(of: .channel) { output.shape[index] = channels }
+    return output
+  }
+
+  /// Of numbers for each axis, those for height and width of one layer of Core ML's.
+  struct Plane {
+    fileprivate let height: Int?
+    fileprivate let width: Int?
+
+    func callAsFunction<Element>(_ numbers: [Element], _ standard: Element) -> [Element] {
+      [height, width].map { $0.map { numbers[$0] } ?? standard }
+    }
+  }
+
+  /// The tensor through a layer that treats its axes apart; a volume through two.
+  func apply(
+    _ input: KerasTensor, to lengths: [Int?], _ call: LayerCall, _ network: inout NetworkWriter,
+    _ layer: (Plane) -> some LayerParameters
+  ) -> KerasTensor {
+    var tensor = input
+    if count == 3 {
+      tensor.blob = network.add(
+        call.name + "__images__", layer(Plane(height: 1, width: 2)), [tensor.blob])
+      tensor = resized(tensor, to: [self.lengths(input)[0]] + lengths.dropFirst())
+      tensor = slices(tensor, call, &network)
+    }
+    let plane = Plane(height: count == 1 ? nil : 0, width: count == 3 ? nil : count - 1)
+    tensor.blob = network.add(call.name, layer(plane), [tensor.blob])
+    return resized(tensor, to: lengths)
+  }
+}
+
+extension KerasTensor {
+  /// The sizes as they stand in messages, `3 × 3`.
+  static func product(_ sizes: [Int]) -> String {
+    sizes.map(String.init).joined(separator: " × ")
+  }
+}
+
+extension NetworkWriter {
+  /// The tensor as an image in the layout of a layer's data format.
+  mutating func image(
+    _ tensor: KerasTensor, _ format: LayerConfiguration.DataFormat, _ call: LayerCall
+  ) throws -> KerasTensor {
+    switch tensor.rank {
+    case 4: return relaid(tensor, to: format.layout, for: call.name)
+    case 5:
+      return relaid(
+        tensor,
+        to: format == .channelsLast ? .imageSequence : .imageSequenceChannelsFirst,
+        for: call.name)
+    default:
+      throw call.error("its input \(tensor.shapeText) is no image")
+    }
+  }
+
+  /// A sequence that a one-dimensional layer left along W, back on Core ML's sequence axis.
+  mutating func standard(_ tensor: KerasTensor, for name: String) -> KerasTensor {
+    tensor.rank == 3 ? relaid(tensor, to: .sequence, for: name) : tensor
+  }
+}

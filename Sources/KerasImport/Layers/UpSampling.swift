@@ -1,0 +1,64 @@
+import CoreMLModel
+import TensorCore
+
+/// Repeats steps, rows, columns and slices, or interpolates between the rows and columns of an image.
+struct UpSampling: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "UpSampling1D",
+      becomes: "upsample"),
+    KerasLayerClass(
+      "UpSampling2D",
+      becomes: "upsample; every other interpolation two 1 × 1 convolutions, one along each axis",
+      options:
+        "`size`, two factors; `interpolation` nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic. Bilinear of TensorFlow 2 needs specification 5"
+    ),
+    KerasLayerClass(
+      "UpSampling3D",
+      becomes: "two upsamples"),
+  ]
+
+  private let size: [Int]
+  private let interpolation: Interpolation
+  private let axes: SpatialAxes
+
+  init(_ configuration: LayerConfiguration) throws {
+    axes = try SpatialAxes(configuration)
+    size = try configuration.sizes(
+      "size", "length", count: axes.count, default: [Int](repeating: 2, count: axes.count))
+    interpolation =
+      axes.count == 2 ? try configuration.interpolation(default: "nearest") : .nearest
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try axes.input(call, &network)
+    if axes.count == 3 { _ = try call.known(axes.lengths(input), of: input) }
+    let lengths = try zip(axes.lengths(input), size).map { length, factor in
+      try length.map { try checkedProduct([$0, factor], limit: Limits.dimension) }
+    }
+    guard interpolation == .nearest || interpolation == .bilinear else {
+      let sizes = try call.sizes(axes.resized(input, to: lengths))
+      return [try network.resampled(input, to: sizes, interpolation, call)]
+    }
+    return [
+      axes.apply(input, to: lengths, call, &network) { plane in
+        var upsample = Upsample(plane(size, 1))
+        if interpolation == .bilinear {
+          upsample.mode = .bilinear
+          // TensorFlow 2 samples at the centres of the pixels.
+          if call.version.isTensorFlow2 { upsample.linearUpsampleMode = .alignCornersFalse }
+        }
+        return upsample
+      }
+    ]
+  }
+}
+
+extension Upsample {
+  /// Repeats rows and columns.
+  init(_ factors: [Int]) {
+    self.init()
+    mode = .nearest
+    scalingFactor = factors
+  }
+}
