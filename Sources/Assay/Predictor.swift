@@ -164,6 +164,13 @@ public final class Predictor {
     }
     let shapes = blobs.mapValues(\.shape)
     if let compiled, compiled.shapes == shapes { return compiled.network }
+    let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
+    compiled = (shapes, network)
+    return network
+  }
+
+  /// How the network is compiled for inputs of these shapes.
+  func engineOptions(for shapes: [String: [Int]]) -> CompileOptions {
     var engineOptions = options.engine
     engineOptions.inputShapes = shapes
     engineOptions.customLayerInstances = options.engine.customLayerInstances ?? customLayerInstances
@@ -173,9 +180,7 @@ public final class Predictor {
     } else {
       engineOptions.keep = .all
     }
-    let network = try CompiledNetwork(model: model, options: engineOptions)
-    compiled = (shapes, network)
-    return network
+    return engineOptions
   }
 
   func assembled(_ items: [[String: Tensor]]) -> Prediction {

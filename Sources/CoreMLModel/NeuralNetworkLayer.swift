@@ -65,6 +65,10 @@ package protocol LayerParameters: SpecificationMessage {
   /// later ones; `blobShapes` takes any for all.
   /// Throws where they do not fit the parameters.
   func outputShapes(_ inputs: [[Int]]) throws -> [[Int]]
+  /// The products that the definition of the layer sums for these shapes, which fit it: those of
+  /// matrices and convolutions, and not what is done to each element. The one statement of a layer's
+  /// cost.
+  func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int
   /// Weights in field order, with the field's name and the shape that the other fields imply.
   var weights: [NamedWeights] { get }
 }
@@ -90,6 +94,7 @@ extension LayerParameters {
   package var requiredSpecificationVersion: Int { Self.specificationVersion }
   package static var inputCount: ClosedRange<Int> { 1...1 }
   package static var outputCount: ClosedRange<Int> { 1...1 }
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int { 0 }
   package var weights: [NamedWeights] { [] }
   package var typeName: String { Self.typeName }
 

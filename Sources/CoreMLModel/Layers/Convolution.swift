@@ -165,6 +165,12 @@ extension Convolution {
     return [try shape.checked]
   }
 
+  /// A weight of `[o, i, h, w]` is used for each element of output channel o, of a deconvolution's
+  /// `[i, o, h, w]` for each element of input channel i.
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
+  }
+
   package var weights: [NamedWeights] {
     let axis = isDeconvolution ? 1 : 0
     return (kernel.map { [NamedWeights("weights", kernelShape, $0, channelAxis: axis)] } ?? [])

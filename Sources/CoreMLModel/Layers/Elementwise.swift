@@ -124,6 +124,10 @@ extension DotProduct {
     shape.channels = 1
     return [shape.array]
   }
+
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.product(inputs.first, [])
+  }
 }
 
 extension LayerParameters {

@@ -53,6 +53,10 @@ extension GRU {
       inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.recurrent(inputs, gates: 3, inputVectorSize, outputVectorSize)
+  }
+
   package var weights: [NamedWeights] {
     named(
       ("updateGateWeightMatrix", updateGateWeightMatrix),

@@ -49,6 +49,10 @@ extension InnerProduct {
     return [try shape.checked]
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.product(outputs.first, [inputChannels])
+  }
+
   package var weights: [NamedWeights] {
     named(("weights", matrix), ("bias", bias)) {
       $0 == "bias" ? [outputChannels] : [outputChannels, inputChannels]

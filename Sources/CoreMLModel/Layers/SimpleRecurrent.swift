@@ -40,6 +40,10 @@ extension SimpleRecurrent {
       inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.recurrent(inputs, gates: 1, inputVectorSize, outputVectorSize)
+  }
+
   package var weights: [NamedWeights] {
     named(
       ("weightMatrix", weightMatrix), ("recursionMatrix", recursionMatrix),

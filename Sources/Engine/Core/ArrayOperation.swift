@@ -5,11 +5,9 @@ import Kernels
 struct ArrayOperation: Operation {
   var kind: String
   var units: Int
-  var multiplyAdds = 0
+  var sumsProducts = false
   /// Where its inputs and outputs are, and which unit to compute. A unit writes what no other does.
   var body: @Sendable (ArrayBuffers, Int) -> Void
-
-  func multiplyAdds(_ shapes: NodeShapes) -> Int { multiplyAdds }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 

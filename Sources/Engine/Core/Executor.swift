@@ -77,11 +77,7 @@ final class Executor: @unchecked Sendable {
           plan.graph.shape(plan.representations[id].value), transfers[step], context)
       case .node(let index, _, _):
         let node = plan.graph.nodes[index]
-        do {
-          try plan.bodies[step]?(context)
-        } catch let error as ModelError {
-          throw error.inLayer(node.name, class: node.layerType)
-        }
+        try node.inErrors { try plan.bodies[step]?(context) }
       case .convert: try plan.bodies[step]?(context)
       }
       if let start, let onStep = hooks.onStep {

@@ -56,8 +56,8 @@ protocol Operation: Sendable {
   var isView: Bool { get }
   /// Whether the first input, row-major, may be the caller's own tensor.
   var takesBorrowedInput: Bool { get }
-  /// Multiply-adds of one run.
-  func multiplyAdds(_ shapes: NodeShapes) -> Int
+  /// Whether the multiply-adds of the layer it comes from are its own.
+  var sumsProducts: Bool { get }
   /// Floats of working memory that a run needs.
   func scratchFloats(_ context: StepContext) throws -> Int
   /// Packs weights, chooses kernels and returns what a run executes.
@@ -75,7 +75,7 @@ extension Operation {
   var canRunInPlace: Bool { false }
   var isView: Bool { false }
   var takesBorrowedInput: Bool { false }
-  func multiplyAdds(_ shapes: NodeShapes) -> Int { 0 }
+  var sumsProducts: Bool { false }
   func scratchFloats(_ context: StepContext) throws -> Int { 0 }
   func describe(_ context: StepContext) -> StepNote { StepNote() }
 }

@@ -56,7 +56,8 @@ struct ConvolutionOperation: Operation {
   /// Whether the output is the largest of each 2 × 2 of these.
   var poolsMaximum = false
 
-  var kind: String { "convolution" }
+  var kind: String { "convolution \(window.kernel[0])×\(window.kernel[1])" + fusedLabel }
+  var sumsProducts: Bool { true }
 
   var takesBorrowedInput: Bool { true }
 
@@ -74,10 +75,6 @@ struct ConvolutionOperation: Operation {
     let block: LayoutWish.Block = readsPlanes(shapes) ? .planar : .blocked
     let input = LayoutWish(block: block, halo: halo)
     return LayoutWishes(inputs: hasResidual ? [input, .blocked] : [input], outputs: [.blocked])
-  }
-
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    convolved(shapes.outputs[0]).count * weights.groupInputs * window.kernel[0] * window.kernel[1]
   }
 
   /// The tiles of Winograd's algorithm and what it computes, where it is used.

@@ -8,6 +8,7 @@ struct DotOperation: Operation {
   var isCosine: Bool
 
   var kind: String { isCosine ? "cosine" : "dot" }
+  var sumsProducts: Bool { true }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 

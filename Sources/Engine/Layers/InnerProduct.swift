@@ -12,7 +12,8 @@ struct DenseOperation: Operation {
   var bias: [Float]?
   var activation = FusedFunction.none
 
-  var kind: String { "dense" }
+  var kind: String { "dense" + activation.label }
+  var sumsProducts: Bool { true }
 
   /// Weights above this are not copied for a factor's sake: 64 MB.
   private static let scalableCount = 16 << 20
@@ -40,10 +41,6 @@ struct DenseOperation: Operation {
   }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    shapes.outputs[0].count * shapes.inputs[0].itemCount
-  }
 
   func describe(_ context: StepContext) -> StepNote {
     if usesFixedRows(context) {

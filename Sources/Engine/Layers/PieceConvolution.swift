@@ -16,10 +16,6 @@ struct PieceConvolutionOperation: Operation {
       inputs: [LayoutWish(block: isPlanar ? .planar : .blocked, halo: halo)], outputs: [.blocked])
   }
 
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    shapes.outputs[0].count * weights.inputs * window.kernel[0] * window.kernel[1]
-  }
-
   func describe(_ context: StepContext) -> StepNote {
     let layout = context.inputs[0].layout
     let inputs = layout.channelBlocks * layout.block

@@ -18,10 +18,6 @@ struct PieceSumConvolutionOperation: Operation {
     return LayoutWishes(inputs: [LayoutWish(block: .blocked, halo: halo)], outputs: [.planar])
   }
 
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    shapes.outputs[0].count * weights.inputs * window.kernel[0] * window.kernel[1]
-  }
-
   func describe(_ context: StepContext) -> StepNote {
     let layout = context.inputs[0].layout
     let schedule = PieceSumSchedule(self, context)

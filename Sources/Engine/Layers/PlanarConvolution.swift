@@ -15,19 +15,11 @@ struct PlanarConvolutionOperation: Operation {
 
   var kind: String { "convolution" }
 
-  private func result(_ shapes: NodeShapes) -> Shape {
-    shapes.outputs[0].resized(height: rows, width: width)
-  }
-
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
     LayoutWishes(inputs: [.dense], outputs: [.planar])
   }
 
   var takesBorrowedInput: Bool { true }
-
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    result(shapes).count * weights.inputs * window.kernel[0] * window.kernel[1]
-  }
 
   func describe(_ context: StepContext) -> StepNote {
     StepNote(

@@ -11,13 +11,9 @@ struct RecurrentOperation: Operation {
   var units: Int
 
   var kind: String { "recurrent" }
+  var sumsProducts: Bool { true }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    let gates = cells.reduce(0) { $0 + $1.gateCount }
-    return (shapes.inputs.first?.images ?? 0) * gates * units * (inputCount + units)
-  }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let operation = self
@@ -100,7 +96,6 @@ struct RecurrentCell: Sendable {
   var kind: Kind
   var gates: [RecurrentGates]
 
-  var gateCount: Int { gates.count }
   /// h, and of an LSTM c.
   var stateCount: Int { if case .lstm = kind { 2 } else { 1 } }
 

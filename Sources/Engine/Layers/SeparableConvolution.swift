@@ -19,11 +19,6 @@ struct SeparableConvolutionOperation: Operation {
       outputs: [.blocked])
   }
 
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    middle.count * depthwise.window.kernel[0] * depthwise.window.kernel[1]
-      + shapes.outputs[0].count * middle.channels
-  }
-
   func describe(_ context: StepContext) -> StepNote {
     let first = depthwise.directNote(inputBlock: context.channelBlock, context)
     let second = pointwise.directNote(inputBlock: context.channelBlock, context)

@@ -11,6 +11,7 @@ struct TransposedConvolutionOperation: Operation {
   var window: WindowGeometry
 
   var kind: String { "transposed convolution" }
+  var sumsProducts: Bool { true }
 
   /// One remainder along one axis.
   struct Phase: Sendable {
@@ -59,10 +60,6 @@ struct TransposedConvolutionOperation: Operation {
     let (left, right) = reach(columns, input.width)
     let halo = Halo(top: top, bottom: bottom, left: left, right: right)
     return LayoutWishes(inputs: [LayoutWish(block: .blocked, halo: halo)], outputs: [.blocked])
-  }
-
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    shapes.inputs[0].count * weights.groupOutputs * window.kernel[0] * window.kernel[1]
   }
 
   func describe(_ context: StepContext) -> StepNote {

@@ -13,10 +13,6 @@ struct UpsampledConvolutionOperation: Operation {
     LayoutWishes(inputs: [.blocked], outputs: [.blocked])
   }
 
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    shapes.outputs[0].count * weights.inputs * 9
-  }
-
   func describe(_ context: StepContext) -> StepNote {
     let schedule = UpsampledSchedule(context)
     return StepNote(

@@ -1,6 +1,8 @@
 /// Chooses to cut large kernels into pieces where that saves enough multiplications: the results of
 /// few output channels then stand in planes.
 enum PieceSelection: Pass {
+  static let name = "piece-selection"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     if context.convolution == .direct { return false }
     var changed = false

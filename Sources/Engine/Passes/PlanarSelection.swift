@@ -1,6 +1,8 @@
 /// Chooses to compute convolutions with few channels on both sides plane by plane, where both sides
 /// stand in planes anyway.
 enum PlanarSelection: Pass {
+  static let name = "planar-selection"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     let producers = graph.producers()
     var readers = [[Int]](repeating: [], count: graph.values.count)

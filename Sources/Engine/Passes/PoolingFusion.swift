@@ -3,6 +3,8 @@ import Kernels
 /// Lets a convolution by Winograd's algorithm write only the largest of each 2 × 2 of its results,
 /// where a maximum over such windows is all that reads them.
 enum PoolingFusion: Pass {
+  static let name = "pooling-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     let before = graph
     return try fuse(&graph) { producer, node, _ in

@@ -1,6 +1,8 @@
 /// Lets convolutions that write planes apply any function of an element, and take the average of
 /// each plane, while a row is still in the nearest cache.
 enum RowFunctionFusion: Pass {
+  static let name = "row-function-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     var changed = false
     while try fuse(&graph, { producer, node, _ in combined(producer, node.operation) }) {

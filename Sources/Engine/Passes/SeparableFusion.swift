@@ -1,6 +1,8 @@
 /// Joins a depthwise convolution to the 1 × 1 convolution that alone reads it, where the rows can be
 /// shared out evenly.
 enum SeparableFusion: Pass {
+  static let name = "separable-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     let uses = graph.useCounts()
     let producers = graph.producers()
@@ -24,6 +26,7 @@ enum SeparableFusion: Pass {
       graph.nodes[index].operation = SeparableConvolutionOperation(
         depthwise: depthwise, pointwise: pointwise, middle: middle)
       graph.nodes[index].inputs[0] = graph.nodes[producer].inputs[0]
+      graph.nodes[index].multiplyAdds += graph.nodes[producer].multiplyAdds
       removed.insert(producer)
     }
     graph.removeNodes(removed)

@@ -77,6 +77,11 @@ extension BatchedMatMul {
     return (a[a.count - 2], depth, b[b.count - 1], a.dropLast(2), b.dropLast(2))
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    let depth = inputs.count == 2 ? try? matrixSizes(inputs).depth : weightMatrixFirstDimension
+    return MultiplyAdds.product(outputs.first, [depth ?? 0])
+  }
+
   package var weights: [NamedWeights] {
     named(("weights", matrix), ("bias", bias)) {
       $0 == "bias"

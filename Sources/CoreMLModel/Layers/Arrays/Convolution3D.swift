@@ -128,6 +128,11 @@ extension Convolution3D {
       + [kernelDepth, kernelHeight, kernelWidth]
   }
 
+  /// As of `Convolution`.
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
+  }
+
   package var weights: [NamedWeights] {
     let axis = isDeconvolution ? 1 : 0
     return (kernel.map { [NamedWeights("weights", kernelShape, $0, channelAxis: axis)] } ?? [])
