@@ -74,7 +74,8 @@ let package = Package(
 
     .target(name: "LibC"),
     library("TensorCore", ["LibC"], settings: optimized),
-    library("ByteFormats", ["TensorCore", "CZlib"], settings: optimized),
+    library("Files", ["TensorCore", "LibC"], settings: optimized),
+    library("ByteFormats", ["Files", "TensorCore", "CZlib"], settings: optimized),
     library("HDF5Reader", ["TensorCore", "CPosix"]),
     library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CPosix"]),
     kernels("KernelsBaseline", define: "KERNELS_BASELINE", flags: []),
@@ -96,7 +97,7 @@ let package = Package(
         "TensorCore",
       ], exclude: ["Source"], settings: optimized),
     library("Formulas", ["Kernels", "TensorCore"], settings: optimized),
-    library("CoreMLModel", ["TensorCore", "ByteFormats", "CSpec", "CProtobufC"]),
+    library("CoreMLModel", ["TensorCore", "Files", "ByteFormats", "CSpec", "CProtobufC"]),
     .systemLibrary(name: "CAssayPlugin"),
     library(
       "CustomLayers", ["Formulas", "TensorCore", "Kernels", "CAssayPlugin", "CPosix"],
@@ -107,31 +108,34 @@ let package = Package(
       settings: optimized),
     .target(name: "CPluginTemplate", exclude: ["Support"]),
     library(
-      "LayerTemplates", ["CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "TensorCore"]),
-    library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "TensorCore"]),
+      "LayerTemplates",
+      ["CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "Files", "TensorCore"]),
+    library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
     library(
       "KerasImport",
-      ["ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "TensorCore"]),
+      [
+        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
+        "TensorCore",
+      ]),
     library(
       "CaffeImport",
       [
-        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "TensorCore",
-        "CSpec", "CProtobufC",
+        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
+        "TensorCore", "CSpec", "CProtobufC",
       ]),
-    library("DarknetImport", ["ImportSupport", "CoreMLModel", "Formulas", "TensorCore"]),
-    library("Imaging", ["TensorCore", "CCodecs"], settings: optimized),
+    library("DarknetImport", ["ImportSupport", "CoreMLModel", "Formulas", "Files", "TensorCore"]),
+    library("Imaging", ["Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
       "NetworkBuilder",
-      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
+      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "Files", "TensorCore"]),
     library(
       "Assay",
       [
         "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport",
         "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
-        "CoreMLModel", "HDF5Reader",
-        "ByteFormats", "TensorCore",
+        "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),
     .executableTarget(
       name: "AssayCommand",
@@ -147,7 +151,8 @@ let package = Package(
       path: "Tests/Benchmarks"),
 
     tests("TensorCore"),
-    tests("ByteFormats"),
+    tests("Files", ["TensorCore"]),
+    tests("ByteFormats", ["Files"]),
     tests("HDF5Reader", ["HDF5Library"]),
     tests("Kernels"),
     tests("Formulas"),

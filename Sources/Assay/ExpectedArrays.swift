@@ -1,4 +1,5 @@
 import ByteFormats
+import Files
 import HDF5Reader
 import TensorCore
 

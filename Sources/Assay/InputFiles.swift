@@ -1,5 +1,6 @@
 import ByteFormats
 import CoreMLModel
+import Files
 import Imaging
 import TensorCore
 

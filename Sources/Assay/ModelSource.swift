@@ -2,6 +2,7 @@ import CaffeImport
 import CoreMLModel
 import CustomLayers
 import DarknetImport
+import Files
 import ImportSupport
 import KerasImport
 import TensorCore

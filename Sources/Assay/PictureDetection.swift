@@ -1,5 +1,6 @@
 import CoreMLModel
 import Detection
+import Files
 import Imaging
 import TensorCore
 

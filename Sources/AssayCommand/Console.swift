@@ -1,5 +1,6 @@
 import Assay
 import CoreMLModel
+import Files
 import LibC
 import TensorCore
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Assay
 import CoreMLModel
 import Engine
+import Files
 import TensorCore
 import Verification
 

@@ -1,4 +1,5 @@
 import Assay
+import Files
 import ImportSupport
 import TensorCore
 

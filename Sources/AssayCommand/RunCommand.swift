@@ -3,6 +3,7 @@ import Assay
 import ByteFormats
 import CoreMLModel
 import Engine
+import Files
 import Imaging
 import TensorCore
 

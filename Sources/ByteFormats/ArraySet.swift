@@ -1,3 +1,4 @@
+import Files
 import TensorCore
 
 /// An array as it stood in a file.

@@ -1,4 +1,5 @@
 import ByteFormats
+import Files
 import ImportSupport
 import TensorCore
 

@@ -1,5 +1,6 @@
 import ByteFormats
 import CProtobufC
+import Files
 import TensorCore
 
 extension Model {

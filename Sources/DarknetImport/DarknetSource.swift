@@ -1,3 +1,4 @@
+import Files
 import TensorCore
 
 /// A network as Darknet stores it.

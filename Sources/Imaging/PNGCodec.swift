@@ -1,4 +1,5 @@
 import CCodecs
+import Files
 import LibC
 import TensorCore
 

@@ -1,5 +1,6 @@
 import ByteFormats
 import CoreMLModel
+import Files
 import Formulas
 import TensorCore
 

@@ -1,3 +1,4 @@
+import Files
 import TensorCore
 
 /// How layers that Core ML does not know become custom layers.

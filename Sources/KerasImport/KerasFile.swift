@@ -1,3 +1,4 @@
+import Files
 import HDF5Reader
 import ImportSupport
 import TensorCore

@@ -1,3 +1,4 @@
+import Files
 import TensorCore
 
 #if canImport(FoundationEssentials)

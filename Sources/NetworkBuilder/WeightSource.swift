@@ -1,4 +1,5 @@
 import CoreMLModel
+import Files
 import TensorCore
 
 /// Which of a layer's weights is meant.

@@ -1,5 +1,6 @@
 import ByteFormats
 import CoreMLModel
+import Files
 import Foundation
 import TensorCore
 import Testing

@@ -1,3 +1,4 @@
+import Files
 import ImportSupport
 import TensorCore
 import Testing

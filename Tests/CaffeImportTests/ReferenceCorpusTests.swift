@@ -1,4 +1,5 @@
 import CoreMLModel
+import Files
 import HDF5Library
 import ImportSupport
 import TensorCore

@@ -1,5 +1,6 @@
 import ByteFormats
 import Detection
+import Files
 import TensorCore
 
 /// The arrays of `Fixtures/detection/detection.npz`, which OpenCV computed.

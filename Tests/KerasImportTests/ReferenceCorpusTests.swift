@@ -1,4 +1,5 @@
 import CoreMLModel
+import Files
 import HDF5Library
 import HDF5Reader
 import ImportSupport

@@ -6,8 +6,9 @@ cd "$(dirname "$0")/../.."
 table='
 CSpec:
 TensorCore:
+Files: TensorCore
 KernelInterface:
-ByteFormats: TensorCore CZlib
+ByteFormats: Files TensorCore CZlib
 HDF5Reader: TensorCore CPosix
 HDF5Library: HDF5Reader TensorCore CHDF5 CPosix
 HDF5Worker: HDF5Library HDF5Reader TensorCore
@@ -16,21 +17,21 @@ KernelsAVX2: KernelInterface CVector
 KernelsAVX512: KernelInterface CVector
 Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CProcessor CVector TensorCore
 Formulas: Kernels KernelInterface TensorCore
-CoreMLModel: ByteFormats TensorCore CSpec CProtobufC
+CoreMLModel: ByteFormats Files TensorCore CSpec CProtobufC
 CustomLayers: Formulas Kernels KernelInterface CAssayPlugin CPosix TensorCore
 ModelTransforms: CoreMLModel ByteFormats TensorCore
 Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
-LayerTemplates: CoreMLModel CustomLayers Engine CPluginTemplate TensorCore AssayPlugin CAssayPlugin CoreML PackageDescription Testing
-ImportSupport: CoreMLModel Formulas ByteFormats TensorCore
-KerasImport: ImportSupport ModelTransforms CoreMLModel Formulas HDF5Reader ByteFormats TensorCore
-CaffeImport: ImportSupport CoreMLModel Formulas HDF5Reader ByteFormats TensorCore CSpec CProtobufC
-DarknetImport: ImportSupport CoreMLModel Formulas TensorCore
-Imaging: TensorCore CPNG CJPEG CCodecs
+LayerTemplates: CoreMLModel CustomLayers Engine CPluginTemplate Files TensorCore AssayPlugin CAssayPlugin CoreML PackageDescription Testing
+ImportSupport: CoreMLModel Formulas ByteFormats Files TensorCore
+KerasImport: ImportSupport ModelTransforms CoreMLModel Formulas HDF5Reader ByteFormats Files TensorCore
+CaffeImport: ImportSupport CoreMLModel Formulas HDF5Reader ByteFormats Files TensorCore CSpec CProtobufC
+DarknetImport: ImportSupport CoreMLModel Formulas Files TensorCore
+Imaging: Files TensorCore CPNG CJPEG CCodecs
 Detection: Imaging TensorCore
 Verification: Engine CoreMLModel ByteFormats TensorCore
-NetworkBuilder: Engine CustomLayers Imaging CoreMLModel TensorCore
-Assay: Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
-AssayCommand: Assay Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats TensorCore
+NetworkBuilder: Engine CustomLayers Imaging CoreMLModel Files TensorCore
+Assay: Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
+AssayCommand: Assay Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
 '
 outside='Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization ArgumentParser'
 status=0

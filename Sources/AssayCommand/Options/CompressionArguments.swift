@@ -2,6 +2,7 @@ import ArgumentParser
 import Assay
 import ByteFormats
 import CoreMLModel
+import Files
 import ModelTransforms
 import TensorCore
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Assay
 import CoreMLModel
+import Files
 import TensorCore
 
 /// What only a comparison of two models has.

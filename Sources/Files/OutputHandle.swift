@@ -1,4 +1,5 @@
 import LibC
+import TensorCore
 
 /// Appends to an output. Small pieces are gathered, large ones go to the system as they are.
 package final class OutputHandle {

@@ -1,4 +1,5 @@
 import LibC
+import TensorCore
 
 /// Whole files as `Bytes`: regular files are mapped, everything else (`-` for standard input,
 /// pipes, devices) is read into memory.
@@ -38,7 +39,7 @@ package enum MappedFile {
       return try readStream(descriptor, limit: limit)
     }
     return Bytes(
-      base: address, count: byteCount, owner: Mapping(address: address, byteCount: byteCount))
+      base: address, count: byteCount, owner: MemoryMapping(address: address, byteCount: byteCount))
   }
 
   private static func readStream(_ descriptor: Int32, limit: Int) throws -> Bytes {
@@ -80,35 +81,6 @@ package enum MappedFile {
       ? "there is no folder '\(folder)'" : "check the spelling and the current folder"
     return ModelError(.missingFile, "no such file", hint: hint)
   }
-}
-
-extension Bytes {
-  /// Lets the system drop what it has read of a mapped file here; it is read again when it is
-  /// looked at again.
-  package func dropPages() {
-    guard let mapping = owner as? Mapping else { return }
-    withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
-      let page = sysconf(Int32(_SC_PAGESIZE))
-      let offset = base - UnsafeRawPointer(mapping.address)
-      let first = (offset + page - 1) / page * page
-      let last = (offset + bytes.count) / page * page
-      if last > first { madvise(mapping.address + first, last - first, MADV_DONTNEED) }
-    }
-  }
-}
-
-/// Unmaps with its last reference.
-private final class Mapping {
-  let address: UnsafeMutableRawPointer
-  let byteCount: Int
-
-  init(address: UnsafeMutableRawPointer, byteCount: Int) {
-    self.address = address
-    self.byteCount = byteCount
-  }
-
-  deinit { munmap(address, byteCount) }
 }
 
 // Inside `MappedFile` the bare name means its own function.

@@ -1,4 +1,5 @@
 import LibC
+import TensorCore
 
 /// Output files that exist either whole or not at all.
 ///

@@ -1,7 +1,8 @@
 import Foundation
+import TensorCore
 import Testing
 
-@testable import TensorCore
+@testable import Files
 
 @Suite struct MappedFileTests {
   private let folder: TemporaryFolder

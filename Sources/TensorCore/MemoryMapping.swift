@@ -1,0 +1,30 @@
+import LibC
+
+extension Bytes {
+  /// Lets the system drop what it has read of a mapped file here; it is read again when it is
+  /// looked at again.
+  package func dropPages() {
+    guard let mapping = owner as? MemoryMapping else { return }
+    withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      let page = sysconf(Int32(_SC_PAGESIZE))
+      let offset = base - UnsafeRawPointer(mapping.address)
+      let first = (offset + page - 1) / page * page
+      let last = (offset + bytes.count) / page * page
+      if last > first { madvise(mapping.address + first, last - first, MADV_DONTNEED) }
+    }
+  }
+}
+
+/// A file mapped into memory, unmapped with its last reference.
+package final class MemoryMapping {
+  fileprivate let address: UnsafeMutableRawPointer
+  private let byteCount: Int
+
+  package init(address: UnsafeMutableRawPointer, byteCount: Int) {
+    self.address = address
+    self.byteCount = byteCount
+  }
+
+  deinit { munmap(address, byteCount) }
+}
