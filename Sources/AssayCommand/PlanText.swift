@@ -1,5 +1,6 @@
 import Assay
 import Engine
+import TensorCore
 
 /// The steps of a plan, or the nodes of the graph after a pass, as `inspect --plan` prints them.
 struct PlanText {
@@ -9,8 +10,9 @@ struct PlanText {
 
   private var title: String {
     let model = plan.model.map { "model \(Console.escaped($0)) of the pipeline, " } ?? ""
-    return model + (plan.pass.map { "after \($0): \(plan.steps.count) nodes" }
-      ?? "\(plan.steps.count) steps")
+    return model
+      + (plan.pass.map { "after \($0): \(plan.steps.count) nodes" }
+        ?? "\(plan.steps.count) steps")
   }
 
   var text: String {

@@ -13,7 +13,7 @@ enum ConstantFolding: Pass {
       else { continue }
       for (output, constant) in zip(
         node.outputs, try node.inErrors { try evaluate(node, in: graph, context) })
-       {
+      {
         graph.values[output].constant = constant
       }
       folded.insert(index)

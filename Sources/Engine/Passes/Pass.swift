@@ -51,7 +51,7 @@ package enum Passes {
   /// Runs all passes but those of `skipped`, up to the first run of `last` or to the end.
   static func run(
     _ graph: inout Graph, _ context: PassContext, without skipped: Set<String>,
-    upTo last: String? = nil
+    of repeated: [any Pass.Type] = repeated, upTo last: String? = nil
   ) throws {
     var isDone = last == lowering
     func run(_ pass: any Pass.Type, _ graph: inout Graph) throws -> Bool {
