@@ -106,10 +106,13 @@ let package = Package(
     library(
       "Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"],
       settings: optimized),
-    .target(name: "CPluginTemplate", exclude: ["Support"]),
+    .target(name: "PluginSupport", exclude: ["Support"]),
     library(
       "LayerTemplates",
-      ["CoreMLModel", "Engine", "CustomLayers", "CPluginTemplate", "Files", "TensorCore"]),
+      [
+        "CoreMLModel", "Engine", "CustomLayers", "PluginSupport", "ByteFormats", "Files",
+        "TensorCore",
+      ]),
     library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
     library(
       "KerasImport",
@@ -123,8 +126,10 @@ let package = Package(
         "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
         "TensorCore", "CSpec", "CProtobufC",
       ]),
-    library("DarknetImport", ["ImportSupport", "CoreMLModel", "Formulas", "Files", "TensorCore"]),
-    library("Imaging", ["Files", "TensorCore", "CCodecs"], settings: optimized),
+    library(
+      "DarknetImport",
+      ["ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
+    library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(

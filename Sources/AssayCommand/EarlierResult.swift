@@ -1,4 +1,5 @@
 import Assay
+import ByteFormats
 import Files
 import ImportSupport
 import TensorCore

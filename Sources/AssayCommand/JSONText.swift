@@ -27,28 +27,10 @@ indirect enum JSONText {
       NumberText.jsonString(value) ?? fixedText(value, decimals: decimals)
     case .floats(let values):
       "[" + values.map { Self.float($0).text }.joined(separator: ", ") + "]"
-    case .string(let value): Self.quoted(value)
+    case .string(let value): JSONValue.quoted(value)
     case .array(let values): "[" + values.map(\.text).joined(separator: ", ") + "]"
     case .object(let pairs):
-      "{" + pairs.map { "\(Self.quoted($0.0)): \($0.1.text)" }.joined(separator: ", ") + "}"
+      "{" + pairs.map { "\(JSONValue.quoted($0.0)): \($0.1.text)" }.joined(separator: ", ") + "}"
     }
-  }
-
-  private static func quoted(_ value: String) -> String {
-    var result = "\""
-    for scalar in value.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value):
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }

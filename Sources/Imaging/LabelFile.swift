@@ -1,11 +1,6 @@
+import ByteFormats
 import Files
 import TensorCore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Class labels of a classifier, in the order of its outputs.
 public enum LabelFile: Sendable, Equatable {
@@ -42,7 +37,7 @@ public enum LabelFile: Sendable, Equatable {
       return .strings(labels)
     }
     return first == UInt8(ascii: "[") || first == UInt8(ascii: "{")
-      ? try json(Data(content)) : .strings(LabelLines.bare(try lines(content)))
+      ? try json(Array(content)) : .strings(LabelLines.bare(try lines(content)))
   }
 
   /// The labels of `{0: 'tench', 1: …}` with an entry a line; nil where it is something else.
@@ -80,25 +75,29 @@ public enum LabelFile: Sendable, Equatable {
     }
   }
 
-  private static func json(_ content: Data) throws -> LabelFile {
-    let decoder = JSONDecoder()
-    if let labels = try? decoder.decode([String].self, from: content), !labels.isEmpty {
-      return .strings(labels)
+  private static func json(_ content: [UInt8]) throws -> LabelFile {
+    let json = try? JSONValue(parsing: content)
+    if let elements = json?.array, !elements.isEmpty {
+      let strings = elements.compactMap(\.string)
+      if strings.count == elements.count { return .strings(strings) }
+      let integers = elements.compactMap(\.int)
+      if integers.count == elements.count { return .integers(integers.map { Int64($0) }) }
     }
-    if let labels = try? decoder.decode([Int64].self, from: content), !labels.isEmpty {
-      return .integers(labels)
-    }
-    if let labels = try? decoder.decode([String: String].self, from: content) {
-      return .strings(try ordered(labels))
-    }
-    if let labels = try? decoder.decode([String: [String]].self, from: content) {
-      return .strings(
-        try ordered(labels).enumerated().map { position, pair in
-          guard pair.count == 2 else {
-            throw ModelError(.malformed, "label \(position) is no pair of identifier and name")
-          }
-          return pair[1]
-        })
+    if let object = json?.object {
+      let strings = object.members.compactMap(\.value.string)
+      if strings.count == object.members.count {
+        return .strings(try ordered(object).compactMap(\.string))
+      }
+      let pairs = object.members.compactMap { $0.value.array?.compactMap(\.string) }
+      if pairs.count == object.members.count {
+        return .strings(
+          try ordered(object).enumerated().map { position, pair in
+            guard let pair = pair.array, pair.count == 2, let name = pair[1].string else {
+              throw ModelError(.malformed, "label \(position) is no pair of identifier and name")
+            }
+            return name
+          })
+      }
     }
     throw ModelError(
       .malformed, "the JSON is no list of labels",
@@ -106,11 +105,12 @@ public enum LabelFile: Sendable, Equatable {
   }
 
   /// The values of the keys "0", "1", … without a gap.
-  private static func ordered<Value>(_ labels: [String: Value]) throws -> [Value] {
-    guard !labels.isEmpty else { throw ModelError(.malformed, "the label file is empty") }
-    return try (0..<labels.count).map { position in
+  private static func ordered(_ labels: JSONObject) throws -> [JSONValue] {
+    let count = labels.members.count
+    guard count > 0 else { throw ModelError(.malformed, "the label file is empty") }
+    return try (0..<count).map { position in
       guard let label = labels[String(position)] else {
-        throw ModelError(.malformed, "of \(labels.count) labels none has the number \(position)")
+        throw ModelError(.malformed, "of \(count) labels none has the number \(position)")
       }
       return label
     }

@@ -1,3 +1,4 @@
+import ByteFormats
 import Files
 import TensorCore
 

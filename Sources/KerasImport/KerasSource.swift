@@ -1,3 +1,4 @@
+import ByteFormats
 import HDF5Reader
 import ImportSupport
 import TensorCore

@@ -1,3 +1,4 @@
+import ByteFormats
 import CoreMLModel
 import CustomLayers
 import Engine
@@ -39,14 +40,14 @@ enum ExpectedValues {
     let outputs = try layer.custom.answers(to: inputs, make)
     guard outputs.allSatisfy({ $0.elements.allSatisfy(\.isFinite) }) else { return nil }
     let parameters = layer.custom.parameters.sorted { $0.key < $1.key }
-      .compactMap { key, value in value.flatMap(json).map { "\(quoted(key)): \($0)" } }
+      .compactMap { key, value in value.flatMap(json).map { "\(JSONValue.quoted(key)): \($0)" } }
     let bytes = weights.map {
       "[\($0.array(of: UInt8.self).map(String.init).joined(separator: ","))]"
     }
     return """
       {
-        "class": \(quoted(layer.custom.className)),
-        "layer": \(quoted(layer.name)),
+        "class": \(JSONValue.quoted(layer.custom.className)),
+        "layer": \(JSONValue.quoted(layer.name)),
         "parameters": {\(parameters.joined(separator: ", "))},
         "weights": [\(bytes.joined(separator: ", "))],
         "inputs": [\(inputs.map(json).joined(separator: ", "))],
@@ -73,24 +74,10 @@ enum ExpectedValues {
   private static func json(_ value: Custom.Value) -> String? {
     switch value {
     case .double(let value): value.isFinite ? "{\"double\": \(value)}" : nil
-    case .string(let value): "{\"string\": \(quoted(value))}"
+    case .string(let value): "{\"string\": \(JSONValue.quoted(value))}"
     case .int(let value): "{\"int\": \(value)}"
     case .long(let value): "{\"long\": \(value)}"
     case .bool(let value): "{\"bool\": \(value)}"
     }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var result = "\""
-    for unit in text.utf16 {
-      switch unit {
-      case 0x20...0x7e where unit != 0x22 && unit != 0x5c:
-        result.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
-      default:
-        let digits = String(unit, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      }
-    }
-    return result + "\""
   }
 }

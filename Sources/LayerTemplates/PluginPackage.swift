@@ -1,4 +1,4 @@
-import CPluginTemplate
+import PluginSupport
 import CoreMLModel
 import Engine
 import TensorCore
@@ -52,8 +52,8 @@ package struct PluginPackage: Sendable {
 
   /// The files that every package has, as they stand in this program.
   static var support: [File] {
-    guard let files = plugin_template_files() else { return [] }
-    return (0..<plugin_template_count()).map { index in
+    guard let files = plugin_support_files() else { return [] }
+    return (0..<plugin_support_count()).map { index in
       let file = files[index]
       return File(
         path: String(cString: file.path),
@@ -72,7 +72,7 @@ extension PluginPackage {
     #if os(Linux)
       let frameworks: [Target] = [
         .target(name: "CoreML", path: "Support/CoreML"),
-        .target(name: "Accelerate", dependencies: ["CAssayPlugin"], path: "Support/Accelerate"),
+        .systemLibrary(name: "Accelerate", path: "Support/Accelerate"),
       ]
       let frameworkModules: [Target.Dependency] = ["CoreML", "Accelerate"]
     #else

@@ -1,3 +1,4 @@
+import ByteFormats
 import ImportSupport
 import TensorCore
 import Testing

@@ -8,7 +8,7 @@ import Testing
   @Test func everyFileIsInTheProgram() throws {
     let root =
       URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().path + "/Sources/CPluginTemplate/"
+      .deletingLastPathComponent().path + "/Sources/PluginSupport/"
     let found = try FileManager.default.subpathsOfDirectory(atPath: root + "Support")
       .filter { $0.contains(".") }.map { "Support/" + $0 }
     let embedded = PluginPackage.support

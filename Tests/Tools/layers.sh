@@ -21,12 +21,12 @@ CoreMLModel: ByteFormats Files TensorCore CSpec CProtobufC
 CustomLayers: Formulas Kernels KernelInterface CAssayPlugin CPosix TensorCore
 ModelTransforms: CoreMLModel ByteFormats TensorCore
 Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
-LayerTemplates: CoreMLModel CustomLayers Engine CPluginTemplate Files TensorCore AssayPlugin CAssayPlugin CoreML PackageDescription Testing
+LayerTemplates: CoreMLModel CustomLayers Engine PluginSupport ByteFormats Files TensorCore AssayPlugin CAssayPlugin CoreML PackageDescription Testing
 ImportSupport: CoreMLModel Formulas ByteFormats Files TensorCore
 KerasImport: ImportSupport ModelTransforms CoreMLModel Formulas HDF5Reader ByteFormats Files TensorCore
 CaffeImport: ImportSupport CoreMLModel Formulas HDF5Reader ByteFormats Files TensorCore CSpec CProtobufC
-DarknetImport: ImportSupport CoreMLModel Formulas Files TensorCore
-Imaging: Files TensorCore CPNG CJPEG CCodecs
+DarknetImport: ImportSupport CoreMLModel Formulas ByteFormats Files TensorCore
+Imaging: ByteFormats Files TensorCore CPNG CJPEG CCodecs
 Detection: Imaging TensorCore
 Verification: Engine CoreMLModel ByteFormats TensorCore
 NetworkBuilder: Engine CustomLayers Imaging CoreMLModel Files TensorCore
@@ -38,7 +38,7 @@ status=0
 for directory in Sources/*/; do
   target=$(basename "$directory")
   # Files for packages that plug-ins are.
-  [ "$target" != CPluginTemplate ] || continue
+  [ "$target" != PluginSupport ] || continue
   files=$(find "$directory" -name '*.swift' -print)
   [ -n "$files" ] || continue
   if ! printf '%s' "$table" | grep -q "^$target:"; then

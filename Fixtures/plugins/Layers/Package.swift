@@ -5,7 +5,7 @@ import PackageDescription
 #if os(Linux)
   let frameworks: [Target] = [
     .target(name: "CoreML", path: "Support/CoreML"),
-    .target(name: "Accelerate", dependencies: ["CAssayPlugin"], path: "Support/Accelerate"),
+    .systemLibrary(name: "Accelerate", path: "Support/Accelerate"),
   ]
   let frameworkModules: [Target.Dependency] = ["CoreML", "Accelerate"]
 #else

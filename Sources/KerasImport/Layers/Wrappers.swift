@@ -1,3 +1,4 @@
+import ByteFormats
 import ImportSupport
 
 /// A layer for each step of a sequence. Core ML's layers do that along the sequence axis anyway, so

@@ -1,3 +1,4 @@
+import ByteFormats
 import Formulas
 import ImportSupport
 import TensorCore

@@ -108,7 +108,8 @@ extension PluginFixture {
       [
         "-typecheck", "-swift-version", "5", "-module-name", "Mine", "-I",
         scratch + "/release/Modules", "-I",
-        Command.packageRoot + "/Sources/CPluginTemplate/Support/CAssayPlugin/include",
+        Command.packageRoot + "/Sources/PluginSupport/Support/CAssayPlugin/include", "-I",
+        Command.packageRoot + "/Sources/PluginSupport/Support/Accelerate",
       ] + files.map { folder + "/" + $0 })
   }
 }

@@ -6,7 +6,7 @@ import Foundation
 /// The plug-ins of `Fixtures/plugins`, built when a test first asks for them.
 enum PluginFixture {
   static let folder = Command.packageRoot + "/Fixtures/plugins"
-  static let scratch = Command.packageRoot + "/.build/plugins/Layers"
+  static let scratch = Command.packageRoot + "/.build/plugins/Package"
 
   struct BuildFailure: Error {
     let output: String

@@ -1,3 +1,4 @@
+import ByteFormats
 import CoreMLModel
 import ImportSupport
 import TensorCore

@@ -1,8 +1,8 @@
-import ImportSupport
+import ByteFormats
 import TensorCore
 import Testing
 
-struct JSONParserTests {
+struct JSONValueTests {
   @Test func keepsOrderAndTheKindOfNumbers() throws {
     let value = try JSONValue(
       parsing: #"{"b": 1, "a": 1.0, "c": [1e2, -3, true, null, "é\u00e9\n"]}"#)

@@ -1,6 +1,6 @@
 /// The files under Support, which stand in every package that `assay plugin new` writes.
-#ifndef PLUGIN_TEMPLATE_H
-#define PLUGIN_TEMPLATE_H
+#ifndef PLUGIN_SUPPORT_H
+#define PLUGIN_SUPPORT_H
 
 #include <stddef.h>
 
@@ -9,9 +9,9 @@ typedef struct {
   const char *path;
   const unsigned char *bytes;
   size_t byte_count;
-} plugin_template_file;
+} plugin_support_file;
 
-size_t plugin_template_count(void);
-const plugin_template_file *plugin_template_files(void);
+size_t plugin_support_count(void);
+const plugin_support_file *plugin_support_files(void);
 
 #endif

@@ -1,4 +1,4 @@
-import ByteFormats
+import TensorCore
 
 /// A JSON document that keeps the order of its members and tells `1` from `1.0`.
 package enum JSONValue: Sendable, Equatable {
@@ -82,13 +82,16 @@ extension JSONValue {
     }
   }
 
-  private static func quoted(_ string: String) -> String {
+  /// The string in quotes, control characters escaped.
+  package static func quoted(_ string: String) -> String {
     var text = "\""
     for scalar in string.unicodeScalars {
       switch scalar {
       case "\"", "\\": text += "\\\(scalar)"
       case "\n": text += "\\n"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value):
         let digits = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: text.unicodeScalars.append(scalar)
@@ -96,4 +99,67 @@ extension JSONValue {
     }
     return text + "\""
   }
+}
+
+extension JSONValue {
+  /// Parses UTF-8 text. `NaN`, `Infinity` and `-Infinity` are read as Python writes them.
+  /// - Throws: `.malformed` with the line and column, `.limitExceeded` beyond `Limits.jsonDepth`
+  ///   or `Limits.jsonBytes`.
+  package init(parsing bytes: [UInt8]) throws {
+    guard bytes.count <= Limits.jsonBytes else {
+      throw ModelError(
+        .limitExceeded,
+        "\(bytes.count) bytes of JSON are more than the limit of \(Limits.jsonBytes)")
+    }
+    self = try bytes.withUnsafeBytes { text in
+      var reader = JSONReader(text, isStrict: false)
+      let value = try JSONValue(from: &reader, depth: 0)
+      try reader.expectEnd()
+      return value
+    }
+  }
+
+  package init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
+
+  private init(from reader: inout JSONReader, depth: Int) throws {
+    guard depth <= Limits.jsonDepth else {
+      throw ModelError(.limitExceeded, "JSON nested deeper than \(Limits.jsonDepth)")
+    }
+    switch reader.next() {
+    case UInt8(ascii: "{"):
+      var object = JSONObject()
+      try reader.members { object[$1] = try JSONValue(from: &$0, depth: depth + 1) }
+      self = .object(object)
+    case UInt8(ascii: "["):
+      var elements: [JSONValue] = []
+      try reader.list(until: "]") { elements.append(try JSONValue(from: &$0, depth: depth + 1)) }
+      self = .array(elements)
+    case UInt8(ascii: "\""): self = .string(try reader.string())
+    case UInt8(ascii: "t") where reader.accept("true"): self = .bool(true)
+    case UInt8(ascii: "f") where reader.accept("false"): self = .bool(false)
+    case UInt8(ascii: "n") where reader.accept("null"): self = .null
+    case UInt8(ascii: "N") where reader.accept("NaN"): self = .double(.nan)
+    case UInt8(ascii: "I") where reader.accept("Infinity"): self = .double(.infinity)
+    case UInt8(ascii: "-") where reader.accept("-Infinity"): self = .double(-.infinity)
+    case UInt8(ascii: "-"), (UInt8(ascii: "0")...UInt8(ascii: "9"))?:
+      self = try JSONValue(numberFrom: &reader)
+    case nil: throw reader.failure("the text ends too early")
+    default: throw reader.failure("no value")
+    }
+  }
+
+  private init(numberFrom reader: inout JSONReader) throws {
+    let rest = reader.text[reader.position...].prefix { Self.numberBytes.contains($0) }
+    let digits = String(decoding: rest, as: UTF8.self)
+    reader.skip(rest.count)
+    if let value = Int(digits) {
+      self = .int(value)
+    } else if let value = Double(digits) {
+      self = .double(value)
+    } else {
+      throw reader.failure("'\(digits)' is no number")
+    }
+  }
+
+  private static let numberBytes = Set("0123456789+-.eE".utf8)
 }
