@@ -29,7 +29,7 @@ struct ArrayOperation: Operation {
 struct ArrayBuffers {
   let inputs: [UnsafePointer<Float>]
   let outputs: [UnsafeMutablePointer<Float>]
-  let kernels: KernelTable
+  let kernels: any KernelTable.Type
 
   var input: UnsafePointer<Float> { inputs[0] }
   var output: UnsafeMutablePointer<Float> { outputs[0] }

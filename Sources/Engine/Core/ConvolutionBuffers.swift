@@ -14,8 +14,7 @@ extension Epilogue {
     guard let values, let layout else { return self }
     var epilogue = self
     epilogue.residual = values + layout.origin
-    epilogue.residualRowStride = layout.rowStride
-    epilogue.residualBlockStride = layout.planeStride
+    epilogue.residualStrides = layout.strides
     return epilogue
   }
 }

@@ -26,7 +26,7 @@ struct ConvolutionCost {
   /// products.
   private static let strassenCycles = (input: 10.0, output: 16.0)
 
-  init(_ geometry: ConvolutionGeometry, kernels: KernelTable) {
+  init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type) {
     self.geometry = geometry
     lanes = Double(kernels.panelBlocks * geometry.block) / 2
     // Where there is no fused multiply-add the two take turns.
@@ -102,7 +102,7 @@ struct ConvolutionGeometry: Sendable {
 }
 
 extension ConvolutionWeights {
-  func geometry(_ output: Shape, _ kernels: KernelTable) -> ConvolutionGeometry {
+  func geometry(_ output: Shape, _ kernels: any KernelTable.Type) -> ConvolutionGeometry {
     ConvolutionGeometry(output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
   }
 }

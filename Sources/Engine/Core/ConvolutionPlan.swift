@@ -30,17 +30,14 @@ struct ConvolutionPlan: Sendable {
   let path: ConvolutionPath
   let groups: Int
   /// The sizes; the weights themselves are packed.
-  let view: WeightView
-  let stride: [Int]
-  let dilation: [Int]
+  private let view: WeightView
+  private let window: Window
   private let block: Int
   private let panelBlocks: Int
-  private let kernels: KernelTable
+  private let kernels: any KernelTable.Type
   private let inputBlockChannels: Int
   private let packed: Constant
-  private let bias: Constant?
-  private let slopes: Constant?
-  private let epilogue: Epilogue
+  private let epilogue: FusedEpilogue
 
   /// Output channel blocks of one group (of all of them, for depthwise and general).
   let groupBlocks: Int
@@ -48,23 +45,20 @@ struct ConvolutionPlan: Sendable {
   private let groupFloats: Int
 
   /// Where the rows that a call computes are read from and written to.
-  struct Window {
+  struct Rows {
     /// Tap (0, 0) of the first output pixel, channel 0.
     var input: UnsafePointer<Float>
-    var inputLayout: TensorLayout
+    var inputStrides: Strides
     /// Whether the input of the first panel has been read or written a moment ago.
     var isInputNear = false
     /// The first output pixel, channel 0.
     var output: UnsafeMutablePointer<Float>
-    /// Floats between neighbours; only `direct` takes another one than the channel block.
-    var outputPixelStride: Int?
-    var outputRowStride: Int
-    var outputBlockStride: Int
-    var rows: Int
+    /// Only `direct` takes a pixel stride other than the channel block.
+    var outputStrides: Strides
+    var count: Int
     var width: Int
     var residual: UnsafePointer<Float>?
-    var residualRowStride = 0
-    var residualBlockStride = 0
+    var residualStrides = Strides()
   }
 
   /// Floats of packed weights.
@@ -87,15 +81,15 @@ struct ConvolutionPlan: Sendable {
   ///   - groupStride: floats from one group's weights to the next's.
   ///   - inputBlock: the block of the input's layout.
   init(
-    _ view: WeightView, groups: Int, groupStride: Int, path: ConvolutionPath, stride: [Int],
-    dilation: [Int], inputBlock: Int, scale: [Float]?, bias: [Float]?,
-    activation: FusedFunction, context: StepContext
+    _ weights: ConvolutionWeights, _ view: WeightView, groupStride: Int, stride: [Int],
+    dilation: [Int], inputBlock: Int, context: StepContext
   ) throws {
-    self.path = path
-    self.groups = groups
+    path = weights.path(block: context.channelBlock)
+    groups = weights.groups
     self.view = view.withoutBytes
-    self.stride = stride
-    self.dilation = dilation
+    window = Window(
+      height: view.kernelHeight, width: view.kernelWidth, strideY: stride[0], strideX: stride[1],
+      dilationY: dilation[0], dilationX: dilation[1])
     block = context.channelBlock
     panelBlocks = context.kernels.panelBlocks
     kernels = context.kernels
@@ -108,10 +102,9 @@ struct ConvolutionPlan: Sendable {
     groupInputBlocks = (view.inputChannels + inputBlock - 1) / inputBlock
     packed = try Self.pack(
       view, groups: groups, groupStride: groupStride, path: path, floats: floats,
-      inputBlock: inputBlock, scale: scale, context: context)
-    let padded = (channels + block - 1) / block * block
-    self.bias = try bias.map { try Constant($0, paddedTo: padded) }
-    (epilogue, slopes) = try activation.epilogue(paddedChannels: padded)
+      inputBlock: inputBlock, scale: weights.scale, context: context)
+    epilogue = try FusedEpilogue(
+      bias: weights.bias, weights.activation, channels: (channels + block - 1) / block * block)
   }
 
   /// Units of work that rows × output channels divide into.
@@ -124,16 +117,29 @@ struct ConvolutionPlan: Sendable {
   /// Bytes of the packed weights of one panel.
   var panelBytes: Int { packed.buffer.byteCount / max(1, panels) }
 
-  /// Computes the panels of `range` for one window.
-  func run(_ range: Range<Int>, _ window: Window) {
+  /// Computes the panels of `range` for some rows.
+  func run(_ range: Range<Int>, _ rows: Rows) {
     switch path {
-    case .direct: runDirect(range, window)
-    case .depthwise: runDepthwise(range, window)
-    case .general: runGeneral(range, window)
+    case .direct: runDirect(range, rows)
+    case .depthwise:
+      let first = range.lowerBound
+      kernels.depthwiseConvolution(
+        arguments(
+          rows, inputBlock: first, inputBlocks: 1, blockChannels: 1,
+          weights: packed.pointer + first * window.taps * block,
+          outputBlocks: first..<range.upperBound))
+    case .general:
+      let channels = view.outputChannels * groups
+      kernels.generalConvolution(
+        arguments(
+          rows, inputBlock: 0, inputBlocks: 1, blockChannels: view.inputChannels,
+          weights: packed.pointer, outputBlocks: 0..<range.upperBound),
+        groupOutputs: view.outputChannels,
+        channels: range.lowerBound * block..<min(channels, range.upperBound * block))
     }
   }
 
-  private func runDirect(_ range: Range<Int>, _ window: Window) {
+  private func runDirect(_ range: Range<Int>, _ rows: Rows) {
     var panel = range.lowerBound
     while panel < range.upperBound {
       let group = panel / groupPanels
@@ -141,70 +147,33 @@ struct ConvolutionPlan: Sendable {
       let count = min(range.upperBound - panel, groupPanels - first)
       let firstBlock = group * groupBlocks + first * panelBlocks
       let blocks = min(count * panelBlocks, groupBlocks - first * panelBlocks)
-      let taps = view.kernelHeight * view.kernelWidth * inputBlockChannels * groupInputBlocks
-      var epilogue = epilogue
-      epilogue.slopes = slopes.map { $0.pointer + firstBlock * block }
-      epilogue.residual = window.residual.map { $0 + firstBlock * window.residualBlockStride }
-      epilogue.residualRowStride = window.residualRowStride
-      epilogue.residualBlockStride = window.residualBlockStride
-      var arguments =
-        ConvolutionArguments(
-          input: window.input + group * groupInputBlocks * window.inputLayout.planeStride,
-          inputPixelStride: inputBlockChannels, inputRowStride: window.inputLayout.rowStride,
-          inputBlockStride: window.inputLayout.planeStride, inputBlocks: groupInputBlocks,
+      let blockFloats = block * window.taps * inputBlockChannels * groupInputBlocks
+      kernels.convolution(
+        arguments(
+          rows, inputBlock: group * groupInputBlocks, inputBlocks: groupInputBlocks,
           blockChannels: inputBlockChannels,
-          weights: packed.pointer + group * groupFloats + first * panelBlocks * block * taps,
-          packedBlocks: groupInputBlocks, kernelHeight: view.kernelHeight,
-          kernelWidth: view.kernelWidth, strideY: stride[0], strideX: stride[1],
-          dilationY: dilation[0], dilationX: dilation[1],
-          output: window.output + firstBlock * window.outputBlockStride,
-          outputPixelStride: window.outputPixelStride, outputRowStride: window.outputRowStride,
-          outputBlockStride: window.outputBlockStride,
-          outputRows: window.rows, outputWidth: window.width, outputBlocks: blocks,
-          bias: bias.map { $0.pointer + firstBlock * block }, epilogue: epilogue)
-      arguments.isInputNear = window.isInputNear
-      kernels.convolution(arguments)
+          weights: packed.pointer + group * groupFloats + first * panelBlocks * blockFloats,
+          outputBlocks: firstBlock..<firstBlock + blocks))
       panel += count
     }
   }
 
-  private func runDepthwise(_ range: Range<Int>, _ window: Window) {
-    let first = range.lowerBound
-    var epilogue = epilogue
-    epilogue.slopes = slopes.map { $0.pointer + first * block }
-    epilogue.residual = window.residual.map { $0 + first * window.residualBlockStride }
-    epilogue.residualRowStride = window.residualRowStride
-    epilogue.residualBlockStride = window.residualBlockStride
-    kernels.depthwiseConvolution(
-      DepthwiseConvolutionArguments(
-        input: window.input + first * window.inputLayout.planeStride,
-        inputRowStride: window.inputLayout.rowStride,
-        inputBlockStride: window.inputLayout.planeStride,
-        weights: packed.pointer + first * view.kernelHeight * view.kernelWidth * block,
-        kernelHeight: view.kernelHeight, kernelWidth: view.kernelWidth, strideY: stride[0],
-        strideX: stride[1], dilationY: dilation[0], dilationX: dilation[1],
-        output: window.output + first * window.outputBlockStride,
-        outputRowStride: window.outputRowStride, outputBlockStride: window.outputBlockStride,
-        outputRows: window.rows, outputWidth: window.width, blocks: range.count,
-        bias: bias.map { $0.pointer + first * block }, epilogue: epilogue))
-  }
-
-  private func runGeneral(_ range: Range<Int>, _ window: Window) {
-    let channels = view.outputChannels * groups
-    let first = range.lowerBound * block
-    let count = min(channels, range.upperBound * block) - first
-    kernels.generalConvolution(
-      GeneralConvolutionArguments(
-        input: window.input, inputRowStride: window.inputLayout.rowStride,
-        inputBlockStride: window.inputLayout.planeStride,
-        weights: packed.pointer,
-        groupInputChannels: view.inputChannels, groupOutputChannels: view.outputChannels,
-        kernelHeight: view.kernelHeight, kernelWidth: view.kernelWidth, strideY: stride[0],
-        strideX: stride[1], dilationY: dilation[0], dilationX: dilation[1],
-        output: window.output, outputRowStride: window.outputRowStride,
-        outputBlockStride: window.outputBlockStride, outputRows: window.rows,
-        outputWidth: window.width, firstChannel: first, channelCount: count,
-        bias: bias?.pointer))
+  private func arguments(
+    _ rows: Rows, inputBlock: Int, inputBlocks: Int, blockChannels: Int,
+    weights: UnsafePointer<Float>, outputBlocks: Range<Int>
+  ) -> ConvolutionArguments {
+    let first = outputBlocks.lowerBound
+    var epilogue = epilogue.from(first * block)
+    epilogue.residual = rows.residual.map { $0 + first * rows.residualStrides.block }
+    epilogue.residualStrides = rows.residualStrides
+    var arguments = ConvolutionArguments(
+      input: rows.input + inputBlock * rows.inputStrides.block, inputStrides: rows.inputStrides,
+      inputBlocks: inputBlocks, blockChannels: blockChannels, weights: weights, window: window,
+      output: rows.output + first * rows.outputStrides.block, outputStrides: rows.outputStrides,
+      extent: Extent(blocks: outputBlocks.count, rows: rows.count, width: rows.width),
+      epilogue: epilogue)
+    arguments.isInputNear = rows.isInputNear
+    return arguments
   }
 }
 
@@ -238,9 +207,8 @@ extension ConvolutionPlan {
         let blocks = (groups + block - 1) / block
         context.pool.forEach(blocks) { panel in
           kernels.packConvolutionWeights(
-            all.packingArguments(
-              base, blockChannels: 1, panelBlocks: 1, panels: panel..<panel + 1,
-              packed: target.pointer))
+            all.packingArguments(base, panels: panel..<panel + 1, packed: target.pointer),
+            blockChannels: 1, panelBlocks: 1)
           let rows = view.kernelHeight * view.kernelWidth
           scaleRows(
             target.pointer + panel * rows * block, rows: rows, width: block, scale,
@@ -261,8 +229,8 @@ extension ConvolutionPlan {
         let packed = target.pointer + group * groupFloats
         kernels.packConvolutionWeights(
           view.group(group, stride: groupStride).packingArguments(
-            base, blockChannels: inputBlock, panelBlocks: panelBlocks, panels: panel..<panel + 1,
-            packed: packed))
+            base, panels: panel..<panel + 1, packed: packed),
+          blockChannels: inputBlock, panelBlocks: panelBlocks)
         scaleRows(
           packed + panel * panelBlocks * block * rows, rows: rows,
           width: min(panelBlocks, blocks - panel * panelBlocks) * block, scale,

@@ -1,15 +1,6 @@
 import Kernels
 import TensorCore
 
-/// Rows of a dense layer's weights as the kernel reads them; the first one is the first of `format`.
-struct DenseRows {
-  var base: UnsafeRawPointer
-  var format: WeightFormat
-  /// Elements from `base` on to the first row, and from one row to the next.
-  var first: Int
-  var stride: Int
-}
-
 /// The weights of a dense layer, `[outputs, inputs]`.
 enum DenseMatrix: Sendable {
   case floats(Bytes, columns: Int)
@@ -17,13 +8,13 @@ enum DenseMatrix: Sendable {
   case fixed(FixedRowMatrix)
 
   /// Calls `body` with the rows of `range` that follow one another and are stored alike, and how.
-  func forEachPart(of range: Range<Int>, _ body: (Range<Int>, DenseRows) -> Void) {
+  func forEachPart(of range: Range<Int>, _ body: (Range<Int>, WeightRows) -> Void) {
     func whole(_ bytes: Bytes, _ format: WeightFormat, _ columns: Int) {
       bytes.withUnsafeBytes { matrix in
         guard let base = matrix.baseAddress else { return }
         body(
           range,
-          DenseRows(
+          WeightRows(
             base: base, format: format, first: range.lowerBound * columns, stride: columns))
       }
     }

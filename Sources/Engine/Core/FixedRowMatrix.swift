@@ -56,9 +56,8 @@ struct FixedRowMatrix: Sendable {
         guard let base = bytes.baseAddress else { return }
         for row in part {
           let summary = context.kernels.packFixedRow(
-            FixedRowArguments(
-              source: base + (row - part.lowerBound) * columns * 4, columns: columns,
-              packed: target.pointer + row * rowBytes))
+            base + (row - part.lowerBound) * columns * 4, columns: columns,
+            to: target.pointer + row * rowBytes)
           if Self.isFit(summary, columns: columns) { scale.pointer[row] = summary.scale }
         }
       }
@@ -69,7 +68,7 @@ struct FixedRowMatrix: Sendable {
   }
 
   /// Calls `body` with the rows of `range` that follow one another and are stored alike, and how.
-  func forEachPart(of range: Range<Int>, _ body: (Range<Int>, DenseRows) -> Void) {
+  func forEachPart(of range: Range<Int>, _ body: (Range<Int>, WeightRows) -> Void) {
     var row = range.lowerBound
     while row < range.upperBound {
       let isPacked = !scales.pointer[row].isNaN
@@ -79,7 +78,7 @@ struct FixedRowMatrix: Sendable {
         let stride = FixedRow.paddedColumns(columns)
         body(
           row..<end,
-          DenseRows(
+          WeightRows(
             base: UnsafeRawPointer(packed.pointer), format: .fixed(scale: scales.pointer + row),
             first: row * stride, stride: stride))
       } else {
@@ -87,7 +86,7 @@ struct FixedRowMatrix: Sendable {
           guard let base = bytes.baseAddress else { return }
           body(
             row..<end,
-            DenseRows(base: base, format: .float32, first: row * columns, stride: columns))
+            WeightRows(base: base, format: .float32, first: row * columns, stride: columns))
         }
       }
       row = end

@@ -11,7 +11,7 @@ struct LayoutAssignment {
   }
 
   private let graph: Graph
-  private let kernels: KernelTable
+  private let kernels: any KernelTable.Type
   private var wishes: [LayoutWishes] = []
   /// The block in which each value is produced; nil for inputs and constants, which can be had in
   /// any.
@@ -24,7 +24,7 @@ struct LayoutAssignment {
   private(set) var representations: [Plan.Representation] = []
   private(set) var actions: [Plan.Action] = []
 
-  init(_ graph: Graph, kernels: KernelTable) {
+  init(_ graph: Graph, kernels: any KernelTable.Type) {
     self.graph = graph
     self.kernels = kernels
     produced = [LayoutWish.Block?](repeating: nil, count: graph.values.count)

@@ -113,7 +113,7 @@ struct StepContext: Sendable {
   var pool: ThreadPool
   /// Where packed weights go; nil while nothing is packed yet.
   var weights: WeightStore?
-  var kernels: KernelTable
+  var kernels: any KernelTable.Type
   var convolution: ConvolutionAlgorithm
 
   var channelBlock: Int { kernels.channelBlock }

@@ -72,7 +72,8 @@ struct PanelCodes: Sendable {
 
   /// The transformed weights of a panel.
   func expand(
-    panel: Int, to packed: UnsafeMutablePointer<Float>, pointStride: Int, _ kernels: KernelTable
+    panel: Int, to packed: UnsafeMutablePointer<Float>, pointStride: Int,
+    _ kernels: any KernelTable.Type
   ) {
     let first = panel * panelChannels
     let used: PanelValues =

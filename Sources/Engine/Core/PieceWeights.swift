@@ -69,9 +69,11 @@ enum PieceWeights {
       }
     }
     let result = WeightView(
-      bytes: Bytes(values), outputStride: inputs, inputStride: 1,
-      rowStride: grid.across * pieceStride, columnStride: pieceStride, outputChannels: outputs,
-      inputChannels: inputs, kernelHeight: grid.down, kernelWidth: grid.across)
+      bytes: Bytes(values),
+      layout: WeightLayout(
+        outputStride: inputs, inputStride: 1,
+        rowStride: grid.across * pieceStride, columnStride: pieceStride, outputChannels: outputs,
+        inputChannels: inputs, kernelHeight: grid.down, kernelWidth: grid.across))
     return (result, pointStride)
   }
 
@@ -96,8 +98,8 @@ enum PieceWeights {
       context.pool.forEach(Pieces.points) { point in
         context.kernels.packConvolutionWeights(
           view.group(point, stride: pointStride).packingArguments(
-            base, blockChannels: blockChannels, panelBlocks: context.kernels.panelBlocks,
-            panels: 0..<panels, packed: target.pointer + point * floats))
+            base, panels: 0..<panels, packed: target.pointer + point * floats),
+          blockChannels: blockChannels, panelBlocks: context.kernels.panelBlocks)
       }
     }
     return Constant(buffer)

@@ -30,7 +30,7 @@ struct Plan {
   }
 
   let graph: Graph
-  let kernels: KernelTable
+  let kernels: any KernelTable.Type
   let convolution: ConvolutionAlgorithm
   private(set) var representations: [Representation] = []
   private(set) var actions: [Action] = []
@@ -44,7 +44,7 @@ struct Plan {
 
   /// - Throws: `.outOfMemory` before anything large is allocated.
   init(
-    _ graph: Graph, pool: ThreadPool, kernels: KernelTable,
+    _ graph: Graph, pool: ThreadPool, kernels: any KernelTable.Type,
     convolution: ConvolutionAlgorithm = .automatic, maxMemory: Int?
   ) throws {
     self.graph = graph

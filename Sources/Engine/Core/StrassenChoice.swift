@@ -7,7 +7,8 @@ extension ConvolutionWeights {
 
   /// Whether a convolution of blocked input is computed by Strassen's algorithm.
   func usesStrassen(
-    _ window: WindowGeometry, output: Shape, kernels: KernelTable, _ algorithm: ConvolutionAlgorithm
+    _ window: WindowGeometry, output: Shape, kernels: any KernelTable.Type,
+    _ algorithm: ConvolutionAlgorithm
   ) -> Bool {
     guard groups == 1, window.kernel == [1, 1] else { return false }
     switch algorithm {

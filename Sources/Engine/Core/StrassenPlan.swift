@@ -5,7 +5,7 @@ import TensorCore
 struct StrassenPlan: Sendable {
   private let geometry: ConvolutionGeometry
   private let schedule: StrassenSchedule
-  private let kernels: KernelTable
+  private let kernels: any KernelTable.Type
   private let from: TensorLayout
   private let to: TensorLayout
   private let residual: TensorLayout?
@@ -14,9 +14,7 @@ struct StrassenPlan: Sendable {
   private let stride: [Int]
   /// `[panel][product][c][column]`
   private let weights: Constant
-  private let bias: Constant?
-  private let slopes: Constant?
-  private let epilogue: Epilogue
+  private let epilogue: FusedEpilogue
 
   init(
     _ weights: ConvolutionWeights, window: WindowGeometry, schedule: StrassenSchedule,
@@ -32,9 +30,8 @@ struct StrassenPlan: Sendable {
     stride = window.stride
     self.weights = try StrassenWeights.pack(
       weights.view(window, context.kernels), scale: weights.scale, schedule, context)
-    let padded = to.channelBlocks * to.block
-    bias = try weights.bias.map { try Constant($0, paddedTo: padded) }
-    (epilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
+    epilogue = try FusedEpilogue(
+      bias: weights.bias, weights.activation, channels: to.channelBlocks * to.block)
   }
 
   /// Computes a thread's units.
@@ -63,12 +60,12 @@ struct StrassenPlan: Sendable {
     _ pairs: StrassenPairs, _ input: UnsafePointer<Float>, _ sums: UnsafeMutablePointer<Float>
   ) {
     kernels.strassenInput(
-      StrassenInputArguments(
-        pairs: pairs, input: input + start, inputPixelStride: stride[1] * from.block,
-        inputRowStride: stride[0] * from.rowStride, inputBlockStride: from.planeStride,
-        inputImageStride: from.imageStride, blocks: schedule.inputBlocks,
-        allBlocks: geometry.inputs / schedule.block, sums: sums,
-        productStride: schedule.sumStride))
+      pairs, input: input + start,
+      inputStrides: Strides(
+        pixel: stride[1] * from.block, row: stride[0] * from.rowStride, block: from.planeStride,
+        image: from.imageStride),
+      blocks: schedule.inputBlocks, allBlocks: geometry.inputs / schedule.block, sums: sums,
+      productStride: schedule.sumStride)
   }
 
   private func multiply(
@@ -82,12 +79,12 @@ struct StrassenPlan: Sendable {
       weights.pointer + StrassenPairs.products * schedule.weightFloats(before: panel)
     for product in 0..<StrassenPairs.products {
       var arguments = ConvolutionArguments(
-        input: sums + product * schedule.sumStride, inputPixelStride: block, inputRowStride: 0,
-        inputBlockStride: pairs.count * block, inputBlocks: schedule.inputBlocks,
-        blockChannels: block, weights: first + product * floats,
-        packedBlocks: schedule.inputBlocks, output: products + product * schedule.productStride,
-        outputPixelStride: blocks * block, outputRowStride: 0, outputBlockStride: block,
-        outputRows: 1, outputWidth: pairs.count, outputBlocks: blocks)
+        input: sums + product * schedule.sumStride,
+        inputStrides: Strides(pixel: block, block: pairs.count * block),
+        inputBlocks: schedule.inputBlocks, blockChannels: block, weights: first + product * floats,
+        output: products + product * schedule.productStride,
+        outputStrides: Strides(pixel: blocks * block, block: block),
+        extent: Extent(blocks: blocks, rows: 1, width: pairs.count))
       arguments.isInputNear = true
       kernels.convolution(arguments)
     }
@@ -97,17 +94,11 @@ struct StrassenPlan: Sendable {
     _ pairs: StrassenPairs, panel: Int, _ products: UnsafePointer<Float>,
     _ buffers: ConvolutionBuffers
   ) {
-    var epilogue = epilogue.adding(buffers.residual, residual)
-    epilogue.slopes = slopes?.pointer
     kernels.strassenOutput(
-      StrassenOutputArguments(
-        pairs: pairs, products: products, productStride: schedule.productStride,
-        width: schedule.blocks(ofPanel: panel) * schedule.block,
-        channel: panel * schedule.panelBlocks * schedule.block,
-        halfChannels: geometry.halfOutputs, channels: geometry.outputs,
-        output: buffers.output + to.origin, outputRowStride: to.rowStride,
-        outputBlockStride: to.planeStride,
-        outputImageStride: to.imageStride, bias: bias?.pointer, epilogue: epilogue,
-        residualImageStride: residual?.imageStride ?? 0))
+      pairs, products: products, productStride: schedule.productStride,
+      width: schedule.blocks(ofPanel: panel) * schedule.block,
+      channel: panel * schedule.panelBlocks * schedule.block, halfChannels: geometry.halfOutputs,
+      channels: geometry.outputs, output: buffers.output + to.origin, outputStrides: to.strides,
+      epilogue: epilogue.from().adding(buffers.residual, residual))
   }
 }

@@ -25,7 +25,7 @@ struct StrassenSchedule: Sendable {
   /// The time to form a band's sums, relative to that of a panel's products.
   private static let transformShare = 0.15
 
-  init(_ geometry: ConvolutionGeometry, kernels: KernelTable, threads: Int) {
+  init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type, threads: Int) {
     block = geometry.block
     panelBlocks = kernels.panelBlocks
     inputBlocks = geometry.halfInputs / block

@@ -24,7 +24,8 @@ enum StrassenWeights {
 
   private static func pack(
     _ panel: Int, _ view: WeightView, _ source: UnsafeRawPointer, _ scale: [Float]?,
-    _ schedule: StrassenSchedule, _ kernels: KernelTable, to target: UnsafeMutablePointer<Float>
+    _ schedule: StrassenSchedule, _ kernels: any KernelTable.Type,
+    to target: UnsafeMutablePointer<Float>
   ) {
     let channels = schedule.inputBlocks * schedule.block
     let halfOutputs = schedule.outputBlocks * schedule.block
@@ -46,11 +47,12 @@ enum StrassenWeights {
         for product in 0..<StrassenPairs.products {
           kernels.packConvolutionWeights(
             PackingArguments(
-              source: factor + product * floats, outputStride: channels, inputStride: 1,
-              rowStride: 1, columnStride: 1, outputChannels: width, inputChannels: channels,
-              kernelHeight: 1, kernelWidth: 1, blockChannels: schedule.block,
-              panelBlocks: schedule.panelBlocks, firstPanel: 0, panelCount: 1,
-              packed: target + product * floats))
+              source: factor + product * floats,
+              layout: WeightLayout(
+                outputStride: channels, inputStride: 1, rowStride: 1, columnStride: 1,
+                outputChannels: width, inputChannels: channels, kernelHeight: 1, kernelWidth: 1),
+              panels: 0..<1, packed: target + product * floats),
+            blockChannels: schedule.block, panelBlocks: schedule.panelBlocks)
         }
       }
     }

@@ -3,20 +3,21 @@ import TensorCore
 
 /// Convolution weights as they stand in memory, read with any steps between output channel, input
 /// channel, row and column. Negative steps flip the kernel.
+@dynamicMemberLookup
 struct WeightView: Sendable {
   var bytes: Bytes
   /// Floats from the start of `bytes` to the weight of indices 0.
   var offset = 0
-  var outputStride: Int
-  var inputStride: Int
-  var rowStride: Int
-  var columnStride: Int
-  var outputChannels: Int
-  var inputChannels: Int
-  var kernelHeight: Int
-  var kernelWidth: Int
+  var layout: WeightLayout
 
-  var count: Int { outputChannels * inputChannels * kernelHeight * kernelWidth }
+  subscript(dynamicMember key: WritableKeyPath<WeightLayout, Int>) -> Int {
+    get { layout[keyPath: key] }
+    set { layout[keyPath: key] = newValue }
+  }
+
+  var count: Int {
+    layout.outputChannels * layout.inputChannels * layout.kernelHeight * layout.kernelWidth
+  }
 
   /// The part that belongs to group `group` of `groups`, where groups follow one another with
   /// `stride` floats between them.
@@ -39,12 +40,13 @@ struct WeightView: Sendable {
       guard let base = source.baseAddress else { return [] }
       var values: [Float] = []
       values.reserveCapacity(count)
-      for o in 0..<outputChannels {
-        for i in 0..<inputChannels {
-          for y in 0..<kernelHeight {
-            for x in 0..<kernelWidth {
+      for o in 0..<layout.outputChannels {
+        for i in 0..<layout.inputChannels {
+          for y in 0..<layout.kernelHeight {
+            for x in 0..<layout.kernelWidth {
               let index =
-                offset + o * outputStride + i * inputStride + y * rowStride + x * columnStride
+                offset + o * layout.outputStride + i * layout.inputStride + y * layout.rowStride + x
+                * layout.columnStride
               values.append(base.loadUnaligned(fromByteOffset: index * 4, as: Float.self))
             }
           }
@@ -54,26 +56,10 @@ struct WeightView: Sendable {
     }
   }
 
+  /// - Parameter base: of `bytes`.
   func packingArguments(
-    _ base: UnsafeRawPointer, blockChannels: Int, panelBlocks: Int, panels: Range<Int>,
-    packed: UnsafeMutablePointer<Float>
+    _ base: UnsafeRawPointer, panels: Range<Int>, packed: UnsafeMutablePointer<Float>
   ) -> PackingArguments {
-    PackingArguments(
-      source: base + offset * 4, outputStride: outputStride, inputStride: inputStride,
-      rowStride: rowStride, columnStride: columnStride, outputChannels: outputChannels,
-      inputChannels: inputChannels, kernelHeight: kernelHeight, kernelWidth: kernelWidth,
-      blockChannels: blockChannels, panelBlocks: panelBlocks, firstPanel: panels.lowerBound,
-      panelCount: panels.count, packed: packed)
-  }
-
-  func winogradArguments(
-    _ base: UnsafeRawPointer, _ form: WinogradForm, scale: Constant?, panel: Int,
-    packed: UnsafeMutablePointer<Float>
-  ) -> WinogradPackingArguments {
-    WinogradPackingArguments(
-      form: form, source: base + offset * 4, outputStride: outputStride, inputStride: inputStride,
-      rowStride: rowStride, columnStride: columnStride, outputChannels: outputChannels,
-      inputChannels: inputChannels, scale: scale?.pointer, firstPanel: panel, panelCount: 1,
-      packed: packed)
+    PackingArguments(source: base + offset * 4, layout: layout, panels: panels, packed: packed)
   }
 }

@@ -13,7 +13,8 @@ extension ConvolutionWeights {
   /// The tiles by which Winograd's algorithm computes the convolution of blocked input; nil where it
   /// cannot or is not chosen.
   func winogradForm(
-    _ window: WindowGeometry, output: Shape, kernels: KernelTable, _ algorithm: ConvolutionAlgorithm
+    _ window: WindowGeometry, output: Shape, kernels: any KernelTable.Type,
+    _ algorithm: ConvolutionAlgorithm
   ) -> WinogradForm? {
     guard groups == 1, window.stride == [1, 1], window.dilation == [1, 1] else { return nil }
     let forms = WinogradForm.allCases.filter { $0.kernel == window.kernel }

@@ -5,16 +5,14 @@ import TensorCore
 struct WinogradPlan: Sendable {
   private let geometry: ConvolutionGeometry
   private let schedule: WinogradSchedule
-  private let kernels: KernelTable
+  private let kernels: any KernelTable.Type
   private let from: TensorLayout
   private let to: TensorLayout
   private let residual: TensorLayout?
   /// Floats from the input's start to tap (0, 0) of output pixel (0, 0).
   private let start: Int
   private let weights: Weights
-  private let bias: Constant?
-  private let slopes: Constant?
-  private let epilogue: Epilogue
+  private let epilogue: FusedEpilogue
   private let poolsMaximum: Bool
 
   /// The transformed weights, or what is transformed panel by panel.
@@ -50,9 +48,8 @@ struct WinogradPlan: Sendable {
         floats: floats, context)
       self.weights = .packed(packed)
     }
-    let padded = to.channelBlocks * to.block
-    bias = try weights.bias.map { try Constant($0, paddedTo: padded) }
-    (epilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
+    epilogue = try FusedEpilogue(
+      bias: weights.bias, weights.activation, channels: to.channelBlocks * to.block)
   }
 
   private static func pack(
@@ -65,8 +62,8 @@ struct WinogradPlan: Sendable {
       guard let base = bytes.baseAddress else { return }
       context.pool.forEach(schedule.panels) { panel in
         context.kernels.packWinogradWeights(
-          view.winogradArguments(
-            base, schedule.form, scale: scale, panel: panel, packed: target.pointer))
+          view.packingArguments(base, panels: panel..<panel + 1, packed: target.pointer),
+          form: schedule.form, scale: scale?.pointer)
       }
     }
     view.bytes.dropPages()
@@ -141,11 +138,10 @@ struct WinogradPlan: Sendable {
     _ transformed: UnsafeMutablePointer<Float>
   ) {
     kernels.winogradInput(
-      WinogradInputArguments(
-        tiles: tiles(range), input: buffers.input + start, inputRowStride: from.rowStride,
-        inputBlockStride: from.planeStride, inputImageStride: from.imageStride,
-        firstBlock: blocks.lowerBound, blocks: blocks.count, transformed: transformed,
-        tileStride: schedule.tileStride, pointStride: schedule.pointStride))
+      tiles(range),
+      InputTransformArguments(
+        input: buffers.input + start, inputStrides: from.strides, blocks: blocks,
+        transformed: transformed, transformedStrides: schedule.strides))
   }
 
   /// - Parameter products: the threads' working memory: products of each, then expanded weights.
@@ -177,19 +173,16 @@ struct WinogradPlan: Sendable {
     _ weightPointStride: Int?, _ buffers: ConvolutionBuffers, _ transformed: UnsafePointer<Float>,
     _ products: UnsafeMutablePointer<Float>
   ) {
-    var epilogue = epilogue.adding(buffers.residual, residual)
-    epilogue.slopes = slopes?.pointer
-    kernels.winogradOutput(
-      WinogradOutputArguments(
-        tiles: tiles(range), transformed: transformed, tileStride: schedule.tileStride,
-        pointStride: schedule.pointStride, channels: schedule.channels, weights: weights,
-        weightPointStride: weightPointStride, firstPanel: panels.lowerBound,
-        panelCount: panels.count,
-        panelsAtOnce: schedule.panelsAtOnce, products: products,
-        productStride: schedule.productStride, output: buffers.output + to.origin,
-        outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
-        outputImageStride: to.imageStride, outputBlocks: schedule.outputBlocks,
-        bias: bias?.pointer, epilogue: epilogue,
-        residualImageStride: residual?.imageStride ?? 0, poolsMaximum: poolsMaximum))
+    var arguments = WinogradOutputArguments(
+      tiles: tiles(range), transformed: transformed, transformedStrides: schedule.strides,
+      panels: WinogradPanels(
+        weights: weights, pointStride: weightPointStride, channels: schedule.channels,
+        range: panels, atOnce: schedule.panelsAtOnce),
+      products: products, productStride: schedule.productStride,
+      output: buffers.output + to.origin, outputStrides: to.strides,
+      outputBlocks: schedule.outputBlocks,
+      epilogue: epilogue.from().adding(buffers.residual, residual))
+    arguments.poolsMaximum = poolsMaximum
+    kernels.winogradOutput(arguments)
   }
 }

@@ -45,7 +45,7 @@ struct WinogradSchedule: Sendable {
   ///   that happens no more than twice.
   init(
     _ geometry: ConvolutionGeometry, _ form: WinogradForm, weights: StoredWeights,
-    kernels: KernelTable, threads: Int
+    kernels: any KernelTable.Type, threads: Int
   ) {
     self.form = form
     let points = form.points
@@ -95,6 +95,7 @@ struct WinogradSchedule: Sendable {
   }
 
   private var points: Int { form.points }
+  var strides: PointStrides { PointStrides(tile: tileStride, point: pointStride) }
   var transformedFloats: Int { points * pointStride }
   var productFloats: Int { points * productStride }
   /// From one point's weights to the next one's, in the panel that a thread expands.

@@ -23,17 +23,19 @@ struct ConvolutionWeights: Sendable {
   }
 
   /// The first group's, of an ordinary convolution, where they stand or in a copy.
-  func view(_ window: WindowGeometry, _ kernels: KernelTable) throws -> WeightView {
+  func view(_ window: WindowGeometry, _ kernels: any KernelTable.Type) throws -> WeightView {
     view(window, try values.contiguous(kernels))
   }
 
   func view(_ window: WindowGeometry, _ bytes: Bytes) -> WeightView {
     let area = window.kernel[0] * window.kernel[1]
     return WeightView(
-      bytes: bytes, outputStride: groupInputs * area, inputStride: area,
-      rowStride: window.kernel[1], columnStride: 1, outputChannels: groupOutputs,
-      inputChannels: groupInputs, kernelHeight: window.kernel[0],
-      kernelWidth: window.kernel[1])
+      bytes: bytes,
+      layout: WeightLayout(
+        outputStride: groupInputs * area, inputStride: area,
+        rowStride: window.kernel[1], columnStride: 1, outputChannels: groupOutputs,
+        inputChannels: groupInputs, kernelHeight: window.kernel[0],
+        kernelWidth: window.kernel[1]))
   }
 
   /// y ← factor · y + offset, a pair for each output channel.
@@ -150,12 +152,10 @@ struct ConvolutionOperation: Operation {
   /// The convolution by its definition, with packed weights.
   func makePlan(inputBlock: Int, _ context: StepContext) throws -> ConvolutionPlan {
     try ConvolutionPlan(
-      weights.view(window, context.kernels), groups: weights.groups,
+      weights, weights.view(window, context.kernels),
       groupStride: weights.groupOutputs * weights.groupInputs * window.kernel[0]
         * window.kernel[1],
-      path: weights.path(block: context.channelBlock), stride: window.stride,
-      dilation: window.dilation, inputBlock: inputBlock, scale: weights.scale, bias: weights.bias,
-      activation: weights.activation, context: context)
+      stride: window.stride, dilation: window.dilation, inputBlock: inputBlock, context: context)
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
@@ -256,25 +256,23 @@ struct ConvolutionOperation: Operation {
         let unit = units[index]
         let rowOffset = isFlat ? 0 : unit.rows.lowerBound
         let pixelOffset = isFlat ? unit.rows.lowerBound : 0
-        var window = ConvolutionPlan.Window(
+        var rows = ConvolutionPlan.Rows(
           input: source + start + unit.image * from.imageStride
             + rowOffset * stride[0] * from.rowStride + pixelOffset * from.block,
-          inputLayout: from,
+          inputStrides: from.strides,
           isInputNear: isEasyToFollow || units.rereadsInput && unit.panels.lowerBound > 0,
           output: target + to.origin + unit.image * to.imageStride + rowOffset * to.rowStride
             + pixelOffset * to.block,
-          outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
-          rows: isFlat ? 1 : unit.rows.count,
+          outputStrides: to.strides, count: isFlat ? 1 : unit.rows.count,
           width: isFlat ? unit.rows.count : to.shape.width)
         if let residual, let added {
           let layout = residual.layout
-          window.residual =
+          rows.residual =
             added + layout.origin + unit.image * layout.imageStride + rowOffset * layout.rowStride
             + pixelOffset * layout.block
-          window.residualRowStride = layout.rowStride
-          window.residualBlockStride = layout.planeStride
+          rows.residualStrides = layout.strides
         }
-        plan.run(unit.panels, window)
+        plan.run(unit.panels, rows)
         if clearsLanes, unit.panels.upperBound == plan.panels {
           let last = (unit.image + 1) * to.channelBlocks - 1
           to.clearEmptyLanes(ofPlane: last, rows: unit.rows, in: target)

@@ -95,10 +95,9 @@ struct DenseOperation: Operation {
     let rows = output.layout.shape.channels
     let images = output.layout.shape.images
     let matrix = try matrix(context, rows: rows, columns: columns)
-    let bias = try bias.map { try Constant($0) }
-    let dense = context.kernels.dense
+    let kernels = context.kernels
     let unit = Self.unitRows(rows, context)
-    let (epilogue, slopes) = try activation.epilogue(paddedChannels: rows)
+    let epilogue = try FusedEpilogue(bias: bias, activation, channels: rows)
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
@@ -106,14 +105,11 @@ struct DenseOperation: Operation {
         let first = index * unit
         matrix.forEachPart(of: first..<min(first + unit, rows)) { part, weights in
           let first = part.lowerBound
-          var applied = epilogue
-          applied.slopes = slopes.map { $0.pointer + first }
-          dense(
+          kernels.dense(
             DenseArguments(
-              weights: weights.base, format: weights.format, first: weights.first,
-              rowStride: weights.stride, rows: part.count, columns: columns, input: source,
-              inputStride: columns, batch: images, bias: bias.map { $0.pointer + first },
-              output: target + first, outputStride: rows, epilogue: applied))
+              weights: weights, rows: part.count, columns: columns, input: source,
+              inputStride: columns, batch: images, output: target + first, outputStride: rows,
+              epilogue: epilogue.from(first)))
         }
       }
     }
@@ -134,10 +130,9 @@ struct DenseOperation: Operation {
     let columns = input.layout.shape.itemCount
     let rows = output.layout.shape.channels
     let images = output.layout.shape.images
-    let bias = try bias.map { try Constant($0) }
     let scale = scale
     let kernels = context.kernels
-    let (epilogue, slopes) = try activation.epilogue(paddedChannels: rows)
+    let epilogue = try FusedEpilogue(bias: bias, activation, channels: rows)
     let units = (rows + Self.expandedRows - 1) / Self.expandedRows
     return { run in
       let source = run.pointer(input)
@@ -155,13 +150,11 @@ struct DenseOperation: Operation {
               for index in row * columns..<(row + 1) * columns { near[index] *= factor }
             }
           }
-          var applied = epilogue
-          applied.slopes = slopes.map { $0.pointer + first }
           kernels.dense(
             DenseArguments(
-              weights: near, rowStride: columns, rows: count, columns: columns, input: source,
-              inputStride: columns, batch: images, bias: bias.map { $0.pointer + first },
-              output: target + first, outputStride: rows, epilogue: applied))
+              weights: WeightRows(base: near, stride: columns), rows: count, columns: columns,
+              input: source, inputStride: columns, batch: images, output: target + first,
+              outputStride: rows, epilogue: epilogue.from(first)))
         }
       }
     }

@@ -78,22 +78,6 @@ struct L2NormalizeOperation: Operation {
   }
 }
 
-extension KernelTable {
-  /// A sum over a long vector: pieces in single precision, their sums in double.
-  func sum(_ function: Reduction, _ input: UnsafePointer<Float>, _ count: Int) -> Double {
-    let piece = 4096
-    var total = 0.0
-    var start = 0
-    while start < count {
-      let length = min(piece, count - start)
-      total += Double(
-        reduce(ReductionArguments(function: function, input: input + start, count: length)))
-      start += length
-    }
-    return total
-  }
-}
-
 /// x / (k + α / localSize · Σ x²)^β, the sum over `localSize` channels round the element's.
 struct LocalResponseOperation: Operation {
   var alpha: Float

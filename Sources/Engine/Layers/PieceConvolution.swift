@@ -53,17 +53,15 @@ struct PieceConvolutionOperation: Operation {
       view, pointStride: pointStride, blockChannels: channels, context: context)
     let pointFloats = PieceWeights.packedFloats(
       view, blockChannels: channels, block: context.channelBlock)
-    let padded = to.channelBlocks * to.block
-    let bias = try weights.bias.map { try Constant($0, paddedTo: padded) }
-    let (plainEpilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
+    let fused = try FusedEpilogue(
+      bias: weights.bias, weights.activation, channels: to.channelBlocks * to.block)
     let start = window.origin(in: from)
     let kernel = window.kernel
     return { run in
       let source = UnsafePointer(run.pointer(input)) + start
       let target = run.pointer(output)
       let memory = run.pointer(scratch)
-      var epilogue = plainEpilogue
-      epilogue.slopes = slopes?.pointer
+      let epilogue = fused.from()
       run.share(schedule.units, writing: output) { thread, units in
         let transformed =
           memory + thread * (schedule.transformedFloats + schedule.productFloats)
@@ -74,39 +72,38 @@ struct PieceConvolutionOperation: Operation {
           for row in 0..<unit.rows.count + grid.down - 1 {
             let (y, x) = (3 * (unit.rows.lowerBound + row), 3 * unit.columns.lowerBound)
             kernels.pieceInput(
-              PieceInputArguments(
+              tiles: tiles + grid.across - 1, blockChannels: from.block,
+              rows: to.shape.height + kernel[0] - 1 - y,
+              width: to.shape.width + kernel[1] - 1 - x,
+              InputTransformArguments(
                 input: source + unit.image * from.imageStride + y * from.rowStride
                   + x * from.block,
-                inputRowStride: from.rowStride, inputBlockStride: from.planeStride,
-                blockChannels: from.block, blocks: from.channelBlocks,
-                rows: to.shape.height + kernel[0] - 1 - y,
-                width: to.shape.width + kernel[1] - 1 - x, tiles: tiles + grid.across - 1,
-                transformed: transformed + row * schedule.rowStride, tileStride: channels,
-                pointStride: schedule.pointStride))
+                inputStrides: from.strides, blocks: 0..<from.channelBlocks,
+                transformed: transformed + row * schedule.rowStride,
+                transformedStrides: PointStrides(tile: channels, point: schedule.pointStride)))
           }
           for row in 0..<unit.rows.count {
             for point in 0..<Pieces.points {
               kernels.convolution(
                 ConvolutionArguments(
                   input: transformed + point * schedule.pointStride + row * schedule.rowStride,
-                  inputPixelStride: channels, inputRowStride: schedule.rowStride,
-                  inputBlockStride: 0, inputBlocks: 1, blockChannels: channels,
-                  weights: packed.pointer + point * pointFloats, packedBlocks: 1,
-                  kernelHeight: grid.down, kernelWidth: grid.across,
-                  output: products + point * schedule.productPointStride, outputRowStride: 0,
-                  outputBlockStride: tiles * to.block, outputRows: 1, outputWidth: tiles,
-                  outputBlocks: to.channelBlocks))
+                  inputStrides: Strides(pixel: channels, row: schedule.rowStride),
+                  blockChannels: channels, weights: packed.pointer + point * pointFloats,
+                  window: Window(height: grid.down, width: grid.across),
+                  output: products + point * schedule.productPointStride,
+                  outputStrides: Strides(pixel: to.block, block: tiles * to.block),
+                  extent: Extent(blocks: to.channelBlocks, rows: 1, width: tiles)))
             }
             let (y, x) = (3 * (unit.rows.lowerBound + row), 3 * unit.columns.lowerBound)
             kernels.pieceOutput(
-              PieceOutputArguments(
-                products: products, productPointStride: schedule.productPointStride,
-                productBlockStride: tiles * to.block, tiles: tiles,
-                output: target + to.origin + unit.image * to.imageStride + y * to.rowStride
-                  + x * to.block,
-                outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
-                outputBlocks: to.channelBlocks, rows: to.shape.height - y,
-                width: to.shape.width - x, bias: bias?.pointer, epilogue: epilogue))
+              products: products, pointStride: schedule.productPointStride,
+              blockStride: tiles * to.block, tiles: tiles,
+              output: target + to.origin + unit.image * to.imageStride + y * to.rowStride
+                + x * to.block,
+              outputStrides: to.strides,
+              extent: Extent(
+                blocks: to.channelBlocks, rows: to.shape.height - y, width: to.shape.width - x),
+              epilogue: epilogue)
           }
         }
       }

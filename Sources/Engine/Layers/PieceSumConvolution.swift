@@ -73,33 +73,32 @@ struct PieceSumConvolutionOperation: Operation {
           let x = 3 * unit.columns.lowerBound
           for row in unit.rows.lowerBound..<unit.rows.upperBound + grid.down - 1 {
             kernels.pieceInput(
-              PieceInputArguments(
+              tiles: tiles + grid.across - 1, blockChannels: from.block,
+              rows: to.shape.height + kernel[0] - 1 - 3 * row,
+              width: to.shape.width + kernel[1] - 1 - x,
+              InputTransformArguments(
                 input: source + unit.image * from.imageStride + 3 * row * from.rowStride
                   + x * from.block,
-                inputRowStride: from.rowStride, inputBlockStride: from.planeStride,
-                blockChannels: from.block, blocks: from.channelBlocks,
-                rows: to.shape.height + kernel[0] - 1 - 3 * row,
-                width: to.shape.width + kernel[1] - 1 - x, tiles: tiles + grid.across - 1,
-                transformed: transformed, tileStride: channels, pointStride: schedule.pointStride))
+                inputStrides: from.strides, blocks: 0..<from.channelBlocks,
+                transformed: transformed,
+                transformedStrides: PointStrides(tile: channels, point: schedule.pointStride)))
             for point in 0..<Pieces.points {
               kernels.convolution(
                 ConvolutionArguments(
-                  input: transformed + point * schedule.pointStride, inputPixelStride: channels,
-                  inputRowStride: 0, inputBlockStride: 0, inputBlocks: 1, blockChannels: channels,
-                  weights: packed.pointer + point * pointFloats, packedBlocks: 1,
-                  output: products, outputPixelStride: schedule.columns, outputRowStride: 0,
-                  outputBlockStride: block, outputRows: 1,
-                  outputWidth: tiles + grid.across - 1,
-                  outputBlocks: schedule.columns / block))
+                  input: transformed + point * schedule.pointStride,
+                  inputStrides: Strides(pixel: channels), blockChannels: channels,
+                  weights: packed.pointer + point * pointFloats, output: products,
+                  outputStrides: Strides(pixel: schedule.columns, block: block),
+                  extent: Extent(
+                    blocks: schedule.columns / block, rows: 1, width: tiles + grid.across - 1)))
               for piece in 0..<grid.down where unit.rows.contains(row - piece) {
                 kernels.pieceSums(
-                  PieceSumArguments(
-                    products: products + piece * grid.across * outputs,
-                    productTileStride: schedule.columns, tiles: tiles, pieces: grid.across,
-                    channels: outputs,
-                    sums: sums
-                      + ((row - piece) % grid.down * Pieces.points + point) * schedule.sumStride,
-                    accumulates: piece > 0))
+                  products: products + piece * grid.across * outputs,
+                  tileStride: schedule.columns, tiles: tiles, pieces: grid.across,
+                  channels: outputs,
+                  sums: sums
+                    + ((row - piece) % grid.down * Pieces.points + point) * schedule.sumStride,
+                  accumulates: piece > 0)
               }
             }
             let done = row - (grid.down - 1)
@@ -108,11 +107,10 @@ struct PieceSumConvolutionOperation: Operation {
             let rows = min(3, to.shape.height - 3 * done)
             let width = min(3 * tiles, to.shape.width - x)
             kernels.pieceSumOutput(
-              PieceSumOutputArguments(
-                sums: sums + done % grid.down * Pieces.points * schedule.sumStride,
-                pointStride: schedule.sumStride, tiles: tiles, channels: outputs, output: corner,
-                outputRowStride: to.rowStride, outputPlaneStride: to.planeStride, rows: rows,
-                width: width, bias: bias.pointer))
+              sums: sums + done % grid.down * Pieces.points * schedule.sumStride,
+              pointStride: schedule.sumStride, tiles: tiles, output: corner,
+              outputStrides: to.strides,
+              extent: Extent(blocks: outputs, rows: rows, width: width), bias: bias.pointer)
             for y in 0..<rows {
               functions.apply(
                 corner + y * to.rowStride, count: width, channels: outputs,

@@ -20,7 +20,8 @@ struct PlanarRows: Sendable {
   private let window: WindowGeometry
 
   init(
-    _ weights: ConvolutionWeights, _ window: WindowGeometry, width: Int, _ kernels: KernelTable,
+    _ weights: ConvolutionWeights, _ window: WindowGeometry, width: Int,
+    _ kernels: any KernelTable.Type,
     _ algorithm: ConvolutionAlgorithm
   ) {
     let isPaired: Bool
@@ -50,7 +51,7 @@ struct PlanarRows: Sendable {
   var floats: Int { inputs * plane }
 
   /// As the kernel wants them: of each group of outputs tap after tap, a tap's outputs side by side.
-  func packed(_ weights: ConvolutionWeights, _ kernels: KernelTable) throws -> [Float] {
+  func packed(_ weights: ConvolutionWeights, _ kernels: any KernelTable.Type) throws -> [Float] {
     let group = kernels.planarGroup(outputs)
     let values = try weights.view(window, kernels).rowMajor()
     let size = values.count / outputs
@@ -92,7 +93,8 @@ struct PlanarRows: Sendable {
   /// Prepares the input of `rows` of the result; `zeros` stand above and below the planes.
   func prepare(
     _ rows: Range<Int>, _ image: UnsafePointer<Float>, _ layout: TensorLayout,
-    zeros: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, _ kernels: KernelTable
+    zeros: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>,
+    _ kernels: any KernelTable.Type
   ) {
     let (top, left) = (window.start[0], window.start[1])
     let used = min(layout.shape.width, width - left)
@@ -106,11 +108,8 @@ struct PlanarRows: Sendable {
       if isPaired {
         let y = rows.lowerBound - top
         kernels.planarPairRows(
-          PlanarPairRows(
-            d0: line(channel, y), d1: line(channel, y + 1), d2: line(channel, y + 2),
-            d3: line(channel, y + 3), output: first + left, outputRowStride: preparedStride,
-            count: used,
-            ahead: 2 * layout.rowStride))
+          line(channel, y), line(channel, y + 1), line(channel, y + 2), line(channel, y + 3),
+          to: first + left, rowStride: preparedStride, count: used, ahead: 2 * layout.rowStride)
         continue
       }
       for row in 0..<rows.count + window.extent(0) - 1 {
@@ -126,26 +125,18 @@ struct PlanarRows: Sendable {
   func convolve(
     _ prepared: UnsafePointer<Float>, row: Int, rows: Int, weights: UnsafePointer<Float>,
     bias: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, rowStride: Int,
-    planeStride: Int, _ kernels: KernelTable
+    planeStride: Int, _ kernels: any KernelTable.Type
   ) {
-    let results = width - window.extent(1) + 1
-    if isPaired {
-      kernels.planarPair(
-        PlanarPairArguments(
-          input: prepared + origin, inputRowStride: preparedStride, inputPlaneStride: plane,
-          inputs: inputs,
-          weights: weights, kernelWidth: window.kernel[1], dilationX: window.dilation[1],
-          output: target, outputRowStride: rowStride, outputPlaneStride: planeStride,
-          outputs: outputs, rows: rows, width: results, bias: bias))
-    } else {
-      kernels.planarConvolution(
-        PlanarConvolutionArguments(
-          input: prepared + row * preparedStride, inputRowStride: preparedStride,
-          inputPlaneStride: plane,
-          inputs: inputs, weights: weights, kernelHeight: window.kernel[0],
-          kernelWidth: window.kernel[1], dilationY: window.dilation[0],
-          dilationX: window.dilation[1], output: target, outputRowStride: rowStride,
-          outputPlaneStride: planeStride, outputs: outputs, rows: rows, width: results, bias: bias))
-    }
+    let arguments = ConvolutionArguments(
+      input: prepared + (isPaired ? origin : row * preparedStride),
+      inputStrides: Strides(row: preparedStride, block: plane), inputBlocks: inputs,
+      weights: weights,
+      window: Window(
+        height: window.kernel[0], width: window.kernel[1], dilationY: window.dilation[0],
+        dilationX: window.dilation[1]),
+      output: target, outputStrides: Strides(row: rowStride, block: planeStride),
+      extent: Extent(blocks: outputs, rows: rows, width: width - window.extent(1) + 1),
+      epilogue: Epilogue(bias: bias))
+    if isPaired { kernels.planarPair(arguments) } else { kernels.planarConvolution(arguments) }
   }
 }

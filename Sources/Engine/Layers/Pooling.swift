@@ -26,7 +26,7 @@ struct PoolingOperation: Operation {
     let to = output.layout
     let rows = try PoolingAxis.Table(rows)
     let columns = try PoolingAxis.Table(columns)
-    let pool = context.kernels.pool
+    let kernels = context.kernels
     let function = function
     let patches = emptyWindows
     let bands = to.planes >= context.threadCount * 4 ? 1 : min(to.shape.height, 8)
@@ -37,15 +37,12 @@ struct PoolingOperation: Operation {
         let plane = unit / bands
         let band = ThreadPool.share(of: to.shape.height, unit % bands, bands)
         if band.isEmpty { return }
-        pool(
+        kernels.pool(
           PoolingArguments(
-            function: function, input: source + from.planeOffset(plane),
-            inputRowStride: from.rowStride,
+            function: function, rows: rows[band], columns: columns[0..<to.shape.width],
+            input: source + from.planeOffset(plane), inputRowStride: from.rowStride,
             output: target + to.planeOffset(plane) + band.lowerBound * to.rowStride,
-            outputRowStride: to.rowStride, outputRows: band.count, outputWidth: to.shape.width,
-            rowStarts: rows.starts + band.lowerBound, rowEnds: rows.ends + band.lowerBound,
-            columnStarts: columns.starts, columnEnds: columns.ends,
-            rowCounts: rows.counts.map { $0 + band.lowerBound }, columnCounts: columns.counts))
+            outputRowStride: to.rowStride))
         for patch in patches where band.contains(patch.row) {
           (target + to.planeOffset(plane) + patch.row * to.rowStride + patch.column * to.block)
             .update(repeating: patch.value, count: to.block)
@@ -129,9 +126,13 @@ struct PoolingAxis: Sendable, Equatable {
     private var base: UnsafePointer<Int32> {
       UnsafePointer(buffer.memory.pointer.assumingMemoryBound(to: Int32.self))
     }
-    var starts: UnsafePointer<Int32> { base }
-    var ends: UnsafePointer<Int32> { base + length }
-    var counts: UnsafePointer<Int32>? { hasCounts ? base + 2 * length : nil }
+
+    subscript(range: Range<Int>) -> PoolingWindows {
+      let first = base + range.lowerBound
+      return PoolingWindows(
+        count: range.count, starts: first, ends: first + length,
+        counts: hasCounts ? first + 2 * length : nil)
+    }
   }
 }
 

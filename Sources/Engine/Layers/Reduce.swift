@@ -45,7 +45,7 @@ struct ReduceOperation: Operation {
 private struct VectorReducer: Sendable {
   var mode: Reduce.Operation
   var epsilon: Double
-  var kernels: KernelTable
+  var kernels: any KernelTable.Type
 
   func reduce(_ values: UnsafePointer<Float>, _ count: Int, _ step: Int) -> Float {
     if step != 1 {
@@ -75,7 +75,7 @@ private struct VectorReducer: Sendable {
   }
 
   private func whole(_ function: Reduction, _ values: UnsafePointer<Float>, _ count: Int) -> Float {
-    kernels.reduce(ReductionArguments(function: function, input: values, count: count))
+    kernels.reduce(function, values, count: count)
   }
 }
 

@@ -65,25 +65,24 @@ struct SeparableConvolutionOperation: Operation {
           let (image, rows) = bands[unit]
           first.run(
             0..<first.panels,
-            ConvolutionPlan.Window(
+            ConvolutionPlan.Rows(
               input: source + start + image * from.imageStride
                 + rows.lowerBound * stride * from.rowStride,
-              inputLayout: from, output: band, outputRowStride: between.rowStride,
-              outputBlockStride: between.planeStride, rows: rows.count, width: width))
-          var window = ConvolutionPlan.Window(
-            input: band, inputLayout: between, isInputNear: true,
+              inputStrides: from.strides, output: band, outputStrides: between.strides,
+              count: rows.count, width: width))
+          var mixed = ConvolutionPlan.Rows(
+            input: band, inputStrides: between.strides, isInputNear: true,
             output: target + to.origin + image * to.imageStride + rows.lowerBound * to.rowStride,
-            outputRowStride: to.rowStride, outputBlockStride: to.planeStride,
-            rows: isFlat ? 1 : rows.count, width: isFlat ? rows.count * width : width)
+            outputStrides: to.strides, count: isFlat ? 1 : rows.count,
+            width: isFlat ? rows.count * width : width)
           if let residual, let added {
             let layout = residual.layout
-            window.residual =
+            mixed.residual =
               added + layout.origin + image * layout.imageStride
               + rows.lowerBound * layout.rowStride
-            window.residualRowStride = layout.rowStride
-            window.residualBlockStride = layout.planeStride
+            mixed.residualStrides = layout.strides
           }
-          second.run(0..<second.panels, window)
+          second.run(0..<second.panels, mixed)
         }
       }
     }

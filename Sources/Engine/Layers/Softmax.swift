@@ -17,19 +17,18 @@ struct SoftmaxOperation: Operation {
     let output = context.outputs[0]
     let shape = output.layout.shape
     if shape.area == 1, output.layout.isDense {
-      let softmax = context.kernels.softmax
+      let kernels = context.kernels
       return { run in
         let source = run.pointer(input)
         let target = run.pointer(output)
         run.pool.forEach(shape.images) { image in
-          softmax(
-            SoftmaxArguments(
-              input: source + image * shape.channels, output: target + image * shape.channels,
-              count: shape.channels))
+          kernels.softmax(
+            source + image * shape.channels, to: target + image * shape.channels,
+            count: shape.channels)
         }
       }
     }
-    let softmax = context.kernels.blockedSoftmax
+    let kernels = context.kernels
     let from = input.layout
     let to = output.layout
     return { run in
@@ -38,12 +37,11 @@ struct SoftmaxOperation: Operation {
       run.parallel(shape.images * shape.height, writing: output) { unit in
         let image = unit / shape.height
         let row = unit % shape.height
-        softmax(
-          BlockedSoftmaxArguments(
-            input: source + from.origin + image * from.imageStride + row * from.rowStride,
-            inputBlockStride: from.planeStride,
-            output: target + to.origin + image * to.imageStride + row * to.rowStride,
-            outputBlockStride: to.planeStride, pixels: shape.width, channels: shape.channels))
+        kernels.blockedSoftmax(
+          source + from.origin + image * from.imageStride + row * from.rowStride,
+          blockStride: from.planeStride,
+          to: target + to.origin + image * to.imageStride + row * to.rowStride,
+          outputBlockStride: to.planeStride, pixels: shape.width, channels: shape.channels)
       }
     }
   }

@@ -90,10 +90,12 @@ struct TransposedConvolutionOperation: Operation {
   private func view(_ bytes: Bytes, _ row: Phase?, _ column: Phase?) -> WeightView {
     let area = window.kernel[0] * window.kernel[1]
     var view = WeightView(
-      bytes: bytes, outputStride: area, inputStride: weights.groupOutputs * area,
-      rowStride: window.kernel[1], columnStride: 1, outputChannels: weights.groupOutputs,
-      inputChannels: weights.groupInputs, kernelHeight: window.kernel[0],
-      kernelWidth: window.kernel[1])
+      bytes: bytes,
+      layout: WeightLayout(
+        outputStride: area, inputStride: weights.groupOutputs * area,
+        rowStride: window.kernel[1], columnStride: 1, outputChannels: weights.groupOutputs,
+        inputChannels: weights.groupInputs, kernelHeight: window.kernel[0],
+        kernelWidth: window.kernel[1]))
     if let row, let column {
       let lastRow = row.weight + (row.taps - 1) * window.stride[0]
       let lastColumn = column.weight + (column.taps - 1) * window.stride[1]
@@ -126,9 +128,8 @@ struct TransposedConvolutionOperation: Operation {
           row.taps == 0 || column.taps == 0
           ? nil
           : try ConvolutionPlan(
-            view(bytes, row, column), groups: weights.groups, groupStride: groupStride, path: path,
-            stride: [1, 1], dilation: [1, 1], inputBlock: from.block, scale: weights.scale,
-            bias: weights.bias, activation: weights.activation, context: context)
+            weights, view(bytes, row, column), groupStride: groupStride, stride: [1, 1],
+            dilation: [1, 1], inputBlock: from.block, context: context)
         parts.append((row, column, plan))
       }
     }
@@ -158,21 +159,20 @@ struct TransposedConvolutionOperation: Operation {
           let taps =
             source + image * from.imageStride + (row.input + band.lowerBound) * from.rowStride
             + column.input * from.block
-          var window = ConvolutionPlan.Window(
-            input: taps, inputLayout: from,
+          var rows = ConvolutionPlan.Rows(
+            input: taps, inputStrides: from.strides,
             output: target + to.origin + image * to.imageStride
               + (row.first + band.lowerBound * stride[0]) * to.rowStride + column.first * to.block,
-            outputPixelStride: stride[1] * to.block, outputRowStride: stride[0] * to.rowStride,
-            outputBlockStride: to.planeStride, rows: band.count, width: column.count)
+            outputStrides: Strides(
+              pixel: stride[1] * to.block, row: stride[0] * to.rowStride, block: to.planeStride),
+            count: band.count, width: column.count)
           if let partial {
-            window.output =
+            rows.output =
               partial + image * scratchLayout.imageStride
               + band.lowerBound * scratchLayout.rowStride
-            window.outputPixelStride = nil
-            window.outputRowStride = scratchLayout.rowStride
-            window.outputBlockStride = scratchLayout.planeStride
+            rows.outputStrides = scratchLayout.strides
           }
-          plan.run(panel..<panel + 1, window)
+          plan.run(panel..<panel + 1, rows)
         }
         guard let partial else { continue }
         run.pool.forEach(to.planes) { plane in

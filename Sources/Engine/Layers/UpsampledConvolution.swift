@@ -31,7 +31,7 @@ struct UpsampledConvolutionOperation: Operation {
   /// `G g Gᵀ` of all phases as `[point][phase][output][input]`, outputs padded to whole blocks, in
   /// double precision and rounded once.
   private func transformed(
-    _ schedule: UpsampledSchedule, _ kernels: KernelTable
+    _ schedule: UpsampledSchedule, _ kernels: any KernelTable.Type
   ) throws -> [Float] {
     let view = try weights.view(window, kernels)
     let (inputs, outputs) = (view.inputChannels, view.outputChannels)
@@ -88,15 +88,17 @@ struct UpsampledConvolutionOperation: Operation {
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
     let outputs = UpsampledTiles.phases * schedule.phaseOutputs
     let view = WeightView(
-      bytes: values, outputStride: weights.inputs, inputStride: 1, rowStride: 0, columnStride: 0,
-      outputChannels: outputs, inputChannels: weights.inputs, kernelHeight: 1, kernelWidth: 1)
+      bytes: values,
+      layout: WeightLayout(
+        outputStride: weights.inputs, inputStride: 1, rowStride: 0, columnStride: 0,
+        outputChannels: outputs, inputChannels: weights.inputs, kernelHeight: 1, kernelWidth: 1))
     values.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
       context.pool.forEach(UpsampledTiles.points) { point in
         context.kernels.packConvolutionWeights(
           view.group(point, stride: outputs * weights.inputs).packingArguments(
-            base, blockChannels: schedule.channels, panelBlocks: context.kernels.panelBlocks,
-            panels: 0..<outputs, packed: target.pointer + point * schedule.pointWeights))
+            base, panels: 0..<outputs, packed: target.pointer + point * schedule.pointWeights),
+          blockChannels: schedule.channels, panelBlocks: context.kernels.panelBlocks)
       }
     }
     return Constant(buffer)
@@ -112,8 +114,7 @@ struct UpsampledConvolutionOperation: Operation {
     let schedule = UpsampledSchedule(context)
     let packed = try packed(schedule, context)
     let padded = schedule.phaseOutputs
-    let bias = try weights.bias.map { try Constant($0, paddedTo: padded) }
-    let (plainEpilogue, slopes) = try weights.activation.epilogue(paddedChannels: padded)
+    let epilogue = try FusedEpilogue(bias: weights.bias, weights.activation, channels: padded)
     let block = to.block
     let phaseBlocks = padded / block
     return { run in
@@ -130,11 +131,12 @@ struct UpsampledConvolutionOperation: Operation {
             rows: from.shape.height, width: from.shape.width, first: share.lowerBound,
             count: share.count)
           kernels.upsampledInput(
-            UpsampledInputArguments(
-              tiles: tiles, input: source + image * from.imageStride,
-              inputRowStride: from.rowStride, inputBlockStride: from.planeStride,
-              blocks: from.channelBlocks, transformed: transformed,
-              tileStride: schedule.tileStride, pointStride: schedule.transformedStride))
+            tiles,
+            InputTransformArguments(
+              input: source + image * from.imageStride, inputStrides: from.strides,
+              blocks: 0..<from.channelBlocks, transformed: transformed,
+              transformedStrides: PointStrides(
+                tile: schedule.tileStride, point: schedule.transformedStride)))
           var first = 0
           while first < UpsampledTiles.phases * phaseBlocks {
             let blocks = min(schedule.blocksAtOnce, UpsampledTiles.phases * phaseBlocks - first)
@@ -142,26 +144,22 @@ struct UpsampledConvolutionOperation: Operation {
               kernels.convolution(
                 ConvolutionArguments(
                   input: transformed + point * schedule.transformedStride,
-                  inputPixelStride: schedule.tileStride, inputRowStride: 0, inputBlockStride: 0,
-                  inputBlocks: 1, blockChannels: schedule.channels,
+                  inputStrides: Strides(pixel: schedule.tileStride),
+                  blockChannels: schedule.channels,
                   weights: packed.pointer + point * schedule.pointWeights
                     + first * block * schedule.channels,
-                  packedBlocks: 1, output: products + point * schedule.productStride,
-                  outputRowStride: 0, outputBlockStride: share.count * block, outputRows: 1,
-                  outputWidth: share.count, outputBlocks: blocks))
+                  output: products + point * schedule.productStride,
+                  outputStrides: Strides(pixel: block, block: share.count * block),
+                  extent: Extent(blocks: blocks, rows: 1, width: share.count)))
             }
             for index in 0..<blocks {
               let (phase, plane) = (first + index).quotientAndRemainder(dividingBy: phaseBlocks)
-              var epilogue = plainEpilogue
-              epilogue.slopes = slopes.map { $0.pointer + plane * block }
               kernels.upsampledOutput(
-                UpsampledOutputArguments(
-                  tiles: tiles, phaseY: phase / 2, phaseX: phase % 2,
-                  products: products + index * share.count * block,
-                  pointStride: schedule.productStride,
-                  output: target + to.origin + image * to.imageStride + plane * to.planeStride,
-                  outputRowStride: to.rowStride, bias: bias.map { $0.pointer + plane * block },
-                  epilogue: epilogue))
+                tiles, phaseY: phase / 2, phaseX: phase % 2,
+                products: products + index * share.count * block,
+                pointStride: schedule.productStride,
+                output: target + to.origin + image * to.imageStride + plane * to.planeStride,
+                outputRowStride: to.rowStride, epilogue: epilogue.from(plane * block))
             }
             first += blocks
           }

@@ -11,7 +11,7 @@ protocol Pass: SendableMetatype {
 
 struct PassContext {
   let pool: ThreadPool
-  let kernels: KernelTable
+  let kernels: any KernelTable.Type
   let convolution: ConvolutionAlgorithm
 
   var channelBlock: Int { kernels.channelBlock }

@@ -53,10 +53,10 @@ extension LayerLowering {
 extension AxesReduction {
   /// Of a contiguous vector.
   fileprivate func value(
-    _ input: UnsafePointer<Float>, _ count: Int, _ kernels: KernelTable
+    _ input: UnsafePointer<Float>, _ count: Int, _ kernels: any KernelTable.Type
   ) -> Float {
     func whole(_ function: Reduction) -> Float {
-      kernels.reduce(ReductionArguments(function: function, input: input, count: count))
+      kernels.reduce(function, input, count: count)
     }
     switch self {
     case .sum: return Float(kernels.sum(.sum, input, count))

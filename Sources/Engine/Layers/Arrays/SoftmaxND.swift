@@ -25,9 +25,7 @@ extension LayerLowering {
     let length = shape.dimensions.last ?? 1
     let operation = ArrayOperation(kind: "softmax", units: shape.count / length) { buffers, row in
       buffers.kernels.softmax(
-        SoftmaxArguments(
-          input: buffers.input + row * length, output: buffers.output + row * length,
-          count: length))
+        buffers.input + row * length, to: buffers.output + row * length, count: length)
     }
     return add(operation, [value], shape)
   }

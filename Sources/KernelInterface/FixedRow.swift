@@ -15,21 +15,6 @@ package enum FixedRow {
   }
 }
 
-/// A row of floats → a `FixedRow`.
-package struct FixedRowArguments: @unchecked Sendable {
-  /// Possibly unaligned.
-  package var source: UnsafeRawPointer
-  package var columns: Int
-  /// `FixedRow.paddedColumns` times `FixedRow.bytesPerColumn` bytes.
-  package var packed: UnsafeMutableRawPointer
-
-  package init(source: UnsafeRawPointer, columns: Int, packed: UnsafeMutableRawPointer) {
-    self.source = source
-    self.columns = columns
-    self.packed = packed
-  }
-}
-
 /// What packing a row has found; the same on every instruction set.
 package struct FixedRowSummary: Sendable, Equatable {
   /// 0 for a row of zeros. NaN where nothing has been packed: a value is not finite, or the largest
