@@ -1,3 +1,4 @@
+import CoreMLModel
 import Kernels
 
 /// The seconds that a convolution is estimated to take: directly, with kernels of k taps; by Winograd's
@@ -14,7 +15,7 @@ import Kernels
 /// results must not. Only the relation of them matters; the constants are those of a current processor
 /// of the instruction set.
 struct ConvolutionCost {
-  private let geometry: ConvolutionGeometry
+  let geometry: ConvolutionGeometry
   private let lanes: Double
   private let rate: Double
 
@@ -33,16 +34,18 @@ struct ConvolutionCost {
     rate = Self.clock * lanes * (lanes > 4 ? 2 : 1) * 0.85
   }
 
-  private var pairs: Double { Double(geometry.inputs) * Double(geometry.outputs) }
+  private var pairs: Int { geometry.inputs * geometry.outputs }
 
   private var pixels: Int { geometry.images * geometry.rows * geometry.width }
 
-  /// - Parameter times: how often each of as many weights as `products` is used.
-  private func multiplying(_ products: Double, times: Int) -> Double {
-    max(Double(times) * products / rate, 4 * products / Self.bandwidth)
+  /// Seconds for multiply-adds with `weights` weights, each of them used `uses` times.
+  private func multiplying(_ weights: Int, uses: Int) -> Double {
+    max(
+      Double(MultiplyAdds.product([uses], [weights])) / rate,
+      4 * Double(weights) / Self.bandwidth)
   }
 
-  func direct(taps: Int) -> Double { multiplying(Double(taps) * pairs, times: pixels) }
+  func direct(taps: Int) -> Double { multiplying(taps * pairs, uses: pixels) }
 
   func winograd(_ form: WinogradForm) -> Double {
     let tiles = geometry.tiles(form)
@@ -51,7 +54,7 @@ struct ConvolutionCost {
       Double(form.dimensions)
       * (Double(geometry.inputs) * Self.winogradCycles.input
         + Double(geometry.outputs) * Self.winogradCycles.output)
-    return multiplying(points * pairs, times: tiles)
+    return multiplying(form.points * pairs, uses: tiles)
       + Double(tiles) * points * transforms / lanes / Self.clock
   }
 
@@ -65,7 +68,9 @@ struct ConvolutionCost {
     let (inputs, outputs) = (Double(geometry.halfInputs), Double(geometry.halfOutputs))
     let transforms =
       inputs * Self.strassenCycles.input + outputs * Self.strassenCycles.output
-    return multiplying(Double(StrassenPairs.products) * inputs * outputs, times: times)
+    return multiplying(
+      StrassenPairs.products * geometry.halfInputs * geometry.halfOutputs, uses: times)
+
       + Double(times) * transforms / lanes / Self.clock
   }
 }
@@ -98,11 +103,5 @@ struct ConvolutionGeometry: Sendable {
 
   func tiles(_ form: WinogradForm) -> Int {
     images * WinogradTiles.perImage(form: form, rows: rows, width: width)
-  }
-}
-
-extension ConvolutionWeights {
-  func geometry(_ output: Shape, _ kernels: any KernelTable.Type) -> ConvolutionGeometry {
-    ConvolutionGeometry(output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
   }
 }

@@ -26,7 +26,7 @@ enum ConvolutionPath: Sendable, Equatable {
 
 /// A convolution with packed weights, for any rows and columns that a caller wants: the whole of an
 /// ordinary one, or one phase of a transposed one.
-struct ConvolutionPlan: Sendable {
+struct DirectPlan: Sendable {
   let path: ConvolutionPath
   let groups: Int
   /// The sizes; the weights themselves are packed.
@@ -179,7 +179,7 @@ struct ConvolutionPlan: Sendable {
 
 // MARK: - Packing
 
-extension ConvolutionPlan {
+extension DirectPlan {
   private static func pack(
     _ view: WeightView, groups: Int, groupStride: Int, path: ConvolutionPath, floats: Int,
     inputBlock: Int, scale: [Float]?, context: StepContext

@@ -7,6 +7,8 @@ import TensorCore
 struct PlanarConvolutionOperation: Operation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
+  /// Whether rows are computed in pairs.
+  var isPaired: Bool
   /// Of the convolution's result.
   var rows: Int
   var width: Int
@@ -35,7 +37,7 @@ struct PlanarConvolutionOperation: Operation {
   private var rowFloats: Int { weights.outputs * width }
 
   private func planarRows(_ context: StepContext) -> PlanarRows {
-    PlanarRows(weights, window, width: width, context.kernels, context.convolution)
+    PlanarRows(weights, window, width: width, context.kernels, isPaired: isPaired)
   }
 
   /// Of a thread: prepared rows, and the rows of the result that are averaged.

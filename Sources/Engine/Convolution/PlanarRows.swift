@@ -21,15 +21,8 @@ struct PlanarRows: Sendable {
 
   init(
     _ weights: ConvolutionWeights, _ window: WindowGeometry, width: Int,
-    _ kernels: any KernelTable.Type,
-    _ algorithm: ConvolutionAlgorithm
+    _ kernels: any KernelTable.Type, isPaired: Bool
   ) {
-    let isPaired: Bool
-    switch algorithm {
-    case .direct, .strassen: isPaired = false
-    case .automatic, .winograd2, .winograd4, .winograd6:
-      isPaired = window.kernel[0] == 3 && window.dilation[0] == 1
-    }
     preparedRows = isPaired ? 2 : 8
     rowsAtOnce = isPaired ? 2 : 1
     planeRows = isPaired ? 4 : preparedRows + window.extent(0) - 1

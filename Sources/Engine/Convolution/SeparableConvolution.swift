@@ -65,12 +65,12 @@ struct SeparableConvolutionOperation: Operation {
           let (image, rows) = bands[unit]
           first.run(
             0..<first.panels,
-            ConvolutionPlan.Rows(
+            DirectPlan.Rows(
               input: source + start + image * from.imageStride
                 + rows.lowerBound * stride * from.rowStride,
               inputStrides: from.strides, output: band, outputStrides: between.strides,
               count: rows.count, width: width))
-          var mixed = ConvolutionPlan.Rows(
+          var mixed = DirectPlan.Rows(
             input: band, inputStrides: between.strides, isInputNear: true,
             output: target + to.origin + image * to.imageStride + rows.lowerBound * to.rowStride,
             outputStrides: to.strides, count: isFlat ? 1 : rows.count,

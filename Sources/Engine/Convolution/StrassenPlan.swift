@@ -3,7 +3,6 @@ import TensorCore
 
 /// A 1 × 1 convolution by Strassen's algorithm, with packed weights.
 struct StrassenPlan: Sendable {
-  private let geometry: ConvolutionGeometry
   private let schedule: StrassenSchedule
   private let kernels: any KernelTable.Type
   private let from: TensorLayout
@@ -18,9 +17,8 @@ struct StrassenPlan: Sendable {
 
   init(
     _ weights: ConvolutionWeights, window: WindowGeometry, schedule: StrassenSchedule,
-    geometry: ConvolutionGeometry, residual: TensorLayout?, context: StepContext
+    residual: TensorLayout?, context: StepContext
   ) throws {
-    self.geometry = geometry
     self.schedule = schedule
     self.residual = residual
     from = context.inputs[0].layout
@@ -52,7 +50,8 @@ struct StrassenPlan: Sendable {
 
   private func pairs(_ range: Range<Int>) -> StrassenPairs {
     StrassenPairs(
-      images: geometry.images, rows: geometry.rows, width: geometry.width,
+      images: schedule.geometry.images, rows: schedule.geometry.rows,
+      width: schedule.geometry.width,
       first: range.lowerBound, count: range.count)
   }
 
@@ -64,7 +63,8 @@ struct StrassenPlan: Sendable {
       inputStrides: Strides(
         pixel: stride[1] * from.block, row: stride[0] * from.rowStride, block: from.planeStride,
         image: from.imageStride),
-      blocks: schedule.inputBlocks, allBlocks: geometry.inputs / schedule.block, sums: sums,
+      blocks: schedule.inputBlocks, allBlocks: schedule.geometry.inputs / schedule.block,
+      sums: sums,
       productStride: schedule.sumStride)
   }
 
@@ -97,8 +97,10 @@ struct StrassenPlan: Sendable {
     kernels.strassenOutput(
       pairs, products: products, productStride: schedule.productStride,
       width: schedule.blocks(ofPanel: panel) * schedule.block,
-      channel: panel * schedule.panelBlocks * schedule.block, halfChannels: geometry.halfOutputs,
-      channels: geometry.outputs, output: buffers.output + to.origin, outputStrides: to.strides,
+      channel: panel * schedule.panelBlocks * schedule.block,
+      halfChannels: schedule.geometry.halfOutputs,
+      channels: schedule.geometry.outputs, output: buffers.output + to.origin,
+      outputStrides: to.strides,
       epilogue: epilogue.from().adding(buffers.residual, residual))
   }
 }

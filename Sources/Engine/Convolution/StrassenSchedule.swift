@@ -6,6 +6,7 @@ import Kernels
 /// A unit is one panel of one band of pairs. A thread forms the sums of a band when it begins with
 /// it, and keeps them for all panels that follow.
 struct StrassenSchedule: Sendable {
+  let geometry: ConvolutionGeometry
   let pairs: Int
   let bands: Int
   /// Channel blocks of the first half; the second has as many or one fewer.
@@ -26,6 +27,7 @@ struct StrassenSchedule: Sendable {
   private static let transformShare = 0.15
 
   init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type, threads: Int) {
+    self.geometry = geometry
     block = geometry.block
     panelBlocks = kernels.panelBlocks
     inputBlocks = geometry.halfInputs / block

@@ -64,7 +64,7 @@ struct TransposedConvolutionOperation: Operation {
 
   func describe(_ context: StepContext) -> StepNote {
     let path = weights.path(block: context.channelBlock)
-    let floats = ConvolutionPlan.packedFloats(
+    let floats = DirectPlan.packedFloats(
       view(Bytes(), nil, nil), path: path, groups: weights.groups, block: context.channelBlock,
       blockChannels: context.channelBlock)
     return StepNote(
@@ -121,13 +121,13 @@ struct TransposedConvolutionOperation: Operation {
     let groupStride = weights.groupInputs * weights.groupOutputs * area
     let (rows, columns) = phases(to.shape)
     let stride = window.stride
-    var parts: [(row: Phase, column: Phase, plan: ConvolutionPlan?)] = []
+    var parts: [(row: Phase, column: Phase, plan: DirectPlan?)] = []
     for row in rows {
       for column in columns {
         let plan =
           row.taps == 0 || column.taps == 0
           ? nil
-          : try ConvolutionPlan(
+          : try DirectPlan(
             weights, view(bytes, row, column), groupStride: groupStride, stride: [1, 1],
             dilation: [1, 1], inputBlock: from.block, context: context)
         parts.append((row, column, plan))
@@ -159,7 +159,7 @@ struct TransposedConvolutionOperation: Operation {
           let taps =
             source + image * from.imageStride + (row.input + band.lowerBound) * from.rowStride
             + column.input * from.block
-          var rows = ConvolutionPlan.Rows(
+          var rows = DirectPlan.Rows(
             input: taps, inputStrides: from.strides,
             output: target + to.origin + image * to.imageStride
               + (row.first + band.lowerBound * stride[0]) * to.rowStride + column.first * to.block,

@@ -3,7 +3,6 @@ import TensorCore
 
 /// A convolution by Winograd's algorithm, with packed weights.
 struct WinogradPlan: Sendable {
-  private let geometry: ConvolutionGeometry
   private let schedule: WinogradSchedule
   private let kernels: any KernelTable.Type
   private let from: TensorLayout
@@ -23,9 +22,8 @@ struct WinogradPlan: Sendable {
 
   init(
     _ weights: ConvolutionWeights, window: WindowGeometry, schedule: WinogradSchedule,
-    geometry: ConvolutionGeometry, poolsMaximum: Bool, residual: TensorLayout?, context: StepContext
+    poolsMaximum: Bool, residual: TensorLayout?, context: StepContext
   ) throws {
-    self.geometry = geometry
     self.poolsMaximum = poolsMaximum
     from = context.inputs[0].layout
     to = context.outputs[0].layout
@@ -33,6 +31,7 @@ struct WinogradPlan: Sendable {
     kernels = context.kernels
     self.schedule = schedule
     start = window.origin(in: from)
+    let geometry = schedule.geometry
     let floats = WinogradSchedule.weightFloats(geometry, schedule.form)
     if schedule.transformsCodes, let compressed = weights.values.compressed,
       let codes = try PanelCodes(
@@ -129,7 +128,8 @@ struct WinogradPlan: Sendable {
 
   private func tiles(_ range: Range<Int>) -> WinogradTiles {
     WinogradTiles(
-      form: schedule.form, rows: geometry.rows, width: geometry.width, first: range.lowerBound,
+      form: schedule.form, rows: schedule.geometry.rows, width: schedule.geometry.width,
+      first: range.lowerBound,
       count: range.count)
   }
 

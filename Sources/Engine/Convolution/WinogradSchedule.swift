@@ -7,6 +7,7 @@ import TensorCore
 /// each thread takes batches of tiles through all steps by itself. Else all threads transform a
 /// batch together and then share out the panels, so that weights pass through the caches once.
 struct WinogradSchedule: Sendable {
+  let geometry: ConvolutionGeometry
   let form: WinogradForm
   /// Padded to whole blocks.
   let channels: Int
@@ -47,6 +48,7 @@ struct WinogradSchedule: Sendable {
     _ geometry: ConvolutionGeometry, _ form: WinogradForm, weights: StoredWeights,
     kernels: any KernelTable.Type, threads: Int
   ) {
+    self.geometry = geometry
     self.form = form
     let points = form.points
     channels = geometry.inputs

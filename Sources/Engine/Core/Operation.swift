@@ -114,7 +114,6 @@ struct StepContext: Sendable {
   /// Where packed weights go; nil while nothing is packed yet.
   var weights: WeightStore?
   var kernels: any KernelTable.Type
-  var convolution: ConvolutionAlgorithm
 
   var channelBlock: Int { kernels.channelBlock }
 
