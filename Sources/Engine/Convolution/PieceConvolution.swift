@@ -49,9 +49,9 @@ struct PieceConvolutionOperation: Operation {
     let (view, pointStride) = try PieceWeights.transformed(
       weights.view(window, kernels), scale: weights.scale, grid: grid)
     let channels = schedule.channels
-    let packed = try PieceWeights.packed(
-      view, pointStride: pointStride, blockChannels: channels, context: context)
-    let pointFloats = PieceWeights.packedFloats(
+    let packed = try PointWeights.packed(
+      view, points: Pieces.points, pointStride: pointStride, blockChannels: channels, context: context)
+    let pointFloats = PointWeights.packedFloats(
       view, blockChannels: channels, block: context.channelBlock)
     let fused = try FusedEpilogue(
       bias: weights.bias, weights.activation, channels: to.channelBlocks * to.block)

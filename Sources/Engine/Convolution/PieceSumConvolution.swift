@@ -49,9 +49,9 @@ struct PieceSumConvolutionOperation: Operation {
     view.outputChannels = pointStride / view.inputChannels
     view.kernelHeight = 1
     view.kernelWidth = 1
-    let packed = try PieceWeights.packed(
-      view, pointStride: pointStride, blockChannels: channels, context: context)
-    let pointFloats = PieceWeights.packedFloats(
+    let packed = try PointWeights.packed(
+      view, points: Pieces.points, pointStride: pointStride, blockChannels: channels, context: context)
+    let pointFloats = PointWeights.packedFloats(
       view, blockChannels: channels, block: context.channelBlock)
     let bias = try Constant(
       (0..<Pieces.sumChannels).map { $0 < outputs ? weights.bias?[$0] ?? 0 : 0 })

@@ -76,7 +76,10 @@ enum PieceWeights {
         inputChannels: inputs, kernelHeight: grid.down, kernelWidth: grid.across))
     return (result, pointStride)
   }
+}
 
+/// Weights of transformed tiles: as many matrices as a tile has points.
+enum PointWeights {
   /// Floats of one point's packed weights.
   static func packedFloats(_ view: WeightView, blockChannels: Int, block: Int) -> Int {
     (view.outputChannels + block - 1) / block * block
@@ -86,16 +89,16 @@ enum PieceWeights {
 
   /// The weights of all points as `convolution` wants them, one after the other.
   static func packed(
-    _ view: WeightView, pointStride: Int, blockChannels: Int, context: StepContext
+    _ view: WeightView, points: Int, pointStride: Int, blockChannels: Int, context: StepContext
   ) throws -> Constant {
     let block = context.channelBlock
     let floats = packedFloats(view, blockChannels: blockChannels, block: block)
-    let buffer = try AlignedBuffer(checkedByteCount: checkedProduct([Pieces.points, floats, 4]))
+    let buffer = try AlignedBuffer(checkedByteCount: checkedProduct([points, floats, 4]))
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
     let panels = (view.outputChannels + block - 1) / block
     view.bytes.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
-      context.pool.forEach(Pieces.points) { point in
+      context.pool.forEach(points) { point in
         context.kernels.packConvolutionWeights(
           view.group(point, stride: pointStride).packingArguments(
             base, panels: 0..<panels, packed: target.pointer + point * floats),

@@ -82,26 +82,15 @@ struct UpsampledConvolutionOperation: Operation {
   }
 
   private func packed(_ schedule: UpsampledSchedule, _ context: StepContext) throws -> Constant {
-    let values = Bytes(try transformed(schedule, context.kernels))
-    let buffer = try AlignedBuffer(
-      checkedByteCount: checkedProduct([UpsampledTiles.points, schedule.pointWeights, 4]))
-    let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
     let outputs = UpsampledTiles.phases * schedule.phaseOutputs
     let view = WeightView(
-      bytes: values,
+      bytes: Bytes(try transformed(schedule, context.kernels)),
       layout: WeightLayout(
         outputStride: weights.inputs, inputStride: 1, rowStride: 0, columnStride: 0,
         outputChannels: outputs, inputChannels: weights.inputs, kernelHeight: 1, kernelWidth: 1))
-    values.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
-      context.pool.forEach(UpsampledTiles.points) { point in
-        context.kernels.packConvolutionWeights(
-          view.group(point, stride: outputs * weights.inputs).packingArguments(
-            base, panels: 0..<outputs, packed: target.pointer + point * schedule.pointWeights),
-          blockChannels: schedule.channels, panelBlocks: context.kernels.panelBlocks)
-      }
-    }
-    return Constant(buffer)
+    return try PointWeights.packed(
+      view, points: UpsampledTiles.points, pointStride: outputs * weights.inputs,
+      blockChannels: schedule.channels, context: context)
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

@@ -81,7 +81,7 @@ struct LayoutAssignment {
   private mutating func findParts() {
     let block = kernels.channelBlock
     for (index, node) in graph.nodes.enumerated()
-    where node.operation is ConcatOperation && wishes[index].outputs == [.blocked] {
+    where node.operation.joinsChannels && wishes[index].outputs == [.blocked] {
       let whole = Key(value: node.outputs[0], block: .blocked)
       var channel = 0
       for (position, value) in node.inputs.enumerated() {

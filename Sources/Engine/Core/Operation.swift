@@ -54,6 +54,8 @@ protocol Operation: Sendable {
   var canRunInPlace: Bool { get }
   /// Whether the output is the first input under another shape, both row-major.
   var isView: Bool { get }
+  /// Whether the output is nothing but the inputs, one after the other along the channels.
+  var joinsChannels: Bool { get }
   /// Whether the first input, row-major, may be the caller's own tensor.
   var takesBorrowedInput: Bool { get }
   /// Whether the multiply-adds of the layer it comes from are its own.
@@ -74,6 +76,7 @@ struct StepNote: Sendable {
 extension Operation {
   var canRunInPlace: Bool { false }
   var isView: Bool { false }
+  var joinsChannels: Bool { false }
   var takesBorrowedInput: Bool { false }
   var sumsProducts: Bool { false }
   func scratchFloats(_ context: StepContext) throws -> Int { 0 }

@@ -5,6 +5,7 @@ import TensorCore
 /// The inputs one after the other along the channels.
 struct ConcatOperation: Operation {
   var kind: String { "concat" }
+  var joinsChannels: Bool { true }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
     // Where nothing is blocked yet, row-major pieces only have to be put in a row.

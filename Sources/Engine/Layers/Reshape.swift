@@ -41,6 +41,18 @@ struct ViewOperation: Operation {
 }
 
 extension LayerLowering {
+  /// The same elements under another shape.
+  mutating func view(_ value: Graph.ValueID, _ shape: Shape) throws -> Graph.ValueID {
+    let from = graph.shape(value)
+    if from == shape { return value }
+    try require(
+      from.count == shape.count, "input",
+      "\(shape.dimensions) does not have as many elements as \(from.dimensions)")
+    return add(ViewOperation(keepsPlanes: try from.planes == shape.planes), [value], shape)
+  }
+}
+
+extension LayerLowering {
   /// The elements of each batch item as one row, `[Seq, C, H, W]` or `[Seq, H, W, C]` in order.
   fileprivate mutating func unrolled(_ value: Graph.ValueID, channelLast: Bool) throws
     -> Graph.ValueID

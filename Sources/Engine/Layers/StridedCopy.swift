@@ -47,3 +47,29 @@ struct StridedCopyOperation: Operation {
     }
   }
 }
+
+extension StridedCopyOperation {
+  /// A walk with as few axes as possible.
+  static func merged(
+    _ kind: String, sizes: [Int], strides: [Int], offset: Int = 0
+  ) -> StridedCopyOperation {
+    let walk = ArrayStrides.merged(sizes, [strides])
+    return StridedCopyOperation(
+      kind: kind, sizes: walk.sizes, strides: walk.operands[0], offset: offset)
+  }
+
+  /// Whether the elements stay in place.
+  var keepsOrder: Bool { offset == 0 && sizes.count == 1 && (strides == [1] || sizes == [1]) }
+}
+
+extension LayerLowering {
+  /// The input with its axes in another order.
+  mutating func transposed(_ value: Graph.ValueID, _ axes: [Int]) throws -> Graph.ValueID {
+    let shape = graph.shape(value).dimensions
+    let strides = ArrayStrides.rowMajor(shape)
+    let operation = StridedCopyOperation.merged(
+      "transpose", sizes: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
+    let result = try Shape(axes.map { shape[$0] })
+    return operation.keepsOrder ? try view(value, result) : add(operation, [value], result)
+  }
+}
