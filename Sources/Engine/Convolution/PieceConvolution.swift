@@ -50,7 +50,8 @@ struct PieceConvolutionOperation: Operation {
       weights.view(window, kernels), scale: weights.scale, grid: grid)
     let channels = schedule.channels
     let packed = try PointWeights.packed(
-      view, points: Pieces.points, pointStride: pointStride, blockChannels: channels, context: context)
+      view, points: Pieces.points, pointStride: pointStride, blockChannels: channels,
+      context: context)
     let pointFloats = PointWeights.packedFloats(
       view, blockChannels: channels, block: context.channelBlock)
     let fused = try FusedEpilogue(

@@ -50,7 +50,8 @@ struct PieceSumConvolutionOperation: Operation {
     view.kernelHeight = 1
     view.kernelWidth = 1
     let packed = try PointWeights.packed(
-      view, points: Pieces.points, pointStride: pointStride, blockChannels: channels, context: context)
+      view, points: Pieces.points, pointStride: pointStride, blockChannels: channels,
+      context: context)
     let pointFloats = PointWeights.packedFloats(
       view, blockChannels: channels, block: context.channelBlock)
     let bias = try Constant(

@@ -16,35 +16,25 @@ struct PlaneGatherOperation: Operation {
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.followingFirstInput() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    let input = context.inputs[0]
-    let output = context.outputs[0]
-    let from = input.layout
-    let to = output.layout
-    let rows = rows
+    let from = context.inputs[0].layout
+    let to = context.outputs[0].layout
+    let (rows, fill) = (rows, fill)
     let runs = ColumnRun.runs(columns)
-    let fill = fill
     let clearsLanes = to.hasEmptyLanes && fill != 0
     let width = to.shape.width * to.block
-    let bands = max(1, min(to.shape.height, context.threadCount * 4 / to.planes))
-    return { run in
-      let source = UnsafePointer(run.pointer(input))
-      let target = run.pointer(output)
-      run.parallel(to.planes * bands, writing: output) { unit in
-        let plane = unit / bands
-        let band = ThreadPool.share(of: rows.count, unit % bands, bands)
-        for y in band {
-          let line = target + to.planeOffset(plane) + y * to.rowStride
-          if rows[y] < 0 {
-            line.update(repeating: fill, count: width)
-          } else if y > band.lowerBound, rows[y] == rows[y - 1] {
-            line.update(from: line - to.rowStride, count: width)
-          } else {
-            let origin = source + from.planeOffset(plane) + rows[y] * from.rowStride
-            for piece in runs { piece.copy(origin, line, block: to.block, fill: fill) }
-          }
+    return context.planeStep(bands: context.bands) { band in
+      for y in band.rows {
+        let line = band.target + y * to.rowStride
+        if rows[y] < 0 {
+          line.update(repeating: fill, count: width)
+        } else if y > band.rows.lowerBound, rows[y] == rows[y - 1] {
+          line.update(from: line - to.rowStride, count: width)
+        } else {
+          let origin = band.source + rows[y] * from.rowStride
+          for piece in runs { piece.copy(origin, line, block: to.block, fill: fill) }
         }
-        if clearsLanes { to.clearEmptyLanes(ofPlane: plane, rows: band, in: target) }
       }
+      if clearsLanes { to.clearEmptyLanes(ofPlane: band.plane, rows: band.rows, in: band.buffer) }
     }
   }
 }
