@@ -63,12 +63,12 @@ struct PieceConvolutionOperation: Operation {
       let target = run.pointer(output)
       let memory = run.pointer(scratch)
       let epilogue = fused.from()
-      run.share(schedule.units, writing: output) { thread, units in
+      run.share(schedule.units.count, writing: output) { thread, units in
         let transformed =
           memory + thread * (schedule.transformedFloats + schedule.productFloats)
         let products = transformed + schedule.transformedFloats
         for index in units {
-          let unit = schedule[index]
+          let unit = schedule.units[index]
           let tiles = unit.columns.count
           for row in 0..<unit.rows.count + grid.down - 1 {
             let (y, x) = (3 * (unit.rows.lowerBound + row), 3 * unit.columns.lowerBound)
@@ -116,21 +116,10 @@ struct PieceConvolutionOperation: Operation {
 /// of rows by strips of columns, such that both the transformed input of a band and the products of
 /// one row of tiles stay in the second-level cache.
 struct PieceSchedule: Sendable {
-  struct Unit {
-    var image: Int
-    /// Of tiles.
-    var rows: Range<Int>
-    var columns: Range<Int>
-  }
-
   let grid: PieceGrid
   /// Of the input, padded to whole blocks.
   let channels: Int
-  let images: Int
-  let tileRows: Int
-  let tileColumns: Int
-  let bands: Int
-  let strips: Int
+  let units: PieceUnits
   /// Of the transformed input.
   let rowStride: Int
   let pointStride: Int
@@ -142,29 +131,59 @@ struct PieceSchedule: Sendable {
   init(from: TensorLayout, to: TensorLayout, grid: PieceGrid, threads: Int) {
     self.grid = grid
     channels = from.channelBlocks * from.block
-    images = to.shape.images
-    tileRows = (to.shape.height + 2) / 3
-    tileColumns = (to.shape.width + 2) / 3
+    var units = PieceUnits(to.shape)
     let outputs = to.channelBlocks * to.block
     let tileBytes = Pieces.points * 4
     let widest = max(8, Self.productBytes / (tileBytes * outputs))
-    strips = (tileColumns + widest - 1) / widest
-    let width = (tileColumns + strips - 1) / strips
+    let width = units.cutStrips(widest: widest)
     rowStride = (width + grid.across - 1) * channels
     let most = Self.transformedBytes / (tileBytes * rowStride) - (grid.down - 1)
-    var height = max(1, min(most, 8, tileRows))
+    var height = max(1, min(most, 8, units.tileRows))
     // Enough pieces that each thread gets an even share.
-    while height > 2, images * strips * ((tileRows + height - 1) / height) < 4 * threads {
+    units.cutBands(highest: height)
+    while height > 2, units.count < 4 * threads {
       height = (height + 1) / 2
+      units.cutBands(highest: height)
     }
-    bands = (tileRows + height - 1) / height
+    self.units = units
     pointStride = spreadStride((height + grid.down - 1) * rowStride)
     productPointStride = spreadStride(width * outputs)
   }
 
   var transformedFloats: Int { Pieces.points * pointStride }
   var productFloats: Int { Pieces.points * productPointStride }
-  var units: Int { images * bands * strips }
+}
+
+/// The tiles of all images of the output, in bands of rows by strips of columns.
+struct PieceUnits: Sendable {
+  struct Unit {
+    var image: Int
+    /// Of tiles.
+    var rows: Range<Int>
+    var columns: Range<Int>
+  }
+
+  let images: Int
+  let tileRows: Int
+  let tileColumns: Int
+  var bands = 1
+  var strips = 1
+
+  init(_ output: Shape) {
+    images = output.images
+    tileRows = (output.height + 2) / 3
+    tileColumns = (output.width + 2) / 3
+  }
+
+  /// Strips of at most `widest` tiles; returns the width of the widest.
+  mutating func cutStrips(widest: Int) -> Int {
+    strips = (tileColumns + widest - 1) / widest
+    return (tileColumns + strips - 1) / strips
+  }
+
+  mutating func cutBands(highest: Int) { bands = (tileRows + highest - 1) / highest }
+
+  var count: Int { images * bands * strips }
 
   subscript(index: Int) -> Unit {
     Unit(

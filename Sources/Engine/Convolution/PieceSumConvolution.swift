@@ -64,12 +64,12 @@ struct PieceSumConvolutionOperation: Operation {
       let source = UnsafePointer(run.pointer(input)) + start
       let target = run.pointer(output) + to.origin
       let memory = run.pointer(scratch)
-      run.share(schedule.units, writing: output) { thread, units in
+      run.share(schedule.units.count, writing: output) { thread, units in
         let transformed = memory + thread * schedule.threadFloats
         let products = transformed + Pieces.points * schedule.pointStride
         let sums = products + schedule.productFloats
         for index in units {
-          let unit = schedule[index]
+          let unit = schedule.units[index]
           let tiles = unit.columns.count
           let x = 3 * unit.columns.lowerBound
           for row in unit.rows.lowerBound..<unit.rows.upperBound + grid.down - 1 {
@@ -129,11 +129,7 @@ struct PieceSumConvolutionOperation: Operation {
 /// no more bands than threads.
 private struct PieceSumSchedule: Sendable {
   let grid: PieceGrid
-  let images: Int
-  let tileRows: Int
-  let tileColumns: Int
-  let bands: Int
-  let strips: Int
+  let units: PieceUnits
   /// Output channels of all pieces, padded to whole blocks.
   let columns: Int
   let pointStride: Int
@@ -147,17 +143,15 @@ private struct PieceSumSchedule: Sendable {
     let to = context.outputs[0].layout
     let block = context.channelBlock
     grid = PieceGrid(operation.window.kernel)
-    images = to.shape.images
-    tileRows = (to.shape.height + 2) / 3
-    tileColumns = (to.shape.width + 2) / 3
+    var units = PieceUnits(to.shape)
     let channels = from.channelBlocks * from.block
     let outputs = operation.weights.outputs
     columns =
       (grid.count * outputs + Pieces.sumChannels - outputs + block - 1) / block * block
     let widest = max(8, Self.transformedBytes / (Pieces.points * channels * 4) - grid.across + 1)
-    strips = (tileColumns + widest - 1) / widest
-    let width = (tileColumns + strips - 1) / strips
-    bands = max(1, min(context.threadCount, tileRows / (4 * grid.down)))
+    let width = units.cutStrips(widest: widest)
+    units.bands = max(1, min(context.threadCount, units.tileRows / (4 * grid.down)))
+    self.units = units
     pointStride = spreadStride((width + grid.across - 1) * channels)
     productFloats = (width + grid.across - 1) * columns
     sumStride = (width + 3) / 4 * 4 * Pieces.sumChannels + 16
@@ -165,13 +159,5 @@ private struct PieceSumSchedule: Sendable {
 
   var threadFloats: Int {
     Pieces.points * pointStride + productFloats + grid.down * Pieces.points * sumStride
-  }
-  var units: Int { images * bands * strips }
-
-  subscript(index: Int) -> PieceSchedule.Unit {
-    PieceSchedule.Unit(
-      image: index / (bands * strips),
-      rows: ThreadPool.share(of: tileRows, index / strips % bands, bands),
-      columns: ThreadPool.share(of: tileColumns, index % strips, strips))
   }
 }

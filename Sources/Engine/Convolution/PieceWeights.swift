@@ -48,11 +48,7 @@ enum PieceWeights {
             var half = InlineArray<15, Double>(repeating: 0)
             for y in 0..<rows {
               for x in 0..<columns {
-                let index =
-                  view.offset + output * view.outputStride + input * view.inputStride
-                  + (top + y) * view.rowStride + (left + x) * view.columnStride
-                let weight =
-                  Double(base.loadUnaligned(fromByteOffset: index * 4, as: Float.self)) * factor
+                let weight = Double(view.value(base, output, input, top + y, left + x)) * factor
                 for p in 0..<5 { half[3 * p + x] += transform[p][y] * weight }
               }
             }

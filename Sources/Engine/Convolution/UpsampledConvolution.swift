@@ -46,11 +46,7 @@ struct UpsampledConvolutionOperation: Operation {
           var g = InlineArray<9, Double>(repeating: 0)
           for y in 0..<3 {
             for x in 0..<3 {
-              let index =
-                view.offset + output * view.outputStride + input * view.inputStride
-                + y * view.rowStride + x * view.columnStride
-              g[3 * y + x] =
-                Double(base.loadUnaligned(fromByteOffset: index * 4, as: Float.self)) * factor
+              g[3 * y + x] = Double(view.value(base, output, input, y, x)) * factor
             }
           }
           for phase in 0..<UpsampledTiles.phases {

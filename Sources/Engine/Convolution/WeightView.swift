@@ -34,6 +34,17 @@ struct WeightView: Sendable {
     return view
   }
 
+  /// The weight of an output channel, an input channel, a row and a column.
+  ///
+  /// - Parameter base: of `bytes`.
+  @inline(__always)
+  func value(_ base: UnsafeRawPointer, _ o: Int, _ i: Int, _ y: Int, _ x: Int) -> Float {
+    let index =
+      offset + o * layout.outputStride + i * layout.inputStride + y * layout.rowStride
+      + x * layout.columnStride
+    return base.loadUnaligned(fromByteOffset: index * 4, as: Float.self)
+  }
+
   /// `[outputChannel][inputChannel][row][column]` for `generalConvolution`.
   func rowMajor() -> [Float] {
     bytes.withUnsafeBytes { source in
@@ -44,10 +55,7 @@ struct WeightView: Sendable {
         for i in 0..<layout.inputChannels {
           for y in 0..<layout.kernelHeight {
             for x in 0..<layout.kernelWidth {
-              let index =
-                offset + o * layout.outputStride + i * layout.inputStride + y * layout.rowStride + x
-                * layout.columnStride
-              values.append(base.loadUnaligned(fromByteOffset: index * 4, as: Float.self))
+              values.append(value(base, o, i, y, x))
             }
           }
         }

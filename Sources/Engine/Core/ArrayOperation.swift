@@ -10,8 +10,6 @@ struct ArrayOperation: Operation {
   /// Where its inputs and outputs are, and which unit to compute. A unit writes what no other does.
   var body: @Sendable (ArrayBuffers, Int) -> Void
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
     let outputs = context.outputs

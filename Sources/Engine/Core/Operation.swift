@@ -49,6 +49,7 @@ struct NodeShapes: Sendable {
 protocol Operation: Sendable {
   /// The name that lists of steps show.
   var kind: String { get }
+  /// Row-major in and out, where it does not say otherwise.
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes
   /// Whether the output may lie where the first input lay, if the layouts agree.
   var canRunInPlace: Bool { get }
@@ -74,6 +75,7 @@ struct StepNote: Sendable {
 }
 
 extension Operation {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
   var canRunInPlace: Bool { false }
   var isView: Bool { false }
   var joinsChannels: Bool { false }

@@ -40,8 +40,6 @@ struct DenseOperation: Operation {
     return true
   }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
   func describe(_ context: StepContext) -> StepNote {
     if usesFixedRows(context) {
       return StepNote(

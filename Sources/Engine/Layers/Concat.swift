@@ -103,8 +103,6 @@ extension TensorLayout {
 struct SequenceConcatOperation: Operation {
   var kind: String { "sequence concat" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
     let output = context.outputs[0]

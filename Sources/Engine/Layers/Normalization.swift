@@ -11,8 +11,6 @@ struct LocalResponseOperation: Operation {
 
   var kind: String { "local response normalisation" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
   /// The squares, and their sums.
   func scratchFloats(_ context: StepContext) throws -> Int {
     try checkedProduct([2, context.inputs[0].layout.shape.count])

@@ -17,8 +17,6 @@ struct PoolingOperation: Operation {
     LayoutWishes(inputs: [.blocked], outputs: [.blocked])
   }
 
-  func describe(_ context: StepContext) -> StepNote { StepNote(kernel: kind) }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
     let (from, to) = (context.inputs[0].layout, context.outputs[0].layout)
     let rows = try PoolingAxis.Table(rows)

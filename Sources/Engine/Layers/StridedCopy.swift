@@ -9,8 +9,6 @@ struct StridedCopyOperation: Operation {
   var strides: [Int]
   var offset = 0
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
