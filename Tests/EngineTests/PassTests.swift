@@ -202,6 +202,9 @@ import Testing
     var power = Unary()
     power.type = .power
     power.alpha = 2
+    var threshold = Unary()
+    threshold.type = .threshold
+    threshold.alpha = -6
     var twice = Upsample()
     twice.scalingFactor = [2, 2]
     var pooling = Pooling()
@@ -240,11 +243,12 @@ import Testing
         Net.layer("twice", twice, "a12", "a13"),
         Net.layer("c4", Net.convolution(16, 16), "a13", "a14"),
         Net.layer("large", Net.convolution(16, 3, kernel: [9, 9]), "a14", "a15"),
-        Net.layer("tanh", Activation(.tanh), "a15", "a16"),
-        Net.layer("few", Net.convolution(3, 2), "a16", "a17"),
-        Net.layer("clip", Activation(.relu), "a17", "a18"),
-        Net.layer("minus", Activation(.linear(alpha: -1, beta: 0)), "a18", "a19"),
-        Net.layer("minus again", Activation(.linear(alpha: -1, beta: 0)), "a19", "out"),
+        Net.layer("few", Net.convolution(3, 2), "a15", "a16"),
+        Net.layer("lower", Activation(.relu), "a16", "a17"),
+        Net.layer("minus", Activation(.linear(alpha: -1, beta: 0)), "a17", "a18"),
+        Net.layer("upper", threshold, "a18", "a19"),
+        Net.layer("minus again", Activation(.linear(alpha: -1, beta: 0)), "a19", "a20"),
+        Net.layer("tanh", Activation(.tanh), "a20", "out"),
       ])
   }
 
