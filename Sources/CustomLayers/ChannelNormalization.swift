@@ -60,9 +60,9 @@ final class ChannelNormalization {
     let length = channels * shape.area
     for group in 0..<shape.images * groups {
       let (from, to) = (source + group * length, target + group * length)
-      let mean = kernels.sum(.sum, from, length) / Double(length)
+      let mean = kernels.table.sum(.sum, from, length) / Double(length)
       kernels.apply(.linear, from, to, length, alpha: 1, beta: Float(-mean))
-      let variance = kernels.sum(.sumOfSquares, to, length) / Double(length)
+      let variance = kernels.table.sum(.sumOfSquares, to, length) / Double(length)
       let factor = Float(1 / (variance + Double(epsilon)).squareRoot())
       for index in 0..<channels {
         let channel = group % groups * channels + index

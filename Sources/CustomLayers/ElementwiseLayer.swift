@@ -3,7 +3,7 @@ import TensorCore
 
 /// The kernels as the built-in layers use them.
 struct LayerKernels: Sendable {
-  let table: KernelTable
+  let table: any KernelTable.Type
 
   init() throws { table = try InstructionSet.selected().kernels }
 
@@ -26,19 +26,6 @@ struct LayerKernels: Sendable {
       UnaryArguments(
         function: .linear, input: input, output: output, count: count, alpha: factor,
         accumulates: true))
-  }
-
-  /// A sum over a long vector: pieces in single precision, their sums in double.
-  func sum(_ function: Reduction, _ input: UnsafePointer<Float>, _ count: Int) -> Double {
-    var total = 0.0
-    var start = 0
-    while start < count {
-      let length = min(4096, count - start)
-      total += Double(
-        table.reduce(ReductionArguments(function: function, input: input + start, count: length)))
-      start += length
-    }
-    return total
   }
 }
 

@@ -21,7 +21,7 @@ public final class FormulaLayer: BuiltInCustomLayer {
   private let inputs: [String]
   private let weightShapes: [(name: String, shape: [Int])]
   private var weights: [String: FormulaArray] = [:]
-  private let kernels: KernelTable
+  private let kernels: any KernelTable.Type
   private var program: (shapes: [[Int]], program: VectorProgram)?
 
   public init(parameters: [String: CustomLayerParameter]) throws {

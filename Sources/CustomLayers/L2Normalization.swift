@@ -50,7 +50,7 @@ final class L2Normalization: BuiltInCustomLayer {
       for slab in 0..<view.outer {
         let (from, to) = (source + slab * length * inner, target + slab * length * inner)
         if inner == 1 {
-          sums[0] = kernels.sum(.sumOfSquares, from, length)
+          sums[0] = kernels.table.sum(.sumOfSquares, from, length)
         } else {
           sums.update(repeating: 0, count: inner)
           for step in 0..<length {

@@ -30,9 +30,7 @@ final class Softmax: BuiltInCustomLayer {
     let (length, inner) = (view.length, view.inner)
     if inner == 1 {
       for row in 0..<view.outer {
-        kernels.table.softmax(
-          SoftmaxArguments(
-            input: source + row * length, output: target + row * length, count: length))
+        kernels.table.softmax(source + row * length, to: target + row * length, count: length)
       }
       return
     }

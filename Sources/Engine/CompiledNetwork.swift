@@ -34,7 +34,7 @@ package final class CompiledNetwork: Sendable {
     let interface = compilation.interface
     let plan = try Plan(
       compilation.graph, pool: pool, kernels: compilation.context.kernels,
-      convolution: compilation.context.convolution, maxMemory: options.maxMemory)
+      maxMemory: options.maxMemory)
     executor = try Executor(plan, pool: pool, hooks: options.hooks)
     inputs = interface.inputs
     outputs = interface.outputs

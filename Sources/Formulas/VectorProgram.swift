@@ -42,7 +42,7 @@ package final class VectorProgram {
   }
 
   package private(set) var outputShape: [Int] = []
-  private let kernels: KernelTable
+  private let kernels: any KernelTable.Type
   private let inputCount: Int
   private var steps: [Step] = []
   /// Element counts of the arrays: inputs, then constants, then what the steps make.
@@ -61,7 +61,7 @@ package final class VectorProgram {
   /// - Throws: where the shapes do not fit the formula.
   package init(
     _ expression: Expression, inputs: [(name: String, shape: [Int])],
-    weights: [String: FormulaArray], kernels: KernelTable
+    weights: [String: FormulaArray], kernels: any KernelTable.Type
   ) throws {
     self.kernels = kernels
     inputCount = inputs.count

@@ -13,55 +13,60 @@ package enum WeightFormat: @unchecked Sendable {
   case fixed(scale: UnsafePointer<Float>)
 }
 
-/// `out[n][o] = activation(bias[o] + Σ(k) w[o][k] · x[n][k])` for contiguous `k`.
-package struct DenseArguments: @unchecked Sendable {
+/// Rows of a matrix; the first one is the first of `format`.
+package struct WeightRows: @unchecked Sendable {
   /// Row-major; possibly unaligned, as they stand in the file. Codes follow one another as those of
   /// `ExpansionArguments` do.
-  package var weights: UnsafeRawPointer
+  package var base: UnsafeRawPointer
   package var format: WeightFormat
-  /// Elements from there to the first row to compute.
+  /// Elements from `base` on to the first row, and from one row to the next.
   package var first: Int
-  /// Elements from one row to the next.
-  package var rowStride: Int
+  package var stride: Int
+
+  package init(
+    base: UnsafeRawPointer, format: WeightFormat = .float32, first: Int = 0, stride: Int
+  ) {
+    self.base = base
+    self.format = format
+    self.first = first
+    self.stride = stride
+  }
+}
+
+/// `out[n][o] = activation(bias[o] + Σ(k) w[o][k] · x[n][k])` for contiguous `k`.
+package struct DenseArguments: @unchecked Sendable {
+  package var weights: WeightRows
   package var rows: Int
   package var columns: Int
   package var input: UnsafePointer<Float>
   /// Floats from one input vector to the next.
   package var inputStride: Int
   package var batch: Int
-  /// The first row's; nil is zero.
-  package var bias: UnsafePointer<Float>?
   /// The first row's result.
   package var output: UnsafeMutablePointer<Float>
   package var outputStride: Int
-  /// `none`, `relu`, `clip`, `leaky`, or `prelu` with the first row's slopes. No residual.
+  /// With the first row's bias and slope. No residual.
   package var epilogue: Epilogue
 
   package init(
-    weights: UnsafeRawPointer, format: WeightFormat = .float32, first: Int = 0, rowStride: Int,
-    rows: Int, columns: Int, input: UnsafePointer<Float>, inputStride: Int = 0, batch: Int = 1,
-    bias: UnsafePointer<Float>? = nil, output: UnsafeMutablePointer<Float>, outputStride: Int = 0,
-    epilogue: Epilogue = Epilogue()
+    weights: WeightRows, rows: Int, columns: Int, input: UnsafePointer<Float>,
+    inputStride: Int = 0, batch: Int = 1, output: UnsafeMutablePointer<Float>,
+    outputStride: Int = 0, epilogue: Epilogue = Epilogue()
   ) {
     self.weights = weights
-    self.format = format
-    self.first = first
-    self.rowStride = rowStride
     self.rows = rows
     self.columns = columns
     self.input = input
     self.inputStride = inputStride
     self.batch = batch
-    self.bias = bias
     self.output = output
     self.outputStride = outputStride
     self.epilogue = epilogue
   }
 }
 
-/// `c[m][n] = rowBias[m] + columnBias[n] + Σ(k) a[m][k] · b[k][n]`, all row-major; strides in
-/// floats from one row to the next. The sum of an element does not depend on how rows or columns
-/// are divided among calls.
+/// `c[m][n] = columnBias[n] + Σ(k) a[m][k] · b[k][n]`, all row-major; strides in floats from one row
+/// to the next. The sum of an element does not depend on how rows or columns are divided among calls.
 package struct MatrixProductArguments: @unchecked Sendable {
   package var a: UnsafePointer<Float>
   package var aStride: Int
@@ -72,13 +77,12 @@ package struct MatrixProductArguments: @unchecked Sendable {
   package var rows: Int
   package var columns: Int
   package var depth: Int
-  package var rowBias: UnsafePointer<Float>?
   package var columnBias: UnsafePointer<Float>?
 
   package init(
     a: UnsafePointer<Float>, aStride: Int, b: UnsafePointer<Float>, bStride: Int,
     c: UnsafeMutablePointer<Float>, cStride: Int, rows: Int, columns: Int, depth: Int,
-    rowBias: UnsafePointer<Float>? = nil, columnBias: UnsafePointer<Float>? = nil
+    columnBias: UnsafePointer<Float>? = nil
   ) {
     self.a = a
     self.aStride = aStride
@@ -89,7 +93,6 @@ package struct MatrixProductArguments: @unchecked Sendable {
     self.rows = rows
     self.columns = columns
     self.depth = depth
-    self.rowBias = rowBias
     self.columnBias = columnBias
   }
 }

@@ -25,40 +25,65 @@ package struct WinogradTiles: Sendable {
   }
 }
 
-/// `transformed[point][tile][channel] = (Bᵀ d B)[point / n][point % n]`, n being the points of the
-/// horizontal axis.
+/// Floats from one tile's channels to the next one's, and from one point's tiles to the next one's.
+package struct PointStrides: Sendable {
+  package var tile: Int
+  package var point: Int
+
+  package init(tile: Int, point: Int) {
+    self.tile = tile
+    self.point = point
+  }
+}
+
+/// Tiles of the input, transformed: `transformed[point][tile][channel] = Bᵀ d B` at the point.
 ///
 /// `tile` counts from the call's first one. The result is the same however tiles and channel blocks
 /// are divided among calls.
-package struct WinogradInputArguments: @unchecked Sendable {
-  package var tiles: WinogradTiles
-  /// Tap (0, 0) of output pixel (0, 0), channel 0, of the first image; blocked. What the taps of the
-  /// output need is read: of r taps along an axis r − 1 values more than there are outputs.
+package struct InputTransformArguments: @unchecked Sendable {
   package var input: UnsafePointer<Float>
-  package var inputRowStride: Int
-  package var inputBlockStride: Int
-  package var inputImageStride: Int
-  package var firstBlock: Int
-  package var blocks: Int
+  package var inputStrides: Strides
+  /// The channel blocks to transform.
+  package var blocks: Range<Int>
+  /// Of block 0.
   package var transformed: UnsafeMutablePointer<Float>
-  package var tileStride: Int
-  package var pointStride: Int
+  package var transformedStrides: PointStrides
 
   package init(
-    tiles: WinogradTiles, input: UnsafePointer<Float>, inputRowStride: Int, inputBlockStride: Int,
-    inputImageStride: Int, firstBlock: Int = 0, blocks: Int,
-    transformed: UnsafeMutablePointer<Float>, tileStride: Int, pointStride: Int
+    input: UnsafePointer<Float>, inputStrides: Strides, blocks: Range<Int>,
+    transformed: UnsafeMutablePointer<Float>, transformedStrides: PointStrides
   ) {
-    self.tiles = tiles
     self.input = input
-    self.inputRowStride = inputRowStride
-    self.inputBlockStride = inputBlockStride
-    self.inputImageStride = inputImageStride
-    self.firstBlock = firstBlock
+    self.inputStrides = inputStrides
     self.blocks = blocks
     self.transformed = transformed
-    self.tileStride = tileStride
+    self.transformedStrides = transformedStrides
+  }
+}
+
+/// Panels of transformed weights, from `packWinogradWeights` or `expandWinogradWeights`.
+package struct WinogradPanels: @unchecked Sendable {
+  /// Of panel 0.
+  package var weights: UnsafePointer<Float>
+  /// Floats from one point's weights to the next one's; nil where they follow one another.
+  package var pointStride: Int?
+  /// Input channels, padded to whole blocks.
+  package var channels: Int
+  /// The panels to compute.
+  package var range: Range<Int>
+  /// Panels whose products are computed before they are transformed: of more, the transformed input
+  /// is read less often, but there are more products to keep.
+  package var atOnce: Int
+
+  package init(
+    weights: UnsafePointer<Float>, pointStride: Int? = nil, channels: Int, range: Range<Int>,
+    atOnce: Int = 1
+  ) {
+    self.weights = weights
     self.pointStride = pointStride
+    self.channels = channels
+    self.range = range
+    self.atOnce = atOnce
   }
 }
 
@@ -73,113 +98,36 @@ package struct WinogradOutputArguments: @unchecked Sendable {
   package var tiles: WinogradTiles
   /// From `winogradInput`, for the same tiles.
   package var transformed: UnsafePointer<Float>
-  package var tileStride: Int
-  package var pointStride: Int
-  /// Input channels, padded to whole blocks.
-  package var channels: Int
-  /// Of panel 0, from `packWinogradWeights` or `expandWinogradWeights`.
-  package var weights: UnsafePointer<Float>
-  /// Floats from one point's weights to the next one's; nil where they follow one another.
-  package var weightPointStride: Int?
-  package var firstPanel: Int
-  package var panelCount: Int
-  /// Panels whose products are computed before they are transformed: of more, the transformed input
-  /// is read less often, but there are more products to keep.
-  package var panelsAtOnce: Int
+  package var transformedStrides: PointStrides
+  package var panels: WinogradPanels
   /// Working memory: `points` times `productStride` floats.
   package var products: UnsafeMutablePointer<Float>
-  /// At least `panelsAtOnce` · tiles · channels of a panel.
+  /// At least `panels.atOnce` · tiles · channels of a panel.
   package var productStride: Int
   /// Pixel (0, 0), channel 0, of the first image; blocked.
   package var output: UnsafeMutablePointer<Float>
-  package var outputRowStride: Int
-  package var outputBlockStride: Int
-  package var outputImageStride: Int
+  package var outputStrides: Strides
   package var outputBlocks: Int
-  /// One a channel, padded to whole blocks; nil is zero.
-  package var bias: UnsafePointer<Float>?
-  /// Residual and slopes of the whole output.
+  /// Of the whole output.
   package var epilogue: Epilogue
-  package var residualImageStride: Int
-  package var poolsMaximum: Bool
+  package var poolsMaximum = false
 
   package init(
-    tiles: WinogradTiles, transformed: UnsafePointer<Float>, tileStride: Int, pointStride: Int,
-    channels: Int, weights: UnsafePointer<Float>, weightPointStride: Int? = nil,
-    firstPanel: Int = 0, panelCount: Int, panelsAtOnce: Int = 1,
-    products: UnsafeMutablePointer<Float>, productStride: Int,
-    output: UnsafeMutablePointer<Float>, outputRowStride: Int, outputBlockStride: Int,
-    outputImageStride: Int, outputBlocks: Int, bias: UnsafePointer<Float>? = nil,
-    epilogue: Epilogue = Epilogue(), residualImageStride: Int = 0, poolsMaximum: Bool = false
+    tiles: WinogradTiles, transformed: UnsafePointer<Float>, transformedStrides: PointStrides,
+    panels: WinogradPanels, products: UnsafeMutablePointer<Float>, productStride: Int,
+    output: UnsafeMutablePointer<Float>, outputStrides: Strides, outputBlocks: Int,
+    epilogue: Epilogue = Epilogue()
   ) {
     self.tiles = tiles
     self.transformed = transformed
-    self.tileStride = tileStride
-    self.pointStride = pointStride
-    self.channels = channels
-    self.weights = weights
-    self.weightPointStride = weightPointStride
-    self.firstPanel = firstPanel
-    self.panelCount = panelCount
-    self.panelsAtOnce = panelsAtOnce
+    self.transformedStrides = transformedStrides
+    self.panels = panels
     self.products = products
     self.productStride = productStride
     self.output = output
-    self.outputRowStride = outputRowStride
-    self.outputBlockStride = outputBlockStride
-    self.outputImageStride = outputImageStride
+    self.outputStrides = outputStrides
     self.outputBlocks = outputBlocks
-    self.bias = bias
     self.epilogue = epilogue
-    self.residualImageStride = residualImageStride
-    self.poolsMaximum = poolsMaximum
-  }
-}
-
-/// Weights as they stand in a file → panels for `winogradOutput`.
-///
-///     packed[panel][point][c][column] = scale[o] · (G g Gᵀ)[point / n][point % n]
-///
-/// with `o = panel · panelWidth + column` and `g[ky][kx] = source[o · outputStride
-/// + c · inputStride + ky · rowStride + kx · columnStride]`, computed in double precision and
-/// rounded once. Channels beyond the counts become zeros, up to whole blocks; the last panel is as
-/// narrow as what is left.
-package struct WinogradPackingArguments: @unchecked Sendable {
-  /// Of the tiles for which the weights are.
-  package var form: WinogradForm
-  /// Possibly unaligned.
-  package var source: UnsafeRawPointer
-  package var outputStride: Int
-  package var inputStride: Int
-  package var rowStride: Int
-  package var columnStride: Int
-  package var outputChannels: Int
-  package var inputChannels: Int
-  /// One an output channel; nil is one.
-  package var scale: UnsafePointer<Float>?
-  package var firstPanel: Int
-  package var panelCount: Int
-  /// Of panel 0.
-  package var packed: UnsafeMutablePointer<Float>
-
-  package init(
-    form: WinogradForm, source: UnsafeRawPointer, outputStride: Int, inputStride: Int,
-    rowStride: Int,
-    columnStride: Int, outputChannels: Int, inputChannels: Int, scale: UnsafePointer<Float>? = nil,
-    firstPanel: Int, panelCount: Int, packed: UnsafeMutablePointer<Float>
-  ) {
-    self.form = form
-    self.source = source
-    self.outputStride = outputStride
-    self.inputStride = inputStride
-    self.rowStride = rowStride
-    self.columnStride = columnStride
-    self.outputChannels = outputChannels
-    self.inputChannels = inputChannels
-    self.scale = scale
-    self.firstPanel = firstPanel
-    self.panelCount = panelCount
-    self.packed = packed
   }
 }
 

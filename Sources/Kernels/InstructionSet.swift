@@ -21,19 +21,23 @@ package enum InstructionSet: String, CaseIterable, Sendable {
     case .baseline: true
     // As a dependency of another package all three modules are built for the baseline. A module is
     // asked only where the processor can run it.
-    case .avx2: processor_has_avx2() && KernelsAVX2.makeKernelTable().panelBlocks == 2
-    case .avx512: processor_has_avx512() && KernelsAVX512.makeKernelTable().channelBlock == 16
+    case .avx2: processor_has_avx2() && table.panelBlocks == 2
+    case .avx512: processor_has_avx512() && table.channelBlock == 16
+    }
+  }
+
+  private var table: any KernelTable.Type {
+    switch self {
+    case .baseline: KernelsBaseline.Table.self
+    case .avx2: KernelsAVX2.Table.self
+    case .avx512: KernelsAVX512.Table.self
     }
   }
 
   /// Precondition: `isAvailable`.
-  package var kernels: KernelTable {
+  package var kernels: any KernelTable.Type {
     precondition(isAvailable)
-    return switch self {
-    case .baseline: KernelsBaseline.makeKernelTable()
-    case .avx2: KernelsAVX2.makeKernelTable()
-    case .avx512: KernelsAVX512.makeKernelTable()
-    }
+    return table
   }
 
   /// The widest one that this processor has.

@@ -74,7 +74,18 @@ import Testing
     }
   }
 
-  /// Without any pass the network answers as Keras did.
+  @Test func theDocumentationHasEveryPassInOrder() throws {
+    let page = try String(contentsOfFile: Command.packageRoot + "/docs/plan.md", encoding: .utf8)
+    let names = page.split(separator: "\n").compactMap { line in
+      line.hasPrefix("| `") ? line.split(separator: "`")[1] : nil
+    }
+    try withModel { model in
+      let errors = try Command.run("inspect", model, "--plan=fusion").errors
+      #expect(errors.contains("there are: " + names.joined(separator: ", ")), "\(errors)")
+    }
+  }
+
+  /// Without these passes the network answers as Keras did.
   @Test func runAndDiffLeavePassesOut() throws {
     try Command.withFolder { folder in
       let model = folder + "/m.mlmodel"

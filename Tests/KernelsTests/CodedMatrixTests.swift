@@ -32,8 +32,10 @@ import Testing
             let output = GuardedBuffer(count: rows * batch, at: edge)
             set.kernels.dense(
               DenseArguments(
-                weights: UnsafeRawPointer(w.pointer) + (edge == .end ? padding.count : 0),
-                format: format, first: first, rowStride: columns, rows: rows, columns: columns,
+                weights: WeightRows(
+                  base: UnsafeRawPointer(w.pointer) + (edge == .end ? padding.count : 0),
+                  format: format, first: first, stride: columns),
+                rows: rows, columns: columns,
                 input: x.constant, inputStride: columns, batch: batch, output: output.pointer,
                 outputStride: rows))
             return output.values

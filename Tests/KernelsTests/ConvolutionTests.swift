@@ -18,6 +18,18 @@ struct PlainConvolution {
   var outputWidth: Int {
     (width + 2 * padding - dilation.x * (kernel.width - 1) - 1) / stride.x + 1
   }
+  var window: Window {
+    Window(
+      height: kernel.height, width: kernel.width, strideY: stride.y, strideX: stride.x,
+      dilationY: dilation.y, dilationX: dilation.x)
+  }
+  var weightLayout: WeightLayout {
+    let taps = kernel.height * kernel.width
+    return WeightLayout(
+      outputStride: inputChannels / groups * taps, inputStride: taps, rowStride: kernel.width,
+      columnStride: 1, outputChannels: outputChannels, inputChannels: inputChannels / groups,
+      kernelHeight: kernel.height, kernelWidth: kernel.width)
+  }
   var weightCount: Int { outputChannels * inputChannels / groups * kernel.height * kernel.width }
 
   /// Sums and, for a bound of the error, the sums of the magnitudes.
@@ -65,12 +77,10 @@ func expectClose(
 
 @Suite struct ConvolutionTests {
   struct Run {
-    var kernels: KernelTable
+    var kernels: any KernelTable.Type
     var plain: PlainConvolution
     var edge: GuardedBuffer.Edge
     var epilogue = Epilogue()
-    /// Sum the input blocks in calls of this many.
-    var split: Int?
     /// Compute this many output panels a call.
     var panels: Int?
 
@@ -87,35 +97,25 @@ func expectClose(
       let b = GuardedBuffer(
         bias + [Float](repeating: 0, count: target.blocks * block - bias.count), at: edge)
       let y = GuardedBuffer(count: target.count, at: edge)
-      let step = split ?? source.blocks
       var first = 0
-      while first < source.blocks {
-        let last = min(first + step, source.blocks)
-        var outputBlock = 0
-        while outputBlock < target.blocks {
-          let count = min(
-            panels.map { $0 * kernels.panelBlocks } ?? target.blocks,
-            target.blocks - outputBlock)
-          var epilogue = last == source.blocks ? self.epilogue : Epilogue()
-          epilogue.slopes = epilogue.slopes.map { $0 + outputBlock * block }
-          kernels.convolution(
-            ConvolutionArguments(
-              input: x.constant, inputPixelStride: block, inputRowStride: source.rowStride,
-              inputBlockStride: source.blockStride, firstInputBlock: first,
-              inputBlocks: last - first, blockChannels: block,
-              weights: w.constant + outputBlock * source.blocks * block * block
-                * plain.kernel.height * plain.kernel.width,
-              packedBlocks: source.blocks,
-              kernelHeight: plain.kernel.height, kernelWidth: plain.kernel.width,
-              strideY: plain.stride.y, strideX: plain.stride.x, dilationY: plain.dilation.y,
-              dilationX: plain.dilation.x, output: y.pointer + outputBlock * target.blockStride,
-              outputRowStride: target.rowStride, outputBlockStride: target.blockStride,
-              outputRows: plain.outputRows, outputWidth: plain.outputWidth, outputBlocks: count,
-              bias: b.constant + outputBlock * block, accumulates: first > 0,
-              epilogue: epilogue))
-          outputBlock += count
+      while first < target.blocks {
+        let count = min(
+          panels.map { $0 * kernels.panelBlocks } ?? target.blocks, target.blocks - first)
+        var epilogue = epilogue
+        epilogue.bias = b.constant + first * block
+        if case .prelu(let slopes) = epilogue.activation {
+          epilogue.activation = .prelu(slopes + first * block)
         }
-        first = last
+        kernels.convolution(
+          ConvolutionArguments(
+            input: x.constant, inputStrides: source.strides, inputBlocks: source.blocks,
+            blockChannels: block,
+            weights: w.constant + first * source.blocks * block * block * plain.window.taps,
+            window: plain.window, output: y.pointer + first * target.blockStride,
+            outputStrides: target.strides,
+            extent: Extent(blocks: count, rows: plain.outputRows, width: plain.outputWidth),
+            epilogue: epilogue))
+        first += count
       }
       for value in y.values { precondition(value != GuardedBuffer.untouched) }
       return target.planar(y.values)
@@ -131,12 +131,9 @@ func expectClose(
         count: outputBlocks * block * inputBlocks * blockChannels * taps, at: edge)
       kernels.packConvolutionWeights(
         PackingArguments(
-          source: source.pointer, outputStride: plain.inputChannels * taps, inputStride: taps,
-          rowStride: plain.kernel.width, columnStride: 1, outputChannels: plain.outputChannels,
-          inputChannels: plain.inputChannels, kernelHeight: plain.kernel.height,
-          kernelWidth: plain.kernel.width, blockChannels: blockChannels,
-          panelBlocks: kernels.panelBlocks, firstPanel: 0, panelCount: outputBlocks,
-          packed: packed.pointer))
+          source: source.pointer, layout: plain.weightLayout, panels: 0..<outputBlocks,
+          packed: packed.pointer),
+        blockChannels: blockChannels, panelBlocks: kernels.panelBlocks)
       return packed
     }
   }
@@ -194,10 +191,10 @@ func expectClose(
     let activations: [(Epilogue, (Double, Int) -> Double)] = [
       (Epilogue(), { x, _ in x }),
       (Epilogue(activation: .relu), { x, _ in max(x, 0) }),
-      (Epilogue(activation: .clip, lower: -1, upper: 6), { x, _ in min(max(x, -1), 6) }),
-      (Epilogue(activation: .leaky, alpha: 0.1), { x, _ in x < 0 ? x * Double(Float(0.1)) : x }),
+      (Epilogue(activation: .clip(lower: -1, upper: 6)), { x, _ in min(max(x, -1), 6) }),
+      (Epilogue(activation: .leaky(0.1)), { x, _ in x < 0 ? x * Double(Float(0.1)) : x }),
       (
-        Epilogue(activation: .prelu, slopes: slopeBuffer.constant),
+        Epilogue(activation: .prelu(slopeBuffer.constant)),
         { x, channel in x < 0 ? x * Double(slopes[channel]) : x }
       ),
     ]
@@ -206,8 +203,7 @@ func expectClose(
         var epilogue = epilogue
         if withResidual {
           epilogue.residual = blockedResidual.constant + target.origin
-          epilogue.residualBlockStride = target.blockStride
-          epilogue.residualRowStride = target.rowStride
+          epilogue.residualStrides = target.strides
         }
         let run = Run(kernels: set.kernels, plain: plain, edge: .end, epilogue: epilogue)
         let exact = plain.compute(x, w, b).enumerated().map { index, value in
@@ -221,8 +217,6 @@ func expectClose(
           split.panels = 1
           let isSame = split.blocked(x, w, b) == run.blocked(x, w, b)
           #expect(isSame, "panels apart")
-          split.split = 1
-          expectClose(split.blocked(x, w, b), exact, "input blocks apart")
         }
       }
     }
@@ -251,15 +245,14 @@ func expectClose(
             b + [Float](repeating: 0, count: target.blocks * block - b.count), at: .end)
           let output = GuardedBuffer(count: target.count, at: .end)
           var arguments = ConvolutionArguments(
-            input: input.constant, inputPixelStride: isPlanar ? 1 : channels,
-            inputRowStride: plain.width * (isPlanar ? 1 : channels),
-            inputBlockStride: pixels, inputBlocks: isPlanar ? channels : 1,
-            blockChannels: isPlanar ? 1 : channels, weights: packed.constant,
-            packedBlocks: isPlanar ? channels : 1, kernelHeight: kernel, kernelWidth: kernel,
-            strideY: stride, strideX: stride, dilationY: dilation, dilationX: dilation,
-            output: output.pointer, outputRowStride: target.rowStride,
-            outputBlockStride: target.blockStride, outputRows: plain.outputRows,
-            outputWidth: plain.outputWidth, outputBlocks: target.blocks, bias: bias.constant)
+            input: input.constant,
+            inputStrides: Strides(
+              pixel: isPlanar ? 1 : channels, row: plain.width * (isPlanar ? 1 : channels),
+              block: pixels),
+            inputBlocks: isPlanar ? channels : 1, blockChannels: isPlanar ? 1 : channels,
+            weights: packed.constant, window: plain.window, output: output.pointer,
+            outputStrides: target.strides, extent: target.extent,
+            epilogue: Epilogue(bias: bias.constant))
           set.kernels.convolution(arguments)
           let found = output.values
           expectClose(
@@ -298,11 +291,13 @@ func expectClose(
     for panel in 0..<3 {
       set.kernels.packConvolutionWeights(
         PackingArguments(
-          source: UnsafeRawPointer(source.pointer + (height * width - 1) * step), outputStride: 1,
-          inputStride: outputs, rowStride: -width * step, columnStride: -step,
-          outputChannels: outputs, inputChannels: inputs, kernelHeight: height, kernelWidth: width,
-          blockChannels: set.kernels.channelBlock, panelBlocks: set.kernels.panelBlocks,
-          firstPanel: panel, panelCount: 1, packed: packed.pointer))
+          source: UnsafeRawPointer(source.pointer + (height * width - 1) * step),
+          layout: WeightLayout(
+            outputStride: 1, inputStride: outputs, rowStride: -width * step, columnStride: -step,
+            outputChannels: outputs, inputChannels: inputs, kernelHeight: height,
+            kernelWidth: width),
+          panels: panel..<panel + 1, packed: packed.pointer),
+        blockChannels: set.kernels.channelBlock, panelBlocks: set.kernels.panelBlocks)
     }
     #expect(packed.values == expected.values)
   }
@@ -326,18 +321,16 @@ func expectClose(
     let residual = GuardedBuffer((0..<target.count).map { Float($0 % 11) - 5 }, at: .end)
     let output = GuardedBuffer([Float](repeating: 77, count: target.count), at: .end)
     let phase = target.rowStride + 2 * block
+    let gaps = Strides(pixel: 3 * block, row: 2 * target.rowStride, block: target.blockStride)
     set.kernels.convolution(
       ConvolutionArguments(
-        input: input.constant, inputPixelStride: block, inputRowStride: source.rowStride,
-        inputBlockStride: source.blockStride, inputBlocks: source.blocks, blockChannels: block,
-        weights: packed.constant, packedBlocks: source.blocks, kernelHeight: 3, kernelWidth: 3,
-        output: output.pointer + phase, outputPixelStride: 3 * block,
-        outputRowStride: 2 * target.rowStride, outputBlockStride: target.blockStride,
-        outputRows: plain.outputRows, outputWidth: plain.outputWidth, outputBlocks: target.blocks,
-        bias: bias.constant,
+        input: input.constant, inputStrides: source.strides, inputBlocks: source.blocks,
+        blockChannels: block, weights: packed.constant, window: plain.window,
+        output: output.pointer + phase, outputStrides: gaps,
+        extent: Extent(
+          blocks: target.blocks, rows: plain.outputRows, width: plain.outputWidth),
         epilogue: Epilogue(
-          residual: residual.constant + phase, residualBlockStride: target.blockStride,
-          residualRowStride: 2 * target.rowStride)))
+          bias: bias.constant, residual: residual.constant + phase, residualStrides: gaps)))
     let found = target.planar(output.values)
     let addends = target.planar(residual.values)
     var sums: [Float] = []

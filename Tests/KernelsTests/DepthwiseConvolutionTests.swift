@@ -22,10 +22,9 @@ import Testing
         let packed = GuardedBuffer(count: source.blocks * block * taps, at: .end)
         set.kernels.packConvolutionWeights(
           PackingArguments(
-            source: w, outputStride: taps, inputStride: 0, rowStride: plain.kernel.width,
-            columnStride: 1, outputChannels: channels, inputChannels: 1,
-            kernelHeight: plain.kernel.height, kernelWidth: plain.kernel.width, blockChannels: 1,
-            panelBlocks: 1, firstPanel: 0, panelCount: source.blocks, packed: packed.pointer))
+            source: w, layout: plain.weightLayout, panels: 0..<source.blocks,
+            packed: packed.pointer),
+          blockChannels: 1, panelBlocks: 1)
         let input = GuardedBuffer(source.blocked(x), at: .end)
         let bias = GuardedBuffer(
           b + [Float](repeating: 0, count: source.blocks * block - channels), at: .end)
@@ -34,19 +33,15 @@ import Testing
         for withResidual in [false, true] {
           residual.withUnsafeBufferPointer { residual in
             set.kernels.depthwiseConvolution(
-              DepthwiseConvolutionArguments(
-                input: input.constant, inputRowStride: source.rowStride,
-                inputBlockStride: source.blockStride, weights: packed.constant,
-                kernelHeight: plain.kernel.height, kernelWidth: plain.kernel.width,
-                strideY: stride, strideX: stride, dilationY: dilation, dilationX: dilation,
-                output: output.pointer, outputRowStride: target.rowStride,
-                outputBlockStride: target.blockStride, outputRows: plain.outputRows,
-                outputWidth: plain.outputWidth, blocks: target.blocks, bias: bias.constant,
+              ConvolutionArguments(
+                input: input.constant, inputStrides: source.strides, weights: packed.constant,
+                window: plain.window, output: output.pointer, outputStrides: target.strides,
+                extent: target.extent,
                 epilogue: withResidual
                   ? Epilogue(
-                    activation: .leaky, alpha: 0.5, residual: residual.baseAddress,
-                    residualBlockStride: target.blockStride, residualRowStride: target.rowStride)
-                  : Epilogue()))
+                    bias: bias.constant, activation: .leaky(0.5), residual: residual.baseAddress,
+                    residualStrides: target.strides)
+                  : Epilogue(bias: bias.constant)))
           }
           var exact = plain.compute(x, w, b)
           if withResidual {

@@ -9,7 +9,8 @@ import Testing
     var bytes: [UInt8]
 
     init(
-      _ kernels: KernelTable, _ row: [Float], edge: GuardedBuffer.Edge = .end, misaligned: Int = 0
+      _ kernels: any KernelTable.Type, _ row: [Float], edge: GuardedBuffer.Edge = .end,
+      misaligned: Int = 0
     ) {
       // The bytes of the row and as many more as make whole floats, away from the edge.
       var source = row.withUnsafeBytes { Array($0) }
@@ -22,9 +23,8 @@ import Testing
       let count = FixedRow.paddedColumns(row.count) * FixedRow.bytesPerColumn
       let to = GuardedBuffer(count: count / 4, at: edge)
       summary = kernels.packFixedRow(
-        FixedRowArguments(
-          source: UnsafeRawPointer(from.pointer) + offset, columns: row.count,
-          packed: UnsafeMutableRawPointer(to.pointer)))
+        UnsafeRawPointer(from.pointer) + offset, columns: row.count,
+        to: UnsafeMutableRawPointer(to.pointer))
       bytes = Array(UnsafeRawBufferPointer(start: to.pointer, count: count))
     }
 
@@ -115,7 +115,7 @@ import Testing
     var weights: [Float]
     var packed: [Packed]
 
-    init(_ kernels: KernelTable, rows: Int, columns: Int, weights: [Float]) {
+    init(_ kernels: any KernelTable.Type, rows: Int, columns: Int, weights: [Float]) {
       self.rows = rows
       self.columns = columns
       self.weights = weights
@@ -132,7 +132,7 @@ import Testing
     }
 
     func multiply(
-      _ kernels: KernelTable, _ input: [Float], batch: Int, edge: GuardedBuffer.Edge
+      _ kernels: any KernelTable.Type, _ input: [Float], batch: Int, edge: GuardedBuffer.Edge
     ) -> [Float] {
       let bytes = packed.flatMap(\.bytes)
       let w = GuardedBuffer(
@@ -145,9 +145,11 @@ import Testing
       for part in [0..<min(1, rows), min(1, rows)..<rows] where !part.isEmpty {
         kernels.dense(
           DenseArguments(
-            weights: UnsafeRawPointer(w.pointer),
-            format: .fixed(scale: scales.constant + part.lowerBound),
-            first: part.lowerBound * stride, rowStride: stride, rows: part.count, columns: columns,
+            weights: WeightRows(
+              base: UnsafeRawPointer(w.pointer),
+              format: .fixed(scale: scales.constant + part.lowerBound),
+              first: part.lowerBound * stride, stride: stride),
+            rows: part.count, columns: columns,
             input: x.constant, inputStride: columns, batch: batch,
             output: output.pointer + part.lowerBound, outputStride: rows))
       }
@@ -156,13 +158,14 @@ import Testing
   }
 
   private func floats(
-    _ kernels: KernelTable, _ weights: [Float], _ input: [Float], rows: Int, batch: Int
+    _ kernels: any KernelTable.Type, _ weights: [Float], _ input: [Float], rows: Int, batch: Int
   ) -> [Float] {
     let columns = weights.count / rows
     var output = [Float](repeating: .nan, count: rows * batch)
     kernels.dense(
       DenseArguments(
-        weights: weights, rowStride: columns, rows: rows, columns: columns, input: input,
+        weights: WeightRows(base: weights, stride: columns), rows: rows, columns: columns,
+        input: input,
         inputStride: columns, batch: batch, output: &output, outputStride: rows))
     return output
   }

@@ -22,15 +22,12 @@ import Testing
         let output = GuardedBuffer(count: target.count, at: .end)
         for range in [0..<outputs / 2, outputs / 2..<outputs] {
           set.kernels.generalConvolution(
-            GeneralConvolutionArguments(
-              input: input.constant, inputRowStride: source.rowStride,
-              inputBlockStride: source.blockStride, weights: weights.pointer,
-              groupInputChannels: inputs / groups, groupOutputChannels: outputs / groups,
-              kernelHeight: 2, kernelWidth: 3, strideY: stride, strideX: stride,
-              dilationY: dilation, dilationX: dilation, output: output.pointer,
-              outputRowStride: target.rowStride, outputBlockStride: target.blockStride,
-              outputRows: plain.outputRows, outputWidth: plain.outputWidth,
-              firstChannel: range.lowerBound, channelCount: range.count, bias: bias.constant))
+            ConvolutionArguments(
+              input: input.constant, inputStrides: source.strides,
+              blockChannels: inputs / groups, weights: weights.constant, window: plain.window,
+              output: output.pointer, outputStrides: target.strides, extent: target.extent,
+              epilogue: Epilogue(bias: bias.constant)),
+            groupOutputs: outputs / groups, channels: range)
         }
         expectClose(target.planar(output.values), plain.compute(x, w, b), "\(set) \(groups)")
       }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Kernels
@@ -30,11 +31,15 @@ import Testing
     }
   }
 
-  @Test func everyKernelOfTheTableIsHere() {
-    let table = Mirror(reflecting: InstructionSet.baseline.kernels).children
-    let kernels = table.filter { String(describing: type(of: $0.value)).contains("->") }
+  @Test func everyKernelOfTheTableIsHere() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let source = try String(
+      contentsOf: root.appending(path: "Sources/KernelInterface/KernelTable.swift"),
+      encoding: .utf8)
+    let requirements = source.matches(of: #/\n  static func (\w+)/#).map { String($0.1) }
     let exercised = Set(Self.exercises.map(\.kernel)).union(Self.guardedByTheirOwnTests)
-    #expect(Set(kernels.compactMap(\.label)) == exercised)
+    #expect(Set(requirements) == exercised.union(["multiplyAddLoop"]))
   }
 
   @Test(arguments: availableSets) func nothingOutsideIsTouched(_ set: InstructionSet) {
@@ -62,7 +67,7 @@ import Testing
     func output(_ count: Int) -> GuardedBuffer { GuardedBuffer(count: count, at: edge) }
   }
 
-  private typealias Exercise = @Sendable (KernelTable, Buffers, Int) -> [GuardedBuffer]
+  private typealias Exercise = @Sendable (any KernelTable.Type, Buffers, Int) -> [GuardedBuffer]
 
   /// Kernels whose own tests put every buffer between guard pages, at all sizes.
   private static let guardedByTheirOwnTests: Set<String> = [
@@ -78,7 +83,7 @@ import Testing
     ("winogradInput", winogradInput), ("winogradOutput", winogradOutput),
     ("packWinogradWeights", packWinogradWeights), ("dense", dense),
     ("matrixProduct", matrixProduct), ("unary", unary), ("combine", combine), ("pool", pool),
-    ("reduce", reduce), ("reducePlane", reducePlane), ("softmax", softmax),
+    ("reduce", reduce), ("reduceBlock", reduceBlock), ("softmax", softmax),
     ("blockedSoftmax", blockedSoftmax), ("block", block), ("unblock", unblock),
   ]
 }
@@ -88,7 +93,7 @@ import Testing
 extension GuardPageTests {
   /// Blocked, planar and interleaved input; kernels of one and of nine taps, with stride 1 and 2.
   private static func convolution(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     var outputs: [GuardedBuffer] = []
@@ -105,18 +110,18 @@ extension GuardPageTests {
         let bias = buffers.input(outputBlocks * block)
         let residual = buffers.input(outputBlocks * length * block)
         let output = buffers.output(outputBlocks * length * block)
+        let strides = Strides(pixel: block, row: length * block, block: length * block)
         kernels.convolution(
           ConvolutionArguments(
-            input: input.constant, inputPixelStride: pixelStride, inputRowStride: rowStride,
-            inputBlockStride: kernel * rowStride, inputBlocks: inputBlocks,
-            blockChannels: blockChannels, weights: weights.constant, packedBlocks: inputBlocks,
-            kernelHeight: kernel, kernelWidth: kernel, strideY: stride, strideX: stride,
-            output: output.pointer, outputRowStride: length * block,
-            outputBlockStride: length * block, outputRows: 1, outputWidth: length,
-            outputBlocks: outputBlocks, bias: bias.constant,
+            input: input.constant,
+            inputStrides: Strides(pixel: pixelStride, row: rowStride, block: kernel * rowStride),
+            inputBlocks: inputBlocks, blockChannels: blockChannels, weights: weights.constant,
+            window: Window(height: kernel, width: kernel, strideY: stride, strideX: stride),
+            output: output.pointer, outputStrides: strides,
+            extent: Extent(blocks: outputBlocks, rows: 1, width: length),
             epilogue: Epilogue(
-              activation: .relu, residual: residual.constant,
-              residualBlockStride: length * block, residualRowStride: length * block)))
+              bias: bias.constant, activation: .relu, residual: residual.constant,
+              residualStrides: strides)))
         outputs.append(output)
       }
     }
@@ -124,7 +129,7 @@ extension GuardPageTests {
   }
 
   private static func depthwiseConvolution(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     var outputs: [GuardedBuffer] = []
@@ -137,20 +142,22 @@ extension GuardPageTests {
       let bias = buffers.input(blocks * block)
       let output = buffers.output(blocks * rows * length * block)
       kernels.depthwiseConvolution(
-        DepthwiseConvolutionArguments(
-          input: input.constant, inputRowStride: width * block,
-          inputBlockStride: height * width * block, weights: weights.constant,
-          kernelHeight: kernel, kernelWidth: kernel, strideY: stride, strideX: stride,
-          output: output.pointer, outputRowStride: length * block,
-          outputBlockStride: rows * length * block, outputRows: rows, outputWidth: length,
-          blocks: blocks, bias: bias.constant))
+        ConvolutionArguments(
+          input: input.constant,
+          inputStrides: Strides(row: width * block, block: height * width * block),
+          weights: weights.constant,
+          window: Window(height: kernel, width: kernel, strideY: stride, strideX: stride),
+          output: output.pointer,
+          outputStrides: Strides(row: length * block, block: rows * length * block),
+          extent: Extent(blocks: blocks, rows: rows, width: length),
+          epilogue: Epilogue(bias: bias.constant)))
       outputs.append(output)
     }
     return outputs
   }
 
   private static func generalConvolution(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     let width = length + 1
@@ -159,17 +166,19 @@ extension GuardPageTests {
     let bias = buffers.input(block)
     let output = buffers.output(length * block)
     kernels.generalConvolution(
-      GeneralConvolutionArguments(
-        input: input.constant, inputRowStride: width * block, inputBlockStride: 2 * width * block,
-        weights: weights.pointer, groupInputChannels: 2, groupOutputChannels: 2, kernelHeight: 2,
-        kernelWidth: 2, output: output.pointer, outputRowStride: length * block,
-        outputBlockStride: length * block, outputRows: 1, outputWidth: length, channelCount: block,
-        bias: bias.constant))
+      ConvolutionArguments(
+        input: input.constant,
+        inputStrides: Strides(row: width * block, block: 2 * width * block), blockChannels: 2,
+        weights: weights.constant, window: Window(height: 2, width: 2), output: output.pointer,
+        outputStrides: Strides(row: length * block, block: length * block),
+        extent: Extent(blocks: 1, rows: 1, width: length),
+        epilogue: Epilogue(bias: bias.constant)),
+      groupOutputs: 2, channels: 0..<block)
     return [output]
   }
 
   private static func packConvolutionWeights(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     let inputs = 1 + length * 7 % 20
@@ -179,10 +188,11 @@ extension GuardPageTests {
     let packed = buffers.output(outputBlocks * block * inputBlocks * block * 6)
     kernels.packConvolutionWeights(
       PackingArguments(
-        source: source.pointer, outputStride: inputs * 6, inputStride: 6, rowStride: 3,
-        columnStride: 1, outputChannels: length, inputChannels: inputs, kernelHeight: 2,
-        kernelWidth: 3, blockChannels: block, panelBlocks: kernels.panelBlocks, firstPanel: 0,
-        panelCount: outputBlocks, packed: packed.pointer))
+        source: source.pointer,
+        layout: PlainConvolution(
+          inputChannels: inputs, outputChannels: length, kernel: (2, 3)
+        ).weightLayout, panels: 0..<outputBlocks, packed: packed.pointer),
+      blockChannels: block, panelBlocks: kernels.panelBlocks)
     return [packed]
   }
 }
@@ -191,7 +201,7 @@ extension GuardPageTests {
 
 extension GuardPageTests {
   private static func winogradInput(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     let rows = 1 + length % 8
@@ -202,18 +212,18 @@ extension GuardPageTests {
       let input = buffers.input(2 * blockStride)
       let transformed = buffers.output(form.points * tiles * 2 * block)
       kernels.winogradInput(
-        WinogradInputArguments(
-          tiles: WinogradTiles(form: form, rows: rows, width: length, first: 0, count: tiles),
-          input: input.constant, inputRowStride: rowStride, inputBlockStride: blockStride,
-          inputImageStride: 0, blocks: 2,
-          transformed: transformed.pointer, tileStride: 2 * block, pointStride: tiles * 2 * block))
+        WinogradTiles(form: form, rows: rows, width: length, first: 0, count: tiles),
+        InputTransformArguments(
+          input: input.constant, inputStrides: Strides(row: rowStride, block: blockStride),
+          blocks: 0..<2, transformed: transformed.pointer,
+          transformedStrides: PointStrides(tile: 2 * block, point: tiles * 2 * block)))
       return transformed
     }
   }
 
   /// Whole outputs, and pooled ones where rows and columns are even.
   private static func winogradOutput(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     let rows = 1 + length % 8
@@ -234,21 +244,20 @@ extension GuardPageTests {
         let rowStride = length / step * block
         let blockStride = rows / step * rowStride
         let output = buffers.output(outputBlocks * blockStride)
-        var epilogue = Epilogue(activation: .relu)
-        if step == 1 {
-          epilogue.residual = residual.constant
-          epilogue.residualBlockStride = blockStride
-          epilogue.residualRowStride = rowStride
-        }
-        kernels.winogradOutput(
-          WinogradOutputArguments(
-            tiles: WinogradTiles(form: form, rows: rows, width: length, first: 0, count: tiles),
-            transformed: transformed.constant, tileStride: block, pointStride: tiles * block,
-            channels: block, weights: weights.constant, panelCount: panels,
-            products: products.pointer, productStride: productStride, output: output.pointer,
-            outputRowStride: rowStride, outputBlockStride: blockStride, outputImageStride: 0,
-            outputBlocks: outputBlocks, bias: bias.constant, epilogue: epilogue,
-            poolsMaximum: step == 2))
+        let strides = Strides(row: rowStride, block: blockStride)
+        var arguments = WinogradOutputArguments(
+          tiles: WinogradTiles(form: form, rows: rows, width: length, first: 0, count: tiles),
+          transformed: transformed.constant,
+          transformedStrides: PointStrides(tile: block, point: tiles * block),
+          panels: WinogradPanels(
+            weights: weights.constant, channels: block, range: 0..<panels),
+          products: products.pointer, productStride: productStride, output: output.pointer,
+          outputStrides: strides, outputBlocks: outputBlocks,
+          epilogue: Epilogue(
+            bias: bias.constant, activation: .relu,
+            residual: step == 1 ? residual.constant : nil, residualStrides: strides))
+        arguments.poolsMaximum = step == 2
+        kernels.winogradOutput(arguments)
         outputs.append(output)
       }
     }
@@ -256,7 +265,7 @@ extension GuardPageTests {
   }
 
   private static func packWinogradWeights(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     let inputs = 1 + length % 5
@@ -266,12 +275,15 @@ extension GuardPageTests {
       let scale = buffers.input(length)
       let packed = buffers.output(form.points * blocks * block * block)
       kernels.packWinogradWeights(
-        WinogradPackingArguments(
-          form: form, source: source.pointer, outputStride: inputs * form.taps,
-          inputStride: form.taps, rowStride: form.horizontal.taps, columnStride: 1,
-          outputChannels: length, inputChannels: inputs, scale: scale.constant, firstPanel: 0,
-          panelCount: (blocks + kernels.panelBlocks - 1) / kernels.panelBlocks,
-          packed: packed.pointer))
+        PackingArguments(
+          source: source.pointer,
+          layout: PlainConvolution(
+            inputChannels: inputs, outputChannels: length,
+            kernel: (form.vertical.taps, form.horizontal.taps)
+          ).weightLayout,
+          panels: 0..<(blocks + kernels.panelBlocks - 1) / kernels.panelBlocks,
+          packed: packed.pointer),
+        form: form, scale: scale.constant)
       return packed
     }
   }
@@ -282,7 +294,7 @@ extension GuardPageTests {
 extension GuardPageTests {
   /// Both formats; half-precision weights end or begin in the middle of a float.
   private static func dense(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let rows = 1 + length % 9
     let batch = 1 + length % 3
@@ -296,28 +308,28 @@ extension GuardPageTests {
       let slack = buffers.edge == .end ? (4 - bytes % 4) % 4 : 0
       kernels.dense(
         DenseArguments(
-          weights: UnsafeRawPointer(weights.pointer) + slack, format: format, rowStride: length,
+          weights: WeightRows(
+            base: UnsafeRawPointer(weights.pointer) + slack, format: format, stride: length),
           rows: rows, columns: length, input: input.constant, inputStride: length, batch: batch,
-          bias: bias.constant, output: output.pointer, outputStride: rows,
-          epilogue: Epilogue(activation: .leaky, alpha: 0.5)))
+          output: output.pointer, outputStride: rows,
+          epilogue: Epilogue(bias: bias.constant, activation: .leaky(0.5))))
       outputs.append(output)
     }
     return outputs
   }
 
   private static func matrixProduct(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let (rows, depth) = (1 + length * 5 % 16, 1 + length % 7)
     let a = buffers.input(rows * depth)
     let b = buffers.input(depth * length)
-    let rowBias = buffers.input(rows)
     let columnBias = buffers.input(length)
     let c = buffers.output(rows * length)
     kernels.matrixProduct(
       MatrixProductArguments(
         a: a.constant, aStride: depth, b: b.constant, bStride: length, c: c.pointer,
-        cStride: length, rows: rows, columns: length, depth: depth, rowBias: rowBias.constant,
+        cStride: length, rows: rows, columns: length, depth: depth,
         columnBias: columnBias.constant))
     return [c]
   }
@@ -327,7 +339,7 @@ extension GuardPageTests {
 
 extension GuardPageTests {
   private static func unary(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     UnaryFunction.allCases.map { function in
       let input = buffers.input(length)
@@ -341,7 +353,7 @@ extension GuardPageTests {
   }
 
   private static func combine(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     var outputs: [GuardedBuffer] = []
@@ -371,7 +383,7 @@ extension GuardPageTests {
   }
 
   private static func pool(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     // Of rows and columns alike; the only row takes the first of each.
@@ -385,10 +397,10 @@ extension GuardPageTests {
           guard let starts = starts.baseAddress, let ends = ends.baseAddress else { return }
           kernels.pool(
             PoolingArguments(
-              function: function, input: input.constant, inputRowStride: (length + 2) * block,
-              output: output.pointer, outputRowStride: length * block, outputRows: 1,
-              outputWidth: length, rowStarts: starts, rowEnds: ends, columnStarts: starts,
-              columnEnds: ends))
+              function: function, rows: PoolingWindows(count: 1, starts: starts, ends: ends),
+              columns: PoolingWindows(count: length, starts: starts, ends: ends),
+              input: input.constant, inputRowStride: (length + 2) * block,
+              output: output.pointer, outputRowStride: length * block))
         }
       }
       return output
@@ -396,44 +408,37 @@ extension GuardPageTests {
   }
 
   private static func reduce(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let input = buffers.input(length)
     for function in Reduction.allCases {
-      _ = kernels.reduce(
-        ReductionArguments(function: function, input: input.constant, count: length))
+      _ = kernels.reduce(function, input.constant, count: length)
     }
     return []
   }
 
-  private static func reducePlane(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+  private static func reduceBlock(
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
-    let block = kernels.channelBlock
-    let rows = 1 + length % 3
-    let input = buffers.input(rows * length * block)
+    let input = buffers.input(length * kernels.channelBlock)
     return Reduction.allCases.map { function in
-      let output = buffers.output(block)
-      kernels.reducePlane(
-        PlaneReductionArguments(
-          function: function, input: input.constant, inputRowStride: length * block, rows: rows,
-          width: length, output: output.pointer))
+      let output = buffers.output(kernels.channelBlock)
+      kernels.reduceBlock(function, input.constant, pixels: length, to: output.pointer)
       return output
     }
   }
 
   private static func softmax(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let input = buffers.input(length)
     let output = buffers.output(length)
-    kernels.softmax(
-      SoftmaxArguments(input: input.constant, output: output.pointer, count: length))
+    kernels.softmax(input.constant, to: output.pointer, count: length)
     return [output]
   }
 
   private static func blockedSoftmax(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     let pixels = 1 + length % 4
@@ -441,9 +446,8 @@ extension GuardPageTests {
     let input = buffers.input(blocks * pixels * block)
     let output = buffers.output(blocks * pixels * block)
     kernels.blockedSoftmax(
-      BlockedSoftmaxArguments(
-        input: input.constant, inputBlockStride: pixels * block, output: output.pointer,
-        outputBlockStride: pixels * block, pixels: pixels, channels: length))
+      input.constant, blockStride: pixels * block, to: output.pointer,
+      outputBlockStride: pixels * block, pixels: pixels, channels: length)
     return [output]
   }
 }
@@ -451,50 +455,45 @@ extension GuardPageTests {
 // MARK: - Layouts
 
 extension GuardPageTests {
-  /// Planes and interleaved pixels, floats and bytes.
+  /// Planes and interleaved pixels.
   private static func block(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     var outputs: [GuardedBuffer] = []
     for channels in [1, 3, block - 1, block] {
-      for format in [ScalarFormat.float32, .uint8] {
-        for isPlanar in [true, false] {
-          let elements = 2 * length * channels
-          let bytes = elements * (format == .float32 ? 4 : 1)
-          let input = buffers.input((bytes + 3) / 4)
-          let slack = buffers.edge == .end ? (4 - bytes % 4) % 4 : 0
-          let output = buffers.output(2 * length * block)
-          kernels.block(
-            BlockingArguments(
-              input: UnsafeRawPointer(input.pointer) + slack, format: format,
-              channelStride: isPlanar ? 2 * length : 1,
-              rowStride: isPlanar ? length : length * channels,
-              pixelStride: isPlanar ? 1 : channels, channels: channels,
-              scale: buffers.input(channels).constant, bias: buffers.input(channels).constant,
-              output: output.pointer, outputRowStride: length * block, rows: 2, width: length))
-          outputs.append(output)
-        }
+      for strides in strides(channels, length) {
+        let input = buffers.input(2 * length * channels)
+        let output = buffers.output(2 * length * block)
+        kernels.block(
+          input.constant, strides, channels: channels, rows: 2, width: length,
+          scale: buffers.input(channels).constant, bias: buffers.input(channels).constant,
+          to: output.pointer, rowStride: length * block)
+        outputs.append(output)
       }
     }
     return outputs
   }
 
+  private static func strides(_ channels: Int, _ length: Int) -> [Strides] {
+    [
+      Strides(pixel: 1, row: length, block: 2 * length),
+      Strides(pixel: channels, row: length * channels, block: 1),
+    ]
+  }
+
   private static func unblock(
-    _ kernels: KernelTable, _ buffers: Buffers, _ length: Int
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     var outputs: [GuardedBuffer] = []
     for channels in [1, 3, block - 1, block] {
-      for isPlanar in [true, false] {
+      for strides in strides(channels, length) {
         let input = buffers.input(2 * length * block)
         let output = buffers.output(2 * length * channels)
         kernels.unblock(
-          UnblockingArguments(
-            input: input.constant, inputRowStride: length * block, output: output.pointer,
-            channelStride: isPlanar ? 2 * length : 1,
-            rowStride: isPlanar ? length : length * channels,
-            pixelStride: isPlanar ? 1 : channels, channels: channels, rows: 2, width: length))
+          input.constant, rowStride: length * block, channels: channels, rows: 2, width: length,
+          to: output.pointer, strides)
         outputs.append(output)
       }
     }

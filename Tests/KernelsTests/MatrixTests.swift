@@ -37,7 +37,8 @@ import Testing
     }
 
     func compute(
-      _ kernels: KernelTable, _ format: WeightFormat, range: Range<Int>? = nil, misaligned: Int = 0,
+      _ kernels: any KernelTable.Type, _ format: WeightFormat, range: Range<Int>? = nil,
+      misaligned: Int = 0,
       edge: GuardedBuffer.Edge = .end, epilogue: Epilogue = Epilogue()
     ) -> [Float] {
       let range = range ?? 0..<rows
@@ -58,13 +59,16 @@ import Testing
       let b = GuardedBuffer(Array(bias[range]), at: edge)
       let y = GuardedBuffer(count: range.count * batch, at: edge)
       let elementSize = format.isSingle ? 4 : 2
+      var epilogue = epilogue
+      epilogue.bias = b.constant
       kernels.dense(
         DenseArguments(
-          weights: UnsafeRawPointer(w.pointer)
-            + (front + misaligned + range.lowerBound * columns * elementSize),
-          format: format, rowStride: columns, rows: range.count, columns: columns,
-          input: x.constant, inputStride: columns, batch: batch, bias: b.constant,
-          output: y.pointer, outputStride: range.count, epilogue: epilogue))
+          weights: WeightRows(
+            base: UnsafeRawPointer(w.pointer)
+              + (front + misaligned + range.lowerBound * columns * elementSize),
+            format: format, stride: columns),
+          rows: range.count, columns: columns, input: x.constant, inputStride: columns,
+          batch: batch, output: y.pointer, outputStride: range.count, epilogue: epilogue))
       return y.values
     }
   }
@@ -110,15 +114,15 @@ import Testing
         == plain.map { $0 < 0 ? 0 : $0 })
     #expect(
       dense.compute(
-        set.kernels, .float32, epilogue: Epilogue(activation: .clip, lower: -0.5, upper: 0.5))
+        set.kernels, .float32, epilogue: Epilogue(activation: .clip(lower: -0.5, upper: 0.5)))
         == plain.map { min(max($0, -0.5), 0.5) })
     #expect(
-      dense.compute(set.kernels, .float32, epilogue: Epilogue(activation: .leaky, alpha: 0.25))
+      dense.compute(set.kernels, .float32, epilogue: Epilogue(activation: .leaky(0.25)))
         == plain.map { $0 < 0 ? $0 * 0.25 : $0 })
     slopes.withUnsafeBufferPointer {
       #expect(
         dense.compute(
-          set.kernels, .float32, epilogue: Epilogue(activation: .prelu, slopes: $0.baseAddress))
+          set.kernels, .float32, epilogue: Epilogue(activation: .prelu($0.baseAddress!)))
           == zip(plain, slopes).map { $0 < 0 ? $0 * $1 : $0 })
     }
   }
@@ -131,8 +135,8 @@ import Testing
     halves.withUnsafeBytes { bytes in
       set.kernels.dense(
         DenseArguments(
-          weights: bytes.baseAddress!, format: .float16, rowStride: 1, rows: halves.count,
-          columns: 1, input: one, output: &found))
+          weights: WeightRows(base: bytes.baseAddress!, format: .float16, stride: 1),
+          rows: halves.count, columns: 1, input: one, output: &found))
     }
     for (half, value) in zip(halves, found) {
       let exact = Float(Float16(bitPattern: half))
@@ -148,13 +152,12 @@ import Testing
       var generator = Generator(state: UInt64(m + n + k))
       let a = generator.floats(m * k)
       let b = generator.floats(k * n)
-      let rowBias = generator.floats(m)
       let columnBias = generator.floats(n)
       var exact: [(Double, Double)] = []
       for row in 0..<m {
         for column in 0..<n {
-          var sum = Double(rowBias[row]) + Double(columnBias[column])
-          var size = abs(Double(rowBias[row])) + abs(Double(columnBias[column]))
+          var sum = Double(columnBias[column])
+          var size = abs(sum)
           for i in 0..<k {
             sum += Double(a[row * k + i]) * Double(b[i * n + column])
             size += abs(Double(a[row * k + i]) * Double(b[i * n + column]))
@@ -164,12 +167,12 @@ import Testing
       }
       for edge in GuardedBuffer.Edge.allCases {
         let (x, y) = (GuardedBuffer(a, at: edge), GuardedBuffer(b, at: edge))
-        let (r, c) = (GuardedBuffer(rowBias, at: edge), GuardedBuffer(columnBias, at: edge))
+        let c = GuardedBuffer(columnBias, at: edge)
         let z = GuardedBuffer(count: m * n, at: edge)
         set.kernels.matrixProduct(
           MatrixProductArguments(
             a: x.constant, aStride: k, b: y.constant, bStride: n, c: z.pointer, cStride: n,
-            rows: m, columns: n, depth: k, rowBias: r.constant, columnBias: c.constant))
+            rows: m, columns: n, depth: k, columnBias: c.constant))
         expectClose(z.values, exact, "\(set) \(m) x \(n) x \(k)")
 
         // In two calls, split by rows and by columns, with the same bits.
@@ -182,7 +185,7 @@ import Testing
               a: x.constant + rows.lowerBound * k, aStride: k, b: y.constant + columns.lowerBound,
               bStride: n, c: parts.pointer + (rows.lowerBound * n + columns.lowerBound), cStride: n,
               rows: rows.count, columns: columns.count, depth: k,
-              rowBias: r.constant + rows.lowerBound, columnBias: c.constant + columns.lowerBound))
+              columnBias: c.constant + columns.lowerBound))
         }
         #expect(parts.values == z.values)
       }

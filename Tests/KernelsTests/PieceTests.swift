@@ -30,11 +30,12 @@ import Testing
           let input = GuardedBuffer(values, at: edge)
           let output = GuardedBuffer(count: 25 * tiles * channels, at: edge)
           set.kernels.pieceInput(
-            PieceInputArguments(
-              input: input.constant, inputRowStride: width * blockChannels,
-              inputBlockStride: planeStride, blockChannels: blockChannels, blocks: blocks,
-              rows: rows, width: width, tiles: tiles, transformed: output.pointer,
-              tileStride: channels, pointStride: tiles * channels))
+            tiles: tiles, blockChannels: blockChannels, rows: rows, width: width,
+            InputTransformArguments(
+              input: input.constant,
+              inputStrides: Strides(row: width * blockChannels, block: planeStride),
+              blocks: 0..<blocks, transformed: output.pointer,
+              transformedStrides: PointStrides(tile: channels, point: tiles * channels)))
           let found = output.values
           for t in 0..<tiles {
             for c in 0..<channels {
@@ -67,12 +68,11 @@ import Testing
       for edge in GuardedBuffer.Edge.allCases {
         let output = GuardedBuffer(count: 2 * rows * width * block, at: edge)
         set.kernels.pieceOutput(
-          PieceOutputArguments(
-            products: input.constant, productPointStride: 2 * tiles * block,
-            productBlockStride: tiles * block, tiles: tiles, output: output.pointer,
-            outputRowStride: width * block, outputBlockStride: rows * width * block,
-            outputBlocks: 2, rows: rows, width: width, bias: biases.constant,
-            epilogue: Epilogue(activation: .relu)))
+          products: input.constant, pointStride: 2 * tiles * block, blockStride: tiles * block,
+          tiles: tiles, output: output.pointer,
+          outputStrides: Strides(row: width * block, block: rows * width * block),
+          extent: Extent(blocks: 2, rows: rows, width: width),
+          epilogue: Epilogue(bias: biases.constant, activation: .relu))
         let found = output.values
         for t in 0..<tiles {
           for c in 0..<2 * block {
@@ -108,10 +108,9 @@ import Testing
           Array(products[start..<start + (tiles + pieces - 1) * columns]), at: .end)
         for row in 0..<2 {
           set.kernels.pieceSums(
-            PieceSumArguments(
-              products: values.constant + row * pieces * channels, productTileStride: columns,
-              tiles: tiles, pieces: pieces, channels: channels,
-              sums: sums.pointer + point * sumStride, accumulates: row > 0))
+            products: values.constant + row * pieces * channels, tileStride: columns,
+            tiles: tiles, pieces: pieces, channels: channels,
+            sums: sums.pointer + point * sumStride, accumulates: row > 0)
         }
         expected[point] = (0..<tiles * channels).map { index in
           let (t, c) = index.quotientAndRemainder(dividingBy: channels)
@@ -124,10 +123,9 @@ import Testing
       let biases = GuardedBuffer(bias, at: .end)
       let output = GuardedBuffer(count: channels * rows * width, at: .end)
       set.kernels.pieceSumOutput(
-        PieceSumOutputArguments(
-          sums: sums.constant, pointStride: sumStride, tiles: tiles, channels: channels,
-          output: output.pointer, outputRowStride: width, outputPlaneStride: rows * width,
-          rows: rows, width: width, bias: biases.constant))
+        sums: sums.constant, pointStride: sumStride, tiles: tiles, output: output.pointer,
+        outputStrides: Strides(row: width, block: rows * width),
+        extent: Extent(blocks: channels, rows: rows, width: width), bias: biases.constant)
       let found = output.values
       for c in 0..<channels {
         for t in 0..<tiles {

@@ -48,14 +48,13 @@ import Testing
       let pixels = plain.outputRows * plain.outputWidth
       let output = GuardedBuffer(count: plain.outputChannels * pixels, at: edge)
       set.kernels.planarConvolution(
-        PlanarConvolutionArguments(
-          input: input.constant, inputRowStride: source.rowStride,
-          inputPlaneStride: source.blockStride, inputs: plain.inputChannels,
-          weights: weights.constant, kernelHeight: plain.kernel.height,
-          kernelWidth: plain.kernel.width, dilationY: plain.dilation.y, dilationX: plain.dilation.x,
-          output: output.pointer, outputRowStride: plain.outputWidth, outputPlaneStride: pixels,
-          outputs: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth,
-          bias: bias.constant))
+        ConvolutionArguments(
+          input: input.constant, inputStrides: source.strides, inputBlocks: plain.inputChannels,
+          weights: weights.constant, window: plain.window, output: output.pointer,
+          outputStrides: Strides(row: plain.outputWidth, block: pixels),
+          extent: Extent(
+            blocks: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth),
+          epilogue: Epilogue(bias: bias.constant)))
       expectClose(
         output.values, plain.compute(x, w, b),
         "\(set) \(plain.outputChannels) outputs, width \(plain.outputWidth), \(plain.kernel)")

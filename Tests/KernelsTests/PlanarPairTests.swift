@@ -77,22 +77,20 @@ import Testing
                 ? zeros : border + x[start..<start + plain.width] + border, at: edge)
           }
           set.kernels.planarPairRows(
-            PlanarPairRows(
-              d0: lines[0].constant, d1: lines[1].constant, d2: lines[2].constant,
-              d3: lines[3].constant, output: prepared.pointer + channel * 4 * width,
-              outputRowStride: width, count: width,
-              ahead: 2 * plain.width))
+            lines[0].constant, lines[1].constant, lines[2].constant, lines[3].constant,
+            to: prepared.pointer + channel * 4 * width, rowStride: width, count: width,
+            ahead: 2 * plain.width)
         }
         let pixels = rows * plain.outputWidth
         let output = GuardedBuffer(count: plain.outputChannels * pixels, at: edge)
         set.kernels.planarPair(
-          PlanarPairArguments(
-            input: prepared.constant, inputRowStride: width, inputPlaneStride: 4 * width,
-            inputs: plain.inputChannels, weights: weights.constant,
-            kernelWidth: plain.kernel.width, dilationX: plain.dilation.x, output: output.pointer,
-            outputRowStride: plain.outputWidth, outputPlaneStride: pixels,
-            outputs: plain.outputChannels, rows: rows, width: plain.outputWidth,
-            bias: bias.constant))
+          ConvolutionArguments(
+            input: prepared.constant, inputStrides: Strides(row: width, block: 4 * width),
+            inputBlocks: plain.inputChannels, weights: weights.constant, window: plain.window,
+            output: output.pointer,
+            outputStrides: Strides(row: plain.outputWidth, block: pixels),
+            extent: Extent(blocks: plain.outputChannels, rows: rows, width: plain.outputWidth),
+            epilogue: Epilogue(bias: bias.constant)))
         let plane = plain.outputRows * plain.outputWidth
         let part = (0..<plain.outputChannels).flatMap { channel -> [(Double, Double)] in
           let start = channel * plane + y * plain.outputWidth

@@ -17,7 +17,8 @@ import Testing
       }
     }
 
-    func compute(_ kernels: KernelTable, _ function: PoolingFunction, _ planar: [Float]) -> [Float]
+    func compute(_ kernels: any KernelTable.Type, _ function: PoolingFunction, _ planar: [Float])
+      -> [Float]
     {
       let block = kernels.channelBlock
       let source = BlockedPlanes(channels: block, rows: rows, width: width, halo: 0, block: block)
@@ -33,10 +34,11 @@ import Testing
       .map { $0.map { Int32($0) } }
       kernels.pool(
         PoolingArguments(
-          function: function, input: input.constant, inputRowStride: source.rowStride,
-          output: output.pointer, outputRowStride: target.rowStride, outputRows: y.count,
-          outputWidth: x.count, rowStarts: lists[0], rowEnds: lists[1], columnStarts: lists[2],
-          columnEnds: lists[3], rowCounts: counts, columnCounts: counts))
+          function: function,
+          rows: PoolingWindows(count: y.count, starts: lists[0], ends: lists[1], counts: counts),
+          columns: PoolingWindows(count: x.count, starts: lists[2], ends: lists[3], counts: counts),
+          input: input.constant, inputRowStride: source.rowStride, output: output.pointer,
+          outputRowStride: target.rowStride))
       return target.planar(output.values)
     }
 

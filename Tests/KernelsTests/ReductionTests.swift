@@ -22,8 +22,7 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
       let x = generator.floats(count, in: -1.2...1.2)
       let buffer = GuardedBuffer(x, at: .end)
       for function in Reduction.allCases {
-        let y = set.kernels.reduce(
-          ReductionArguments(function: function, input: buffer.constant, count: count))
+        let y = set.kernels.reduce(function, buffer.constant, count: count)
         let exact = plain(function, x)
         #expect(
           exact.isInfinite
@@ -39,33 +38,26 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
         var x = [Float](repeating: 1, count: count)
         x[position] = .nan
         for function in [Reduction.maximum, .minimum, .sum] {
-          let y = set.kernels.reduce(
-            ReductionArguments(function: function, input: x, count: count))
+          let y = set.kernels.reduce(function, x, count: count)
           #expect(y.isNaN, "\(set) \(function) \(position) of \(count)")
         }
       }
     }
   }
 
-  @Test(arguments: availableSets) func planes(_ set: InstructionSet) {
+  @Test(arguments: availableSets) func blocks(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
     var generator = Generator(state: 3)
-    for (rows, width) in [(1, 1), (1, 2), (3, 7), (13, 13), (8, 30)] {
-      let planes = BlockedPlanes(channels: block, rows: rows, width: width, halo: 1, block: block)
-      let x = generator.floats(block * rows * width, in: -1.1...1.1)
-      let input = GuardedBuffer(planes.blocked(x, padding: .nan), at: .end)
+    for pixels in [1, 2, 7, 13, 30, 240] {
+      let x = generator.floats(block * pixels, in: -1.1...1.1)
+      let input = GuardedBuffer(x, at: .end)
       for function in Reduction.allCases {
         let output = GuardedBuffer(count: block, at: .end)
-        set.kernels.reducePlane(
-          PlaneReductionArguments(
-            function: function, input: input.constant + planes.origin,
-            inputRowStride: planes.rowStride, rows: rows, width: width, output: output.pointer))
+        set.kernels.reduceBlock(function, input.constant, pixels: pixels, to: output.pointer)
         for (channel, y) in output.values.enumerated() {
-          let exact = plain(
-            function, Array(x[channel * rows * width..<(channel + 1) * rows * width]))
+          let exact = plain(function, (0..<pixels).map { x[$0 * block + channel] })
           #expect(
-            abs(Double(y) - exact) <= 1e-6 * Double(rows * width + 1),
-            "\(set) \(function) \(channel)")
+            abs(Double(y) - exact) <= 1e-6 * Double(pixels + 1), "\(set) \(function) \(channel)")
         }
       }
     }
@@ -84,8 +76,7 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
       for range in [Float(-3)...3, -90...90, 500...1000] {
         let x = generator.floats(count, in: range)
         let buffer = GuardedBuffer(x, at: .end)
-        set.kernels.softmax(
-          SoftmaxArguments(input: buffer.constant, output: buffer.pointer, count: count))
+        set.kernels.softmax(buffer.constant, to: buffer.pointer, count: count)
         for (y, exact) in zip(buffer.values, Self.softmax(x)) {
           #expect(abs(Double(y) - exact) <= 1e-6 * exact + 1e-44, "\(set) \(count)")
         }
@@ -102,9 +93,8 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
       let x = generator.floats(channels * pixels, in: -120 ... -100)
       let buffer = GuardedBuffer(planes.blocked(x, padding: 7), at: .end)
       set.kernels.blockedSoftmax(
-        BlockedSoftmaxArguments(
-          input: buffer.constant, inputBlockStride: planes.blockStride, output: buffer.pointer,
-          outputBlockStride: planes.blockStride, pixels: pixels, channels: channels))
+        buffer.constant, blockStride: planes.blockStride, to: buffer.pointer,
+        outputBlockStride: planes.blockStride, pixels: pixels, channels: channels)
       let y = planes.planar(buffer.values)
       for pixel in 0..<pixels {
         let exact = Self.softmax((0..<channels).map { x[$0 * pixels + pixel] })

@@ -57,7 +57,8 @@ import Testing
   }
 
   private func compute(
-    _ test: Case, _ input: [Float], _ weights: [Float], _ bias: [Float], _ kernels: KernelTable
+    _ test: Case, _ input: [Float], _ weights: [Float], _ bias: [Float],
+    _ kernels: any KernelTable.Type
   ) -> [Float] {
     let block = kernels.channelBlock
     let plain = test.plain
@@ -89,11 +90,11 @@ import Testing
     let b = GuardedBuffer(
       bias + [Float](repeating: 0, count: target.blocks * block - bias.count), at: test.edge)
     var epilogue = test.epilogue
+    epilogue.bias = b.constant
     let addends = test.residual.map { blocked($0, target, plain.outputChannels) }
     if let addends {
       epilogue.residual = addends.constant + target.origin
-      epilogue.residualRowStride = target.rowStride
-      epilogue.residualBlockStride = target.blockStride
+      epilogue.residualStrides = target.strides
     }
     let all = StrassenPairs(
       images: test.images, rows: plain.outputRows, width: plain.outputWidth, first: 0, count: 0
@@ -107,13 +108,12 @@ import Testing
         count: count)
       let sums = GuardedBuffer(count: 7 * count * half.inputs, at: test.edge)
       kernels.strassenInput(
-        StrassenInputArguments(
-          pairs: pairs, input: x.constant + source.origin,
-          inputPixelStride: plain.stride.x * block,
-          inputRowStride: plain.stride.y * source.rowStride,
-          inputBlockStride: source.blockStride, inputImageStride: source.count,
-          blocks: half.inputs / block, allBlocks: source.blocks, sums: sums.pointer,
-          productStride: count * half.inputs))
+        pairs, input: x.constant + source.origin,
+        inputStrides: Strides(
+          pixel: plain.stride.x * block, row: plain.stride.y * source.rowStride,
+          block: source.blockStride, image: source.count),
+        blocks: half.inputs / block, allBlocks: source.blocks, sums: sums.pointer,
+        productStride: count * half.inputs)
       let panelChannels = kernels.panelBlocks * block
       for channel in stride(from: 0, to: half.outputs, by: panelChannels) {
         let width = min(panelChannels, half.outputs - channel)
@@ -129,13 +129,10 @@ import Testing
           }
         }
         kernels.strassenOutput(
-          StrassenOutputArguments(
-            pairs: pairs, products: GuardedBuffer(products, at: test.edge).constant,
-            productStride: count * width, width: width, channel: channel,
-            halfChannels: half.outputs, channels: target.blocks * block,
-            output: y.pointer + target.origin, outputRowStride: target.rowStride,
-            outputBlockStride: target.blockStride, outputImageStride: target.count,
-            bias: b.constant, epilogue: epilogue, residualImageStride: target.count))
+          pairs, products: GuardedBuffer(products, at: test.edge).constant,
+          productStride: count * width, width: width, channel: channel,
+          halfChannels: half.outputs, channels: target.blocks * block,
+          output: y.pointer + target.origin, outputStrides: target.strides, epilogue: epilogue)
       }
       first += count
     }
@@ -206,10 +203,10 @@ import Testing
     let activations: [(Epilogue, (Float, Int) -> Float)] = [
       (Epilogue(), { x, _ in x }),
       (Epilogue(activation: .relu), { x, _ in max(x, 0) }),
-      (Epilogue(activation: .clip, lower: -20, upper: 60), { x, _ in min(max(x, -20), 60) }),
-      (Epilogue(activation: .leaky, alpha: 0.25), { x, _ in x < 0 ? x * 0.25 : x }),
+      (Epilogue(activation: .clip(lower: -20, upper: 60)), { x, _ in min(max(x, -20), 60) }),
+      (Epilogue(activation: .leaky(0.25)), { x, _ in x < 0 ? x * 0.25 : x }),
       (
-        Epilogue(activation: .prelu, slopes: slopeBuffer.constant),
+        Epilogue(activation: .prelu(slopeBuffer.constant)),
         { x, channel in x < 0 ? x * slopes[channel] : x }
       ),
     ]

@@ -43,6 +43,10 @@ struct BlockedPlanes {
   var rowStride: Int { (width + 2 * halo) * block }
   var blockStride: Int { (rows + 2 * halo) * rowStride }
   var count: Int { blocks * blockStride }
+  var strides: Strides {
+    Strides(pixel: block, row: rowStride, block: blockStride, image: count)
+  }
+  var extent: Extent { Extent(blocks: blocks, rows: rows, width: width) }
   /// Of pixel (0, 0), inside the border.
   var origin: Int { halo * rowStride + halo * block }
 

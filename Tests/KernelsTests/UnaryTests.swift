@@ -35,7 +35,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
 
 @Suite struct UnaryTests {
   static func apply(
-    _ kernels: KernelTable, _ function: UnaryFunction, _ x: [Float], alpha: Float = 0,
+    _ kernels: any KernelTable.Type, _ function: UnaryFunction, _ x: [Float], alpha: Float = 0,
     beta: Float = 0, scale: Float = 1, shift: Float = 0
   ) -> [Float] {
     let input = GuardedBuffer(x, at: .end)

@@ -33,13 +33,12 @@ import Testing
         // In two calls, the second of which begins anywhere.
         for part in [0..<count / 2, count / 2..<count] {
           set.kernels.upsampledInput(
-            UpsampledInputArguments(
-              tiles: UpsampledTiles(
-                rows: rows, width: width, first: part.lowerBound, count: part.count),
-              input: input.constant, inputRowStride: width * block,
-              inputBlockStride: rows * width * block, blocks: 2,
-              transformed: output.pointer + part.lowerBound * 2 * block, tileStride: 2 * block,
-              pointStride: count * 2 * block))
+            UpsampledTiles(rows: rows, width: width, first: part.lowerBound, count: part.count),
+            InputTransformArguments(
+              input: input.constant,
+              inputStrides: Strides(row: width * block, block: rows * width * block),
+              blocks: 0..<2, transformed: output.pointer + part.lowerBound * 2 * block,
+              transformedStrides: PointStrides(tile: 2 * block, point: count * 2 * block)))
         }
         let found = output.values
         for t in 0..<count {
@@ -73,12 +72,10 @@ import Testing
         let output = GuardedBuffer(count: 4 * rows * width * block, at: edge)
         for phase in 0..<4 {
           set.kernels.upsampledOutput(
-            UpsampledOutputArguments(
-              tiles: UpsampledTiles(rows: rows, width: width, first: 0, count: count),
-              phaseY: phase / 2, phaseX: phase % 2, products: input.constant,
-              pointStride: count * block, output: output.pointer,
-              outputRowStride: 2 * width * block, bias: biases.constant,
-              epilogue: Epilogue(activation: .relu)))
+            UpsampledTiles(rows: rows, width: width, first: 0, count: count), phaseY: phase / 2,
+            phaseX: phase % 2, products: input.constant, pointStride: count * block,
+            output: output.pointer, outputRowStride: 2 * width * block,
+            epilogue: Epilogue(bias: biases.constant, activation: .relu))
         }
         let found = output.values
         for t in 0..<count {

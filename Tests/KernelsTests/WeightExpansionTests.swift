@@ -6,7 +6,8 @@ import Testing
 @Suite struct WeightExpansionTests {
   /// The elements of `range`, read from bytes with a page behind or before them that nobody may touch.
   private func expand(
-    _ bytes: [UInt8], _ format: CompressedFormat, _ range: Range<Int>, _ kernels: KernelTable,
+    _ bytes: [UInt8], _ format: CompressedFormat, _ range: Range<Int>,
+    _ kernels: any KernelTable.Type,
     _ edge: GuardedBuffer.Edge
   ) -> [Float] {
     let padding = [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)

@@ -50,13 +50,13 @@ import Testing
     let input = GuardedBuffer(values, at: .end)
     let output = GuardedBuffer(count: points * block, at: .begin)
     set.kernels.winogradInput(
-      WinogradInputArguments(
-        tiles: WinogradTiles(
-          form: form, rows: form.vertical.outputs, width: form.horizontal.outputs, first: 0,
-          count: 1),
-        input: input.constant, inputRowStride: columns * block, inputBlockStride: 0,
-        inputImageStride: 0, blocks: 1, transformed: output.pointer, tileStride: block,
-        pointStride: block))
+      WinogradTiles(
+        form: form, rows: form.vertical.outputs, width: form.horizontal.outputs, first: 0,
+        count: 1),
+      InputTransformArguments(
+        input: input.constant, inputStrides: Strides(row: columns * block), blocks: 0..<1,
+        transformed: output.pointer,
+        transformedStrides: PointStrides(tile: block, point: block)))
     for lane in 0..<block {
       let d = (0..<rows).map { y in
         (0..<columns).map { x in Fraction(Int(values[(y * columns + x) * block + lane])) }
@@ -120,10 +120,13 @@ import Testing
   private func pack(
     _ weights: [Float], _ form: WinogradForm, inputs: Int, outputs: Int,
     scale: GuardedBuffer? = nil,
-    _ kernels: KernelTable
+    _ kernels: any KernelTable.Type
   ) -> [Float] {
     let block = kernels.channelBlock
     let blocks = (outputs + block - 1) / block
+    let plain = PlainConvolution(
+      inputChannels: inputs, outputChannels: outputs,
+      kernel: (form.vertical.taps, form.horizontal.taps))
     let source = GuardedBuffer(weights, at: .end)
     let packed = GuardedBuffer(
       count: form.points * blocks * block * ((inputs + block - 1) / block)
@@ -131,11 +134,10 @@ import Testing
     let panels = (blocks + kernels.panelBlocks - 1) / kernels.panelBlocks
     for panel in 0..<panels {
       kernels.packWinogradWeights(
-        WinogradPackingArguments(
-          form: form, source: source.pointer, outputStride: inputs * form.taps,
-          inputStride: form.taps, rowStride: form.horizontal.taps, columnStride: 1,
-          outputChannels: outputs, inputChannels: inputs,
-          scale: scale?.constant, firstPanel: panel, panelCount: 1, packed: packed.pointer))
+        PackingArguments(
+          source: source.pointer, layout: plain.weightLayout, panels: panel..<panel + 1,
+          packed: packed.pointer),
+        form: form, scale: scale?.constant)
     }
     return packed.values
   }
@@ -154,7 +156,8 @@ import Testing
 
   /// A convolution with blocked input and output, images one after the other.
   private func compute(
-    _ run: Run, _ input: [Float], _ weights: [Float], _ bias: [Float], _ kernels: KernelTable
+    _ run: Run, _ input: [Float], _ weights: [Float], _ bias: [Float],
+    _ kernels: any KernelTable.Type
   ) -> [Float] {
     let block = kernels.channelBlock
     let plain = run.plain
@@ -191,25 +194,26 @@ import Testing
         form: run.form, rows: plain.outputRows, width: plain.outputWidth, first: first,
         count: count)
       let transformed = GuardedBuffer(count: points * count * channels, at: run.edge)
+      let strides = PointStrides(tile: channels, point: count * channels)
       for block in 0..<source.blocks {
         kernels.winogradInput(
-          WinogradInputArguments(
-            tiles: tiles, input: x.constant, inputRowStride: source.rowStride,
-            inputBlockStride: source.blockStride, inputImageStride: source.count,
-            firstBlock: block, blocks: 1, transformed: transformed.pointer, tileStride: channels,
-            pointStride: count * channels))
+          tiles,
+          InputTransformArguments(
+            input: x.constant, inputStrides: source.strides, blocks: block..<block + 1,
+            transformed: transformed.pointer, transformedStrides: strides))
       }
       let stride = count * run.panelsAtOnce * kernels.panelBlocks * block
       let products = GuardedBuffer(count: points * stride, at: run.edge)
-      kernels.winogradOutput(
-        WinogradOutputArguments(
-          tiles: tiles, transformed: transformed.constant, tileStride: channels,
-          pointStride: count * channels, channels: channels, weights: w.constant,
-          panelCount: panels, panelsAtOnce: run.panelsAtOnce, products: products.pointer,
-          productStride: stride, output: y.pointer, outputRowStride: target.rowStride,
-          outputBlockStride: target.blockStride, outputImageStride: target.count,
-          outputBlocks: target.blocks, bias: b.constant, epilogue: run.epilogue,
-          residualImageStride: target.count, poolsMaximum: run.poolsMaximum))
+      var epilogue = run.epilogue
+      epilogue.bias = b.constant
+      var arguments = WinogradOutputArguments(
+        tiles: tiles, transformed: transformed.constant, transformedStrides: strides,
+        panels: WinogradPanels(
+          weights: w.constant, channels: channels, range: 0..<panels, atOnce: run.panelsAtOnce),
+        products: products.pointer, productStride: stride, output: y.pointer,
+        outputStrides: target.strides, outputBlocks: target.blocks, epilogue: epilogue)
+      arguments.poolsMaximum = run.poolsMaximum
+      kernels.winogradOutput(arguments)
       first += count
     }
     return (0..<run.images).flatMap {
@@ -287,10 +291,10 @@ import Testing
     let activations: [(Epilogue, (Double, Int) -> Double)] = [
       (Epilogue(), { x, _ in x }),
       (Epilogue(activation: .relu), { x, _ in max(x, 0) }),
-      (Epilogue(activation: .clip, lower: -1, upper: 6), { x, _ in min(max(x, -1), 6) }),
-      (Epilogue(activation: .leaky, alpha: 0.1), { x, _ in x < 0 ? x * Double(Float(0.1)) : x }),
+      (Epilogue(activation: .clip(lower: -1, upper: 6)), { x, _ in min(max(x, -1), 6) }),
+      (Epilogue(activation: .leaky(0.1)), { x, _ in x < 0 ? x * Double(Float(0.1)) : x }),
       (
-        Epilogue(activation: .prelu, slopes: slopeBuffer.constant),
+        Epilogue(activation: .prelu(slopeBuffer.constant)),
         { x, channel in x < 0 ? x * Double(slopes[channel]) : x }
       ),
     ]
@@ -299,8 +303,7 @@ import Testing
         var epilogue = epilogue
         if withResidual {
           epilogue.residual = addends.constant
-          epilogue.residualBlockStride = target.blockStride
-          epilogue.residualRowStride = target.rowStride
+          epilogue.residualStrides = target.strides
         }
         let exact = plain.compute(x, w, b).enumerated().map { index, value in
           (function(value.0 + (withResidual ? Double(residual[index]) : 0), index / pixels), 0.0)

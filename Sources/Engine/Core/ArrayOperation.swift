@@ -6,10 +6,9 @@ struct ArrayOperation: Operation {
   var kind: String
   var units: Int
   var sumsProducts = false
+  var canRunInPlace = false
   /// Where its inputs and outputs are, and which unit to compute. A unit writes what no other does.
   var body: @Sendable (ArrayBuffers, Int) -> Void
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
@@ -29,30 +28,8 @@ struct ArrayOperation: Operation {
 struct ArrayBuffers {
   let inputs: [UnsafePointer<Float>]
   let outputs: [UnsafeMutablePointer<Float>]
-  let kernels: KernelTable
+  let kernels: any KernelTable.Type
 
   var input: UnsafePointer<Float> { inputs[0] }
   var output: UnsafeMutablePointer<Float> { outputs[0] }
-}
-
-extension LayerLowering {
-  /// The same elements under another shape.
-  mutating func view(_ value: Graph.ValueID, _ shape: Shape) throws -> Graph.ValueID {
-    let from = graph.shape(value)
-    if from == shape { return value }
-    try require(
-      from.count == shape.count, "input",
-      "\(shape.dimensions) does not have as many elements as \(from.dimensions)")
-    return add(ViewOperation(keepsPlanes: try from.planes == shape.planes), [value], shape)
-  }
-
-  /// The input with its axes in another order.
-  mutating func transposed(_ value: Graph.ValueID, _ axes: [Int]) throws -> Graph.ValueID {
-    let shape = graph.shape(value).dimensions
-    let strides = ArrayStrides.rowMajor(shape)
-    let operation = StridedCopyOperation.merged(
-      "transpose", sizes: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
-    let result = try Shape(axes.map { shape[$0] })
-    return operation.keepsOrder ? try view(value, result) : add(operation, [value], result)
-  }
 }

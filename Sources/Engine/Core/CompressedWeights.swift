@@ -80,7 +80,7 @@ struct CompressedWeights: Sendable {
 
   /// Writes the elements of `range`, which lie inside.
   func expand(
-    _ range: Range<Int>, to target: UnsafeMutablePointer<Float>, _ kernels: KernelTable
+    _ range: Range<Int>, to target: UnsafeMutablePointer<Float>, _ kernels: any KernelTable.Type
   ) {
     if range.isEmpty { return }
     source.withUnsafeBytes { bytes in
@@ -111,7 +111,7 @@ struct CompressedWeights: Sendable {
   }
 
   /// All elements.
-  func expanded(_ kernels: KernelTable) throws -> Bytes {
+  func expanded(_ kernels: any KernelTable.Type) throws -> Bytes {
     let buffer = try AlignedBuffer(checkedByteCount: checkedProduct([count, 4]))
     expand(0..<count, to: buffer.pointer.assumingMemoryBound(to: Float.self), kernels)
     source.dropPages()
@@ -155,7 +155,7 @@ enum StoredWeights: Sendable {
   }
 
   /// The bytes of the floats in reading order: where they stand, or a copy.
-  func contiguous(_ kernels: KernelTable) throws -> Bytes {
+  func contiguous(_ kernels: any KernelTable.Type) throws -> Bytes {
     switch self {
     case .floats(let values): values.contiguous()
     case .compressed(let weights): try weights.expanded(kernels)

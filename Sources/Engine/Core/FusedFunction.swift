@@ -21,25 +21,6 @@ enum FusedFunction: Sendable, Equatable {
     }
   }
 
-  func epilogue(paddedChannels: Int) throws -> (Epilogue, Constant?) {
-    var epilogue = Epilogue()
-    switch self {
-    case .none: break
-    case .relu: epilogue.activation = .relu
-    case .leaky(let alpha):
-      epilogue.activation = .leaky
-      epilogue.alpha = alpha
-    case .clip(let lower, let upper):
-      epilogue.activation = .clip
-      epilogue.lower = lower
-      epilogue.upper = upper
-    case .prelu(let slopes):
-      epilogue.activation = .prelu
-      return (epilogue, try Constant(slopes, paddedTo: paddedChannels))
-    }
-    return (epilogue, nil)
-  }
-
   /// The function's value at `x`.
   func applied(_ x: Float, channel: Int) -> Float {
     switch self {
@@ -63,5 +44,38 @@ enum FusedFunction: Sendable, Equatable {
     case .leaky, .prelu: " + leaky"
     case .clip: " + clip"
     }
+  }
+}
+
+/// The bias and activation of a layer's output channels, as kernels read them.
+struct FusedEpilogue: Sendable {
+  private let bias: Constant?
+  private let slopes: Constant?
+  private let activation: FusedActivation
+
+  /// - Parameter channels: padded to whole blocks.
+  init(bias: [Float]?, _ function: FusedFunction, channels: Int) throws {
+    self.bias = try bias.map { try Constant($0, paddedTo: channels) }
+    if case .prelu(let slopes) = function {
+      let slopes = try Constant(slopes, paddedTo: channels)
+      self.slopes = slopes
+      activation = .prelu(slopes.pointer)
+      return
+    }
+    slopes = nil
+    activation =
+      switch function {
+      case .none, .prelu: .none
+      case .relu: .relu
+      case .leaky(let alpha): .leaky(alpha)
+      case .clip(let lower, let upper): .clip(lower: lower, upper: upper)
+      }
+  }
+
+  /// For the channels from `channel` on.
+  func from(_ channel: Int = 0) -> Epilogue {
+    Epilogue(
+      bias: bias.map { $0.pointer + channel },
+      activation: slopes.map { .prelu($0.pointer + channel) } ?? activation)
   }
 }

@@ -11,7 +11,7 @@ struct LayoutAssignment {
   }
 
   private let graph: Graph
-  private let kernels: KernelTable
+  private let kernels: any KernelTable.Type
   private var wishes: [LayoutWishes] = []
   /// The block in which each value is produced; nil for inputs and constants, which can be had in
   /// any.
@@ -24,7 +24,7 @@ struct LayoutAssignment {
   private(set) var representations: [Plan.Representation] = []
   private(set) var actions: [Plan.Action] = []
 
-  init(_ graph: Graph, kernels: KernelTable) {
+  init(_ graph: Graph, kernels: any KernelTable.Type) {
     self.graph = graph
     self.kernels = kernels
     produced = [LayoutWish.Block?](repeating: nil, count: graph.values.count)
@@ -81,7 +81,7 @@ struct LayoutAssignment {
   private mutating func findParts() {
     let block = kernels.channelBlock
     for (index, node) in graph.nodes.enumerated()
-    where node.operation is ConcatOperation && wishes[index].outputs == [.blocked] {
+    where node.operation.joinsChannels && wishes[index].outputs == [.blocked] {
       let whole = Key(value: node.outputs[0], block: .blocked)
       var channel = 0
       for (position, value) in node.inputs.enumerated() {

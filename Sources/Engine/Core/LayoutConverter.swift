@@ -6,10 +6,11 @@ struct LayoutConverter: Sendable {
   private let from: TensorLayout
   private let to: TensorLayout
   private let scaling: InputScaling?
-  private let kernels: KernelTable
+  private let kernels: any KernelTable.Type
 
   init(
-    from: TensorLayout, to: TensorLayout, scaling: InputScaling? = nil, _ kernels: KernelTable
+    from: TensorLayout, to: TensorLayout, scaling: InputScaling? = nil,
+    _ kernels: any KernelTable.Type
   ) {
     self.from = from
     self.to = to
@@ -48,20 +49,16 @@ struct LayoutConverter: Sendable {
       target + to.origin + image * to.imageStride + channel / to.block * to.planeStride
     if to.block > 1, from.block == 1 {
       kernels.block(
-        BlockingArguments(
-          input: sourceStart, channelStride: from.planeStride, rowStride: from.rowStride,
-          pixelStride: 1, channels: channels,
-          scale: scaling.map { $0.scale.pointer + channel },
-          bias: scaling.map { $0.bias.pointer + channel }, output: targetStart,
-          outputRowStride: to.rowStride, rows: rows, width: width))
+        sourceStart, Strides(pixel: 1, row: from.rowStride, block: from.planeStride),
+        channels: channels, rows: rows, width: width,
+        scale: scaling.map { $0.scale.pointer + channel },
+        bias: scaling.map { $0.bias.pointer + channel }, to: targetStart, rowStride: to.rowStride)
       return
     }
     if from.block > 1, to.block == 1 {
       kernels.unblock(
-        UnblockingArguments(
-          input: sourceStart, inputRowStride: from.rowStride, output: targetStart,
-          channelStride: to.planeStride, rowStride: to.rowStride, pixelStride: 1,
-          channels: channels, rows: rows, width: width))
+        sourceStart, rowStride: from.rowStride, channels: channels, rows: rows, width: width,
+        to: targetStart, Strides(pixel: 1, row: to.rowStride, block: to.planeStride))
       return
     }
     for row in 0..<rows {
@@ -80,7 +77,7 @@ struct LayoutConverter: Sendable {
 
   /// The same constant in another layout.
   static func converted(
-    _ constant: Constant, to layout: TensorLayout, _ kernels: KernelTable
+    _ constant: Constant, to layout: TensorLayout, _ kernels: any KernelTable.Type
   ) throws -> Constant {
     if layout.isDense { return constant }
     let buffer = try AlignedBuffer(checkedByteCount: layout.floatCount * 4)

@@ -49,11 +49,14 @@ struct NodeShapes: Sendable {
 protocol Operation: Sendable {
   /// The name that lists of steps show.
   var kind: String { get }
+  /// Row-major in and out, where it does not say otherwise.
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes
   /// Whether the output may lie where the first input lay, if the layouts agree.
   var canRunInPlace: Bool { get }
   /// Whether the output is the first input under another shape, both row-major.
   var isView: Bool { get }
+  /// Whether the output is nothing but the inputs, one after the other along the channels.
+  var joinsChannels: Bool { get }
   /// Whether the first input, row-major, may be the caller's own tensor.
   var takesBorrowedInput: Bool { get }
   /// Whether the multiply-adds of the layer it comes from are its own.
@@ -72,8 +75,10 @@ struct StepNote: Sendable {
 }
 
 extension Operation {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
   var canRunInPlace: Bool { false }
   var isView: Bool { false }
+  var joinsChannels: Bool { false }
   var takesBorrowedInput: Bool { false }
   var sumsProducts: Bool { false }
   func scratchFloats(_ context: StepContext) throws -> Int { 0 }
@@ -113,8 +118,7 @@ struct StepContext: Sendable {
   var pool: ThreadPool
   /// Where packed weights go; nil while nothing is packed yet.
   var weights: WeightStore?
-  var kernels: KernelTable
-  var convolution: ConvolutionAlgorithm
+  var kernels: any KernelTable.Type
 
   var channelBlock: Int { kernels.channelBlock }
 

@@ -30,8 +30,7 @@ struct Plan {
   }
 
   let graph: Graph
-  let kernels: KernelTable
-  let convolution: ConvolutionAlgorithm
+  let kernels: any KernelTable.Type
   private(set) var representations: [Representation] = []
   private(set) var actions: [Action] = []
   private(set) var descriptions: [StepDescription] = []
@@ -44,12 +43,10 @@ struct Plan {
 
   /// - Throws: `.outOfMemory` before anything large is allocated.
   init(
-    _ graph: Graph, pool: ThreadPool, kernels: KernelTable,
-    convolution: ConvolutionAlgorithm = .automatic, maxMemory: Int?
+    _ graph: Graph, pool: ThreadPool, kernels: any KernelTable.Type, maxMemory: Int?
   ) throws {
     self.graph = graph
     self.kernels = kernels
-    self.convolution = convolution
     var assignment = LayoutAssignment(graph, kernels: kernels)
     try assignment.assign()
     representations = assignment.representations
@@ -114,7 +111,7 @@ struct Plan {
       layer: name, layerType: type, inputs: inputs.map(operand), outputs: outputs.map(operand),
       constants: inputs.map { graph.values[representations[$0].value].constant },
       scratch: scratch ?? .arena(offset: 0), threadCount: pool.threadCount, pool: pool,
-      kernels: kernels, convolution: convolution)
+      kernels: kernels)
   }
 
   private func convertStep(_ context: StepContext) -> StepBody {

@@ -5,7 +5,7 @@ struct RowFunctions: Sendable {
   let functions: [ElementFunction]
   let kernel: @Sendable (UnaryArguments) -> Void
 
-  init(_ functions: [ElementFunction], _ kernels: KernelTable) {
+  init(_ functions: [ElementFunction], _ kernels: any KernelTable.Type) {
     self.functions = functions
     kernel = kernels.unary
   }

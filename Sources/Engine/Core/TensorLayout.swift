@@ -1,3 +1,4 @@
+import Kernels
 import TensorCore
 
 /// Rows and columns of zeros round every plane.
@@ -64,6 +65,10 @@ struct TensorLayout: Equatable, Sendable {
     origin = whole.origin
     let planes = (shape.channels + whole.block - 1) / whole.block
     floatCount = (shape.images - 1) * whole.imageStride + planes * whole.planeStride
+  }
+
+  var strides: Strides {
+    Strides(pixel: block, row: rowStride, block: planeStride, image: imageStride)
   }
 
   var channelBlocks: Int { (shape.channels + block - 1) / block }

@@ -66,7 +66,7 @@ struct LaneStatistics {
   private(set) var variances: [Double]
 
   /// Two passes: the variance is that of the differences from the mean.
-  init(_ planes: [UnsafePointer<Float>], _ layout: TensorLayout, _ kernels: KernelTable) {
+  init(_ planes: [UnsafePointer<Float>], _ layout: TensorLayout, _ kernels: any KernelTable.Type) {
     let block = layout.block
     let count = Double(layout.shape.area * planes.count)
     var means = [Double](repeating: 0, count: block)
@@ -77,10 +77,7 @@ struct LaneStatistics {
       guard let sums = memory.baseAddress else { return }
       let differences = sums + block
       func add(_ input: UnsafePointer<Float>, _ function: Reduction, to totals: inout [Double]) {
-        kernels.reducePlane(
-          PlaneReductionArguments(
-            function: function, input: input, inputRowStride: 0, rows: 1, width: rowCount,
-            output: sums))
+        kernels.reduceBlock(function, input, pixels: rowCount, to: sums)
         for lane in 0..<block { totals[lane] += Double(sums[lane]) }
       }
       for plane in planes {
@@ -114,7 +111,7 @@ struct LaneStatistics {
 
 extension KernelTable {
   /// out = scale[lane] · x + shift[lane] over one plane of blocks.
-  func scaleLanes(
+  static func scaleLanes(
     _ source: UnsafePointer<Float>, _ from: TensorLayout, _ target: UnsafeMutablePointer<Float>,
     _ to: TensorLayout, _ scale: UnsafePointer<Float>, _ shift: UnsafePointer<Float>
   ) {

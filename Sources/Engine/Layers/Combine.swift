@@ -18,8 +18,6 @@ struct CombineOperation: Operation {
     return LayoutWishes(inputs: shapes.inputs.map { _ in .blocked }, outputs: [.blocked])
   }
 
-  func describe(_ context: StepContext) -> StepNote { StepNote(kernel: kind) }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
     let output = context.outputs[0]

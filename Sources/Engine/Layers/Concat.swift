@@ -5,6 +5,7 @@ import TensorCore
 /// The inputs one after the other along the channels.
 struct ConcatOperation: Operation {
   var kind: String { "concat" }
+  var joinsChannels: Bool { true }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
     // Where nothing is blocked yet, row-major pieces only have to be put in a row.
@@ -101,8 +102,6 @@ extension TensorLayout {
 /// The inputs one after the other along the sequence.
 struct SequenceConcatOperation: Operation {
   var kind: String { "sequence concat" }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs

@@ -9,8 +9,6 @@ struct CropResizeOperation: Operation {
 
   var kind: String { "crop and resize" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
     let image = context.inputs[0]
     let boxes = context.inputs[1]

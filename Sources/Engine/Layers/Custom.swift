@@ -13,8 +13,6 @@ struct CustomOperation: Operation {
 
   var kind: String { className }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
     let outputs = context.outputs

@@ -62,7 +62,8 @@ struct ElementwiseRunner: Sendable {
   private let betas: Constant?
   private let clearsLanes: Bool
 
-  init(_ function: ElementFunction, _ layout: TensorLayout, _ kernels: KernelTable) throws {
+  init(_ function: ElementFunction, _ layout: TensorLayout, _ kernels: any KernelTable.Type) throws
+  {
     self.function = function
     kernel = kernels.unary
     let padded = layout.channelBlocks * layout.block

@@ -11,8 +11,6 @@ struct EmbeddingOperation: Operation {
 
   var kind: String { "embedding" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]

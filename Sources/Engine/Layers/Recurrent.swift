@@ -13,8 +13,6 @@ struct RecurrentOperation: Operation {
   var kind: String { "recurrent" }
   var sumsProducts: Bool { true }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
     let operation = self
     let inputs = context.inputs

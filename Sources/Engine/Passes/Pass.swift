@@ -11,7 +11,7 @@ protocol Pass: SendableMetatype {
 
 struct PassContext {
   let pool: ThreadPool
-  let kernels: KernelTable
+  let kernels: any KernelTable.Type
   let convolution: ConvolutionAlgorithm
 
   var channelBlock: Int { kernels.channelBlock }
@@ -23,7 +23,8 @@ package enum Passes {
   static let repeated: [any Pass.Type] = [
     IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
     AffineFusion.self, ElementwiseChaining.self, SwishFusion.self, ResidualFusion.self,
-    CropFusion.self, ActivationFusion.self, PoolingFusion.self, DeadCode.self,
+    CropFusion.self, ActivationFusion.self, MethodSelection.self, PoolingFusion.self,
+    DeadCode.self,
   ]
 
   /// Those that run once, when the others have nothing more to do: they choose operations that those

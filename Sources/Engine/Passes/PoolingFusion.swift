@@ -15,9 +15,7 @@ enum PoolingFusion: Pass {
       let output = before.shape(producer.outputs[0])
       // Of few channels the input may come as planes.
       guard convolution.weights.inputs > 8, output.height % 2 == 0, output.width % 2 == 0,
-        convolution.window.kernel == [3, 3],
-        convolution.weights.winogradForm(
-          convolution.window, output: output, kernels: context.kernels, context.convolution) != nil
+        convolution.window.kernel == [3, 3], case .winograd = convolution.method
       else { return nil }
       convolution.poolsMaximum = true
       return convolution

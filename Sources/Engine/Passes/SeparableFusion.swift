@@ -10,14 +10,11 @@ enum SeparableFusion: Pass {
     for index in graph.nodes.indices {
       let node = graph.nodes[index]
       guard let pointwise = node.operation as? ConvolutionOperation, pointwise.isPointwise,
+        pointwise.method != .strassen,
+        !pointwise.hasResidual || graph.shape(node.inputs[1]) == graph.shape(node.outputs[0]),
         uses[node.inputs[0]] == 1, let producer = producers[node.inputs[0]],
         let depthwise = graph.nodes[producer].operation as? ConvolutionOperation,
         depthwise.weights.path(block: context.channelBlock) == .depthwise, !depthwise.hasResidual
-      else { continue }
-      let output = graph.shape(node.outputs[0])
-      guard
-        !pointwise.weights.usesStrassen(
-          pointwise.window, output: output, kernels: context.kernels, context.convolution)
       else { continue }
       let middle = graph.shape(node.inputs[0])
       let bands = SeparableBands(

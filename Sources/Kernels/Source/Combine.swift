@@ -1,18 +1,19 @@
 import KernelInterface
 
-/// See `CombiningArguments`.
-@inline(never)
-func combine(_ a: CombiningArguments) {
-  switch a.function {
-  case .add: fold(a) { $0 + $1 }
-  case .multiply: fold(a) { $0 * $1 }
-  case .maximum: fold(a) { Largest.combine($0, $1) }
-  case .minimum: fold(a) { Smallest.combine($0, $1) }
-  case .average:
-    let count = splat(Float(a.operandCount))
-    fold(a, finish: { $0 / count }, { $0 + $1 })
-  case .subtract: fold(a) { $0 - $1 }
-  case .divide: fold(a) { $0 / $1 }
+extension Table {
+  @inline(never)
+  package static func combine(_ a: CombiningArguments) {
+    switch a.function {
+    case .add: fold(a) { $0 + $1 }
+    case .multiply: fold(a) { $0 * $1 }
+    case .maximum: fold(a) { Largest.combine($0, $1) }
+    case .minimum: fold(a) { Smallest.combine($0, $1) }
+    case .average:
+      let count = splat(Float(a.operandCount))
+      fold(a, finish: { $0 / count }, { $0 + $1 })
+    case .subtract: fold(a) { $0 - $1 }
+    case .divide: fold(a) { $0 / $1 }
+    }
   }
 }
 

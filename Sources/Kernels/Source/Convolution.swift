@@ -1,97 +1,98 @@
 import KernelInterface
 
-/// See `ConvolutionArguments`.
-@inline(never)
-func convolution(_ a: ConvolutionArguments) {
-  let run: Int
-  let runsPerRow: Int
-  if a.dilationX == 1 && a.inputPixelStride == a.blockChannels {
-    run = a.kernelWidth &* a.blockChannels
-    runsPerRow = 1
-  } else {
-    run = a.blockChannels
-    runsPerRow = a.kernelWidth
-  }
-  var source = TileInput(
-    run: run, runsPerRow: runsPerRow,
-    runStride: a.dilationX &* a.inputPixelStride, rows: a.kernelHeight,
-    rowStride: a.dilationY &* a.inputRowStride, blocks: a.inputBlocks,
-    blockStride: a.inputBlockStride, partLength: 128)
-  let whole = vectorsPerBlock > 1
-  var target = TileOutput(
-    vectorStride: whole ? lanes : a.outputBlockStride,
-    residualVectorStride: whole ? lanes : a.epilogue.residualBlockStride,
-    accumulates: a.accumulates)
-
-  let taps = a.kernelHeight &* a.kernelWidth &* a.blockChannels
-  let fetchesRows = a.blockChannels == 1 && a.inputPixelStride == 1 && !a.isInputNear
-  let rowsAtOnce = tilesCrossRows && !fetchesRows ? a.outputRows : 1
-  let outputStep = a.outputPixelStride ?? channelBlock
-  let pixels = PixelRows(
-    rows: rowsAtOnce, width: a.outputWidth,
-    input: PixelStride(
-      column: a.strideX &* a.inputPixelStride, row: a.strideY &* a.inputRowStride),
-    output: PixelStride(column: outputStep, row: a.outputRowStride),
-    residual: PixelStride(column: outputStep, row: a.epilogue.residualRowStride))
-  guard pixels.count > 0 else { return }
-  let input = a.input + a.firstInputBlock &* a.inputBlockStride
-  let panelBlocks = panelVectors / vectorsPerBlock
-
-  var block = 0
-  var panel = a.weights
-  while block < a.outputBlocks {
-    let blocks = min(panelBlocks, a.outputBlocks &- block)
-    let width = blocks &* channelBlock
-    let blockFloats = taps &* width
-    source.fetchesNext =
-      block == 0 && !a.isInputNear && a.inputPixelStride == channelBlock
-    let pieceBlocks = inputPiece(a, blockFloats: blockFloats)
-    var piece = 0
-    while piece < a.inputBlocks {
-      let isLast = piece &+ pieceBlocks >= a.inputBlocks
-      source.blocks = isLast ? a.inputBlocks &- piece : pieceBlocks
-      target.accumulates = a.accumulates || piece > 0
-      let weights = panel + (a.firstInputBlock &+ piece) &* blockFloats
-      var ahead = TilesAhead(
-        distance: source.blocks &* blockFloats, runFloats: source.run &* width,
-        tiles: pixels.tiles &* (a.outputRows / rowsAtOnce))
-      let pieceInput = input + piece &* a.inputBlockStride
-      let epilogue = isLast ? a.epilogue : Epilogue()
-      var y = 0
-      while y < a.outputRows {
-        if fetchesRows && block == 0 && y &+ 1 < a.outputRows {
-          fetchNextRow(a, pieceInput + y &* pixels.input.row)
-        }
-        let rowResidual = epilogue.residual.map {
-          $0 + (block &* epilogue.residualBlockStride &+ y &* epilogue.residualRowStride)
-        }
-        computeTiles(
-          pixels, vectors: blocks &* vectorsPerBlock,
-          TileTask(
-            input: pieceInput + y &* pixels.input.row, source: source, weights: weights,
-            bias: a.bias,
-            output: a.output + (block &* a.outputBlockStride &+ y &* pixels.output.row),
-            target: target, residual: rowResidual, channel: block &* channelBlock,
-            epilogue: epilogue), ahead: &ahead)
-        y &+= rowsAtOnce
-      }
-      piece &+= pieceBlocks
+extension Table {
+  @inline(never)
+  package static func convolution(_ a: ConvolutionArguments) {
+    let run: Int
+    let runsPerRow: Int
+    if a.window.dilationX == 1 && a.inputStrides.pixel == a.blockChannels {
+      run = a.window.width &* a.blockChannels
+      runsPerRow = 1
+    } else {
+      run = a.blockChannels
+      runsPerRow = a.window.width
     }
-    panel += a.packedBlocks &* taps &* width
-    block &+= blocks
+    var source = TileInput(
+      run: run, runsPerRow: runsPerRow,
+      runStride: a.window.dilationX &* a.inputStrides.pixel, rows: a.window.height,
+      rowStride: a.window.dilationY &* a.inputStrides.row, blocks: a.inputBlocks,
+      blockStride: a.inputStrides.block, partLength: 128)
+    let whole = vectorsPerBlock > 1
+    var target = TileOutput(
+      vectorStride: whole ? lanes : a.outputStrides.block,
+      residualVectorStride: whole ? lanes : a.epilogue.residualStrides.block,
+      accumulates: false)
+
+    let taps = a.window.taps &* a.blockChannels
+    let fetchesRows = a.blockChannels == 1 && a.inputStrides.pixel == 1 && !a.isInputNear
+    let rowsAtOnce = tilesCrossRows && !fetchesRows ? a.extent.rows : 1
+    let pixels = PixelRows(
+      rows: rowsAtOnce, width: a.extent.width,
+      input: PixelStride(
+        column: a.window.strideX &* a.inputStrides.pixel,
+        row: a.window.strideY &* a.inputStrides.row),
+      output: PixelStride(column: a.outputStrides.pixel, row: a.outputStrides.row),
+      residual: PixelStride(column: a.outputStrides.pixel, row: a.epilogue.residualStrides.row))
+    guard pixels.count > 0 else { return }
+
+    var block = 0
+    var panel = a.weights
+    while block < a.extent.blocks {
+      let blocks = min(panelBlocks, a.extent.blocks &- block)
+      let width = blocks &* channelBlock
+      let blockFloats = taps &* width
+      source.fetchesNext =
+        block == 0 && !a.isInputNear && a.inputStrides.pixel == channelBlock
+      let pieceBlocks = inputPiece(a, blockFloats: blockFloats)
+      var piece = 0
+      while piece < a.inputBlocks {
+        let isLast = piece &+ pieceBlocks >= a.inputBlocks
+        source.blocks = isLast ? a.inputBlocks &- piece : pieceBlocks
+        target.accumulates = piece > 0
+        let weights = panel + piece &* blockFloats
+        var ahead = TilesAhead(
+          distance: source.blocks &* blockFloats, runFloats: source.run &* width,
+          tiles: pixels.tiles &* (a.extent.rows / rowsAtOnce))
+        let input = a.input + piece &* a.inputStrides.block
+        let epilogue = isLast ? a.epilogue : Epilogue()
+        var y = 0
+        while y < a.extent.rows {
+          if fetchesRows && block == 0 && y &+ 1 < a.extent.rows {
+            fetchNextRow(a, input + y &* pixels.input.row)
+          }
+          let rowResidual = epilogue.residual.map {
+            $0 + (block &* epilogue.residualStrides.block &+ y &* epilogue.residualStrides.row)
+          }
+          computeTiles(
+            pixels, vectors: blocks &* vectorsPerBlock,
+            TileTask(
+              input: input + y &* pixels.input.row, source: source, weights: weights,
+              bias: a.epilogue.bias,
+              output: a.output + (block &* a.outputStrides.block &+ y &* pixels.output.row),
+              target: target, residual: rowResidual, channel: block &* channelBlock,
+              epilogue: epilogue), ahead: &ahead)
+          y &+= rowsAtOnce
+        }
+        piece &+= pieceBlocks
+      }
+      panel += a.inputBlocks &* taps &* width
+      block &+= blocks
+    }
   }
 }
 
 /// Asks for what the row of pixels behind the one that reads from `input` on reads besides.
 @inline(never)
 private func fetchNextRow(_ a: ConvolutionArguments, _ input: UnsafePointer<Float>) {
-  let columns = (a.outputWidth &- 1) &* a.strideX &+ (a.kernelWidth &- 1) &* a.dilationX
+  let columns =
+    (a.extent.width &- 1) &* a.window.strideX &+ (a.window.width &- 1) &* a.window.dilationX
   let lines = columns / lineFloats &+ 2
-  let rows = min(a.strideY, a.kernelHeight)
-  let first = a.strideY &+ (a.kernelHeight &- rows) &* a.dilationY
+  let rows = min(a.window.strideY, a.window.height)
+  let first = a.window.strideY &+ (a.window.height &- rows) &* a.window.dilationY
   for plane in 0..<a.inputBlocks {
     for row in 0..<rows {
-      let start = plane &* a.inputBlockStride &+ (first &+ row &* a.dilationY) &* a.inputRowStride
+      let start =
+        plane &* a.inputStrides.block &+ (first &+ row &* a.window.dilationY) &* a.inputStrides.row
       fetch(input + start, lines: lines)
     }
   }

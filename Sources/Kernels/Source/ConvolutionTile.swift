@@ -216,7 +216,7 @@ func computeTile<let rows: Int, let columns: Int>(
       }
     }
   }
-  activate(&tile, task.epilogue, channel: task.channel)
+  activate(&tile, task.epilogue.activation, channel: task.channel)
   for r in 0..<rows {
     for c in 0..<columns {
       store(tile[r][c], output + (places.output(r) &+ c &* target.vectorStride))

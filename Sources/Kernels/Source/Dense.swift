@@ -1,28 +1,29 @@
 import CVector
 import KernelInterface
 
-/// See `DenseArguments`.
-///
-/// The order of a row's sum is fixed: even and odd vectors apart, then their sum's lanes in halves.
-@inline(never)
-func dense(_ a: DenseArguments) {
-  if a.isReadInRegisters {
-    denseRows(a, stage: nil)
-  } else {
-    withUnsafeTemporaryAllocation(of: Float.self, capacity: 4 &* stageColumns) {
-      denseRows(a, stage: $0.baseAddress)
+extension Table {
+  /// The order of a row's sum is fixed: even and odd vectors apart, then their sum's lanes in halves.
+  @inline(never)
+  package static func dense(_ a: DenseArguments) {
+    if a.isReadInRegisters {
+      denseRows(a, stage: nil)
+    } else {
+      withUnsafeTemporaryAllocation(of: Float.self, capacity: 4 &* stageColumns) {
+        denseRows(a, stage: $0.baseAddress)
+      }
     }
   }
 }
 
 extension DenseArguments {
   fileprivate var isReadInRegisters: Bool {
-    switch format {
+    switch weights.format {
     case .float32, .float16, .linear(8, _, _), .fixed: true
     case .linear(let bits, _, _), .table(let bits, _):
       #if KERNELS_AVX512 || KERNELS_AVX2
         // Rows begin with a byte.
-        bits < 8 && 8 % bits == 0 && first &* bits & 7 == 0 && rowStride &* bits & 7 == 0
+        bits < 8 && 8 % bits == 0 && weights.first &* bits & 7 == 0
+          && weights.stride &* bits & 7 == 0
       #else
         false
       #endif
@@ -59,25 +60,25 @@ private func denseTile<let rows: Int, let vectors: Int>(
   _ stage: UnsafeMutablePointer<Float>?
 ) {
   var sums = RowSums<rows, vectors>()
-  let first = a.first &+ row &* a.rowStride
+  let first = a.weights.first &+ row &* a.weights.stride
   let all = 0..<a.columns
-  switch a.format {
+  switch a.weights.format {
   case .float32:
-    let w = a.weights + first &* 4
+    let w = a.weights.base + first &* 4
     sums.add(a, vector: vector, all) { r, k in
-      (w + (r &* a.rowStride &+ k) &* 4).loadUnaligned(as: Vector.self)
+      (w + (r &* a.weights.stride &+ k) &* 4).loadUnaligned(as: Vector.self)
     } tail: { r, k, count in
-      load(w + (r &* a.rowStride &+ k) &* 4, count: count)
+      load(w + (r &* a.weights.stride &+ k) &* 4, count: count)
     }
   case .float16:
-    let w = a.weights + first &* 2
+    let w = a.weights.base + first &* 2
     sums.add(a, vector: vector, all) { r, k in
-      loadHalf(w + (r &* a.rowStride &+ k) &* 2)
+      loadHalf(w + (r &* a.weights.stride &+ k) &* 2)
     } tail: { r, k, count in
-      loadHalf(w + (r &* a.rowStride &+ k) &* 2, count: count)
+      loadHalf(w + (r &* a.weights.stride &+ k) &* 2, count: count)
     }
   case .linear(8, let scales, let biases):
-    let w = a.weights + first
+    let w = a.weights.base + first
     var scale = InlineArray<rows, Vector>(repeating: .zero)
     var bias = scale
     for r in 0..<rows {
@@ -85,16 +86,16 @@ private func denseTile<let rows: Int, let vectors: Int>(
       bias[r] = splat(biases[row &+ r])
     }
     sums.add(a, vector: vector, all) { r, k in
-      a.fetchAhead(first &+ r &* a.rowStride, bits: 8, rows: rows, column: k)
+      a.fetchAhead(first &+ r &* a.weights.stride, bits: 8, rows: rows, column: k)
     } whole: { r, k in
-      let codes = (w + (r &* a.rowStride &+ k)).loadUnaligned(as: vector_bytes.self)
+      let codes = (w + (r &* a.weights.stride &+ k)).loadUnaligned(as: vector_bytes.self)
       return vector_scale(vector_from_bytes(codes), scale[r], bias[r])
     } tail: { r, k, count in
-      let codes = loadBytes(w + (r &* a.rowStride &+ k), count: count)
+      let codes = loadBytes(w + (r &* a.weights.stride &+ k), count: count)
       return keep(count, of: vector_scale(vector_from_bytes(codes), scale[r], bias[r]))
     }
   case .fixed(let scales):
-    let w = a.weights + first &* FixedRow.bytesPerColumn
+    let w = a.weights.base + first &* FixedRow.bytesPerColumn
     var scale = InlineArray<rows, Vector>(repeating: .zero)
     for r in 0..<rows { scale[r] = splat(scales[row &+ r]) }
     sums.addFixed(a, vector: vector, w, scale)
@@ -112,24 +113,25 @@ private func denseTile<let rows: Int, let vectors: Int>(
     var k = 0
     while k < a.columns {
       let columns = k..<min(k &+ stageColumns, a.columns)
-      if case .table(8, let table) = a.format {
+      if case .table(8, let table) = a.weights.format {
         expandBytes(
-          a.weights + (first &+ k), rows: rows, rowStride: a.rowStride, count: columns.count,
+          a.weights.base + (first &+ k), rows: rows, rowStride: a.weights.stride,
+          count: columns.count,
           table, to: stage, outputStride: stageColumns)
       } else {
         for r in 0..<rows {
           guard let format = a.compressedFormat(row: row &+ r) else { break }
-          expandWeights(
+          Table.expandWeights(
             ExpansionArguments(
-              source: a.weights, format: format,
-              first: first &+ r &* a.rowStride &+ k, count: columns.count,
+              source: a.weights.base, format: format,
+              first: first &+ r &* a.weights.stride &+ k, count: columns.count,
               output: stage + r &* stageColumns))
         }
       }
       let w = UnsafePointer(stage) - k
       let bits = a.codeBits
       sums.add(a, vector: vector, columns) { r, k in
-        a.fetchAhead(first &+ r &* a.rowStride, bits: bits, rows: rows, column: k)
+        a.fetchAhead(first &+ r &* a.weights.stride, bits: bits, rows: rows, column: k)
       } whole: { r, k in
         load(w + (r &* stageColumns &+ k))
       } tail: { r, k, count in
@@ -144,7 +146,7 @@ private func denseTile<let rows: Int, let vectors: Int>(
 extension DenseArguments {
   @inline(__always)
   fileprivate var codeBits: Int {
-    switch format {
+    switch weights.format {
     case .linear(let bits, _, _), .table(let bits, _): bits
     case .float32: 32
     case .float16: 16
@@ -158,14 +160,14 @@ extension DenseArguments {
   fileprivate func fetchAhead(_ row: Int, bits: Int, rows: Int, column k: Int) {
     let distance = 2048 &* 8 / bits
     let rest = columns &- distance
-    let ahead = k < rest ? k &+ distance : k &- rest &+ rows &* rowStride
-    vector_prefetch(weights + ((row &+ ahead) &* bits) &>> 3)
+    let ahead = k < rest ? k &+ distance : k &- rest &+ rows &* weights.stride
+    vector_prefetch(weights.base + ((row &+ ahead) &* bits) &>> 3)
   }
 
   /// How a row is expanded; nil of one that is not.
   @inline(__always)
   fileprivate func compressedFormat(row: Int) -> CompressedFormat? {
-    switch format {
+    switch weights.format {
     case .float16: .half
     case .linear(let bits, let scale, let bias):
       .linear(bits: bits, scale: scale[row], bias: bias[row])
@@ -241,7 +243,7 @@ private struct RowSums<let rows: Int, let vectors: Int> {
   mutating func addFixed(
     _ a: DenseArguments, vector: Int, _ w: UnsafeRawPointer, _ scale: InlineArray<rows, Vector>
   ) {
-    let rowBytes = a.rowStride &* FixedRow.bytesPerColumn
+    let rowBytes = a.weights.stride &* FixedRow.bytesPerColumn
     let block = FixedRow.blockColumns
     // Lines are asked for as far ahead of all rows, behind their ends in the rows that come next.
     let distance = 11 &* block &* FixedRow.bytesPerColumn
@@ -274,11 +276,11 @@ private struct RowSums<let rows: Int, let vectors: Int> {
   @inline(__always)
   func finish(_ a: DenseArguments, row: Int, vector: Int) {
     for r in 0..<rows {
-      let bias = a.bias?[row &+ r] ?? 0
+      let bias = a.epilogue.bias?[row &+ r] ?? 0
       for v in 0..<vectors {
         let sum = laneSum(even[r][v] + odd[r][v]) + bias
         a.output[(vector &+ v) &* a.outputStride &+ row &+ r] = activate(
-          sum, a.epilogue, channel: row &+ r)
+          sum, a.epilogue.activation, channel: row &+ r)
       }
     }
   }
@@ -296,7 +298,7 @@ private struct RowSums<let rows: Int, let vectors: Int> {
       var low = InlineArray<rows, Vector>(repeating: .zero)
       var high = low
       for r in 0..<rows {
-        switch a.format {
+        switch a.weights.format {
         case .linear(_, let scales, let biases):
           let (scale, bias) = (splat(scales[row &+ r]), splat(biases[row &+ r]))
           low[r] = vector_scale(codes & splat((1 &<< width) &- 1), scale, bias)
@@ -311,11 +313,11 @@ private struct RowSums<let rows: Int, let vectors: Int> {
         case .float32, .float16, .fixed: break
         }
       }
-      let first = a.first &+ row &* a.rowStride
-      let w = a.weights + (first &* bits) &>> 3
-      let rowBytes = (a.rowStride &* bits) &>> 3
+      let first = a.weights.first &+ row &* a.weights.stride
+      let w = a.weights.base + (first &* bits) &>> 3
+      let rowBytes = (a.weights.stride &* bits) &>> 3
       add(a, vector: vector, 0..<a.columns) { r, k in
-        a.fetchAhead(first &+ r &* a.rowStride, bits: bits, rows: rows, column: k)
+        a.fetchAhead(first &+ r &* a.weights.stride, bits: bits, rows: rows, column: k)
       } whole: { r, k in
         vector_look_up_loose(
           vector_loose_codes(w + (r &* rowBytes &+ (k &* bits) &>> 3), width), width, low[r],
@@ -364,12 +366,12 @@ private func loadBytes(_ address: UnsafeRawPointer, count: Int) -> vector_bytes 
 }
 
 @inline(__always)
-private func activate(_ x: Float, _ epilogue: Epilogue, channel: Int) -> Float {
-  switch epilogue.activation {
+private func activate(_ x: Float, _ activation: FusedActivation, channel: Int) -> Float {
+  switch activation {
   case .none: x
   case .relu: x < 0 ? 0 : x
-  case .clip: x < epilogue.lower ? epilogue.lower : x > epilogue.upper ? epilogue.upper : x
-  case .leaky: x < 0 ? x * epilogue.alpha : x
-  case .prelu: x < 0 ? x * (epilogue.slopes?[channel] ?? 1) : x
+  case .clip(let lower, let upper): x < lower ? lower : x > upper ? upper : x
+  case .leaky(let alpha): x < 0 ? x * alpha : x
+  case .prelu(let slopes): x < 0 ? x * slopes[channel] : x
   }
 }

@@ -1,32 +1,34 @@
 import KernelInterface
 
-/// See `DepthwiseConvolutionArguments`.
-@inline(never)
-func depthwiseConvolution(_ a: DepthwiseConvolutionArguments) {
-  let blockWeights = a.kernelHeight &* a.kernelWidth &* channelBlock
-  var block = 0
-  while block < a.blocks {
-    var half = 0
-    while half < vectorsPerBlock {
-      let lane = half &* lanes
-      var y = 0
-      while y < a.outputRows {
-        depthwiseRow(
-          a,
-          input: a.input
-            + (block &* a.inputBlockStride &+ y &* a.strideY &* a.inputRowStride &+ lane),
-          weights: a.weights + (block &* blockWeights &+ lane),
-          output: a.output + (block &* a.outputBlockStride &+ y &* a.outputRowStride &+ lane),
-          residual: a.epilogue.residual.map {
-            $0
-              + (block &* a.epilogue.residualBlockStride &+ y &* a.epilogue.residualRowStride
-                &+ lane)
-          }, channel: block &* channelBlock &+ lane)
-        y &+= 1
+extension Table {
+  @inline(never)
+  package static func depthwiseConvolution(_ a: ConvolutionArguments) {
+    let blockWeights = a.window.taps &* channelBlock
+    var block = 0
+    while block < a.extent.blocks {
+      var half = 0
+      while half < vectorsPerBlock {
+        let lane = half &* lanes
+        var y = 0
+        while y < a.extent.rows {
+          depthwiseRow(
+            a,
+            input: a.input
+              + (block &* a.inputStrides.block &+ y &* a.window.strideY &* a.inputStrides.row
+                &+ lane),
+            weights: a.weights + (block &* blockWeights &+ lane),
+            output: a.output + (block &* a.outputStrides.block &+ y &* a.outputStrides.row &+ lane),
+            residual: a.epilogue.residual.map {
+              $0
+                + (block &* a.epilogue.residualStrides.block &+ y &* a.epilogue.residualStrides.row
+                  &+ lane)
+            }, channel: block &* channelBlock &+ lane)
+          y &+= 1
+        }
+        half &+= 1
       }
-      half &+= 1
+      block &+= 1
     }
-    block &+= 1
   }
 }
 
@@ -44,17 +46,17 @@ private var depthwisePixels: Int {
 /// A row in tiles of nearly the same size: a narrow one would wait for each of its sums.
 @inline(__always)
 private func depthwiseRow(
-  _ a: DepthwiseConvolutionArguments, input: UnsafePointer<Float>,
+  _ a: ConvolutionArguments, input: UnsafePointer<Float>,
   weights: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
   residual: UnsafePointer<Float>?, channel: Int
 ) {
-  let tiles = (a.outputWidth &+ depthwisePixels &- 1) / depthwisePixels
+  let tiles = (a.extent.width &+ depthwisePixels &- 1) / depthwisePixels
   var x = 0
   var tile = 0
   while tile < tiles {
-    let pixels = (a.outputWidth &- x) / (tiles &- tile)
+    let pixels = (a.extent.width &- x) / (tiles &- tile)
     depthwiseTile(
-      pixels: pixels, a, input: input + x &* a.strideX &* channelBlock, weights: weights,
+      pixels: pixels, a, input: input + x &* a.window.strideX &* channelBlock, weights: weights,
       output: output + x &* channelBlock, residual: residual.map { $0 + x &* channelBlock },
       channel: channel)
     x &+= pixels
@@ -64,7 +66,7 @@ private func depthwiseRow(
 
 @inline(__always)
 private func depthwiseTile(
-  pixels: Int, _ a: DepthwiseConvolutionArguments, input: UnsafePointer<Float>,
+  pixels: Int, _ a: ConvolutionArguments, input: UnsafePointer<Float>,
   weights: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
   residual: UnsafePointer<Float>?, channel: Int
 ) {
@@ -97,20 +99,20 @@ private func depthwiseTile(
 
 @inline(__always)
 private func depthwiseTile<let pixels: Int>(
-  _: Count<pixels>, _ a: DepthwiseConvolutionArguments, input: UnsafePointer<Float>,
+  _: Count<pixels>, _ a: ConvolutionArguments, input: UnsafePointer<Float>,
   weights: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
   residual: UnsafePointer<Float>?, channel: Int
 ) {
-  let step = a.strideX &* channelBlock
-  let tapStep = a.dilationX &* channelBlock
-  let start = a.bias.map { load($0 + channel) } ?? .zero
+  let step = a.window.strideX &* channelBlock
+  let tapStep = a.window.dilationX &* channelBlock
+  let start = a.epilogue.bias.map { load($0 + channel) } ?? .zero
   var sums = Tile<pixels, 1>(repeating: [start])
   var w = weights
   var ky = 0
-  while ky < a.kernelHeight {
-    var x = input + ky &* a.dilationY &* a.inputRowStride
+  while ky < a.window.height {
+    var x = input + ky &* a.window.dilationY &* a.inputStrides.row
     var kx = 0
-    while kx < a.kernelWidth {
+    while kx < a.window.width {
       let weight = load(w)
       for p in 0..<pixels { sums[p][0] = multiplyAdd(load(x + p &* step), weight, sums[p][0]) }
       w += channelBlock
@@ -122,6 +124,6 @@ private func depthwiseTile<let pixels: Int>(
   if let residual {
     for p in 0..<pixels { sums[p][0] += load(residual + p &* channelBlock) }
   }
-  activate(&sums, a.epilogue, channel: channel)
+  activate(&sums, a.epilogue.activation, channel: channel)
   for p in 0..<pixels { store(sums[p][0], output + p &* channelBlock) }
 }

@@ -17,54 +17,59 @@ func loadFixed(_ row: UnsafeRawPointer, _ k: Int) -> Vector {
   return vector_from_int(vector_load_fixed(high, low))
 }
 
-/// See `FixedRowArguments`.
-@inline(never)
-func packFixedRow(_ a: FixedRowArguments) -> FixedRowSummary {
-  // Bits of magnitudes are ordered as the magnitudes are, NaN above infinity above all numbers.
-  let largest = largestMagnitude(a).bitPattern
-  let padded = FixedRow.paddedColumns(a.columns)
-  if largest == 0 {
-    a.packed.initializeMemory(
-      as: UInt8.self, repeating: 0, count: padded &* FixedRow.bytesPerColumn)
-    return FixedRowSummary(scale: 0, peak: 0)
-  }
-  // The scale's exponent is 22 below the largest magnitude's, which then has 23 bits before the point.
-  let exponent = largest &>> 23
-  guard exponent > 22, exponent < 255 else { return FixedRowSummary(scale: .nan, peak: .infinity) }
-  let inverse = splat(Float(bitPattern: (276 &- exponent) &<< 23))
-  var sum = 0
-  var block = 0
-  while block < padded {
-    var magnitudes = IntegerVector.zero
-    var k = block
-    while k < block &+ FixedRow.blockColumns {
-      let codes = fixedCodes(a, k, inverse)
-      let (high, low) = fixedPlaces(a.packed, k)
-      vector_store_fixed(
-        codes, UnsafeMutableRawPointer(mutating: high), UnsafeMutableRawPointer(mutating: low))
-      magnitudes = magnitudes &+ shiftRight(vector_maximum(codes, .zero &- codes), 8)
-      k &+= lanes
+extension Table {
+  @inline(never)
+  package static func packFixedRow(
+    _ source: UnsafeRawPointer, columns: Int, to packed: UnsafeMutableRawPointer
+  ) -> FixedRowSummary {
+    // Bits of magnitudes are ordered as the magnitudes are, NaN above infinity above all numbers.
+    let largest = largestMagnitude(source, columns).bitPattern
+    let padded = FixedRow.paddedColumns(columns)
+    if largest == 0 {
+      packed.initializeMemory(
+        as: UInt8.self, repeating: 0, count: padded &* FixedRow.bytesPerColumn)
+      return FixedRowSummary(scale: 0, peak: 0)
     }
-    sum &+= Int(vector_sum(magnitudes))
-    block &+= FixedRow.blockColumns
+    // The scale's exponent is 22 below the largest magnitude's, which then has 23 bits before the point.
+    let exponent = largest &>> 23
+    guard exponent > 22, exponent < 255 else {
+      return FixedRowSummary(scale: .nan, peak: .infinity)
+    }
+    let inverse = splat(Float(bitPattern: (276 &- exponent) &<< 23))
+    var sum = 0
+    var block = 0
+    while block < padded {
+      var magnitudes = IntegerVector.zero
+      var k = block
+      while k < block &+ FixedRow.blockColumns {
+        let codes = fixedCodes(source, columns, k, inverse)
+        let (high, low) = fixedPlaces(packed, k)
+        vector_store_fixed(
+          codes, UnsafeMutableRawPointer(mutating: high), UnsafeMutableRawPointer(mutating: low))
+        magnitudes = magnitudes &+ shiftRight(vector_maximum(codes, .zero &- codes), 8)
+        k &+= lanes
+      }
+      sum &+= Int(vector_sum(magnitudes))
+      block &+= FixedRow.blockColumns
+    }
+    let scale = Float(bitPattern: (exponent &- 22) &<< 23)
+    let code = Double(Float(bitPattern: largest)) / Double(scale)
+    return FixedRowSummary(scale: scale, peak: code * Double(columns) / Double(sum &<< 8))
   }
-  let scale = Float(bitPattern: (exponent &- 22) &<< 23)
-  let code = Double(Float(bitPattern: largest)) / Double(scale)
-  return FixedRowSummary(scale: scale, peak: code * Double(a.columns) / Double(sum &<< 8))
 }
 
 /// NaN where one is among the values.
 @inline(__always)
-private func largestMagnitude(_ a: FixedRowArguments) -> Float {
+private func largestMagnitude(_ source: UnsafeRawPointer, _ columns: Int) -> Float {
   var largest = IntegerVector.zero
   var k = 0
-  while k &+ lanes <= a.columns {
-    let value = (a.source + k &* 4).loadUnaligned(as: Vector.self)
+  while k &+ lanes <= columns {
+    let value = (source + k &* 4).loadUnaligned(as: Vector.self)
     largest = vector_maximum(largest, bits(magnitude(value)))
     k &+= lanes
   }
-  if k < a.columns {
-    let value = load(a.source + k &* 4, count: a.columns &- k)
+  if k < columns {
+    let value = load(source + k &* 4, count: columns &- k)
     largest = vector_maximum(largest, bits(magnitude(value)))
   }
   var result: Int32 = 0
@@ -74,10 +79,12 @@ private func largestMagnitude(_ a: FixedRowArguments) -> Float {
 
 /// The whole numbers nearest to the values times `inverse`, even ones of two; −2²³ ..< 2²³.
 @inline(__always)
-private func fixedCodes(_ a: FixedRowArguments, _ k: Int, _ inverse: Vector) -> IntegerVector {
-  let rest = a.columns &- k
+private func fixedCodes(
+  _ source: UnsafeRawPointer, _ columns: Int, _ k: Int, _ inverse: Vector
+) -> IntegerVector {
+  let rest = columns &- k
   if rest <= 0 { return .zero }
-  let address = a.source + k &* 4
+  let address = source + k &* 4
   let value =
     rest >= lanes ? address.loadUnaligned(as: Vector.self) : load(address, count: rest)
   let scaled = minimum(value * inverse, splat(0x1p23 - 1))

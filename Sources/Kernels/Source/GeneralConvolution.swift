@@ -1,49 +1,53 @@
 import KernelInterface
 
-/// See `GeneralConvolutionArguments`.
-@inline(never)
-func generalConvolution(_ a: GeneralConvolutionArguments) {
-  let taps = a.kernelHeight &* a.kernelWidth
-  var channel = a.firstChannel
-  while channel < a.firstChannel &+ a.channelCount {
-    let group = channel / a.groupOutputChannels
-    let firstInput = group &* a.groupInputChannels
-    let weights = a.weights + channel &* a.groupInputChannels &* taps &* 4
-    let output =
-      a.output
-      + (channel / channelBlock &* a.outputBlockStride &+ channel % channelBlock)
-    let start = a.bias?[channel] ?? 0
-    var y = 0
-    while y < a.outputRows {
-      var x = 0
-      while x < a.outputWidth {
-        let corner = y &* a.strideY &* a.inputRowStride &+ x &* a.strideX &* channelBlock
-        var sum = start
-        var w = weights
-        var i = firstInput
-        while i < firstInput &+ a.groupInputChannels {
-          let plane =
-            a.input
-            + (corner &+ i / channelBlock &* a.inputBlockStride &+ i % channelBlock)
-          var ky = 0
-          while ky < a.kernelHeight {
-            var tap = plane + ky &* a.dilationY &* a.inputRowStride
-            var kx = 0
-            while kx < a.kernelWidth {
-              sum += tap.pointee * w.loadUnaligned(as: Float.self)
-              w += 4
-              tap += a.dilationX &* channelBlock
-              kx &+= 1
+extension Table {
+  @inline(never)
+  package static func generalConvolution(
+    _ a: ConvolutionArguments, groupOutputs: Int, channels: Range<Int>
+  ) {
+    let taps = a.window.taps
+    var channel = channels.lowerBound
+    while channel < channels.upperBound {
+      let group = channel / groupOutputs
+      let firstInput = group &* a.blockChannels
+      let weights = a.weights + channel &* a.blockChannels &* taps
+      let output =
+        a.output
+        + (channel / channelBlock &* a.outputStrides.block &+ channel % channelBlock)
+      let start = a.epilogue.bias?[channel] ?? 0
+      var y = 0
+      while y < a.extent.rows {
+        var x = 0
+        while x < a.extent.width {
+          let corner =
+            y &* a.window.strideY &* a.inputStrides.row &+ x &* a.window.strideX &* channelBlock
+          var sum = start
+          var w = weights
+          var i = firstInput
+          while i < firstInput &+ a.blockChannels {
+            let plane =
+              a.input
+              + (corner &+ i / channelBlock &* a.inputStrides.block &+ i % channelBlock)
+            var ky = 0
+            while ky < a.window.height {
+              var tap = plane + ky &* a.window.dilationY &* a.inputStrides.row
+              var kx = 0
+              while kx < a.window.width {
+                sum += tap.pointee * w.pointee
+                w += 1
+                tap += a.window.dilationX &* channelBlock
+                kx &+= 1
+              }
+              ky &+= 1
             }
-            ky &+= 1
+            i &+= 1
           }
-          i &+= 1
+          output[y &* a.outputStrides.row &+ x &* channelBlock] = sum
+          x &+= 1
         }
-        output[y &* a.outputRowStride &+ x &* channelBlock] = sum
-        x &+= 1
+        y &+= 1
       }
-      y &+= 1
+      channel &+= 1
     }
-    channel &+= 1
   }
 }

@@ -1,70 +1,63 @@
 import KernelInterface
 
-/// See `BlockingArguments`.
-@inline(never)
-func block(_ a: BlockingArguments) {
-  switch a.format {
-  case .float32: block(a, bytes: 4) { $0.loadUnaligned(as: Float.self) }
-  case .uint8: block(a, bytes: 1) { Float($0.load(as: UInt8.self)) }
+extension Table {
+  @inline(never)
+  package static func block(
+    _ input: UnsafePointer<Float>, _ inputStrides: Strides, channels: Int, rows: Int, width: Int,
+    scale: UnsafePointer<Float>?, bias: UnsafePointer<Float>?,
+    to output: UnsafeMutablePointer<Float>, rowStride: Int
+  ) {
+    let isScaled = scale != nil || bias != nil
+    var y = 0
+    while y < rows {
+      var l = 0
+      while l < channels {
+        let factor = scale?[l] ?? 1
+        let term = bias?[l] ?? 0
+        var source = input + (y &* inputStrides.row &+ l &* inputStrides.block)
+        var target = output + (y &* rowStride &+ l)
+        var x = 0
+        while x < width {
+          target.pointee = isScaled ? source.pointee * factor + term : source.pointee
+          source += inputStrides.pixel
+          target += channelBlock
+          x &+= 1
+        }
+        l &+= 1
+      }
+      while l < channelBlock {
+        var x = 0
+        while x < width {
+          output[y &* rowStride &+ x &* channelBlock &+ l] = 0
+          x &+= 1
+        }
+        l &+= 1
+      }
+      y &+= 1
+    }
   }
-}
 
-@inline(__always)
-private func block(
-  _ a: BlockingArguments, bytes: Int, _ value: (UnsafeRawPointer) -> Float
-) {
-  let isScaled = a.scale != nil || a.bias != nil
-  var y = 0
-  while y < a.rows {
-    let row = a.input + y &* a.rowStride &* bytes
-    let output = a.output + y &* a.outputRowStride
-    var l = 0
-    while l < a.channels {
-      let scale = a.scale?[l] ?? 1
-      let bias = a.bias?[l] ?? 0
-      var source = row + l &* a.channelStride &* bytes
-      var target = output + l
-      var x = 0
-      while x < a.width {
-        let v = value(source)
-        target.pointee = isScaled ? v * scale + bias : v
-        source += a.pixelStride &* bytes
-        target += channelBlock
-        x &+= 1
+  @inline(never)
+  package static func unblock(
+    _ input: UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
+    to output: UnsafeMutablePointer<Float>, _ outputStrides: Strides
+  ) {
+    var y = 0
+    while y < rows {
+      var l = 0
+      while l < channels {
+        var source = input + (y &* rowStride &+ l)
+        var target = output + (y &* outputStrides.row &+ l &* outputStrides.block)
+        var x = 0
+        while x < width {
+          target.pointee = source.pointee
+          source += channelBlock
+          target += outputStrides.pixel
+          x &+= 1
+        }
+        l &+= 1
       }
-      l &+= 1
+      y &+= 1
     }
-    while l < channelBlock {
-      var x = 0
-      while x < a.width {
-        output[x &* channelBlock &+ l] = 0
-        x &+= 1
-      }
-      l &+= 1
-    }
-    y &+= 1
-  }
-}
-
-/// See `UnblockingArguments`.
-@inline(never)
-func unblock(_ a: UnblockingArguments) {
-  var y = 0
-  while y < a.rows {
-    let input = a.input + y &* a.inputRowStride
-    var l = 0
-    while l < a.channels {
-      var source = input + l
-      var target = a.output + (y &* a.rowStride &+ l &* a.channelStride)
-      var x = 0
-      while x < a.width {
-        target.pointee = source.pointee
-        source += channelBlock
-        target += a.pixelStride
-        x &+= 1
-      }
-      l &+= 1
-    }
-    y &+= 1
   }
 }

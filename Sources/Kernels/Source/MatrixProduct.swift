@@ -5,34 +5,36 @@ private var depthBlock: Int {
   @inline(__always) get { 256 }
 }
 
-/// See `MatrixProductArguments`. Strips of `b` are packed into a panel and go through the tile of
-/// the convolution.
-@inline(never)
-func matrixProduct(_ a: MatrixProductArguments) {
-  let width = panelVectors &* lanes
-  let panelBytes = depthBlock &* width &* 4
-  // Behind the panel: a strip of results where the last columns do not fill vectors.
-  let stripBytes = pixelTile &* width &* 4
-  withUnsafeTemporaryAllocation(byteCount: panelBytes + stripBytes, alignment: 64) {
-    scratch in
-    guard let base = scratch.baseAddress else { return }
-    let panel = base.assumingMemoryBound(to: Float.self)
-    let strip = (base + panelBytes).assumingMemoryBound(to: Float.self)
-    var column = 0
-    while column < a.columns {
-      let columns = min(width, a.columns &- column)
-      var depth = 0
-      repeat {
-        let count = min(depthBlock, a.depth &- depth)
-        packStrip(
-          a.b + (depth &* a.bStride &+ column), stride: a.bStride, rows: count, columns: columns,
-          width: width, panel)
-        multiplyStrip(
-          a, column: column, columns: columns, depth: depth, count: count, panel: panel,
-          strip: strip)
-        depth &+= count
-      } while depth < a.depth
-      column &+= columns
+extension Table {
+  /// See `MatrixProductArguments`. Strips of `b` are packed into a panel and go through the tile of
+  /// the convolution.
+  @inline(never)
+  package static func matrixProduct(_ a: MatrixProductArguments) {
+    let width = panelVectors &* lanes
+    let panelBytes = depthBlock &* width &* 4
+    // Behind the panel: a strip of results where the last columns do not fill vectors.
+    let stripBytes = Table.pixelTile &* width &* 4
+    withUnsafeTemporaryAllocation(byteCount: panelBytes + stripBytes, alignment: 64) {
+      scratch in
+      guard let base = scratch.baseAddress else { return }
+      let panel = base.assumingMemoryBound(to: Float.self)
+      let strip = (base + panelBytes).assumingMemoryBound(to: Float.self)
+      var column = 0
+      while column < a.columns {
+        let columns = min(width, a.columns &- column)
+        var depth = 0
+        repeat {
+          let count = min(depthBlock, a.depth &- depth)
+          packStrip(
+            a.b + (depth &* a.bStride &+ column), stride: a.bStride, rows: count, columns: columns,
+            width: width, panel)
+          multiplyStrip(
+            a, column: column, columns: columns, depth: depth, count: count, panel: panel,
+            strip: strip)
+          depth &+= count
+        } while depth < a.depth
+        column &+= columns
+      }
     }
   }
 }
@@ -72,7 +74,7 @@ private func multiplyStrip(
   let whole = columns == width
   var row = 0
   while row < a.rows {
-    let rows = min(pixelTile, a.rows &- row)
+    let rows = min(Table.pixelTile, a.rows &- row)
     let c = a.c + (row &* a.cStride &+ column)
     let output = whole ? c : strip
     let outputStride = whole ? a.cStride : width
@@ -115,16 +117,13 @@ private func prepare(
     if columns < width {
       var x = 0
       while x < width {
-        let value =
+        strip[r &* width &+ x] =
           depth > 0 ? c[min(x, columns &- 1)] : a.columnBias?[column &+ min(x, columns &- 1)] ?? 0
-        strip[r &* width &+ x] = depth > 0 ? value : (a.rowBias?[row &+ r] ?? 0) + value
         x &+= 1
       }
     } else if depth == 0 {
-      let rowBias = splat(a.rowBias?[row &+ r] ?? 0)
       for x in 0..<panelVectors {
-        let columnBias = a.columnBias.map { load($0 + (column &+ x &* lanes)) } ?? .zero
-        store(rowBias + columnBias, c + x &* lanes)
+        store(a.columnBias.map { load($0 + (column &+ x &* lanes)) } ?? .zero, c + x &* lanes)
       }
     }
     r &+= 1

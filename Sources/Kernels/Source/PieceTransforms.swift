@@ -1,29 +1,36 @@
-typealias PieceFive = (Vector, Vector, Vector, Vector, Vector)
-typealias PieceThree = (Vector, Vector, Vector)
+/// F(3, 3) with five points; see `Pieces`.
+enum PieceTransform: TileTransform {
+  static var outputs: Int {
+    @inline(__always) get { 3 }
+  }
+  static var taps: Int {
+    @inline(__always) get { 3 }
+  }
 
-/// `Bᵀ d`; see `Pieces`.
-@inline(__always)
-func pieceInput(_ d: PieceFive) -> PieceFive {
-  let odd = d.3 - d.1
-  let next = d.3 - d.2
-  return (
-    multiplyAdd(splat(2), d.0 - d.2, odd),
-    multiplyAdd(splat(-2), d.1, next),
-    multiplyAdd(splat(2), d.1 - d.2, next),
-    odd,
-    multiplyAdd(splat(-2), odd, d.4 - d.2)
-  )
-}
+  @inline(__always)
+  static func input(_ d: WinogradLine) -> WinogradLine {
+    let odd = d[3] - d[1]
+    let next = d[3] - d[2]
+    return [
+      multiplyAdd(splat(2), d[0] - d[2], odd),
+      multiplyAdd(splat(-2), d[1], next),
+      multiplyAdd(splat(2), d[1] - d[2], next),
+      odd,
+      multiplyAdd(splat(-2), odd, d[4] - d[2]),
+      .zero, .zero, .zero, .zero,
+    ]
+  }
 
-/// `Aᵀ m`
-@inline(__always)
-func pieceOutput(_ m: PieceFive) -> PieceThree {
-  let sum = m.1 + m.2
-  return (
-    (m.0 + sum) + m.3,
-    multiplyAdd(splat(2), m.3, m.1 - m.2),
-    multiplyAdd(splat(4), m.3, sum + m.4)
-  )
+  @inline(__always)
+  static func output(_ m: WinogradLine) -> WinogradLine {
+    let sum = m[1] + m[2]
+    return [
+      (m[0] + sum) + m[3],
+      multiplyAdd(splat(2), m[3], m[1] - m[2]),
+      multiplyAdd(splat(4), m[3], sum + m[4]),
+      .zero, .zero, .zero, .zero, .zero, .zero,
+    ]
+  }
 }
 
 /// `Aᵀ m A`, [column][row], of a tile whose points stand `stride` apart.
@@ -34,22 +41,17 @@ func pieceOutputTile(
   // [column][row]
   var half = InlineArray<5, InlineArray<3, Vector>>(repeating: InlineArray(repeating: .zero))
   for x in 0..<5 {
-    let p = m + x &* stride
-    let column = pieceOutput(
-      (
-        load(p), load(p + 5 &* stride), load(p + 10 &* stride), load(p + 15 &* stride),
-        load(p + 20 &* stride)
-      ))
-    half[x][0] = column.0
-    half[x][1] = column.1
-    half[x][2] = column.2
+    var line = WinogradLine(repeating: .zero)
+    for y in 0..<5 { line[y] = load(m + (5 &* y &+ x) &* stride) }
+    let column = PieceTransform.output(line)
+    for y in 0..<3 { half[x][y] = column[y] }
   }
   var tile = InlineArray<3, InlineArray<3, Vector>>(repeating: InlineArray(repeating: .zero))
   for y in 0..<3 {
-    let row = pieceOutput((half[0][y], half[1][y], half[2][y], half[3][y], half[4][y]))
-    tile[0][y] = row.0
-    tile[1][y] = row.1
-    tile[2][y] = row.2
+    var line = WinogradLine(repeating: .zero)
+    for x in 0..<5 { line[x] = half[x][y] }
+    let row = PieceTransform.output(line)
+    for x in 0..<3 { tile[x][y] = row[x] }
   }
   return tile
 }

@@ -1,79 +1,83 @@
 import CVector
 import KernelInterface
 
-/// See `PlanarPairRows`.
-@inline(never)
-func planarPairRows(_ a: PlanarPairRows) {
-  let stride = a.outputRowStride
-  var line = 0
-  while line < a.count {
-    vector_prefetch(a.d2 + (line &+ a.ahead))
-    vector_prefetch(a.d3 + (line &+ a.ahead))
-    line &+= lineFloats
-  }
-  var x = 0
-  while x &+ lanes <= a.count {
-    let (d0, d1, d2, d3) = (load(a.d0 + x), load(a.d1 + x), load(a.d2 + x), load(a.d3 + x))
-    let output = a.output + x
-    store(d1 + d2, output)
-    store(d2 - d1, output + stride)
-    store(d0 - d2, output + 2 &* stride)
-    store(d3 - d1, output + 3 &* stride)
-    x &+= lanes
-  }
-  while x < a.count {
-    let output = a.output + x
-    output[0] = a.d1[x] + a.d2[x]
-    output[stride] = a.d2[x] - a.d1[x]
-    output[2 &* stride] = a.d0[x] - a.d2[x]
-    output[3 &* stride] = a.d3[x] - a.d1[x]
-    x &+= 1
-  }
-}
-
-/// See `PlanarPairArguments`.
-@inline(never)
-func planarPair(_ a: PlanarPairArguments) {
-  let times = (a.outputs &+ planarOutputs &- 1) / planarOutputs
-  let group = (a.outputs &+ times &- 1) / max(times, 1)
-  let groupWeights = a.inputs &* a.kernelWidth &* 4 &* group
-  var channel = 0
-  var weights = a.weights
-  while channel < a.outputs {
-    switch group {
-    case 1: planarPair(Count<1>(), Count<4>(), a, channel, weights)
-    case 2: planarPair(Count<2>(), Count<2>(), a, channel, weights)
-    case 3: planarPair(Count<3>(), Count<2>(), a, channel, weights)
-    #if KERNELS_AVX512
-      case 4: planarPair(Count<4>(), Count<2>(), a, channel, weights)
-      case 5: planarPair(Count<5>(), Count<2>(), a, channel, weights)
-      case 6: planarPair(Count<6>(), Count<2>(), a, channel, weights)
-    #endif
-    default: break
+extension Table {
+  @inline(never)
+  package static func planarPairRows(
+    _ d0: UnsafePointer<Float>, _ d1: UnsafePointer<Float>, _ d2: UnsafePointer<Float>,
+    _ d3: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, rowStride: Int, count: Int,
+    ahead: Int
+  ) {
+    var line = 0
+    while line < count {
+      vector_prefetch(d2 + (line &+ ahead))
+      vector_prefetch(d3 + (line &+ ahead))
+      line &+= lineFloats
     }
-    channel &+= group
-    weights += groupWeights
+    var x = 0
+    while x &+ lanes <= count {
+      let (v0, v1, v2, v3) = (load(d0 + x), load(d1 + x), load(d2 + x), load(d3 + x))
+      let output = target + x
+      store(v1 + v2, output)
+      store(v2 - v1, output + rowStride)
+      store(v0 - v2, output + 2 &* rowStride)
+      store(v3 - v1, output + 3 &* rowStride)
+      x &+= lanes
+    }
+    while x < count {
+      let output = target + x
+      output[0] = d1[x] + d2[x]
+      output[rowStride] = d2[x] - d1[x]
+      output[2 &* rowStride] = d0[x] - d2[x]
+      output[3 &* rowStride] = d3[x] - d1[x]
+      x &+= 1
+    }
+  }
+}
+
+extension Table {
+  @inline(never)
+  package static func planarPair(_ a: ConvolutionArguments) {
+    let group = planarGroup(a.extent.blocks)
+    let groupWeights = a.inputBlocks &* a.window.width &* 4 &* group
+    var channel = 0
+    var weights = a.weights
+    while channel < a.extent.blocks {
+      switch group {
+      case 1: planarPairTiles(Count<1>(), Count<4>(), a, channel, weights)
+      case 2: planarPairTiles(Count<2>(), Count<2>(), a, channel, weights)
+      case 3: planarPairTiles(Count<3>(), Count<2>(), a, channel, weights)
+      #if KERNELS_AVX512
+        case 4: planarPairTiles(Count<4>(), Count<2>(), a, channel, weights)
+        case 5: planarPairTiles(Count<5>(), Count<2>(), a, channel, weights)
+        case 6: planarPairTiles(Count<6>(), Count<2>(), a, channel, weights)
+      #endif
+      default: break
+      }
+      channel &+= group
+      weights += groupWeights
+    }
   }
 }
 
 @inline(never)
-private func planarPair<let outputs: Int, let columns: Int>(
-  _ count: Count<outputs>, _ vectors: Count<columns>, _ a: PlanarPairArguments, _ channel: Int,
+private func planarPairTiles<let outputs: Int, let columns: Int>(
+  _ count: Count<outputs>, _ vectors: Count<columns>, _ a: ConvolutionArguments, _ channel: Int,
   _ weights: UnsafePointer<Float>
 ) {
   let wide = columns &* lanes
   var x = 0
-  while x &+ wide <= a.width {
+  while x &+ wide <= a.extent.width {
     planarPairTile(
       count, vectors, a, column: x, channel: channel, weights: weights, isWhole: true)
     x &+= wide
   }
-  while x &+ lanes <= a.width {
+  while x &+ lanes <= a.extent.width {
     planarPairTile(
       count, Count<1>(), a, column: x, channel: channel, weights: weights, isWhole: true)
     x &+= lanes
   }
-  if x < a.width {
+  if x < a.extent.width {
     planarPairTile(
       count, Count<1>(), a, column: x, channel: channel, weights: weights, isWhole: false)
   }
@@ -83,17 +87,17 @@ private func planarPair<let outputs: Int, let columns: Int>(
 /// last pixels of the rows, fewer than a vector.
 @inline(__always)
 private func planarPairTile<let outputs: Int, let columns: Int>(
-  _: Count<outputs>, _: Count<columns>, _ a: PlanarPairArguments, column: Int, channel: Int,
+  _: Count<outputs>, _: Count<columns>, _ a: ConvolutionArguments, column: Int, channel: Int,
   weights: UnsafePointer<Float>, isWhole: Bool
 ) {
-  let used = a.width &- column
+  let used = a.extent.width &- column
   var upper = Tile<outputs, columns>(repeating: InlineArray(repeating: .zero))
   var lower = Tile<outputs, columns>(repeating: InlineArray(repeating: .zero))
   for o in 0..<outputs {
-    let start = splat(channel &+ o < a.outputs ? a.bias[channel &+ o] : 0)
+    let start = splat(channel &+ o < a.extent.blocks ? a.epilogue.bias?[channel &+ o] ?? 0 : 0)
     for c in 0..<columns { upper[o][c] = start }
   }
-  let groupWeights = a.inputs &* a.kernelWidth &* 2 &* outputs
+  let groupWeights = a.inputBlocks &* a.window.width &* 2 &* outputs
   accumulate(
     a.input + column, weights, a, &upper, &lower, used: used, isWhole: isWhole)
   for o in 0..<outputs {
@@ -104,16 +108,16 @@ private func planarPairTile<let outputs: Int, let columns: Int>(
     }
   }
   accumulate(
-    a.input + (column &+ 2 &* a.inputRowStride), weights + groupWeights, a, &upper, &lower,
+    a.input + (column &+ 2 &* a.inputStrides.row), weights + groupWeights, a, &upper, &lower,
     used: used, isWhole: isWhole)
   let target = a.output + column
-  for o in 0..<outputs where channel &+ o < a.outputs {
-    let line = target + (channel &+ o) &* a.outputPlaneStride
+  for o in 0..<outputs where channel &+ o < a.extent.blocks {
+    let line = target + (channel &+ o) &* a.outputStrides.block
     for c in 0..<columns { write(upper[o][c], line + c &* lanes, used: used, isWhole: isWhole) }
-    if a.rows < 2 { continue }
+    if a.extent.rows < 2 { continue }
     for c in 0..<columns {
       write(
-        lower[o][c], line + (a.outputRowStride &+ c &* lanes), used: used, isWhole: isWhole)
+        lower[o][c], line + (a.outputStrides.row &+ c &* lanes), used: used, isWhole: isWhole)
     }
   }
 }
@@ -121,16 +125,16 @@ private func planarPairTile<let outputs: Int, let columns: Int>(
 /// Adds a half's first row of products to `upper` and its second to `lower`.
 @inline(__always)
 private func accumulate<let outputs: Int, let columns: Int>(
-  _ input: UnsafePointer<Float>, _ weights: UnsafePointer<Float>, _ a: PlanarPairArguments,
+  _ input: UnsafePointer<Float>, _ weights: UnsafePointer<Float>, _ a: ConvolutionArguments,
   _ upper: inout Tile<outputs, columns>, _ lower: inout Tile<outputs, columns>, used: Int,
   isWhole: Bool
 ) {
   var w = weights
   var plane = input
-  var planesLeft = a.inputs
+  var planesLeft = a.inputBlocks
   repeat {
     var x = plane
-    var columnsLeft = a.kernelWidth
+    var columnsLeft = a.window.width
     repeat {
       var pixels = InlineArray<columns, Vector>(repeating: .zero)
       for c in 0..<columns { pixels[c] = read(x + c &* lanes, used: used, isWhole: isWhole) }
@@ -138,17 +142,17 @@ private func accumulate<let outputs: Int, let columns: Int>(
         let weight = splat(w[o])
         for c in 0..<columns { upper[o][c] = multiplyAdd(weight, pixels[c], upper[o][c]) }
       }
-      let second = x + a.inputRowStride
+      let second = x + a.inputStrides.row
       for c in 0..<columns { pixels[c] = read(second + c &* lanes, used: used, isWhole: isWhole) }
       for o in 0..<outputs {
         let weight = splat(w[outputs &+ o])
         for c in 0..<columns { lower[o][c] = multiplyAdd(weight, pixels[c], lower[o][c]) }
       }
       w += 2 &* outputs
-      x += a.dilationX
+      x += a.window.dilationX
       columnsLeft &-= 1
     } while columnsLeft > 0
-    plane += a.inputPlaneStride
+    plane += a.inputStrides.block
     planesLeft &-= 1
   } while planesLeft > 0
 }

@@ -1,32 +1,33 @@
 import KernelInterface
 
-/// See `PoolingArguments`.
-@inline(never)
-func pool(_ a: PoolingArguments) {
-  switch a.function {
-  case .maximum: pool(a, Largest.self, inTiles: true) { value, _, _ in value }
-  case .average:
-    pool(a, Sum.self) { sum, y, x in
-      let rows = a.rowCounts?[y] ?? a.rowEnds[y] &- a.rowStarts[y]
-      let columns = a.columnCounts?[x] ?? a.columnEnds[x] &- a.columnStarts[x]
-      return sum / splat(Float(rows &* columns))
+extension Table {
+  @inline(never)
+  package static func pool(_ a: PoolingArguments) {
+    switch a.function {
+    case .maximum: fold(a, Largest.self, inTiles: true) { value, _, _ in value }
+    case .average:
+      fold(a, Sum.self) { sum, y, x in
+        let rows = a.rows.counts?[y] ?? a.rows.ends[y] &- a.rows.starts[y]
+        let columns = a.columns.counts?[x] ?? a.columns.ends[x] &- a.columns.starts[x]
+        return sum / splat(Float(rows &* columns))
+      }
+    case .l2: fold(a, SumOfSquares.self) { sum, _, _ in squareRoot(sum) }
     }
-  case .l2: pool(a, SumOfSquares.self) { sum, _, _ in squareRoot(sum) }
   }
 }
 
 @inline(__always)
-private func pool<F: Fold>(
+private func fold<F: Fold>(
   _ a: PoolingArguments, _: F.Type, inTiles: Bool = false,
   finish: (Vector, _ y: Int, _ x: Int) -> Vector
 ) {
   var y = 0
-  while y < a.outputRows {
-    let rowStart = Int(a.rowStarts[y])
-    let rowEnd = Int(a.rowEnds[y])
+  while y < a.rows.count {
+    let rowStart = Int(a.rows.starts[y])
+    let rowEnd = Int(a.rows.ends[y])
     let output = a.output + y &* a.outputRowStride
     var x = 0
-    while x < a.outputWidth {
+    while x < a.columns.count {
       if inTiles, rowStart < rowEnd, let window = regularWindow(a, x) {
         if window.step == 1 {
           poolTile(a, F.self, rows: rowStart..<rowEnd, window.columns, Count<1>(), output, x)
@@ -36,8 +37,8 @@ private func pool<F: Fold>(
         x &+= PoolingTile.value
         continue
       }
-      let columnStart = Int(a.columnStarts[x])
-      let columnEnd = Int(a.columnEnds[x])
+      let columnStart = Int(a.columns.starts[x])
+      let columnEnd = Int(a.columns.ends[x])
       let isEmpty = rowStart >= rowEnd || columnStart >= columnEnd
       var values = InlineArray<2, Vector>(repeating: splat(F.neutral))
       var row = rowStart
@@ -77,15 +78,15 @@ private struct RegularWindow {
 /// The usual distances are constants of the loops, which have too few registers for addresses.
 @inline(__always)
 private func regularWindow(_ a: PoolingArguments, _ x: Int) -> RegularWindow? {
-  guard x &+ PoolingTile.value <= a.outputWidth else { return nil }
-  let start = a.columnStarts[x]
-  let end = a.columnEnds[x]
-  let step = a.columnStarts[x &+ 1] &- start
+  guard x &+ PoolingTile.value <= a.columns.count else { return nil }
+  let start = a.columns.starts[x]
+  let end = a.columns.ends[x]
+  let step = a.columns.starts[x &+ 1] &- start
   guard start < end, step == 1 || step == 2 else { return nil }
   var i: Int32 = 1
   while i < PoolingTile.value {
     let next = x &+ Int(i)
-    if a.columnStarts[next] != start &+ i &* step || a.columnEnds[next] != end &+ i &* step {
+    if a.columns.starts[next] != start &+ i &* step || a.columns.ends[next] != end &+ i &* step {
       return nil
     }
     i &+= 1

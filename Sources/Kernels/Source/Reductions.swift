@@ -1,73 +1,80 @@
 import KernelInterface
 
-/// See `ReductionArguments`. Four vectors run side by side and meet in halves.
-@inline(never)
-func reduce(_ a: ReductionArguments) -> Float {
-  switch a.function {
-  case .sum: reduce(a, Sum.self)
-  case .sumOfSquares: reduce(a, SumOfSquares.self)
-  case .sumOfMagnitudes: reduce(a, SumOfMagnitudes.self)
-  case .product: reduce(a, Product.self)
-  case .maximum: reduce(a, Largest.self)
-  case .minimum: reduce(a, Smallest.self)
+extension Table {
+  /// Four vectors run side by side and meet in halves.
+  @inline(never)
+  package static func reduce(_ function: Reduction, _ input: UnsafePointer<Float>, count: Int)
+    -> Float
+  {
+    switch function {
+    case .sum: reduced(Sum.self, input, count)
+    case .sumOfSquares: reduced(SumOfSquares.self, input, count)
+    case .sumOfMagnitudes: reduced(SumOfMagnitudes.self, input, count)
+    case .product: reduced(Product.self, input, count)
+    case .maximum: reduced(Largest.self, input, count)
+    case .minimum: reduced(Smallest.self, input, count)
+    }
   }
 }
 
 @inline(__always)
-private func reduce<F: Fold>(_ a: ReductionArguments, _: F.Type) -> Float {
+private func reduced<F: Fold>(
+  _: F.Type, _ input: UnsafePointer<Float>, _ count: Int
+) -> Float {
   var parts = InlineArray<4, Vector>(repeating: splat(F.neutral))
   var i = 0
-  while i &+ 4 &* lanes <= a.count {
+  while i &+ 4 &* lanes <= count {
     for n in 0..<4 {
-      parts[n] = F.combine(parts[n], F.prepare(load(a.input + (i &+ n &* lanes))))
+      parts[n] = F.combine(parts[n], F.prepare(load(input + (i &+ n &* lanes))))
     }
     i &+= 4 &* lanes
   }
   var n = 0
-  while i &+ lanes <= a.count {
-    parts[n] = F.combine(parts[n], F.prepare(load(a.input + i)))
+  while i &+ lanes <= count {
+    parts[n] = F.combine(parts[n], F.prepare(load(input + i)))
     n &+= 1
     i &+= lanes
   }
   let total = F.combine(F.combine(parts[0], parts[1]), F.combine(parts[2], parts[3]))
   let result = F.lanes(total, count: lanes)
-  guard i < a.count else { return result }
-  let rest = a.count &- i
-  return F.lanes(F.prepare(load(a.input + i, count: rest)), count: rest, on: result)
+  guard i < count else { return result }
+  let rest = count &- i
+  return F.lanes(F.prepare(load(input + i, count: rest)), count: rest, on: result)
 }
 
-/// See `PlaneReductionArguments`. A row's even and odd pixels run apart; rows follow each other.
-@inline(never)
-func reducePlane(_ a: PlaneReductionArguments) {
-  switch a.function {
-  case .sum: reducePlane(a, Sum.self)
-  case .sumOfSquares: reducePlane(a, SumOfSquares.self)
-  case .sumOfMagnitudes: reducePlane(a, SumOfMagnitudes.self)
-  case .product: reducePlane(a, Product.self)
-  case .maximum: reducePlane(a, Largest.self)
-  case .minimum: reducePlane(a, Smallest.self)
+extension Table {
+  /// Even and odd pixels run apart.
+  @inline(never)
+  package static func reduceBlock(
+    _ function: Reduction, _ input: UnsafePointer<Float>, pixels: Int,
+    to output: UnsafeMutablePointer<Float>
+  ) {
+    switch function {
+    case .sum: reduceLanes(Sum.self, input, pixels, output)
+    case .sumOfSquares: reduceLanes(SumOfSquares.self, input, pixels, output)
+    case .sumOfMagnitudes: reduceLanes(SumOfMagnitudes.self, input, pixels, output)
+    case .product: reduceLanes(Product.self, input, pixels, output)
+    case .maximum: reduceLanes(Largest.self, input, pixels, output)
+    case .minimum: reduceLanes(Smallest.self, input, pixels, output)
+    }
   }
 }
 
 @inline(__always)
-private func reducePlane<F: Fold>(_ a: PlaneReductionArguments, _: F.Type) {
+private func reduceLanes<F: Fold>(
+  _: F.Type, _ input: UnsafePointer<Float>, _ pixels: Int, _ output: UnsafeMutablePointer<Float>
+) {
   for half in 0..<vectorsPerBlock {
-    var total = splat(F.neutral)
-    var y = 0
-    while y < a.rows {
-      let row = a.input + (y &* a.inputRowStride &+ half &* lanes)
-      var even = splat(F.neutral)
-      var odd = even
-      var x = 0
-      while x &+ 2 <= a.width {
-        even = F.combine(even, F.prepare(load(row + x &* channelBlock)))
-        odd = F.combine(odd, F.prepare(load(row + (x &+ 1) &* channelBlock)))
-        x &+= 2
-      }
-      if x < a.width { even = F.combine(even, F.prepare(load(row + x &* channelBlock))) }
-      total = F.combine(total, F.combine(even, odd))
-      y &+= 1
+    let row = input + half &* lanes
+    var even = splat(F.neutral)
+    var odd = even
+    var x = 0
+    while x &+ 2 <= pixels {
+      even = F.combine(even, F.prepare(load(row + x &* channelBlock)))
+      odd = F.combine(odd, F.prepare(load(row + (x &+ 1) &* channelBlock)))
+      x &+= 2
     }
-    store(total, a.output + half &* lanes)
+    if x < pixels { even = F.combine(even, F.prepare(load(row + x &* channelBlock))) }
+    store(F.combine(splat(F.neutral), F.combine(even, odd)), output + half &* lanes)
   }
 }

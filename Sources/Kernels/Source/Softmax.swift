@@ -1,72 +1,78 @@
 import KernelInterface
 
-/// See `SoftmaxArguments`.
-@inline(never)
-func softmax(_ a: SoftmaxArguments) {
-  guard a.count > 0 else { return }
-  let peak = reduce(ReductionArguments(function: .maximum, input: a.input, count: a.count))
-  let shift = splat(peak)
-  var i = 0
-  while i &+ lanes <= a.count {
-    store(exponential(load(a.input + i) - shift), a.output + i)
-    i &+= lanes
-  }
-  if i < a.count {
-    let tail = exponential(load(a.input + i, count: a.count &- i) - shift)
-    store(tail, a.output + i, count: a.count &- i)
-  }
-  let sum = reduce(
-    ReductionArguments(function: .sum, input: UnsafePointer(a.output), count: a.count))
-  let divisor = splat(sum)
-  i = 0
-  while i &+ lanes <= a.count {
-    store(load(a.output + i) / divisor, a.output + i)
-    i &+= lanes
-  }
-  while i < a.count {
-    a.output[i] /= sum
-    i &+= 1
+extension Table {
+  @inline(never)
+  package static func softmax(
+    _ input: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, count: Int
+  ) {
+    guard count > 0 else { return }
+    let peak = reduce(.maximum, input, count: count)
+    let shift = splat(peak)
+    var i = 0
+    while i &+ lanes <= count {
+      store(exponential(load(input + i) - shift), output + i)
+      i &+= lanes
+    }
+    if i < count {
+      let tail = exponential(load(input + i, count: count &- i) - shift)
+      store(tail, output + i, count: count &- i)
+    }
+    let sum = reduce(.sum, output, count: count)
+    let divisor = splat(sum)
+    i = 0
+    while i &+ lanes <= count {
+      store(load(output + i) / divisor, output + i)
+      i &+= lanes
+    }
+    while i < count {
+      output[i] /= sum
+      i &+= 1
+    }
   }
 }
 
-/// See `BlockedSoftmaxArguments`.
-@inline(never)
-func blockedSoftmax(_ a: BlockedSoftmaxArguments) {
-  var pixel = 0
-  while pixel < a.pixels {
-    let input = a.input + pixel &* channelBlock
-    let output = a.output + pixel &* channelBlock
+extension Table {
+  @inline(never)
+  package static func blockedSoftmax(
+    _ source: UnsafePointer<Float>, blockStride: Int, to target: UnsafeMutablePointer<Float>,
+    outputBlockStride: Int, pixels: Int, channels: Int
+  ) {
+    var pixel = 0
+    while pixel < pixels {
+      let input = source + pixel &* channelBlock
+      let output = target + pixel &* channelBlock
 
-    var peaks = splat(-.infinity)
-    var channel = 0
-    while channel < a.channels {
-      let x = load(input + offset(channel, a.inputBlockStride))
-      peaks = Largest.combine(peaks, fill(x, from: a.channels &- channel, with: -.infinity))
-      channel &+= lanes
-    }
-    let peak = Largest.lanes(peaks, count: lanes)
+      var peaks = splat(-.infinity)
+      var channel = 0
+      while channel < channels {
+        let x = load(input + offset(channel, blockStride))
+        peaks = Largest.combine(peaks, fill(x, from: channels &- channel, with: -.infinity))
+        channel &+= lanes
+      }
+      let peak = Largest.lanes(peaks, count: lanes)
 
-    var sums = Vector.zero
-    channel = 0
-    while channel < a.channels {
-      let x = load(input + offset(channel, a.inputBlockStride))
-      let e = fill(exponential(x - splat(peak)), from: a.channels &- channel, with: 0)
-      store(e, output + offset(channel, a.outputBlockStride))
-      sums += e
-      channel &+= lanes
+      var sums = Vector.zero
+      channel = 0
+      while channel < channels {
+        let x = load(input + offset(channel, blockStride))
+        let e = fill(exponential(x - splat(peak)), from: channels &- channel, with: 0)
+        store(e, output + offset(channel, outputBlockStride))
+        sums += e
+        channel &+= lanes
+      }
+      let divisor = splat(laneSum(sums))
+      channel = 0
+      while channel < channels {
+        let at = output + offset(channel, outputBlockStride)
+        store(load(at) / divisor, at)
+        channel &+= lanes
+      }
+      while channel % channelBlock != 0 {
+        store(.zero, output + offset(channel, outputBlockStride))
+        channel &+= lanes
+      }
+      pixel &+= 1
     }
-    let divisor = splat(laneSum(sums))
-    channel = 0
-    while channel < a.channels {
-      let at = output + offset(channel, a.outputBlockStride)
-      store(load(at) / divisor, at)
-      channel &+= lanes
-    }
-    while channel % channelBlock != 0 {
-      store(.zero, output + offset(channel, a.outputBlockStride))
-      channel &+= lanes
-    }
-    pixel &+= 1
   }
 }
 

@@ -1,18 +1,5 @@
 import KernelInterface
 
-/// Pixels of the largest tile: what the registers hold beside the weights of one step.
-var pixelTile: Int {
-  @inline(__always) get {
-    #if KERNELS_AVX512
-      14
-    #elseif KERNELS_AVX2 || arch(arm64)
-      6
-    #else
-      4
-    #endif
-  }
-}
-
 /// Vectors of output channels in a full panel.
 var panelVectors: Int {
   @inline(__always) get { 2 }

@@ -17,7 +17,7 @@ struct PixelRows {
 
   var count: Int { rows &* width }
   /// As few as can be.
-  var tiles: Int { (count &+ pixelTile &- 1) / pixelTile }
+  var tiles: Int { (count &+ Table.pixelTile &- 1) / Table.pixelTile }
 }
 
 /// Whether a tile can hold pixels of several rows. Large tiles have more pixels than there are

@@ -1,33 +1,34 @@
 import KernelInterface
 
-/// See `UnaryArguments`.
-@inline(never)
-func unary(_ a: UnaryArguments) {
-  switch a.function {
-  case .linear: map(a, Linear.self)
-  case .relu: map(a, Relu.self)
-  case .leaky: map(a, Leaky.self)
-  case .thresholdedRelu: map(a, ThresholdedRelu.self)
-  case .threshold: map(a, Threshold.self)
-  case .clip: map(a, Clip.self)
-  case .hardSigmoid: map(a, HardSigmoid.self)
-  case .abs: map(a, Magnitude.self)
-  case .square: map(a, Square.self)
-  case .sqrt: map(a, SquareRoot.self)
-  case .rsqrt: map(a, InverseSquareRoot.self)
-  case .inverse: map(a, Inverse.self)
-  case .power: raise(a)
-  case .exp: map(a, Exponential.self)
-  case .log: map(a, Logarithm.self)
-  case .tanh: map(a, Tanh.self)
-  case .scaledTanh: map(a, ScaledTanh.self)
-  case .sigmoid: map(a, Sigmoid.self)
-  case .softplus: map(a, Softplus.self)
-  case .parametricSoftplus: map(a, ParametricSoftplus.self)
-  case .softsign: map(a, Softsign.self)
-  case .elu: map(a, Elu.self)
-  case .scaledElu: map(a, ScaledElu.self)
-  case .swish: mapSwish(a)
+extension Table {
+  @inline(never)
+  package static func unary(_ a: UnaryArguments) {
+    switch a.function {
+    case .linear: map(a, Linear.self)
+    case .relu: map(a, Relu.self)
+    case .leaky: map(a, Leaky.self)
+    case .thresholdedRelu: map(a, ThresholdedRelu.self)
+    case .threshold: map(a, Threshold.self)
+    case .clip: map(a, Clip.self)
+    case .hardSigmoid: map(a, HardSigmoid.self)
+    case .abs: map(a, Magnitude.self)
+    case .square: map(a, Square.self)
+    case .sqrt: map(a, SquareRoot.self)
+    case .rsqrt: map(a, InverseSquareRoot.self)
+    case .inverse: map(a, Inverse.self)
+    case .power: raise(a)
+    case .exp: map(a, Exponential.self)
+    case .log: map(a, Logarithm.self)
+    case .tanh: map(a, Tanh.self)
+    case .scaledTanh: map(a, ScaledTanh.self)
+    case .sigmoid: map(a, Sigmoid.self)
+    case .softplus: map(a, Softplus.self)
+    case .parametricSoftplus: map(a, ParametricSoftplus.self)
+    case .softsign: map(a, Softsign.self)
+    case .elu: map(a, Elu.self)
+    case .scaledElu: map(a, ScaledElu.self)
+    case .swish: mapSwish(a)
+    }
   }
 }
 

@@ -24,42 +24,45 @@ struct UpsampledTile {
   }
 }
 
-/// See `UpsampledInputArguments`.
-@inline(never)
-func upsampledInput(_ a: UpsampledInputArguments) {
-  withUnsafeTemporaryAllocation(of: Vector.self, capacity: 36) { half in
-    guard let half = half.baseAddress else { return }
-    transformInput(a, half)
+extension Table {
+  @inline(never)
+  package static func upsampledInput(_ tiles: UpsampledTiles, _ a: InputTransformArguments) {
+    withUnsafeTemporaryAllocation(of: Vector.self, capacity: 36) { half in
+      guard let half = half.baseAddress else { return }
+      transformInput(tiles, a, half)
+    }
   }
 }
 
 @inline(__always)
-private func transformInput(_ a: UpsampledInputArguments, _ half: UnsafeMutablePointer<Vector>) {
-  var channel = 0
-  while channel < a.blocks &* channelBlock {
+private func transformInput(
+  _ tiles: UpsampledTiles, _ a: InputTransformArguments, _ half: UnsafeMutablePointer<Vector>
+) {
+  var channel = a.blocks.lowerBound &* channelBlock
+  while channel < a.blocks.upperBound &* channelBlock {
     let plane =
-      a.input + (channel / channelBlock &* a.inputBlockStride &+ channel % channelBlock)
-    var place = UpsampledTile(a.tiles)
+      a.input + (channel / channelBlock &* a.inputStrides.block &+ channel % channelBlock)
+    var place = UpsampledTile(tiles)
     var tile = 0
-    while tile < a.tiles.count {
+    while tile < tiles.count {
       let (row, column) = (place.row &- 1, place.column &- 1)
-      let source = plane + (row &* a.inputRowStride &+ column &* channelBlock)
-      let target = a.transformed + (tile &* a.tileStride &+ channel)
-      if row >= 0 && column >= 0 && row &+ 6 <= a.tiles.rows && column &+ 6 <= a.tiles.width {
+      let source = plane + (row &* a.inputStrides.row &+ column &* channelBlock)
+      let target = a.transformed + (tile &* a.transformedStrides.tile &+ channel)
+      if row >= 0 && column >= 0 && row &+ 6 <= tiles.rows && column &+ 6 <= tiles.width {
         transformTile(
-          Winograd4.self, Winograd4.self, half, to: target, pointStride: a.pointStride
+          Winograd4.self, Winograd4.self, half, to: target, pointStride: a.transformedStrides.point
         ) { y, x in
-          load(source + (y &* a.inputRowStride &+ x &* channelBlock))
+          load(source + (y &* a.inputStrides.row &+ x &* channelBlock))
         }
       } else {
         transformTile(
-          Winograd4.self, Winograd4.self, half, to: target, pointStride: a.pointStride
+          Winograd4.self, Winograd4.self, half, to: target, pointStride: a.transformedStrides.point
         ) { y, x in
           let isInside =
-            row &+ y >= 0 && row &+ y < a.tiles.rows && column &+ x >= 0
-            && column &+ x < a.tiles.width
+            row &+ y >= 0 && row &+ y < tiles.rows && column &+ x >= 0
+            && column &+ x < tiles.width
           return isInside
-            ? load(source + (y &* a.inputRowStride &+ x &* channelBlock)) : .zero
+            ? load(source + (y &* a.inputStrides.row &+ x &* channelBlock)) : .zero
         }
       }
       place.advance()

@@ -1,53 +1,50 @@
 import KernelInterface
 
-/// See `UpsampledOutputArguments`.
-@inline(never)
-func upsampledOutput(_ a: UpsampledOutputArguments) {
-  withUnsafeTemporaryAllocation(of: Vector.self, capacity: 30) { half in
-    guard let half = half.baseAddress else { return }
-    var lane = 0
-    while lane < channelBlock {
-      transformOutput(a, lane: lane, half)
-      lane &+= lanes
-    }
-  }
-}
-
-@inline(__always)
-private func transformOutput(
-  _ a: UpsampledOutputArguments, lane: Int, _ half: UnsafeMutablePointer<Vector>
-) {
-  let bias = a.bias.map { load($0 + lane) } ?? .zero
-  var place = UpsampledTile(a.tiles)
-  var tile = 0
-  while tile < a.tiles.count {
-    // [column][row], after the first of the two axes.
-    var m = a.products + (tile &* channelBlock &+ lane)
-    for y in 0..<6 {
-      let line = phaseOutput(
-        load(m), load(m + a.pointStride), load(m + 2 &* a.pointStride),
-        load(m + 3 &* a.pointStride), load(m + 4 &* a.pointStride), load(m + 5 &* a.pointStride))
-      for x in 0..<5 { half[x &* 6 &+ y] = line[x] }
-      m += 6 &* a.pointStride
-    }
-    let (row, column) = (place.row &- a.phaseY, place.column &- a.phaseX)
-    for x in 0..<5 {
-      let from = half + 6 &* x
-      let line = phaseOutput(from[0], from[1], from[2], from[3], from[4], from[5])
-      if column &+ x < 0 || column &+ x >= a.tiles.width { continue }
-      var pixels = Tile<5, 1>(repeating: InlineArray(repeating: .zero))
-      for y in 0..<5 { pixels[y][0] = line[y] + bias }
-      activate(&pixels, a.epilogue, channel: lane)
-      let target =
-        a.output
-        + ((2 &* row &+ a.phaseY) &* a.outputRowStride
-          &+ (2 &* (column &+ x) &+ a.phaseX) &* channelBlock &+ lane)
-      for y in 0..<5 where row &+ y >= 0 && row &+ y < a.tiles.rows {
-        store(pixels[y][0], target + 2 &* y &* a.outputRowStride)
+extension Table {
+  @inline(never)
+  package static func upsampledOutput(
+    _ tiles: UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>,
+    pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int, epilogue: Epilogue
+  ) {
+    withUnsafeTemporaryAllocation(of: Vector.self, capacity: 30) { half in
+      guard let half = half.baseAddress else { return }
+      var lane = 0
+      while lane < channelBlock {
+        let bias = epilogue.bias.map { load($0 + lane) } ?? .zero
+        var place = UpsampledTile(tiles)
+        var tile = 0
+        while tile < tiles.count {
+          // [column][row], after the first of the two axes.
+          var m = products + (tile &* channelBlock &+ lane)
+          for y in 0..<6 {
+            let line = phaseOutput(
+              load(m), load(m + pointStride), load(m + 2 &* pointStride),
+              load(m + 3 &* pointStride), load(m + 4 &* pointStride), load(m + 5 &* pointStride))
+            for x in 0..<5 { half[x &* 6 &+ y] = line[x] }
+            m += 6 &* pointStride
+          }
+          let (row, column) = (place.row &- phaseY, place.column &- phaseX)
+          for x in 0..<5 {
+            let from = half + 6 &* x
+            let line = phaseOutput(from[0], from[1], from[2], from[3], from[4], from[5])
+            if column &+ x < 0 || column &+ x >= tiles.width { continue }
+            var pixels = Tile<5, 1>(repeating: InlineArray(repeating: .zero))
+            for y in 0..<5 { pixels[y][0] = line[y] + bias }
+            activate(&pixels, epilogue.activation, channel: lane)
+            let target =
+              output
+              + ((2 &* row &+ phaseY) &* outputRowStride
+                &+ (2 &* (column &+ x) &+ phaseX) &* channelBlock &+ lane)
+            for y in 0..<5 where row &+ y >= 0 && row &+ y < tiles.rows {
+              store(pixels[y][0], target + 2 &* y &* outputRowStride)
+            }
+          }
+          place.advance()
+          tile &+= 1
+        }
+        lane &+= lanes
       }
     }
-    place.advance()
-    tile &+= 1
   }
 }
 

@@ -18,13 +18,7 @@ var lanes: Int {
 
 /// Channels that stand side by side.
 var channelBlock: Int {
-  @inline(__always) get {
-    #if KERNELS_AVX512
-      16
-    #else
-      8
-    #endif
-  }
+  @inline(__always) get { Table.channelBlock }
 }
 
 var vectorsPerBlock: Int {

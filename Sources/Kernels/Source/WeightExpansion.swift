@@ -1,35 +1,36 @@
 import CVector
 import KernelInterface
 
-/// See `ExpansionArguments`.
-@inline(never)
-func expandWeights(_ a: ExpansionArguments) {
-  switch a.format {
-  case .half: expandHalves(a)
-  case .linear(let bits, let scale, let bias):
-    switch bits {
-    case 1: expandLinear(Count<1>(), a, scale, bias)
-    case 2: expandLinear(Count<2>(), a, scale, bias)
-    case 3: expandLinear(Count<3>(), a, scale, bias)
-    case 4: expandLinear(Count<4>(), a, scale, bias)
-    case 5: expandLinear(Count<5>(), a, scale, bias)
-    case 6: expandLinear(Count<6>(), a, scale, bias)
-    case 7: expandLinear(Count<7>(), a, scale, bias)
-    default: expandLinear(Count<8>(), a, scale, bias)
-    }
-  case .table(let bits, let table):
-    switch bits {
-    case 1: expandTable(Count<1>(), a, table)
-    case 2: expandTable(Count<2>(), a, table)
-    case 3: expandTable(Count<3>(), a, table)
-    case 4: expandTable(Count<4>(), a, table)
-    case 5: expandTable(Count<5>(), a, table)
-    case 6: expandTable(Count<6>(), a, table)
-    case 7: expandTable(Count<7>(), a, table)
-    default:
-      expandBytes(
-        a.source + a.first, rows: 1, rowStride: 0, count: a.count, table, to: a.output,
-        outputStride: 0)
+extension Table {
+  @inline(never)
+  package static func expandWeights(_ a: ExpansionArguments) {
+    switch a.format {
+    case .half: expandHalves(a)
+    case .linear(let bits, let scale, let bias):
+      switch bits {
+      case 1: expandLinear(Count<1>(), a, scale, bias)
+      case 2: expandLinear(Count<2>(), a, scale, bias)
+      case 3: expandLinear(Count<3>(), a, scale, bias)
+      case 4: expandLinear(Count<4>(), a, scale, bias)
+      case 5: expandLinear(Count<5>(), a, scale, bias)
+      case 6: expandLinear(Count<6>(), a, scale, bias)
+      case 7: expandLinear(Count<7>(), a, scale, bias)
+      default: expandLinear(Count<8>(), a, scale, bias)
+      }
+    case .table(let bits, let table):
+      switch bits {
+      case 1: expandTable(Count<1>(), a, table)
+      case 2: expandTable(Count<2>(), a, table)
+      case 3: expandTable(Count<3>(), a, table)
+      case 4: expandTable(Count<4>(), a, table)
+      case 5: expandTable(Count<5>(), a, table)
+      case 6: expandTable(Count<6>(), a, table)
+      case 7: expandTable(Count<7>(), a, table)
+      default:
+        expandBytes(
+          a.source + a.first, rows: 1, rowStride: 0, count: a.count, table, to: a.output,
+          outputStride: 0)
+      }
     }
   }
 }

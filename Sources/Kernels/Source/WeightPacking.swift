@@ -1,46 +1,53 @@
 import CVector
 import KernelInterface
 
-/// See `PackingArguments`.
-@inline(never)
-func packConvolutionWeights(_ a: PackingArguments) {
-  let taps = a.kernelHeight &* a.kernelWidth
-  let inputBlocks = (a.inputChannels &+ a.blockChannels &- 1) / a.blockChannels
-  let outputBlocks = (a.outputChannels &+ channelBlock &- 1) / channelBlock
-  let panels = (outputBlocks &+ a.panelBlocks &- 1) / a.panelBlocks
-  let fullPanel = a.panelBlocks &* channelBlock &* inputBlocks &* taps &* a.blockChannels
-  let isContiguous =
-    a.columnStride == 1 && a.rowStride == a.kernelWidth && a.inputStride == taps
-    && a.blockChannels % lanes == 0
-  var panel = a.firstPanel
-  while panel < min(panels, a.firstPanel &+ a.panelCount) {
-    let firstBlock = panel &* a.panelBlocks
-    let width = min(a.panelBlocks, outputBlocks &- firstBlock) &* channelBlock
-    let target = a.packed + panel &* fullPanel
-    // As many columns at a time as can be transposed in registers, each read from start to end.
-    var column = 0
-    while column < width {
-      let columns = column..<column &+ lanes
-      var block = 0
-      while block < inputBlocks {
-        let firstInput = block &* a.blockChannels
-        let packed = target + block &* taps &* a.blockChannels &* width
-        if isContiguous && firstBlock &* channelBlock &+ columns.upperBound <= a.outputChannels
-          && firstInput &+ a.blockChannels <= a.inputChannels
-        {
-          transposeBlock(
-            a, firstOutput: firstBlock &* channelBlock, columns: columns, width: width,
-            firstInput: firstInput, taps: taps, target: packed)
-        } else {
-          packBlock(
-            a, firstOutput: firstBlock &* channelBlock, columns: columns, width: width,
-            firstInput: firstInput, target: packed)
+extension Table {
+  @inline(never)
+  package static func packConvolutionWeights(
+    _ a: PackingArguments, blockChannels: Int, panelBlocks: Int
+  ) {
+    let taps = a.layout.kernelHeight &* a.layout.kernelWidth
+    let inputBlocks = (a.layout.inputChannels &+ blockChannels &- 1) / blockChannels
+    let outputBlocks = (a.layout.outputChannels &+ channelBlock &- 1) / channelBlock
+    let panels = (outputBlocks &+ panelBlocks &- 1) / panelBlocks
+    let fullPanel = panelBlocks &* channelBlock &* inputBlocks &* taps &* blockChannels
+    let isContiguous =
+      a.layout.columnStride == 1 && a.layout.rowStride == a.layout.kernelWidth
+      && a.layout.inputStride == taps
+      && blockChannels % lanes == 0
+    var panel = a.panels.lowerBound
+    while panel < min(panels, a.panels.upperBound) {
+      let firstBlock = panel &* panelBlocks
+      let width = min(panelBlocks, outputBlocks &- firstBlock) &* channelBlock
+      let target = a.packed + panel &* fullPanel
+      // As many columns at a time as can be transposed in registers, each read from start to end.
+      var column = 0
+      while column < width {
+        let columns = column..<column &+ lanes
+        var block = 0
+        while block < inputBlocks {
+          let firstInput = block &* blockChannels
+          let packed = target + block &* taps &* blockChannels &* width
+          if isContiguous
+            && firstBlock &* channelBlock &+ columns.upperBound <= a.layout.outputChannels
+            && firstInput &+ blockChannels <= a.layout.inputChannels
+          {
+            transposeBlock(
+              a, blockChannels: blockChannels, firstOutput: firstBlock &* channelBlock,
+              columns: columns, width: width,
+              firstInput: firstInput, taps: taps, target: packed)
+          } else {
+            packBlock(
+              a, blockChannels: blockChannels, firstOutput: firstBlock &* channelBlock,
+              columns: columns, width: width,
+              firstInput: firstInput, target: packed)
+          }
+          block &+= 1
         }
-        block &+= 1
+        column &+= lanes
       }
-      column &+= lanes
+      panel &+= 1
     }
-    panel &+= 1
   }
 }
 
@@ -56,18 +63,19 @@ func packConvolutionWeights(_ a: PackingArguments) {
 /// output's stand side by side.
 @inline(__always)
 private func transposeBlock(
-  _ a: PackingArguments, firstOutput: Int, columns: Range<Int>, width: Int, firstInput: Int,
+  _ a: PackingArguments, blockChannels: Int, firstOutput: Int, columns: Range<Int>, width: Int,
+  firstInput: Int,
   taps: Int, target: UnsafeMutablePointer<Float>
 ) {
   let source =
     a.source
-    + ((firstOutput &+ columns.lowerBound) &* a.outputStride &+ firstInput &* taps) &* 4
-  let rowBytes = a.outputStride &* 4
+    + ((firstOutput &+ columns.lowerBound) &* a.layout.outputStride &+ firstInput &* taps) &* 4
+  let rowBytes = a.layout.outputStride &* 4
   // Element `position` of an output's block is tap `tap` of channel `c`.
   var c = 0
   var tap = 0
   var position = 0
-  while position < a.blockChannels &* taps {
+  while position < blockChannels &* taps {
     var rows = SquareOfLanes(repeating: .zero)
     for r in 0..<lanes {
       rows[r] = (source + (r &* rowBytes &+ position &* 4)).loadUnaligned(as: Vector.self)
@@ -77,7 +85,7 @@ private func transposeBlock(
     }
     for r in 0..<lanes {
       store(
-        rows[r], target + ((tap &* a.blockChannels &+ c) &* width &+ columns.lowerBound))
+        rows[r], target + ((tap &* blockChannels &+ c) &* width &+ columns.lowerBound))
       tap &+= 1
       if tap == taps {
         tap = 0
@@ -91,26 +99,28 @@ private func transposeBlock(
 /// `target[tap][c][column]` of one input block.
 @inline(__always)
 private func packBlock(
-  _ a: PackingArguments, firstOutput: Int, columns: Range<Int>, width: Int, firstInput: Int,
+  _ a: PackingArguments, blockChannels: Int, firstOutput: Int, columns: Range<Int>, width: Int,
+  firstInput: Int,
   target: UnsafeMutablePointer<Float>
 ) {
-  let tapStride = a.blockChannels &* width
+  let tapStride = blockChannels &* width
   var column = columns.lowerBound
   while column < columns.upperBound {
     let output = firstOutput &+ column
     var c = 0
-    while c < a.blockChannels {
+    while c < blockChannels {
       let input = firstInput &+ c
       var t = target + (c &* width &+ column)
-      if output < a.outputChannels && input < a.inputChannels {
-        let source = a.source + (output &* a.outputStride &+ input &* a.inputStride) &* 4
+      if output < a.layout.outputChannels && input < a.layout.inputChannels {
+        let source =
+          a.source + (output &* a.layout.outputStride &+ input &* a.layout.inputStride) &* 4
         var ky = 0
-        while ky < a.kernelHeight {
-          var s = source + ky &* a.rowStride &* 4
+        while ky < a.layout.kernelHeight {
+          var s = source + ky &* a.layout.rowStride &* 4
           var kx = 0
-          while kx < a.kernelWidth {
+          while kx < a.layout.kernelWidth {
             t.pointee = s.loadUnaligned(as: Float.self)
-            s += a.columnStride &* 4
+            s += a.layout.columnStride &* 4
             t += tapStride
             kx &+= 1
           }
@@ -118,7 +128,7 @@ private func packBlock(
         }
       } else {
         var tap = 0
-        while tap < a.kernelHeight &* a.kernelWidth {
+        while tap < a.layout.kernelHeight &* a.layout.kernelWidth {
           t.pointee = 0
           t += tapStride
           tap &+= 1

@@ -1,15 +1,16 @@
 import CVector
 import KernelInterface
 
-/// See `WinogradExpansionArguments`.
-@inline(never)
-func expandWinogradWeights(_ a: WinogradExpansionArguments) {
-  switch a.values {
-  case .linear: expand(a, stage: nil)
-  case .table:
-    let count = channelsAtOnce &* a.form.taps &* a.width
-    withUnsafeTemporaryAllocation(of: Float.self, capacity: count) {
-      expand(a, stage: $0.baseAddress)
+extension Table {
+  @inline(never)
+  package static func expandWinogradWeights(_ a: WinogradExpansionArguments) {
+    switch a.values {
+    case .linear: expand(a, stage: nil)
+    case .table:
+      let count = channelsAtOnce &* a.form.taps &* a.width
+      withUnsafeTemporaryAllocation(of: Float.self, capacity: count) {
+        expand(a, stage: $0.baseAddress)
+      }
     }
   }
 }

@@ -38,31 +38,33 @@ struct WinogradTile {
   }
 }
 
-/// See `WinogradInputArguments`.
-@inline(never)
-func winogradInput(_ a: WinogradInputArguments) {
-  withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { half in
-    guard let half = half.baseAddress else { return }
-    a.tiles.form.perform(InputTransform(a: a, half: half))
+extension Table {
+  @inline(never)
+  package static func winogradInput(_ tiles: WinogradTiles, _ a: InputTransformArguments) {
+    withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { half in
+      guard let half = half.baseAddress else { return }
+      tiles.form.perform(InputTransform(tiles: tiles, a: a, half: half))
+    }
   }
 }
 
 private struct InputTransform: WinogradTask {
-  let a: WinogradInputArguments
+  let tiles: WinogradTiles
+  let a: InputTransformArguments
   let half: UnsafeMutablePointer<Vector>
 
   @inline(__always)
   func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
-    let first = WinogradTile(a.tiles)
-    let end = (a.firstBlock &+ a.blocks) &* channelBlock
-    var channel = a.firstBlock &* channelBlock
+    let first = WinogradTile(tiles)
+    let end = a.blocks.upperBound &* channelBlock
+    var channel = a.blocks.lowerBound &* channelBlock
     while channel < end {
       // What stands in one cache line of the result is written together.
       let next = min(channel &+ lineFloats, end)
       var place = first
       var tile = 0
-      while tile < a.tiles.count {
-        let target = a.transformed + tile &* a.tileStride
+      while tile < tiles.count {
+        let target = a.transformed + tile &* a.transformedStrides.tile
         var own = channel
         while own < next {
           transform(V.self, H.self, place, channel: own, to: target + own)
@@ -81,22 +83,26 @@ private struct InputTransform: WinogradTask {
     _: V.Type, _: H.Type, _ place: WinogradTile, channel: Int,
     to target: UnsafeMutablePointer<Float>
   ) {
-    let rows = a.tiles.rows &+ V.taps &- 1 &- place.row
-    let columns = a.tiles.width &+ H.taps &- 1 &- place.column
+    let rows = tiles.rows &+ V.taps &- 1 &- place.row
+    let columns = tiles.width &+ H.taps &- 1 &- place.column
     let source =
       a.input
-      + (place.image &* a.inputImageStride &+ channel / channelBlock &* a.inputBlockStride
-        &+ channel % channelBlock &+ place.row &* a.inputRowStride
+      + (place.image &* a.inputStrides.image &+ channel / channelBlock &* a.inputStrides.block
+        &+ channel % channelBlock &+ place.row &* a.inputStrides.row
         &+ place.column &* channelBlock)
     fetchAhead(source, rows: V.points, from: H.points &+ H.outputs, columns: H.outputs)
     if rows >= V.points && columns >= H.points {
-      transformTile(V.self, H.self, half, to: target, pointStride: a.pointStride) { y, x in
-        load(source + (y &* a.inputRowStride &+ x &* channelBlock))
+      transformTile(
+        V.self, H.self, half, to: target, pointStride: a.transformedStrides.point
+      ) { y, x in
+        load(source + (y &* a.inputStrides.row &+ x &* channelBlock))
       }
     } else {
-      transformTile(V.self, H.self, half, to: target, pointStride: a.pointStride) { y, x in
+      transformTile(
+        V.self, H.self, half, to: target, pointStride: a.transformedStrides.point
+      ) { y, x in
         y < rows && x < columns
-          ? load(source + (y &* a.inputRowStride &+ x &* channelBlock)) : .zero
+          ? load(source + (y &* a.inputStrides.row &+ x &* channelBlock)) : .zero
       }
     }
   }
@@ -106,7 +112,7 @@ private struct InputTransform: WinogradTask {
   @inline(__always)
   private func fetchAhead(_ source: UnsafePointer<Float>, rows: Int, from: Int, columns: Int) {
     for y in 0..<rows {
-      let row = source + (y &* a.inputRowStride &+ from &* channelBlock)
+      let row = source + (y &* a.inputStrides.row &+ from &* channelBlock)
       var float = 0
       while float < columns &* channelBlock {
         vector_prefetch(row + float)
@@ -118,7 +124,7 @@ private struct InputTransform: WinogradTask {
 
 /// One vector of channels of one tile. `half` keeps `[column][row]` after the first of the two axes.
 @inline(__always)
-func transformTile<V: WinogradTransform, H: WinogradTransform>(
+func transformTile<V: TileTransform, H: TileTransform>(
   _: V.Type, _: H.Type, _ half: UnsafeMutablePointer<Vector>,
   to target: UnsafeMutablePointer<Float>, pointStride: Int, _ value: (Int, Int) -> Vector
 ) {

@@ -1,38 +1,38 @@
 import KernelInterface
 
-/// See `WinogradOutputArguments`.
-@inline(never)
-func winogradOutput(_ a: WinogradOutputArguments) {
-  let points = a.tiles.form.points
-  let panelBlocks = panelVectors / vectorsPerBlock
-  let panelWidth = panelBlocks &* channelBlock
-  let end = a.firstPanel &+ a.panelCount
-  var panel = a.firstPanel
-  while panel < end {
-    let group = min(a.panelsAtOnce, end &- panel)
-    var point = 0
-    while point < points {
+extension Table {
+  @inline(never)
+  package static func winogradOutput(_ a: WinogradOutputArguments) {
+    let points = a.tiles.form.points
+    let panelWidth = panelBlocks &* channelBlock
+    let end = a.panels.range.upperBound
+    var panel = a.panels.range.lowerBound
+    while panel < end {
+      let group = min(a.panels.atOnce, end &- panel)
+      var point = 0
+      while point < points {
+        var p = 0
+        while p < group {
+          let blocks = min(panelBlocks, a.outputBlocks &- (panel &+ p) &* panelBlocks)
+          let isLast = p &+ 1 == group
+          multiply(
+            a, point: point, panel: panel &+ p, blocks: blocks,
+            nextPoint: isLast ? point &+ 1 : point, nextPanel: isLast ? panel : panel &+ p &+ 1,
+            products: a.products + (point &* a.productStride &+ p &* a.tiles.count &* panelWidth))
+          p &+= 1
+        }
+        point &+= 1
+      }
       var p = 0
       while p < group {
-        let blocks = min(panelBlocks, a.outputBlocks &- (panel &+ p) &* panelBlocks)
-        let isLast = p &+ 1 == group
-        multiply(
-          a, point: point, panel: panel &+ p, blocks: blocks,
-          nextPoint: isLast ? point &+ 1 : point, nextPanel: isLast ? panel : panel &+ p &+ 1,
-          products: a.products + (point &* a.productStride &+ p &* a.tiles.count &* panelWidth))
+        let firstBlock = (panel &+ p) &* panelBlocks
+        transform(
+          a, firstBlock: firstBlock, blocks: min(panelBlocks, a.outputBlocks &- firstBlock),
+          products: a.products + p &* a.tiles.count &* panelWidth)
         p &+= 1
       }
-      point &+= 1
+      panel &+= group
     }
-    var p = 0
-    while p < group {
-      let firstBlock = (panel &+ p) &* panelBlocks
-      transform(
-        a, firstBlock: firstBlock, blocks: min(panelBlocks, a.outputBlocks &- firstBlock),
-        products: a.products + p &* a.tiles.count &* panelWidth)
-      p &+= 1
-    }
-    panel &+= group
   }
 }
 
@@ -45,18 +45,18 @@ private func multiply(
   let width = blocks &* channelBlock
   let panelWidth = panelVectors &* lanes
   let points = a.tiles.form.points
-  let panelStride = points &* panelWidth &* a.channels
-  let pointStride = a.weightPointStride ?? width &* a.channels
+  let panelStride = points &* panelWidth &* a.panels.channels
+  let pointStride = a.panels.pointStride ?? width &* a.panels.channels
   let weights = panel &* panelStride &+ point &* pointStride
   let nextWeights = nextPanel &* panelStride &+ nextPoint &* pointStride
   // Runs short enough for sums in parts.
-  var run = min(32, a.channels)
-  while a.channels % run != 0 { run &-= channelBlock }
+  var run = min(32, a.panels.channels)
+  while a.panels.channels % run != 0 { run &-= channelBlock }
   let source = TileInput(
-    run: run, runsPerRow: a.channels / run, runStride: run, rows: 1, rowStride: 0, blocks: 1,
+    run: run, runsPerRow: a.panels.channels / run, runStride: run, rows: 1, rowStride: 0, blocks: 1,
     blockStride: 0)
   let pixels = PixelRows(
-    width: a.tiles.count, input: PixelStride(column: a.tileStride),
+    width: a.tiles.count, input: PixelStride(column: a.transformedStrides.tile),
     output: PixelStride(column: width))
   var ahead = TilesAhead(
     distance: nextWeights &- weights, runFloats: run &* width,
@@ -64,7 +64,8 @@ private func multiply(
   computeTiles(
     pixels, vectors: blocks &* vectorsPerBlock,
     TileTask(
-      input: a.transformed + point &* a.pointStride, source: source, weights: a.weights + weights,
+      input: a.transformed + point &* a.transformedStrides.point, source: source,
+      weights: a.panels.weights + weights,
       output: products,
       target: TileOutput(vectorStride: lanes, residualVectorStride: 0, accumulates: false)),
     ahead: &ahead)
@@ -123,14 +124,15 @@ private struct OutputTransform: WinogradTask {
     let shift = a.poolsMaximum ? 1 : 0
     let output =
       a.output
-      + (place.image &* a.outputImageStride &+ block &* a.outputBlockStride &+ lane
-        &+ (place.row &>> shift) &* a.outputRowStride &+ (place.column &>> shift) &* channelBlock)
+      + (place.image &* a.outputStrides.image &+ block &* a.outputStrides.block &+ lane
+        &+ (place.row &>> shift) &* a.outputStrides.row &+ (place.column &>> shift) &* channelBlock)
     let residual = a.epilogue.residual.map {
       $0
-        + (place.image &* a.residualImageStride &+ block &* a.epilogue.residualBlockStride &+ lane
-          &+ place.row &* a.epilogue.residualRowStride &+ place.column &* channelBlock)
+        + (place.image &* a.epilogue.residualStrides.image &+ block
+          &* a.epilogue.residualStrides.block &+ lane
+          &+ place.row &* a.epilogue.residualStrides.row &+ place.column &* channelBlock)
     }
-    let bias = a.bias.map { load($0 + channel) } ?? .zero
+    let bias = a.epilogue.bias.map { load($0 + channel) } ?? .zero
     for x in 0..<H.points {
       var line = WinogradLine(repeating: .zero)
       var m = products + x &* a.productStride
@@ -150,21 +152,21 @@ private struct OutputTransform: WinogradTask {
       var pixels = Tile<6, 1>(repeating: [.zero])
       for x in 0..<H.outputs { pixels[x][0] = row[x] + bias }
       if let residual {
-        let addend = residual + y &* a.epilogue.residualRowStride
+        let addend = residual + y &* a.epilogue.residualStrides.row
         for x in 0..<H.outputs where x < columns {
           pixels[x][0] += load(addend + x &* channelBlock)
         }
       }
-      activate(&pixels, a.epilogue, channel: channel)
+      activate(&pixels, a.epilogue.activation, channel: channel)
       if !a.poolsMaximum {
-        let target = output + y &* a.outputRowStride
+        let target = output + y &* a.outputStrides.row
         for x in 0..<H.outputs where x < columns {
           store(pixels[x][0], target + x &* channelBlock)
         }
       } else if y % 2 == 0 {
         above = pixels
       } else {
-        let target = output + y / 2 &* a.outputRowStride
+        let target = output + y / 2 &* a.outputStrides.row
         for x in 0..<H.outputs / 2 where 2 &* x < columns {
           let left = maximum(above[2 &* x][0], pixels[2 &* x][0])
           let right = maximum(above[2 &* x &+ 1][0], pixels[2 &* x &+ 1][0])

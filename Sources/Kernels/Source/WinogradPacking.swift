@@ -1,21 +1,25 @@
 import KernelInterface
 
-/// See `WinogradPackingArguments`.
-@inline(never)
-func packWinogradWeights(_ a: WinogradPackingArguments) {
-  a.form.perform(WeightPacking(a: a))
+extension Table {
+  @inline(never)
+  package static func packWinogradWeights(
+    _ a: PackingArguments, form: WinogradForm, scale: UnsafePointer<Float>?
+  ) {
+    form.perform(WeightPacking(a: a, scale: scale))
+  }
 }
 
 private struct WeightPacking: WinogradTask {
-  let a: WinogradPackingArguments
+  let a: PackingArguments
+  let scale: UnsafePointer<Float>?
 
   @inline(__always)
   func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
     let panelWidth = panelVectors &* lanes
-    let channels = (a.inputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
-    let outputs = (a.outputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
-    var panel = a.firstPanel
-    while panel < a.firstPanel &+ a.panelCount {
+    let channels = (a.layout.inputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
+    let outputs = (a.layout.outputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
+    var panel = a.panels.lowerBound
+    while panel < a.panels.upperBound {
       let first = panel &* panelWidth
       let width = min(panelWidth, outputs &- first)
       let target = a.packed + panel &* V.points &* H.points &* channels &* panelWidth
@@ -43,17 +47,19 @@ private struct WeightPacking: WinogradTask {
     // [tap][output channel]
     var taps = InlineArray<9, SIMD8<Float>>(repeating: .zero)
     let used =
-      input < a.inputChannels ? min(WinogradWeights.scalarCount, a.outputChannels &- output) : 0
+      input < a.layout.inputChannels
+      ? min(WinogradWeights.scalarCount, a.layout.outputChannels &- output) : 0
     withUnsafeMutableBytes(of: &taps) { bytes in
       guard let stage = bytes.baseAddress?.assumingMemoryBound(to: Float.self) else { return }
       var lane = 0
       while lane < used {
         let source =
-          a.source + ((output &+ lane) &* a.outputStride &+ input &* a.inputStride) &* 4
+          a.source
+          + ((output &+ lane) &* a.layout.outputStride &+ input &* a.layout.inputStride) &* 4
         for y in 0..<V.taps {
           for x in 0..<H.taps {
             stage[(H.taps &* y &+ x) &* 8 &+ lane] =
-              (source + (y &* a.rowStride &+ x &* a.columnStride) &* 4)
+              (source + (y &* a.layout.rowStride &+ x &* a.layout.columnStride) &* 4)
               .loadUnaligned(as: Float.self)
           }
         }
@@ -61,8 +67,8 @@ private struct WeightPacking: WinogradTask {
       }
     }
     var scale = WinogradWeights(repeating: 1)
-    if let scales = a.scale {
-      for lane in 0..<8 where lane < used { scale[lane] = Double(scales[output &+ lane]) }
+    if let factors = self.scale {
+      for lane in 0..<8 where lane < used { scale[lane] = Double(factors[output &+ lane]) }
     }
     // [column][row]
     var columns = InlineArray<7, WinogradWeightLine>(repeating: .init(repeating: .zero))

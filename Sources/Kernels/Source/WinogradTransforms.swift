@@ -5,21 +5,25 @@ typealias WinogradLine = InlineArray<9, Vector>
 typealias WinogradWeights = SIMD8<Double>
 typealias WinogradWeightLine = InlineArray<9, WinogradWeights>
 
-/// The transforms of lines for F(m, r); see `WinogradForm`.
-protocol WinogradTransform {
+/// The transforms of lines for F(m, r) that tiles go through; see `WinogradForm`.
+protocol TileTransform {
   static var outputs: Int { get }
   static var taps: Int { get }
   /// `Bᵀ d`
   static func input(_ d: WinogradLine) -> WinogradLine
-  /// `G g`
-  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine
-  /// `G g` in single precision
-  static func weights(_ g: WinogradLine) -> WinogradLine
   /// `Aᵀ m`
   static func output(_ m: WinogradLine) -> WinogradLine
 }
 
-extension WinogradTransform {
+/// The transforms of weights, too.
+protocol WinogradTransform: TileTransform {
+  /// `G g`
+  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine
+  /// `G g` in single precision
+  static func weights(_ g: WinogradLine) -> WinogradLine
+}
+
+extension TileTransform {
   static var points: Int {
     @inline(__always) get { outputs &+ taps &- 1 }
   }

@@ -1,0 +1,28 @@
+import Kernels
+import TensorCore
+
+/// The weights of a dense layer, `[outputs, inputs]`.
+enum DenseMatrix: Sendable {
+  case floats(Bytes, columns: Int)
+  case compressed(RowFormat, columns: Int)
+  case fixed(FixedRowMatrix)
+
+  /// Calls `body` with the rows of `range` that follow one another and are stored alike, and how.
+  func forEachPart(of range: Range<Int>, _ body: (Range<Int>, WeightRows) -> Void) {
+    func whole(_ bytes: Bytes, _ format: WeightFormat, _ columns: Int) {
+      bytes.withUnsafeBytes { matrix in
+        guard let base = matrix.baseAddress else { return }
+        body(
+          range,
+          WeightRows(
+            base: base, format: format, first: range.lowerBound * columns, stride: columns))
+      }
+    }
+    switch self {
+    case .floats(let bytes, let columns): whole(bytes, .float32, columns)
+    case .compressed(let rows, let columns):
+      whole(rows.source, rows.kernelFormat(firstRow: range.lowerBound), columns)
+    case .fixed(let matrix): matrix.forEachPart(of: range, body)
+    }
+  }
+}

@@ -1,0 +1,15 @@
+extension KernelTable {
+  /// A sum over a long vector: pieces in single precision, their sums in double.
+  package static func sum(
+    _ function: Reduction, _ input: UnsafePointer<Float>, _ count: Int
+  ) -> Double {
+    var total = 0.0
+    var start = 0
+    while start < count {
+      let length = min(4096, count - start)
+      total += Double(reduce(function, input + start, count: length))
+      start += length
+    }
+    return total
+  }
+}

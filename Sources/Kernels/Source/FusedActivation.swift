@@ -1,0 +1,39 @@
+import KernelInterface
+
+/// A fused activation, applied to a tile whose channels begin at `channel`.
+///
+/// The loops stand inside the cases: they are short enough there to be unrolled whole, without
+/// which the tile would not stay in registers.
+@inline(__always)
+func activate<let rows: Int, let columns: Int>(
+  _ tile: inout Tile<rows, columns>, _ activation: FusedActivation, channel: Int
+) {
+  switch activation {
+  case .none: break
+  case .relu:
+    for r in 0..<rows {
+      for c in 0..<columns { tile[r][c] = select(tile[r][c] .< .zero, .zero, tile[r][c]) }
+    }
+  case .clip(let least, let most):
+    let lower = splat(least)
+    let upper = splat(most)
+    for r in 0..<rows {
+      for c in 0..<columns { tile[r][c] = minimum(maximum(tile[r][c], lower), upper) }
+    }
+  case .leaky(let factor):
+    let alpha = splat(factor)
+    for r in 0..<rows {
+      for c in 0..<columns {
+        tile[r][c] = select(tile[r][c] .< .zero, tile[r][c] * alpha, tile[r][c])
+      }
+    }
+  case .prelu(let slopes):
+    var slope = InlineArray<columns, Vector>(repeating: .zero)
+    for c in 0..<columns { slope[c] = load(slopes + (channel &+ c &* lanes)) }
+    for r in 0..<rows {
+      for c in 0..<columns {
+        tile[r][c] = select(tile[r][c] .< .zero, tile[r][c] * slope[c], tile[r][c])
+      }
+    }
+  }
+}
