@@ -69,15 +69,15 @@ let package = Package(
 
     .target(
       name: "CSpec", dependencies: ["CProtobufC"], exclude: ["generate.sh", "proto"]),
-    .target(name: "CPosix"),
+    .target(name: "CSystem"),
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     .target(name: "LibC"),
     library("TensorCore", ["LibC"], settings: optimized),
     library("Files", ["TensorCore", "LibC"], settings: optimized),
     library("ByteFormats", ["Files", "TensorCore", "CZlib"], settings: optimized),
-    library("HDF5Reader", ["TensorCore", "CPosix"]),
-    library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CPosix"]),
+    library("HDF5Reader", ["TensorCore", "CSystem"]),
+    library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CSystem"]),
     kernels("KernelsBaseline", define: "KERNELS_BASELINE", flags: []),
     kernels("KernelsAVX2", define: "KERNELS_AVX2", flags: ["-mavx2", "-mfma", "-mf16c"]),
     kernels(
@@ -86,25 +86,27 @@ let package = Package(
         "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq",
         "-mprefer-vector-width=512",
       ]),
-    .target(name: "CProcessor"),
     .systemLibrary(name: "CVector"),
-    // Built without testing enabled, so that nothing of it is emitted into the kernel modules.
+    // Kernels exports it, but SwiftPM compiles anew for declared dependencies alone: who uses it,
+    // declares it. Built without testing enabled, so that nothing of it is emitted into the kernel modules.
     library("KernelInterface", settings: optimized),
     library(
       "Kernels",
       [
-        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CProcessor",
+        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CSystem",
         "TensorCore",
       ], exclude: ["Source"], settings: optimized),
-    library("Formulas", ["Kernels", "TensorCore"], settings: optimized),
+    library("Formulas", ["Kernels", "KernelInterface", "TensorCore"], settings: optimized),
     library("CoreMLModel", ["TensorCore", "Files", "ByteFormats", "CSpec", "CProtobufC"]),
     .systemLibrary(name: "CAssayPlugin"),
     library(
-      "CustomLayers", ["Formulas", "TensorCore", "Kernels", "CAssayPlugin", "CPosix"],
+      "CustomLayers",
+      ["Formulas", "TensorCore", "Kernels", "KernelInterface", "CAssayPlugin", "CSystem"],
       settings: optimized),
     library("ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
-      "Engine", ["CoreMLModel", "CustomLayers", "Kernels", "CProcessor", "TensorCore"],
+      "Engine",
+      ["CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "CSystem", "TensorCore"],
       settings: optimized),
     .target(name: "PluginSupport", exclude: ["Support"]),
     library(
@@ -152,17 +154,19 @@ let package = Package(
     // `make benchmark`
     .executableTarget(
       name: "KernelBenchmarks",
-      dependencies: ["Engine", "CoreMLModel", "CustomLayers", "Kernels", "TensorCore"],
+      dependencies: [
+        "Engine", "CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "TensorCore",
+      ],
       path: "Tests/Benchmarks"),
 
     tests("TensorCore"),
     tests("Files", ["TensorCore"]),
     tests("ByteFormats", ["Files"]),
     tests("HDF5Reader", ["HDF5Library"]),
-    tests("Kernels"),
-    tests("Formulas"),
+    tests("Kernels", ["KernelInterface"]),
+    tests("Formulas", ["Kernels", "KernelInterface"]),
     tests("CoreMLModel"),
-    tests("CustomLayers"),
+    tests("CustomLayers", ["Kernels", "KernelInterface"]),
     tests("LayerTemplates", ["CoreMLModel"]),
     tests("ModelTransforms"),
     tests("ImportSupport", ["CoreMLModel", "TensorCore"]),
@@ -173,7 +177,12 @@ let package = Package(
       "CaffeImport",
       ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Engine", "TensorCore"]),
     tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
-    tests("Engine", ["ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers"]),
+    tests(
+      "Engine",
+      [
+        "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Kernels",
+        "KernelInterface",
+      ]),
     tests("Imaging"),
     tests("Detection", ["ByteFormats", "Imaging", "TensorCore"]),
     tests(
@@ -183,6 +192,11 @@ let package = Package(
         "CoreMLModel", "CustomLayers", "TensorCore",
       ]),
     tests("Verification"),
-    .testTarget(name: "AssayTests", dependencies: ["Assay", "AssayCommand", "HDF5Worker"]),
+    .testTarget(
+      name: "AssayTests",
+      dependencies: [
+        "Assay", "AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers",
+        "CoreMLModel",
+      ]),
   ]
 )

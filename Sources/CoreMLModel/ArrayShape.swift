@@ -6,11 +6,9 @@ package enum ArrayShape {
   ///
   /// - Throws: where there is no such axis.
   package static func axis(_ axis: Int, rank: Int, _ field: String = "axis") throws -> Int {
-    guard (-rank..<rank).contains(axis) else {
-      throw ModelError(
-        .malformed, "there is no axis \(axis) among \(rank)", field: field,
-        hint: "\(-rank) to \(rank - 1) are possible")
-    }
+    try require(
+      (-rank..<rank).contains(axis), "there is no axis \(axis) among \(rank)", field: field,
+      hint: "\(-rank) to \(rank - 1) are possible")
     return axis < 0 ? axis + rank : axis
   }
 
@@ -19,9 +17,8 @@ package enum ArrayShape {
   /// - Throws: where one is named twice, too.
   package static func axes(_ axes: [Int], rank: Int, _ field: String = "axes") throws -> [Int] {
     let resolved = try axes.map { try axis($0, rank: rank, field) }.sorted()
-    guard Set(resolved).count == resolved.count else {
-      throw ModelError(.malformed, "\(axes) names an axis twice", field: field)
-    }
+    try require(
+      Set(resolved).count == resolved.count, "\(axes) names an axis twice", field: field)
     return resolved
   }
 
@@ -33,10 +30,9 @@ package enum ArrayShape {
     for shape in shapes {
       for (offset, size) in shape.reversed().enumerated() where size != 1 {
         let axis = rank - 1 - offset
-        guard result[axis] == 1 || result[axis] == size else {
-          throw ModelError(
-            .malformed, "shapes \(shapes) do not stretch to a common one", field: "input")
-        }
+        try require(
+          result[axis] == 1 || result[axis] == size,
+          "shapes \(shapes) do not stretch to a common one", field: "input")
         result[axis] = size
       }
     }
@@ -45,12 +41,10 @@ package enum ArrayShape {
 
   /// Shapes of 1 to `Limits.rank` positive sizes with a possible product.
   static func checked(_ shape: [Int], _ field: String? = nil) throws -> [Int] {
-    guard (1...Limits.rank).contains(shape.count) else {
-      throw ModelError(
-        .malformed,
-        "\(shape) has a rank of \(shape.count), ranks of 1 to \(Limits.rank) are possible",
-        field: field)
-    }
+    try require(
+      (1...Limits.rank).contains(shape.count),
+      "\(shape) has a rank of \(shape.count), ranks of 1 to \(Limits.rank) are possible",
+      field: field)
     do { return try checkedShape(shape) } catch var error as ModelError {
       error.field = field
       throw error
@@ -63,5 +57,12 @@ extension LayerParameters {
   func arrayInput(_ inputs: [[Int]]) throws -> [Int] {
     try requireInputs(inputs)
     return inputs.first ?? []
+  }
+
+  /// The first input's shape, where it has the axis.
+  func sameShape(_ inputs: [[Int]], _ axis: Int) throws -> [[Int]] {
+    let shape = try ArrayShape.checked(try arrayInput(inputs))
+    _ = try ArrayShape.axis(axis, rank: shape.count)
+    return [shape]
   }
 }

@@ -54,14 +54,12 @@ extension LayerParameters {
     guard Self.usesFiveAxes, let first = inputs.first(where: { $0.count != 5 }) else {
       return try outputShapes(inputs)
     }
-    guard inputs.allSatisfy({ $0.count >= Self.minimumRank }) else {
-      throw ModelError(
-        .malformed, "an input has the shape \(first), a rank of \(Self.minimumRank) is needed",
-        field: "input")
-    }
-    guard inputs.allSatisfy({ $0.count == first.count }) else {
-      throw ModelError(.malformed, "inputs of different ranks, \(inputs)", field: "input")
-    }
+    try require(
+      inputs.allSatisfy({ $0.count >= Self.minimumRank }),
+      "an input has the shape \(first), a rank of \(Self.minimumRank) is needed", field: "input")
+    try require(
+      inputs.allSatisfy({ $0.count == first.count }), "inputs of different ranks, \(inputs)",
+      field: "input")
     let five = try inputs.map { try BlobRank.fiveAxes($0, vectorRank: Self.vectorRank) }
     return try outputShapes(five).map {
       try BlobRank.restored($0, like: first, vectorRank: Self.vectorRank)

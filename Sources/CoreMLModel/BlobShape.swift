@@ -9,10 +9,8 @@ struct BlobShape {
   var width: Int
 
   init(_ shape: [Int]) throws {
-    guard shape.count == 5 else {
-      throw ModelError(
-        .malformed, "an input has the shape \(shape), a rank of 5 is needed", field: "input")
-    }
+    try require(
+      shape.count == 5, "an input has the shape \(shape), a rank of 5 is needed", field: "input")
     sequence = shape[0]
     batch = shape[1]
     channels = shape[2]
@@ -32,10 +30,8 @@ struct BlobShape {
 
   /// Throws where the input has other channels than the parameters say.
   func requireChannels(_ expected: Int, _ field: String) throws {
-    guard channels == expected else {
-      throw ModelError(
-        .malformed, "the input has \(channels) channels, not \(expected)", field: field)
-    }
+    try require(
+      channels == expected, "the input has \(channels) channels, not \(expected)", field: field)
   }
 }
 
@@ -69,9 +65,6 @@ extension LayerParameters {
         .malformed, "\(inputs.count) inputs, where \(needed) are needed", field: "input")
     }
   }
-
-  /// Outputs of the input's shape.
-  func unchanged(_ inputs: [[Int]]) throws -> [[Int]] { [try input(inputs).checked] }
 }
 
 /// A pair of sizes for H and W, with the specification's defaults.
@@ -79,9 +72,9 @@ extension LayerParameters {
 /// - Throws: where there are not two, or one is not positive.
 func sizePair(_ values: [Int], _ standard: Int, _ field: String) throws -> [Int] {
   if values.isEmpty { return [standard, standard] }
-  guard values.count == 2, values.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
-    throw ModelError(.malformed, "\(values), two positive sizes are needed", field: field)
-  }
+  try require(
+    values.count == 2 && values.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
+    "\(values), two positive sizes are needed", field: field)
   return values
 }
 
@@ -89,13 +82,10 @@ extension BorderAmounts {
   /// The amounts, all of them checked; none where there are none.
   func resolved(_ field: String) throws -> ExplicitPadding {
     let amounts = [top, bottom, left, right]
-    guard [0, 2].contains(borderAmounts.count),
-      amounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension })
-    else {
-      throw ModelError(
-        .malformed, "\(borderAmounts.count) pairs of amounts \(amounts), two are needed",
-        field: field)
-    }
+    try require(
+      [0, 2].contains(borderAmounts.count)
+        && amounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }),
+      "\(borderAmounts.count) pairs of amounts \(amounts), two are needed", field: field)
     return ExplicitPadding(top: top, bottom: bottom, left: left, right: right)
   }
 }
@@ -126,4 +116,12 @@ extension SamePadding {
     let (left, right) = parts(max(0, width))
     return ExplicitPadding(top: top, bottom: bottom, left: left, right: right)
   }
+}
+
+/// - Throws: `.malformed` with the message where the condition does not hold.
+func require(
+  _ condition: Bool, _ message: @autoclosure () throws -> String, field: String? = nil,
+  hint: String? = nil
+) throws {
+  if !condition { throw ModelError(.malformed, try message(), field: field, hint: hint) }
 }

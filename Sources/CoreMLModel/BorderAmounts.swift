@@ -1,5 +1,5 @@
 /// Amounts added to or taken from the two ends of H, then of W.
-package struct BorderAmounts: SpecificationMessage {
+package struct BorderAmounts: EncodedMessage {
   package struct EdgeSizes: SpecificationMessage {
     package var startEdgeSize = 0
     package var endEdgeSize = 0
@@ -27,18 +27,22 @@ package struct BorderAmounts: SpecificationMessage {
   package var bottom: Int { borderAmounts.first?.endEdgeSize ?? 0 }
   package var left: Int { borderAmounts.count > 1 ? borderAmounts[1].startEdgeSize : 0 }
   package var right: Int { borderAmounts.count > 1 ? borderAmounts[1].endEdgeSize : 0 }
+
+  package static let fields: Fields = [.messages("borderAmounts", \.borderAmounts)]
 }
 
 /// Explicit padding: out = ⌊(in + start + end − kernel) / stride⌋ + 1.
-package struct ValidPadding: SpecificationMessage {
+package struct ValidPadding: EncodedMessage {
   package var paddingAmounts: BorderAmounts?
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [.message("paddingAmounts", \.paddingAmounts)]
 }
 
 /// Padding such that out = ⌈in / stride⌉.
-package struct SamePadding: SpecificationMessage {
+package struct SamePadding: EncodedMessage {
   package enum Mode: Int, Sendable, CaseIterable {
     /// The odd one goes to the bottom and to the right.
     case bottomRightHeavy = 0
@@ -49,29 +53,13 @@ package struct SamePadding: SpecificationMessage {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension BorderAmounts: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .messages("borderAmounts", \.borderAmounts)
-  ]
+  package static let fields: Fields = [.value("asymmetryMode", \.asymmetryMode)]
 }
 
 extension BorderAmounts.EdgeSizes: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("startEdgeSize", \.startEdgeSize),
     .int("endEdgeSize", \.endEdgeSize),
-  ]
-}
-
-extension ValidPadding: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .message("paddingAmounts", \.paddingAmounts)
-  ]
-}
-
-extension SamePadding: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .value("asymmetryMode", \.asymmetryMode)
   ]
 }

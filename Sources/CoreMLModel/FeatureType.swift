@@ -1,5 +1,5 @@
 /// The type of a feature.
-public struct FeatureType: SpecificationMessage {
+public struct FeatureType: EncodedMessage {
   public enum Kind: Sendable, Equatable {
     case int64
     case double
@@ -21,10 +21,43 @@ public struct FeatureType: SpecificationMessage {
   package var unknownFields = UnknownFields()
 
   public init() {}
+
+  package static let fields: Fields = [
+    .choice(
+      \.kind,
+      [
+        .empty("int64Type", .int64),
+        .empty("doubleType", .double),
+        .empty("stringType", .string),
+        .message(
+          "imageType", { .image($0) }, { if case .image(let value) = $0 { value } else { nil } }),
+        .message(
+          "multiArrayType", { .multiArray($0) },
+          { if case .multiArray(let value) = $0 { value } else { nil } }),
+        .flat(
+          "dictionaryType",
+          read: { reader in
+            if reader.isChosen("int64KeyType") {
+              _ = try reader.nested("int64KeyType")
+              return .dictionary(.int64)
+            }
+            return .dictionary(try reader.nested("stringKeyType") == nil ? nil : .string)
+          }, { if case .dictionary(let key) = $0 { .some(key) } else { nil } },
+          write: { key, writer in
+            switch key {
+            case .int64: try writer.nested("int64KeyType").finish()
+            case .string: try writer.nested("stringKeyType").finish()
+            case nil: break
+            }
+          }),
+      ],
+      opaque: ({ .opaque($0) }, { if case .opaque(let message) = $0 { message } else { nil } })),
+    .bool("isOptional", \.isOptional),
+  ]
 }
 
 /// An image of fixed or flexible size.
-public struct ImageFeatureType: SpecificationMessage {
+public struct ImageFeatureType: EncodedMessage {
   public enum ColorSpace: Int, Sendable, CaseIterable {
     case invalid = 0
     case grayscale = 10
@@ -60,9 +93,33 @@ public struct ImageFeatureType: SpecificationMessage {
     self.height = height
     self.colorSpace = colorSpace
   }
+
+  package static let fields: Fields = [
+    .int("width", \.width),
+    .int("height", \.height),
+    .value("colorSpace", \.colorSpace),
+    .choice(
+      \.flexibility,
+      [
+        .flat(
+          "enumeratedSizes", read: { .enumerated(try $0.messages("sizes")) },
+          { if case .enumerated(let sizes) = $0 { sizes } else { nil } },
+          write: { try $1.set("sizes", $0) }),
+        .flat(
+          "imageSizeRange",
+          read: {
+            .range(width: try $0.message("widthRange"), height: try $0.message("heightRange"))
+          },
+          { if case .range(let width, let height) = $0 { (width, height) } else { nil } },
+          write: {
+            try $1.set("widthRange", $0.0)
+            try $1.set("heightRange", $0.1)
+          }),
+      ]),
+  ]
 }
 
-public struct ImageSize: SpecificationMessage {
+public struct ImageSize: EncodedMessage {
   public var width = 0
   public var height = 0
   package var unknownFields = UnknownFields()
@@ -73,10 +130,12 @@ public struct ImageSize: SpecificationMessage {
     self.width = width
     self.height = height
   }
+
+  package static let fields: Fields = [.int("width", \.width), .int("height", \.height)]
 }
 
 /// Bounds of a size; `upperBound` −1 means unbounded.
-public struct SizeRange: SpecificationMessage {
+public struct SizeRange: EncodedMessage {
   public var lowerBound = 0
   public var upperBound = 0
   package var unknownFields = UnknownFields()
@@ -87,10 +146,15 @@ public struct SizeRange: SpecificationMessage {
     self.lowerBound = lowerBound
     self.upperBound = upperBound
   }
+
+  package static let fields: Fields = [
+    .int("lowerBound", \.lowerBound),
+    .int("upperBound", \.upperBound),
+  ]
 }
 
 /// A multi-dimensional array.
-public struct ArrayFeatureType: SpecificationMessage {
+public struct ArrayFeatureType: EncodedMessage {
   public enum DataType: Int, Sendable, CaseIterable {
     case invalid = 0
     case float16 = 65552
@@ -123,85 +187,8 @@ public struct ArrayFeatureType: SpecificationMessage {
     self.shape = shape
     self.dataType = dataType
   }
-}
 
-extension FeatureType: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .choice(
-      \.kind,
-      [
-        .empty("int64Type", .int64),
-        .empty("doubleType", .double),
-        .empty("stringType", .string),
-        .message(
-          "imageType", { .image($0) }, { if case .image(let value) = $0 { value } else { nil } }),
-        .message(
-          "multiArrayType", { .multiArray($0) },
-          { if case .multiArray(let value) = $0 { value } else { nil } }),
-        .flat(
-          "dictionaryType",
-          read: { reader in
-            if reader.isChosen("int64KeyType") {
-              _ = try reader.nested("int64KeyType")
-              return .dictionary(.int64)
-            }
-            return .dictionary(try reader.nested("stringKeyType") == nil ? nil : .string)
-          }, { if case .dictionary(let key) = $0 { .some(key) } else { nil } },
-          write: { key, writer in
-            switch key {
-            case .int64: try writer.nested("int64KeyType").finish()
-            case .string: try writer.nested("stringKeyType").finish()
-            case nil: break
-            }
-          }),
-      ],
-      opaque: ({ .opaque($0) }, { if case .opaque(let message) = $0 { message } else { nil } })),
-    .bool("isOptional", \.isOptional),
-  ]
-}
-
-extension ImageFeatureType: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("width", \.width),
-    .int("height", \.height),
-    .value("colorSpace", \.colorSpace),
-    .choice(
-      \.flexibility,
-      [
-        .flat(
-          "enumeratedSizes", read: { .enumerated(try $0.messages("sizes")) },
-          { if case .enumerated(let sizes) = $0 { sizes } else { nil } },
-          write: { try $1.set("sizes", $0) }),
-        .flat(
-          "imageSizeRange",
-          read: {
-            .range(width: try $0.message("widthRange"), height: try $0.message("heightRange"))
-          },
-          { if case .range(let width, let height) = $0 { (width, height) } else { nil } },
-          write: {
-            try $1.set("widthRange", $0.0)
-            try $1.set("heightRange", $0.1)
-          }),
-      ]),
-  ]
-}
-
-extension ImageSize: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("width", \.width),
-    .int("height", \.height),
-  ]
-}
-
-extension SizeRange: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("lowerBound", \.lowerBound),
-    .int("upperBound", \.upperBound),
-  ]
-}
-
-extension ArrayFeatureType: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .ints("shape", \.shape),
     .value("dataType", \.dataType),
     .choice(

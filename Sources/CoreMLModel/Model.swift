@@ -1,5 +1,5 @@
 /// A Core ML model: the document that importers write, the engine reads and every tool edits.
-public struct Model: SpecificationMessage {
+public struct Model: EncodedMessage {
   public var specificationVersion = 0
   public var description: ModelDescription? = ModelDescription()
   public var isUpdatable = false
@@ -7,31 +7,8 @@ public struct Model: SpecificationMessage {
   package var unknownFields = UnknownFields()
 
   public init() {}
-}
 
-/// What kind of model it is.
-package indirect enum ModelType: Sendable, Equatable {
-  case neuralNetwork(NeuralNetwork)
-  case neuralNetworkClassifier(NeuralNetworkClassifier)
-  case neuralNetworkRegressor(NeuralNetworkRegressor)
-  case pipeline(Pipeline)
-  case pipelineClassifier(Pipeline)
-  case pipelineRegressor(Pipeline)
-  /// Any other type of the format: its field's number in `Model` and its message, untouched.
-  case opaque(OpaqueMessage)
-}
-
-/// Models that run one after the other.
-package struct Pipeline: SpecificationMessage {
-  package var models: [Model] = []
-  package var names: [String] = []
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension Model: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("specificationVersion", \.specificationVersion),
     .message("description", \.description),
     .bool("isUpdatable", \.isUpdatable),
@@ -65,17 +42,33 @@ extension Model: EncodedMessage {
   ]
 }
 
+/// What kind of model it is.
+package indirect enum ModelType: Sendable, Equatable {
+  case neuralNetwork(NeuralNetwork)
+  case neuralNetworkClassifier(NeuralNetworkClassifier)
+  case neuralNetworkRegressor(NeuralNetworkRegressor)
+  case pipeline(Pipeline)
+  case pipelineClassifier(Pipeline)
+  case pipelineRegressor(Pipeline)
+  /// Any other type of the format: its field's number in `Model` and its message, untouched.
+  case opaque(OpaqueMessage)
+}
+
+/// Models that run one after the other.
+package struct Pipeline: EncodedMessage {
+  package var models: [Model] = []
+  package var names: [String] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.messages("models", \.models), .strings("names", \.names)]
+}
+
 /// The messages `PipelineClassifier` and `PipelineRegressor`.
 private struct WrappedPipeline: EncodedMessage {
   var pipeline: Pipeline?
   var unknownFields = UnknownFields()
 
-  static let fields: [Field<Self>] = [.message("pipeline", \.pipeline)]
-}
-
-extension Pipeline: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .messages("models", \.models),
-    .strings("names", \.names),
-  ]
+  static let fields: Fields = [.message("pipeline", \.pipeline)]
 }

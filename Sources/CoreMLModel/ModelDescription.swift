@@ -1,5 +1,5 @@
 /// Interface and metadata of a model.
-public struct ModelDescription: SpecificationMessage {
+public struct ModelDescription: EncodedMessage {
   public var input: [FeatureDescription] = []
   public var output: [FeatureDescription] = []
   public var predictedFeatureName = ""
@@ -9,10 +9,19 @@ public struct ModelDescription: SpecificationMessage {
   package var unknownFields = UnknownFields()
 
   public init() {}
+
+  package static let fields: Fields = [
+    .messages("input", \.input),
+    .messages("output", \.output),
+    .string("predictedFeatureName", \.predictedFeatureName),
+    .string("predictedProbabilitiesName", \.predictedProbabilitiesName),
+    .messages("trainingInput", \.trainingInput),
+    .message("metadata", \.metadata),
+  ]
 }
 
 /// A named input or output.
-public struct FeatureDescription: SpecificationMessage {
+public struct FeatureDescription: EncodedMessage {
   public var name = ""
   public var shortDescription = ""
   public var type: FeatureType?
@@ -27,9 +36,15 @@ public struct FeatureDescription: SpecificationMessage {
     type.isOptional = isOptional
     self.type = type
   }
+
+  package static let fields: Fields = [
+    .string("name", \.name),
+    .string("shortDescription", \.shortDescription),
+    .message("type", \.type),
+  ]
 }
 
-public struct Metadata: SpecificationMessage {
+public struct Metadata: EncodedMessage {
   public var shortDescription = ""
   public var versionString = ""
   public var author = ""
@@ -39,29 +54,8 @@ public struct Metadata: SpecificationMessage {
   package var unknownFields = UnknownFields()
 
   public init() {}
-}
 
-extension ModelDescription: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .messages("input", \.input),
-    .messages("output", \.output),
-    .string("predictedFeatureName", \.predictedFeatureName),
-    .string("predictedProbabilitiesName", \.predictedProbabilitiesName),
-    .messages("trainingInput", \.trainingInput),
-    .message("metadata", \.metadata),
-  ]
-}
-
-extension FeatureDescription: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .string("name", \.name),
-    .string("shortDescription", \.shortDescription),
-    .message("type", \.type),
-  ]
-}
-
-extension Metadata: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .string("shortDescription", \.shortDescription),
     .string("versionString", \.versionString),
     .string("author", \.author),

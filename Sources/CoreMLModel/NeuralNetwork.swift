@@ -1,5 +1,5 @@
 /// Layers, preprocessing and input mappings that every kind of neural network has.
-package struct NeuralNetwork: SpecificationMessage {
+package struct NeuralNetwork: EncodedMessage {
   package enum ArrayInputShapeMapping: Int, Sendable, CaseIterable {
     case rank5 = 0
     case exact = 1
@@ -19,9 +19,17 @@ package struct NeuralNetwork: SpecificationMessage {
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [
+    .messages("layers", \.layers),
+    .messages("preprocessing", \.preprocessing),
+    .value("arrayInputShapeMapping", \.arrayInputShapeMapping),
+    .value("imageInputShapeMapping", \.imageInputShapeMapping),
+    .opaque("updateParams", \.updateParams),
+  ]
 }
 
-package struct NeuralNetworkClassifier: SpecificationMessage {
+package struct NeuralNetworkClassifier: EncodedMessage {
   package enum ClassLabels: Sendable, Equatable {
     case string([String])
     case int64([Int])
@@ -38,9 +46,26 @@ package struct NeuralNetworkClassifier: SpecificationMessage {
     get { network.unknownFields }
     set { network.unknownFields = newValue }
   }
+
+  package static let fields: [Field<Self>] =
+    NeuralNetwork.fields.map { $0.lifted(to: \.network) } + [
+      .choice(
+        \.classLabels,
+        [
+          .flat(
+            "stringClassLabels", read: { .string(try $0.strings("vector")) },
+            { if case .string(let labels) = $0 { labels } else { nil } },
+            write: { try $1.set("vector", $0) }),
+          .flat(
+            "int64ClassLabels", read: { .int64(try $0.ints("vector")) },
+            { if case .int64(let labels) = $0 { labels } else { nil } },
+            write: { try $1.set("vector", $0) }),
+        ]),
+      .string("labelProbabilityLayerName", \.labelProbabilityLayerName),
+    ]
 }
 
-package struct NeuralNetworkRegressor: SpecificationMessage {
+package struct NeuralNetworkRegressor: EncodedMessage {
   package var network = NeuralNetwork()
 
   package init() {}
@@ -49,6 +74,8 @@ package struct NeuralNetworkRegressor: SpecificationMessage {
     get { network.unknownFields }
     set { network.unknownFields = newValue }
   }
+
+  package static let fields: Fields = NeuralNetwork.fields.map { $0.lifted(to: \.network) }
 }
 
 extension Model {
@@ -86,37 +113,4 @@ extension Model {
     default: nil
     }
   }
-}
-
-extension NeuralNetwork: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .messages("layers", \.layers),
-    .messages("preprocessing", \.preprocessing),
-    .value("arrayInputShapeMapping", \.arrayInputShapeMapping),
-    .value("imageInputShapeMapping", \.imageInputShapeMapping),
-    .opaque("updateParams", \.updateParams),
-  ]
-}
-
-extension NeuralNetworkClassifier: EncodedMessage {
-  static let fields: [Field<Self>] =
-    NeuralNetwork.fields.map { $0.lifted(to: \.network) } + [
-      .choice(
-        \.classLabels,
-        [
-          .flat(
-            "stringClassLabels", read: { .string(try $0.strings("vector")) },
-            { if case .string(let labels) = $0 { labels } else { nil } },
-            write: { try $1.set("vector", $0) }),
-          .flat(
-            "int64ClassLabels", read: { .int64(try $0.ints("vector")) },
-            { if case .int64(let labels) = $0 { labels } else { nil } },
-            write: { try $1.set("vector", $0) }),
-        ]),
-      .string("labelProbabilityLayerName", \.labelProbabilityLayerName),
-    ]
-}
-
-extension NeuralNetworkRegressor: EncodedMessage {
-  static let fields: [Field<Self>] = NeuralNetwork.fields.map { $0.lifted(to: \.network) }
 }

@@ -1,7 +1,7 @@
 import TensorCore
 
 /// A layer: named blobs in, named blobs out, and the parameters of its type.
-package struct NeuralNetworkLayer: SpecificationMessage {
+package struct NeuralNetworkLayer: EncodedMessage {
   package var name = ""
   package var input: [String] = []
   package var output: [String] = []
@@ -34,20 +34,55 @@ package struct NeuralNetworkLayer: SpecificationMessage {
     default: return false
     }
   }
+
+  package static let fields: Fields = [
+    .string("name", \.name), .strings("input", \.input), .strings("output", \.output),
+    .messages("inputTensor", \.inputTensor), .messages("outputTensor", \.outputTensor),
+    .bool("isUpdatable", \.isUpdatable), parametersField,
+  ]
+
+  private static let parametersField: Field<Self> = {
+    let choice = Field<Self>.choice(
+      \.parameters,
+      layerTypes.map { option($0) },
+      opaque: ({ OpaqueLayer($0) }, { ($0 as? OpaqueLayer)?.message }))
+    return Field(
+      choice.names, types: choice.types,
+      read: { layer, reader in try inLayer(layer) { try choice.read(&layer, reader) } },
+      write: { layer, writer in try inLayer(layer) { try choice.write(layer, writer) } })
+  }()
+
+  private static func inLayer(_ layer: Self, _ body: () throws -> Void) throws {
+    do { try body() } catch var error as ModelError {
+      // The type says what the first step of the path says.
+      let path = error.field?.split(separator: ".", maxSplits: 1).map(String.init) ?? []
+      error.field = path.count > 1 ? path[1] : nil
+      throw error.inLayer(layer.name, class: path.first)
+    }
+  }
+
+  private static func option<Layer: LayerParameters>(
+    _ type: Layer.Type
+  ) -> Choice<any LayerParameters> {
+    .message(type.typeName, { (layer: Layer) in layer }, { $0 as? Layer })
+  }
 }
 
 /// Rank and sizes of a blob, as some writers record them.
-package struct TensorDescription: SpecificationMessage {
+package struct TensorDescription: EncodedMessage {
   package var rank = 0
   package var dimValue: [Int] = []
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [.int("rank", \.rank), .ints("dimValue", \.dimValue)]
 }
 
 /// The parameters of one type of layer.
-package protocol LayerParameters: SpecificationMessage {
-  /// The name of the type in the specification, such as `innerProduct`.
+package protocol LayerParameters: EncodedMessage {
+  /// The name of the type in the specification, such as `innerProduct`: that of the Swift type,
+  /// which begins in upper case, where a type does not say another.
   static var typeName: String { get }
   /// The lowest specification version that has this type.
   static var specificationVersion: Int { get }
@@ -71,6 +106,8 @@ package protocol LayerParameters: SpecificationMessage {
   func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int
   /// Weights in field order, with the field's name and the shape that the other fields imply.
   var weights: [NamedWeights] { get }
+  /// Notes what no network could make right about the parameters.
+  func check(_ faults: inout Faults)
 }
 
 /// A weight of a layer: the name of its field and the shape that the layer's sizes imply.
@@ -90,12 +127,18 @@ package struct NamedWeights: Sendable {
 }
 
 extension LayerParameters {
+  package static var typeName: String {
+    let name = "\(Self.self)"
+    return name.prefix(1).lowercased() + name.dropFirst()
+  }
+
   package static var specificationVersion: Int { 1 }
   package var requiredSpecificationVersion: Int { Self.specificationVersion }
   package static var inputCount: ClosedRange<Int> { 1...1 }
   package static var outputCount: ClosedRange<Int> { 1...1 }
   package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int { 0 }
-  package var weights: [NamedWeights] { [] }
+  package var weights: [NamedWeights] { Self.fields.compactMap { $0.weight?.named(self) } }
+  package func check(_ faults: inout Faults) {}
   package var typeName: String { Self.typeName }
 
   /// How many numbers the weights hold; nil where the sizes of a file are impossible.
@@ -103,55 +146,5 @@ extension LayerParameters {
     try? checkedSum(weights.map { try checkedProduct($0.shape) })
   }
 
-  /// Those of the fields that are there, with the shape that `shape` gives for a name.
-  func named(
-    _ fields: (String, Weights?)..., shape: (String) -> [Int]
-  ) -> [NamedWeights] {
-    fields.compactMap { name, values in
-      values.map { NamedWeights(name, shape(name), $0) }
-    }
-  }
-
   func isEqual(to other: any LayerParameters) -> Bool { (other as? Self) == self }
-}
-
-extension TensorDescription: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("rank", \.rank),
-    .ints("dimValue", \.dimValue),
-  ]
-}
-
-extension NeuralNetworkLayer: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .string("name", \.name), .strings("input", \.input), .strings("output", \.output),
-    .messages("inputTensor", \.inputTensor), .messages("outputTensor", \.outputTensor),
-    .bool("isUpdatable", \.isUpdatable), parametersField,
-  ]
-
-  private static let parametersField: Field<Self> = {
-    let choice = Field<Self>.choice(
-      \.parameters,
-      encodedLayerTypes.map { option($0) },
-      opaque: ({ OpaqueLayer($0) }, { ($0 as? OpaqueLayer)?.message }))
-    return Field(
-      choice.names, types: choice.types,
-      read: { layer, reader in try inLayer(layer) { try choice.read(&layer, reader) } },
-      write: { layer, writer in try inLayer(layer) { try choice.write(layer, writer) } })
-  }()
-
-  private static func inLayer(_ layer: Self, _ body: () throws -> Void) throws {
-    do { try body() } catch var error as ModelError {
-      // The type says what the first step of the path says.
-      let path = error.field?.split(separator: ".", maxSplits: 1).map(String.init) ?? []
-      error.field = path.count > 1 ? path[1] : nil
-      throw error.inLayer(layer.name, class: path.first)
-    }
-  }
-
-  private static func option<Layer: LayerParameters & EncodedMessage>(
-    _ type: Layer.Type
-  ) -> Choice<any LayerParameters> {
-    .message(type.typeName, { (layer: Layer) in layer }, { $0 as? Layer })
-  }
 }

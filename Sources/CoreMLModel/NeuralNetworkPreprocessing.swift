@@ -1,5 +1,5 @@
 /// What happens to an image before the first layer sees it.
-package struct NeuralNetworkPreprocessing: SpecificationMessage {
+package struct NeuralNetworkPreprocessing: EncodedMessage {
   package enum Preprocessor: Sendable, Equatable {
     case scaler(NeuralNetworkImageScaler)
     case meanImage(NeuralNetworkMeanImage)
@@ -11,30 +11,8 @@ package struct NeuralNetworkPreprocessing: SpecificationMessage {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// y = channelScale · x + bias of the channel's colour.
-package struct NeuralNetworkImageScaler: SpecificationMessage {
-  package var channelScale: Float = 0
-  package var blueBias: Float = 0
-  package var greenBias: Float = 0
-  package var redBias: Float = 0
-  package var grayBias: Float = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// y = x − mean, one value for each of C·H·W.
-package struct NeuralNetworkMeanImage: SpecificationMessage {
-  package var meanImage: [Float] = []
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension NeuralNetworkPreprocessing: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .string("featureName", \.featureName),
     .choice(
       \.preprocessor,
@@ -48,8 +26,18 @@ extension NeuralNetworkPreprocessing: EncodedMessage {
   ]
 }
 
-extension NeuralNetworkImageScaler: EncodedMessage {
-  static let fields: [Field<Self>] = [
+/// y = channelScale · x + bias of the channel's colour.
+package struct NeuralNetworkImageScaler: EncodedMessage {
+  package var channelScale: Float = 0
+  package var blueBias: Float = 0
+  package var greenBias: Float = 0
+  package var redBias: Float = 0
+  package var grayBias: Float = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
     .float("channelScale", \.channelScale),
     .float("blueBias", \.blueBias),
     .float("greenBias", \.greenBias),
@@ -58,8 +46,12 @@ extension NeuralNetworkImageScaler: EncodedMessage {
   ]
 }
 
-extension NeuralNetworkMeanImage: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .floats("meanImage", \.meanImage)
-  ]
+/// y = x − mean, one value for each of C·H·W.
+package struct NeuralNetworkMeanImage: EncodedMessage {
+  package var meanImage: [Float] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.floats("meanImage", \.meanImage)]
 }

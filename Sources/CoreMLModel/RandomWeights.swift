@@ -79,56 +79,10 @@ extension NeuralNetwork {
 extension NeuralNetworkLayer {
   /// Fields that must be there and are not, as empty ones.
   fileprivate mutating func addEmptyWeights() {
-    func fill<Message>(
-      _ message: inout Message, _ fields: [WritableKeyPath<Message, Weights?>], when: Bool = true
-    ) {
-      for field in fields where when && message[keyPath: field] == nil {
-        message[keyPath: field] = Weights()
-      }
+    if var convolution = parameters as? Convolution, input.count == 1, convolution.kernel == nil {
+      convolution.kernel = Weights()
+      parameters = convolution
     }
-    switch parameters {
-    case var layer as Convolution where input.count == 1:
-      fill(&layer, [\.kernel])
-      fill(&layer, [\.bias], when: layer.hasBias)
-      parameters = layer
-    case var layer as InnerProduct:
-      fill(&layer, [\.matrix])
-      fill(&layer, [\.bias], when: layer.hasBias)
-      parameters = layer
-    case var layer as Embedding:
-      fill(&layer, [\.matrix])
-      fill(&layer, [\.bias], when: layer.hasBias)
-      parameters = layer
-    case var layer as Batchnorm:
-      fill(&layer, [\.gamma, \.beta])
-      fill(&layer, [\.mean, \.variance], when: !layer.computeMeanVar)
-      parameters = layer
-    case var layer as Scale:
-      fill(&layer, [\.scale])
-      fill(&layer, [\.bias], when: layer.hasBias)
-      parameters = layer
-    case var layer as Bias:
-      fill(&layer, [\.bias])
-      parameters = layer
-    case var layer as LoadConstant:
-      fill(&layer, [\.data])
-      parameters = layer
-    case var layer as SimpleRecurrent:
-      fill(&layer, [\.weightMatrix, \.recursionMatrix])
-      fill(&layer, [\.biasVector], when: layer.hasBiasVector)
-      parameters = layer
-    case var layer as GRU:
-      fill(
-        &layer,
-        [
-          \.updateGateWeightMatrix, \.resetGateWeightMatrix, \.outputGateWeightMatrix,
-          \.updateGateRecursionMatrix, \.resetGateRecursionMatrix, \.outputGateRecursionMatrix,
-        ])
-      fill(
-        &layer, [\.updateGateBiasVector, \.resetGateBiasVector, \.outputGateBiasVector],
-        when: layer.hasBiasVectors)
-      parameters = layer
-    default: break
-    }
+    parameters?.addEmptyWeights()
   }
 }

@@ -4,7 +4,7 @@ import TensorCore
 ///
 /// Exactly one of the four storages holds values in a valid file. Their count is not stored: the
 /// layer's sizes imply it.
-package struct Weights: SpecificationMessage {
+package struct Weights: EncodedMessage {
   package var floatValue = FloatValues(bytes: Bytes())
   /// Little-endian half floats.
   package var float16Value = Bytes()
@@ -19,10 +19,23 @@ package struct Weights: SpecificationMessage {
 
   package init(_ values: FloatValues) { floatValue = values }
   package init(_ values: [Float]) { floatValue = FloatValues(values) }
+
+  package static let fields: Fields = [
+    .values("floatValue", \.floatValue),
+    .bytes("float16Value", \.float16Value),
+    .bytes("rawValue", \.rawValue),
+    .bytes("int8RawValue", \.int8RawValue),
+    .message("quantization", \.quantization),
+    .bool("isUpdatable", \.isUpdatable),
+  ]
+
+  package mutating func editWeights(
+    _ path: String, _ body: (String, inout Weights) throws -> Void
+  ) throws { try body(path, &self) }
 }
 
 /// How codes become values.
-package struct Quantization: SpecificationMessage {
+package struct Quantization: EncodedMessage {
   package enum Kind: Sendable, Equatable {
     /// w = scale · q + bias; one value, or one for each output channel; no bias means 0.
     case linear(scale: [Float], bias: [Float])
@@ -35,21 +48,8 @@ package struct Quantization: SpecificationMessage {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Weights: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .values("floatValue", \.floatValue),
-    .bytes("float16Value", \.float16Value),
-    .bytes("rawValue", \.rawValue),
-    .bytes("int8RawValue", \.int8RawValue),
-    .message("quantization", \.quantization),
-    .bool("isUpdatable", \.isUpdatable),
-  ]
-}
-
-extension Quantization: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("numberOfBits", \.numberOfBits),
     .choice(
       \.kind,
@@ -70,20 +70,12 @@ extension Quantization: EncodedMessage {
   ]
 }
 
-extension Weights {
-  mutating func editWeights(
-    _ path: String, _ body: (String, inout Weights) throws -> Void
-  ) throws { try body(path, &self) }
-}
-
 extension NeuralNetworkLayer {
   /// Hands every weight, with the path of its field, to `body`; those in activations excepted.
   /// Errors name the layer.
   package mutating func editWeights(_ body: (String, inout Weights) throws -> Void) throws {
-    guard var parameters = parameters as? any LayerParameters & EncodedMessage else { return }
-    do { try parameters.editWeights("", body) } catch let error as ModelError {
-      throw error.inLayer(name, class: parameters.typeName)
+    do { try parameters?.editWeights("", body) } catch let error as ModelError {
+      throw error.inLayer(name, class: parameters?.typeName)
     }
-    self.parameters = parameters
   }
 }

@@ -1,4 +1,4 @@
-import CPosix
+import CSystem
 import LibC
 
 /// What a worker gives up before it looks at the file.

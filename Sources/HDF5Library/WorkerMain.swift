@@ -1,4 +1,4 @@
-import CPosix
+import CSystem
 import HDF5Reader
 import LibC
 import TensorCore

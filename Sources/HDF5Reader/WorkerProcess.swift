@@ -1,4 +1,4 @@
-import CPosix
+import CSystem
 import LibC
 import TensorCore
 

@@ -1,4 +1,4 @@
-import CProcessor
+import CSystem
 @_exported import KernelInterface
 import KernelsAVX2
 import KernelsAVX512

@@ -5,10 +5,12 @@ import Testing
 
 @testable import Engine
 
-/// Arrays that `Fixtures/reference/make.py` and `make_arrays.py` computed with numpy and scipy.
+/// Arrays that `Fixtures/reference/make.py`, `make_arrays.py` and `make_windows.py` computed with
+/// numpy and scipy.
 struct Goldens {
   private static let planes = Result { try ArraySet.read(folder + "goldens.npz") }
   private static let exact = Result { try ArraySet.read(folder + "arrays.npz") }
+  private static let windows = Result { try ArraySet.read(folder + "windows.npz") }
 
   private static let folder =
     #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
@@ -22,6 +24,14 @@ struct Goldens {
     self.name = name
     arrays = isExact ? Self.exact : Self.planes
   }
+
+  private init(name: String, _ arrays: Result<ArraySet, any Error>) {
+    self.name = name
+    self.arrays = arrays
+  }
+
+  /// A case of `make_windows.py`.
+  static func windows(_ name: String) -> Goldens { Goldens(name: name, windows) }
 
   private func array(_ key: String) throws -> Tensor {
     try #require(try arrays.get()["\(name)/\(key)"], "no golden \(name)/\(key)").tensor

@@ -9,18 +9,18 @@ TensorCore:
 Files: TensorCore
 KernelInterface:
 ByteFormats: Files TensorCore CZlib
-HDF5Reader: TensorCore CPosix
-HDF5Library: HDF5Reader TensorCore CHDF5 CPosix
+HDF5Reader: TensorCore CSystem
+HDF5Library: HDF5Reader TensorCore CHDF5 CSystem
 HDF5Worker: HDF5Library HDF5Reader TensorCore
 KernelsBaseline: KernelInterface CVector
 KernelsAVX2: KernelInterface CVector
 KernelsAVX512: KernelInterface CVector
-Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CProcessor CVector TensorCore
+Kernels: KernelsBaseline KernelsAVX2 KernelsAVX512 KernelInterface CSystem CVector TensorCore
 Formulas: Kernels KernelInterface TensorCore
 CoreMLModel: ByteFormats Files TensorCore CSpec CProtobufC
-CustomLayers: Formulas Kernels KernelInterface CAssayPlugin CPosix TensorCore
+CustomLayers: Formulas Kernels KernelInterface CAssayPlugin CSystem TensorCore
 ModelTransforms: CoreMLModel ByteFormats TensorCore
-Engine: CoreMLModel CustomLayers Kernels KernelInterface CProcessor TensorCore
+Engine: CoreMLModel CustomLayers Kernels KernelInterface CSystem TensorCore
 LayerTemplates: CoreMLModel CustomLayers Engine PluginSupport ByteFormats Files TensorCore AssayPlugin CAssayPlugin CoreML PackageDescription Testing
 ImportSupport: CoreMLModel Formulas ByteFormats Files TensorCore
 KerasImport: ImportSupport ModelTransforms CoreMLModel Formulas HDF5Reader ByteFormats Files TensorCore

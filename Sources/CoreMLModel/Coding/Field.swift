@@ -2,7 +2,7 @@ import TensorCore
 
 /// One line of a message's table: the names of the fields that it covers in the schema, and how
 /// they are read and written.
-struct Field<Message>: @unchecked Sendable {
+package struct Field<Message>: @unchecked Sendable {
   // `@unchecked`: key paths and functions without captured state.
   let names: [String]
   /// The Swift types of fields that are messages.
@@ -11,6 +11,8 @@ struct Field<Message>: @unchecked Sendable {
   let write: (Message, MessageWriter) throws -> Void
   /// Hands the weights in the field to a function; nil where there can be none.
   let editWeights: EditWeights?
+  /// What the message says of the weights in the field; nil where there are none of its own.
+  private(set) var weight: WeightField<Message>?
 
   typealias EditWeights = (
     inout Message, String, (String, inout Weights) throws -> Void
@@ -127,6 +129,20 @@ extension Field {
       write: { try $1.set(name, $0[keyPath: path]) })
   }
 
+  /// Weights of the shape that the other fields imply.
+  ///
+  /// - Parameter channelAxis: the axis whose steps may have a quantisation of their own.
+  static func weights(
+    _ name: String, _ path: WritableKeyPath<Message, Weights?>,
+    isNeeded: @escaping (Message) -> Bool = { _ in true },
+    channelAxis: @escaping (Message) -> Int = { _ in 0 }, _ shape: @escaping (Message) -> [Int]
+  ) -> Self {
+    var field = message(name, path)
+    field.weight = WeightField(
+      name: name, path: path, isNeeded: isNeeded, channelAxis: channelAxis, shape: shape)
+    return field
+  }
+
   /// A message that is carried through unread.
   static func opaque(_ name: String, _ path: WritableKeyPath<Message, OpaqueMessage?>) -> Self {
     Self(
@@ -158,6 +174,22 @@ extension Field {
         for option in options where try option.write(value, writer) { return }
         throw ModelError(.internal, "no way to write \(value)")
       })
+  }
+}
+
+/// A weight of a layer, as its other fields describe it.
+struct WeightField<Message> {
+  let name: String
+  let path: WritableKeyPath<Message, Weights?>
+  let isNeeded: (Message) -> Bool
+  let channelAxis: (Message) -> Int
+  let shape: (Message) -> [Int]
+
+  /// The weight of `message`; nil where it has none.
+  func named(_ message: Message) -> NamedWeights? {
+    message[keyPath: path].map {
+      NamedWeights(name, shape(message), $0, channelAxis: channelAxis(message))
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /// A function of each element.
-package struct Activation: LayerParameters {
+package struct Activation: LayerParameters, ShapeKeepingLayer {
   package enum Function: Sendable, Equatable {
     /// αx + β
     case linear(alpha: Float, beta: Float)
@@ -27,7 +27,6 @@ package struct Activation: LayerParameters {
     case parametricSoftplus(alpha: Weights?, beta: Weights?)
   }
 
-  package static let typeName = "activation"
   package static let minimumRank = 1
 
   package var function: Function?
@@ -36,10 +35,8 @@ package struct Activation: LayerParameters {
   package init() {}
 
   package init(_ function: Function) { self.function = function }
-}
 
-extension Activation: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .choice(
       \.function,
       [
@@ -82,10 +79,6 @@ extension Activation: EncodedMessage {
           }),
       ])
   ]
-}
-
-extension Activation {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
 
   /// Their shapes are what the file holds: one value, or one a channel.
   package var weights: [NamedWeights] {
@@ -100,10 +93,8 @@ extension Activation {
   private func named(_ name: String, _ values: Weights?) -> [NamedWeights] {
     values.map { [NamedWeights(name, [$0.storedCount], $0)] } ?? []
   }
-}
 
-extension Activation: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(function != nil, "NonlinearityType", "no function")
   }
 }

@@ -2,8 +2,6 @@ import TensorCore
 
 /// y = gamma · (x − mean) / √(variance + epsilon) + beta, one of each a channel.
 package struct Batchnorm: LayerParameters {
-  package static let typeName = "batchnorm"
-
   package var channels = 0
   package var computeMeanVar = false
   package var instanceNormalization = false
@@ -16,22 +14,18 @@ package struct Batchnorm: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Batchnorm: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("channels", \.channels),
     .bool("computeMeanVar", \.computeMeanVar),
     .bool("instanceNormalization", \.instanceNormalization),
     .float("epsilon", \.epsilon),
-    .message("gamma", \.gamma),
-    .message("beta", \.beta),
-    .message("mean", \.mean),
-    .message("variance", \.variance),
+    .weights("gamma", \.gamma) { [$0.channels] },
+    .weights("beta", \.beta) { [$0.channels] },
+    .weights("mean", \.mean, isNeeded: { !$0.computeMeanVar }) { [$0.channels] },
+    .weights("variance", \.variance, isNeeded: { !$0.computeMeanVar }) { [$0.channels] },
   ]
-}
 
-extension Batchnorm {
   package var effectiveEpsilon: Float { epsilon == 0 ? 1e-5 : epsilon }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
@@ -40,24 +34,10 @@ extension Batchnorm {
     return [try shape.checked]
   }
 
-  package var weights: [NamedWeights] {
-    named(("gamma", gamma), ("beta", beta), ("mean", mean), ("variance", variance)) { _ in
-      [channels]
-    }
-  }
-}
-
-extension Batchnorm: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(channels > 0, "channels", "0")
-    faults.requireWeights(("gamma", gamma), ("beta", beta))
-    let isGiven = mean != nil && variance != nil
-    faults.require(
-      isGiven || computeMeanVar, "mean", "no mean and variance, nor computeMeanVar")
   }
-}
 
-extension Batchnorm {
   /// y = factor · x + offset for each channel, with given mean and variance:
   /// factor = gamma / √(variance + epsilon), offset = beta − mean · factor.
   package func channelAffine() throws -> (factors: [Double], offsets: [Double]) {

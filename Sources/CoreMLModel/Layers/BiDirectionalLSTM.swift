@@ -1,7 +1,6 @@
 import TensorCore
 
 package struct BiDirectionalLSTM: LayerParameters {
-  package static let typeName = "biDirectionalLSTM"
   package static let minimumRank = 5
   package static let inputCount = 1...5
   package static let outputCount = 1...5
@@ -16,10 +15,8 @@ package struct BiDirectionalLSTM: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension BiDirectionalLSTM: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("inputVectorSize", \.inputVectorSize),
     .int("outputVectorSize", \.outputVectorSize),
     .messages("activationsForwardLSTM", \.activationsForwardLSTM),
@@ -27,9 +24,7 @@ extension BiDirectionalLSTM: EncodedMessage {
     .message("params", \.params),
     .messages("weightParams", \.weightParams),
   ]
-}
 
-extension BiDirectionalLSTM {
   /// Of the output, twice as wide, and of hidden and cell state forward and backward.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shapes = try recurrentShapes(
@@ -50,10 +45,8 @@ extension BiDirectionalLSTM {
       $1.named("weightParams[\($0)]", inputVectorSize, outputVectorSize)
     }
   }
-}
 
-extension BiDirectionalLSTM: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.requireRecurrent(activationsForwardLSTM, 3)
     faults.requireRecurrent(activationsBackwardLSTM, 3)
     faults.require(

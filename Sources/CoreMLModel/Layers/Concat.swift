@@ -2,109 +2,15 @@ import TensorCore
 
 /// The inputs one after the other along the channels, or along the sequence.
 package struct Concat: LayerParameters {
-  package static let typeName = "concat"
   package static let inputCount = 1...Int.max
 
   package var sequenceConcat = false
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// Equal parts of the channels.
-package struct Split: LayerParameters {
-  package static let typeName = "split"
-  package static let outputCount = 1...Int.max
+  package static let fields: Fields = [.bool("sequenceConcat", \.sequenceConcat)]
 
-  package var nOutputs = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// The sequence, repeated.
-package struct SequenceRepeat: LayerParameters {
-  package static let typeName = "sequenceRepeat"
-
-  /// 0 means 1.
-  package var nRepetitions = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// Moves blocks of pixels into channels, or back.
-package struct ReorganizeData: LayerParameters {
-  package enum Mode: Int, Sendable, CaseIterable {
-    case spaceToDepth = 0
-    case depthToSpace = 1
-    /// Since specification 5.
-    case pixelShuffle = 2
-  }
-
-  package static let typeName = "reorganizeData"
-
-  package var mode = Mode.spaceToDepth
-  package var blockSize = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// A range of one axis; a negative end counts from the end.
-package struct Slice: LayerParameters {
-  package enum Axis: Int, Sendable, CaseIterable {
-    case channel = 0
-    case height = 1
-    case width = 2
-  }
-
-  package static let typeName = "slice"
-
-  package var startIndex = 0
-  package var endIndex = 0
-  package var stride = 0
-  package var axis = Axis.channel
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension Concat: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .bool("sequenceConcat", \.sequenceConcat)
-  ]
-}
-
-extension Split: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("nOutputs", \.nOutputs)
-  ]
-}
-
-extension SequenceRepeat: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("nRepetitions", \.nRepetitions)
-  ]
-}
-
-extension ReorganizeData: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .value("mode", \.mode),
-    .int("blockSize", \.blockSize),
-  ]
-}
-
-extension Slice: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("startIndex", \.startIndex),
-    .int("endIndex", \.endIndex),
-    .int("stride", \.stride),
-    .value("axis", \.axis),
-  ]
-}
-
-extension Concat {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var result = try input(inputs)
     for shape in inputs.dropFirst() {
@@ -116,29 +22,49 @@ extension Concat {
         result.channels = try checkedSum([result.channels, next.channels], limit: Limits.dimension)
         next.channels = result.channels
       }
-      guard next.array == result.array else {
-        throw ModelError(
-          .malformed, "shapes \(inputs) differ in more than the axis that grows", field: "input")
-      }
+      try require(
+        next.array == result.array, "shapes \(inputs) differ in more than the axis that grows",
+        field: "input")
     }
     return [try result.checked]
   }
 }
 
-extension Split {
+/// Equal parts of the channels.
+package struct Split: LayerParameters {
+  package static let outputCount = 1...Int.max
+
+  package var nOutputs = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.int("nOutputs", \.nOutputs)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
-    guard nOutputs > 0, shape.channels % nOutputs == 0 else {
-      throw ModelError(
-        .malformed, "\(shape.channels) channels cannot be split into \(nOutputs) equal parts",
-        field: "nOutputs")
-    }
+    try require(
+      nOutputs > 0 && shape.channels % nOutputs == 0,
+      "\(shape.channels) channels cannot be split into \(nOutputs) equal parts", field: "nOutputs")
     shape.channels /= nOutputs
     return Array(repeating: try shape.checked, count: nOutputs)
   }
+
+  package func check(_ faults: inout Faults) {
+    faults.require(nOutputs > 0, "nOutputs", "0")
+  }
 }
 
-extension SequenceRepeat {
+/// The sequence, repeated.
+package struct SequenceRepeat: LayerParameters {
+  /// 0 means 1.
+  package var nRepetitions = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.int("nRepetitions", \.nRepetitions)]
+
   package var effectiveRepetitions: Int { nRepetitions == 0 ? 1 : nRepetitions }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
@@ -149,68 +75,103 @@ extension SequenceRepeat {
   }
 }
 
-extension ReorganizeData {
+/// Moves blocks of pixels into channels, or back.
+package struct ReorganizeData: LayerParameters {
+  package enum Mode: Int, Sendable, CaseIterable {
+    case spaceToDepth = 0
+    case depthToSpace = 1
+    /// Since specification 5.
+    case pixelShuffle = 2
+  }
+
+  package var mode = Mode.spaceToDepth
+  package var blockSize = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.value("mode", \.mode), .int("blockSize", \.blockSize)]
+
   package var requiredSpecificationVersion: Int {
     mode == .pixelShuffle ? 5 : 1
   }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
-    guard blockSize > 1 else {
-      throw ModelError(.malformed, "\(blockSize), 2 or more is needed", field: "blockSize")
-    }
+    try require(
+      blockSize > 1, "\(blockSize), 2 or more is needed", field: "blockSize")
     let area = try checkedProduct([blockSize, blockSize], limit: Limits.tensorElements)
     switch mode {
     case .spaceToDepth:
-      guard shape.height % blockSize == 0, shape.width % blockSize == 0 else {
-        throw ModelError(
-          .malformed, "\(shape.height) × \(shape.width) is no multiple of blocks of \(blockSize)",
-          field: "blockSize")
-      }
+      try require(
+        shape.height % blockSize == 0 && shape.width % blockSize == 0,
+        "\(shape.height) × \(shape.width) is no multiple of blocks of \(blockSize)",
+        field: "blockSize")
       shape.channels = try checkedProduct([shape.channels, area], limit: Limits.dimension)
       shape.height /= blockSize
       shape.width /= blockSize
     case .depthToSpace, .pixelShuffle:
-      guard shape.channels % area == 0 else {
-        throw ModelError(
-          .malformed, "\(shape.channels) channels are no multiple of \(area)", field: "blockSize")
-      }
+      try require(
+        shape.channels % area == 0, "\(shape.channels) channels are no multiple of \(area)",
+        field: "blockSize")
       shape.channels /= area
       shape.height = try checkedProduct([shape.height, blockSize], limit: Limits.dimension)
       shape.width = try checkedProduct([shape.width, blockSize], limit: Limits.dimension)
     }
     return [try shape.checked]
   }
+
+  package func check(_ faults: inout Faults) {
+    faults.require(blockSize > 1, "blockSize", "\(blockSize), 2 or more is needed")
+  }
 }
 
-extension Slice {
+/// A range of one axis; a negative end counts from the end.
+package struct Slice: LayerParameters {
+  package enum Axis: Int, Sendable, CaseIterable {
+    case channel = 0
+    case height = 1
+    case width = 2
+  }
+
+  package var startIndex = 0
+  package var endIndex = 0
+  package var stride = 0
+  package var axis = Axis.channel
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .int("startIndex", \.startIndex),
+    .int("endIndex", \.endIndex),
+    .int("stride", \.stride),
+    .value("axis", \.axis),
+  ]
+
   package var effectiveStride: Int { stride == 0 ? 1 : stride }
 
   /// The range of an axis of `extent` elements; negative indices count from its end.
   package func range(extent: Int) throws -> Range<Int> {
     func resolve(_ index: Int, _ field: String) throws -> Int {
       let position = index < 0 ? index.addingReportingOverflow(extent).partialValue : index
-      guard position >= 0, position <= extent else {
-        throw ModelError(
-          .malformed, "\(index) lies outside an axis of \(extent)", field: field)
-      }
+      try require(
+        position >= 0 && position <= extent, "\(index) lies outside an axis of \(extent)",
+        field: field)
       return position
     }
     let start = try resolve(startIndex, "startIndex")
     let end = try resolve(endIndex, "endIndex")
-    guard start < end else {
-      throw ModelError(
-        .malformed, "\(startIndex) to \(endIndex) is empty on an axis of \(extent)",
-        field: "endIndex")
-    }
+    try require(
+      start < end, "\(startIndex) to \(endIndex) is empty on an axis of \(extent)",
+      field: "endIndex")
     return start..<end
   }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
-    guard effectiveStride > 0 else {
-      throw ModelError(.malformed, "\(stride) is no stride", field: "stride")
-    }
+    try require(
+      effectiveStride > 0, "\(stride) is no stride", field: "stride")
     func length(_ extent: Int) throws -> Int {
       (try range(extent: extent).count - 1) / effectiveStride + 1
     }
@@ -221,22 +182,8 @@ extension Slice {
     }
     return [try shape.checked]
   }
-}
 
-extension Split: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.require(nOutputs > 0, "nOutputs", "0")
-  }
-}
-
-extension ReorganizeData: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.require(blockSize > 1, "blockSize", "\(blockSize), 2 or more is needed")
-  }
-}
-
-extension Slice: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     let haveOneSign = (startIndex < 0) == (endIndex < 0)
     faults.require(
       !haveOneSign || startIndex < endIndex, "endIndex",

@@ -11,8 +11,6 @@ package struct Convolution: LayerParameters {
     case same(SamePadding)
   }
 
-  package static let typeName = "convolution"
-
   package var outputChannels = 0
   package var kernelChannels = 0
   package var nGroups = 0
@@ -29,10 +27,8 @@ package struct Convolution: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Convolution: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("outputChannels", \.outputChannels),
     .int("kernelChannels", \.kernelChannels),
     .int("nGroups", \.nGroups),
@@ -48,13 +44,14 @@ extension Convolution: EncodedMessage {
       ]),
     .bool("isDeconvolution", \.isDeconvolution),
     .bool("hasBias", \.hasBias),
-    .message("weights", \.kernel),
-    .message("bias", \.bias),
+    // A second input may hold them instead.
+    .weights(
+      "weights", \.kernel, isNeeded: { _ in false }, channelAxis: { $0.isDeconvolution ? 1 : 0 },
+      \.kernelShape),
+    .weights("bias", \.bias, isNeeded: \.hasBias) { [$0.outputChannels] },
     .ints("outputShape", \.outputShape),
   ]
-}
 
-extension Convolution {
   package static let inputCount = 1...2
 
   package var effectiveGroups: Int { nGroups == 0 ? 1 : nGroups }
@@ -105,12 +102,10 @@ extension Convolution {
           [checkedProduct([size[axis] - 1, strides[axis]], limit: Limits.dimension), extent])
         return full - added
       }
-      guard size[axis] + added >= extent else {
-        throw ModelError(
-          .malformed,
-          "a kernel that spans \(extent) does not fit the input's \(size[axis]) and padding of \(added)",
-          field: "kernelSize")
-      }
+      try require(
+        size[axis] + added >= extent,
+        "a kernel that spans \(extent) does not fit the input's \(size[axis]) and padding of \(added)",
+        field: "kernelSize")
       return (size[axis] + added - extent) / strides[axis] + 1
     }
   }
@@ -146,18 +141,15 @@ extension Convolution {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let groups = effectiveGroups
-    guard groups > 0, outputChannels % groups == 0, !isDeconvolution || kernelChannels % groups == 0
-    else {
-      throw ModelError(
-        .malformed, "\(outputChannels) output channels cannot be split into \(groups) groups",
-        field: "nGroups")
-    }
+    try require(
+      groups > 0 && outputChannels % groups == 0
+        && (!isDeconvolution || kernelChannels % groups == 0),
+      "\(outputChannels) output channels cannot be split into \(groups) groups", field: "nGroups")
     let expected = try inputChannels
-    guard shape.channels == expected else {
-      throw ModelError(
-        .malformed, "the input has \(shape.channels) channels, the kernel takes \(expected)",
-        field: "kernelChannels")
-    }
+    try require(
+      shape.channels == expected,
+      "the input has \(shape.channels) channels, the kernel takes \(expected)",
+      field: "kernelChannels")
     let size = try outputSize([shape.height, shape.width])
     shape.channels = outputChannels
     shape.height = size[0]
@@ -171,15 +163,7 @@ extension Convolution {
     MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
   }
 
-  package var weights: [NamedWeights] {
-    let axis = isDeconvolution ? 1 : 0
-    return (kernel.map { [NamedWeights("weights", kernelShape, $0, channelAxis: axis)] } ?? [])
-      + (bias.map { [NamedWeights("bias", [outputChannels], $0)] } ?? [])
-  }
-}
-
-extension Convolution: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(outputChannels > 0, "outputChannels", "0")
     faults.require(kernelChannels > 0, "kernelChannels", "0")
     faults.catching { _ = try effectiveSizes() }
@@ -194,6 +178,5 @@ extension Convolution: CheckedParameters {
     faults.require(
       outputChannels % max(1, effectiveGroups) == 0, "nGroups",
       "\(outputChannels) output channels cannot be split into \(effectiveGroups) groups")
-    faults.requireWeights(("bias", bias, hasBias))
   }
 }

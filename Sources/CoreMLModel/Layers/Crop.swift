@@ -2,7 +2,6 @@ import TensorCore
 
 /// Cuts the borders off; with two inputs, cuts the first to the size of the second.
 package struct Crop: LayerParameters {
-  package static let typeName = "crop"
   package static let inputCount = 1...2
 
   package var cropAmounts: BorderAmounts?
@@ -11,30 +10,24 @@ package struct Crop: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Crop: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .message("cropAmounts", \.cropAmounts),
     .ints("offset", \.offset),
   ]
-}
 
-extension Crop {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     if inputs.count == 2 {
       let target = try BlobShape(inputs[1])
       let start = offset.isEmpty ? [0, 0] : offset
-      guard start.count == 2, start.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }) else {
-        throw ModelError(.malformed, "\(offset), two offsets are needed", field: "offset")
-      }
-      guard start[0] + target.height <= shape.height, start[1] + target.width <= shape.width else {
-        throw ModelError(
-          .malformed,
-          "\(target.height) × \(target.width) at \(start) lies outside "
-            + "\(shape.height) × \(shape.width)", field: "offset")
-      }
+      try require(
+        start.count == 2 && start.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }),
+        "\(offset), two offsets are needed", field: "offset")
+      try require(
+        start[0] + target.height <= shape.height && start[1] + target.width <= shape.width,
+        "\(target.height) × \(target.width) at \(start) lies outside "
+          + "\(shape.height) × \(shape.width)", field: "offset")
       shape.height = target.height
       shape.width = target.width
       return [try shape.checked]
@@ -42,18 +35,15 @@ extension Crop {
     let amounts = try (cropAmounts ?? BorderAmounts()).resolved("cropAmounts")
     let height = shape.height - amounts.top - amounts.bottom
     let width = shape.width - amounts.left - amounts.right
-    guard height > 0, width > 0 else {
-      throw ModelError(
-        .malformed, "nothing is left of \(shape.height) × \(shape.width)", field: "cropAmounts")
-    }
+    try require(
+      height > 0 && width > 0, "nothing is left of \(shape.height) × \(shape.width)",
+      field: "cropAmounts")
     shape.height = height
     shape.width = width
     return [try shape.checked]
   }
-}
 
-extension Crop: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.catching { _ = try (cropAmounts ?? BorderAmounts()).resolved("cropAmounts") }
     faults.require([0, 2].contains(offset.count), "offset", "\(offset), two needed")
   }

@@ -10,7 +10,6 @@ package struct Custom: LayerParameters {
     case bool(Bool)
   }
 
-  package static let typeName = "custom"
   package static let specificationVersion = 2
   package static let inputCount = 0...Int.max
   package static let outputCount = 1...Int.max
@@ -23,10 +22,8 @@ package struct Custom: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Custom: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .string("className", \.className), .messages("weights", \.blobs),
     Field(
       ["parameters"],
@@ -76,9 +73,7 @@ extension Custom: EncodedMessage {
       { if case .bool(let value) = $0 { value } else { nil } },
       { try $0.set("boolValue", $1 ? 1 : 0) }),
   ]
-}
 
-extension Custom {
   /// Always throws: only the layer's implementation knows.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     throw ModelError(
@@ -89,10 +84,8 @@ extension Custom {
   package var weights: [NamedWeights] {
     blobs.enumerated().map { NamedWeights("weights[\($0)]", [$1.storedCount], $1) }
   }
-}
 
-extension Custom: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(
       !className.isEmpty, "className", "empty",
       hint: "name the class that implements the layer")

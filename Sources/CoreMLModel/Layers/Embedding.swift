@@ -2,8 +2,6 @@ import TensorCore
 
 /// out[o] = weights[o, in] + bias[o]; the input holds whole numbers.
 package struct Embedding: LayerParameters {
-  package static let typeName = "embedding"
-
   package var inputDim = 0
   package var outputChannels = 0
   package var hasBias = false
@@ -13,41 +11,26 @@ package struct Embedding: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Embedding: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("inputDim", \.inputDim),
     .int("outputChannels", \.outputChannels),
     .bool("hasBias", \.hasBias),
-    .message("weights", \.matrix),
-    .message("bias", \.bias),
+    .weights("weights", \.matrix) { [$0.outputChannels, $0.inputDim] },
+    .weights("bias", \.bias, isNeeded: \.hasBias) { [$0.outputChannels] },
   ]
-}
 
-extension Embedding {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
-    guard [shape.channels, shape.height, shape.width] == [1, 1, 1] else {
-      throw ModelError(
-        .malformed, "the input has \(try shape.itemCount) values an item, one index is needed",
-        field: "input")
-    }
+    try require(
+      [shape.channels, shape.height, shape.width] == [1, 1, 1],
+      "the input has \(try shape.itemCount) values an item, one index is needed", field: "input")
     shape.channels = outputChannels
     return [try shape.checked]
   }
 
-  package var weights: [NamedWeights] {
-    named(("weights", matrix), ("bias", bias)) {
-      $0 == "bias" ? [outputChannels] : [outputChannels, inputDim]
-    }
-  }
-}
-
-extension Embedding: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(inputDim > 0, "inputDim", "0")
     faults.require(outputChannels > 0, "outputChannels", "0")
-    faults.requireWeights(("weights", matrix), ("bias", bias, hasBias))
   }
 }

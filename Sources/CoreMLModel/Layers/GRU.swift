@@ -1,5 +1,5 @@
 /// z, r = g(W·x + R·h + b); o = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ o + z ∘ h
-package struct GRU: LayerParameters {
+package struct GRU: GatedLayer {
   package static let typeName = "gru"
   package static let minimumRank = 5
   package static let inputCount = 1...2
@@ -24,29 +24,27 @@ package struct GRU: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension GRU: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("inputVectorSize", \.inputVectorSize),
     .int("outputVectorSize", \.outputVectorSize),
     .messages("activations", \.activations),
     .bool("sequenceOutput", \.sequenceOutput),
     .bool("hasBiasVectors", \.hasBiasVectors),
-    .message("updateGateWeightMatrix", \.updateGateWeightMatrix),
-    .message("resetGateWeightMatrix", \.resetGateWeightMatrix),
-    .message("outputGateWeightMatrix", \.outputGateWeightMatrix),
-    .message("updateGateRecursionMatrix", \.updateGateRecursionMatrix),
-    .message("resetGateRecursionMatrix", \.resetGateRecursionMatrix),
-    .message("outputGateRecursionMatrix", \.outputGateRecursionMatrix),
-    .message("updateGateBiasVector", \.updateGateBiasVector),
-    .message("resetGateBiasVector", \.resetGateBiasVector),
-    .message("outputGateBiasVector", \.outputGateBiasVector),
+    .gate("updateGateWeightMatrix", \.updateGateWeightMatrix),
+    .gate("resetGateWeightMatrix", \.resetGateWeightMatrix),
+    .gate("outputGateWeightMatrix", \.outputGateWeightMatrix),
+    .gate("updateGateRecursionMatrix", \.updateGateRecursionMatrix),
+    .gate("resetGateRecursionMatrix", \.resetGateRecursionMatrix),
+    .gate("outputGateRecursionMatrix", \.outputGateRecursionMatrix),
+    .gate("updateGateBiasVector", \.updateGateBiasVector),
+    .gate("resetGateBiasVector", \.resetGateBiasVector),
+    .gate("outputGateBiasVector", \.outputGateBiasVector),
     .bool("reverseInput", \.reverseInput),
   ]
-}
 
-extension GRU {
+  var hasBias: Bool { hasBiasVectors }
+
   /// Of the output and of the state.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try recurrentShapes(
@@ -57,34 +55,7 @@ extension GRU {
     MultiplyAdds.recurrent(inputs, gates: 3, inputVectorSize, outputVectorSize)
   }
 
-  package var weights: [NamedWeights] {
-    named(
-      ("updateGateWeightMatrix", updateGateWeightMatrix),
-      ("resetGateWeightMatrix", resetGateWeightMatrix),
-      ("outputGateWeightMatrix", outputGateWeightMatrix),
-      ("updateGateRecursionMatrix", updateGateRecursionMatrix),
-      ("resetGateRecursionMatrix", resetGateRecursionMatrix),
-      ("outputGateRecursionMatrix", outputGateRecursionMatrix),
-      ("updateGateBiasVector", updateGateBiasVector),
-      ("resetGateBiasVector", resetGateBiasVector),
-      ("outputGateBiasVector", outputGateBiasVector)
-    ) { recurrentWeightShape($0, inputVectorSize, outputVectorSize) }
-  }
-}
-
-extension GRU: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.requireRecurrent(activations, 2)
-    faults.requireWeights(
-      ("updateGateWeightMatrix", updateGateWeightMatrix),
-      ("resetGateWeightMatrix", resetGateWeightMatrix),
-      ("outputGateWeightMatrix", outputGateWeightMatrix),
-      ("updateGateRecursionMatrix", updateGateRecursionMatrix),
-      ("resetGateRecursionMatrix", resetGateRecursionMatrix),
-      ("outputGateRecursionMatrix", outputGateRecursionMatrix))
-    faults.requireWeights(
-      ("updateGateBiasVector", updateGateBiasVector, hasBiasVectors),
-      ("resetGateBiasVector", resetGateBiasVector, hasBiasVectors),
-      ("outputGateBiasVector", outputGateBiasVector, hasBiasVectors))
   }
 }

@@ -2,7 +2,6 @@ import TensorCore
 
 /// out[o] = bias[o] + Σ weights[o, i] · in[i], over the flattened C, H, W of each item.
 package struct InnerProduct: LayerParameters {
-  package static let typeName = "innerProduct"
   package static let minimumRank = 1
   package static let vectorRank = 3
 
@@ -16,20 +15,16 @@ package struct InnerProduct: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension InnerProduct: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("inputChannels", \.inputChannels),
     .int("outputChannels", \.outputChannels),
     .bool("hasBias", \.hasBias),
-    .message("weights", \.matrix),
-    .message("bias", \.bias),
+    .weights("weights", \.matrix) { [$0.outputChannels, $0.inputChannels] },
+    .weights("bias", \.bias, isNeeded: \.hasBias) { [$0.outputChannels] },
     .bool("int8DynamicQuantize", \.int8DynamicQuantize),
   ]
-}
 
-extension InnerProduct {
   package var requiredSpecificationVersion: Int {
     int8DynamicQuantize ? 5 : 1
   }
@@ -37,12 +32,10 @@ extension InnerProduct {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let count = try shape.itemCount
-    guard count == inputChannels else {
-      throw ModelError(
-        .malformed,
-        "the input has \(count) values an item (\(shape.channels) × \(shape.height) × "
-          + "\(shape.width)), not \(inputChannels)", field: "inputChannels")
-    }
+    try require(
+      count == inputChannels,
+      "the input has \(count) values an item (\(shape.channels) × \(shape.height) × "
+        + "\(shape.width)), not \(inputChannels)", field: "inputChannels")
     shape.channels = outputChannels
     shape.height = 1
     shape.width = 1
@@ -53,17 +46,8 @@ extension InnerProduct {
     MultiplyAdds.product(outputs.first, [inputChannels])
   }
 
-  package var weights: [NamedWeights] {
-    named(("weights", matrix), ("bias", bias)) {
-      $0 == "bias" ? [outputChannels] : [outputChannels, inputChannels]
-    }
-  }
-}
-
-extension InnerProduct: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(inputChannels > 0, "inputChannels", "0")
     faults.require(outputChannels > 0, "outputChannels", "0")
-    faults.requireWeights(("weights", matrix), ("bias", bias, hasBias))
   }
 }

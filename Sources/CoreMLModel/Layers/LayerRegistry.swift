@@ -1,10 +1,6 @@
-/// Every type of layer that the document reads, in the specification's order. This is the one list
-/// of this stage; importers, engine and documentation each have one of their own.
-package let layerTypes: [any LayerParameters.Type] = encodedLayerTypes.map { $0 }
-
-/// The same with what reads and writes them: a conformance that is asked for at run time takes long
-/// to find.
-let encodedLayerTypes: [any (LayerParameters & EncodedMessage).Type] = [
+/// Every type of layer that the document reads, in the specification's order: the one list. The
+/// engine, the reference and the tests find theirs here by what the types conform to.
+package let layerTypes: [any LayerParameters.Type] = [
   Convolution.self, Pooling.self, Activation.self, InnerProduct.self, Embedding.self,
   Batchnorm.self, MeanVarianceNormalize.self, L2Normalize.self, Softmax.self, LRN.self, Crop.self,
   Padding.self, Upsample.self, ResizeBilinear.self, CropResize.self, Unary.self, Add.self,

@@ -1,7 +1,7 @@
 import TensorCore
 
 /// A layer of a later specification version, carried through untouched.
-package struct OpaqueLayer: LayerParameters {
+package struct OpaqueLayer: ParameterlessLayer {
   package static let typeName = "opaque"
   package static let inputCount = 0...Int.max
   package static let outputCount = 0...Int.max
@@ -12,9 +12,7 @@ package struct OpaqueLayer: LayerParameters {
   package init() {}
 
   package init(_ message: OpaqueMessage) { self.message = message }
-}
 
-extension OpaqueLayer {
   package var requiredSpecificationVersion: Int {
     SpecificationVersion.layersOfVersion5.contains(specificationTypeName) ? 5 : 4
   }

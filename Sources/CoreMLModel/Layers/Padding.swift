@@ -10,17 +10,13 @@ package struct Padding: LayerParameters {
     case replication
   }
 
-  package static let typeName = "padding"
-
   package var kind: Kind?
   package var paddingAmounts: BorderAmounts?
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Padding: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .choice(
       \.kind,
       [
@@ -32,9 +28,7 @@ extension Padding: EncodedMessage {
       ]),
     .message("paddingAmounts", \.paddingAmounts),
   ]
-}
 
-extension Padding {
   package func explicitPadding() throws -> ExplicitPadding {
     try (paddingAmounts ?? BorderAmounts()).resolved("paddingAmounts")
   }
@@ -55,10 +49,8 @@ extension Padding {
     shape.width += amounts.left + amounts.right
     return [try shape.checked]
   }
-}
 
-extension Padding: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(kind != nil, "PaddingType", "no kind of padding")
     faults.catching { _ = try explicitPadding() }
   }

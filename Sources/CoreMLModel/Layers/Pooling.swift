@@ -14,8 +14,6 @@ package struct Pooling: LayerParameters {
     case includeLastPixel(ValidCompletePadding)
   }
 
-  package static let typeName = "pooling"
-
   package var type = PoolingType.max
   package var kernelSize: [Int] = []
   package var stride: [Int] = []
@@ -25,19 +23,8 @@ package struct Pooling: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// Caffe's rule: out = ⌈(in + 2·pad − kernel) / stride⌉ + 1, less one where the last window would
-/// begin in the padding.
-package struct ValidCompletePadding: SpecificationMessage {
-  package var paddingAmounts: [Int] = []
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension Pooling: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .value("type", \.type),
     .ints("kernelSize", \.kernelSize),
     .ints("stride", \.stride),
@@ -54,15 +41,7 @@ extension Pooling: EncodedMessage {
     .bool("avgPoolExcludePadding", \.avgPoolExcludePadding),
     .bool("globalPooling", \.globalPooling),
   ]
-}
 
-extension ValidCompletePadding: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .ints("paddingAmounts", \.paddingAmounts)
-  ]
-}
-
-extension Pooling {
   /// Kernel and strides `[h, w]`.
   package func effectiveSizes() throws -> (kernel: [Int], strides: [Int]) {
     (try sizePair(kernelSize, 3, "kernelSize"), try sizePair(stride, 1, "stride"))
@@ -78,11 +57,9 @@ extension Pooling {
       return try (valid.paddingAmounts ?? BorderAmounts()).resolved("valid.paddingAmounts")
     case .includeLastPixel(let complete):
       let amounts = complete.paddingAmounts.isEmpty ? [0, 0] : complete.paddingAmounts
-      guard amounts.count == 2, amounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }) else {
-        throw ModelError(
-          .malformed, "\(amounts), two amounts are needed",
-          field: "includeLastPixel.paddingAmounts")
-      }
+      try require(
+        amounts.count == 2 && amounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }),
+        "\(amounts), two amounts are needed", field: "includeLastPixel.paddingAmounts")
       return ExplicitPadding(
         top: amounts[0], bottom: amounts[0], left: amounts[1], right: amounts[1])
     case .same(let same):
@@ -112,12 +89,10 @@ extension Pooling {
     let result = try (0..<2).map { axis in
       if case .same = padding { return (size[axis] + strides[axis] - 1) / strides[axis] }
       let rest = size[axis] + added[axis] - kernel[axis]
-      guard rest >= 0 else {
-        throw ModelError(
-          .malformed,
-          "a window of \(kernel[axis]) does not fit the input's \(size[axis]) and padding of "
-            + "\(added[axis])", field: "kernelSize")
-      }
+      try require(
+        rest >= 0,
+        "a window of \(kernel[axis]) does not fit the input's \(size[axis]) and padding of "
+          + "\(added[axis])", field: "kernelSize")
       guard case .includeLastPixel = padding else { return rest / strides[axis] + 1 }
       let count = (rest + strides[axis] - 1) / strides[axis] + 1
       // Where there is padding, no window begins in it behind the image.
@@ -128,10 +103,8 @@ extension Pooling {
     shape.width = result[1]
     return [try shape.checked]
   }
-}
 
-extension Pooling: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     if !globalPooling {
       faults.catching { _ = try effectiveSizes() }
       faults.catching { _ = try explicitPadding([1, 1]) }
@@ -140,4 +113,15 @@ extension Pooling: CheckedParameters {
       padding != nil || globalPooling, "padding",
       "neither valid, same nor includeLastPixel")
   }
+}
+
+/// Caffe's rule: out = ⌈(in + 2·pad − kernel) / stride⌉ + 1, less one where the last window would
+/// begin in the padding.
+package struct ValidCompletePadding: EncodedMessage {
+  package var paddingAmounts: [Int] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.ints("paddingAmounts", \.paddingAmounts)]
 }

@@ -7,21 +7,34 @@ func recurrentWeightShape(_ name: String, _ inputs: Int, _ outputs: Int) -> [Int
   return lowered.contains("recursion") ? [outputs, outputs] : [outputs, inputs]
 }
 
+/// A recurrent layer whose gates' weights are fields of its own.
+protocol GatedLayer: LayerParameters {
+  var inputVectorSize: Int { get }
+  var outputVectorSize: Int { get }
+  var hasBias: Bool { get }
+}
+
+extension Field where Message: GatedLayer {
+  static func gate(_ name: String, _ path: WritableKeyPath<Message, Weights?>) -> Self {
+    .weights(name, path, isNeeded: { name.hasSuffix("Matrix") || $0.hasBias }) {
+      recurrentWeightShape(name, $0.inputVectorSize, $0.outputVectorSize)
+    }
+  }
+}
+
 extension LayerParameters {
   /// `[Seq or 1, Batch, size, 1, 1]` of the output, then that with one step of each state.
   func recurrentShapes(
     _ inputs: [[Int]], _ inputSize: Int, _ outputSize: Int, states: Int, sequenceOutput: Bool
   ) throws -> [[Int]] {
     let shape = try input(inputs)
-    guard [1, states + 1].contains(inputs.count) else {
-      throw ModelError(
-        .malformed, "\(inputs.count) inputs, where 1 or \(states + 1) are needed", field: "input")
-    }
-    guard try shape.itemCount == inputSize else {
-      throw ModelError(
-        .malformed, "the input has \(try shape.itemCount) values an item, not \(inputSize)",
-        field: "inputVectorSize")
-    }
+    try require(
+      [1, states + 1].contains(inputs.count),
+      "\(inputs.count) inputs, where 1 or \(states + 1) are needed", field: "input")
+    try require(
+      shape.itemCount == inputSize,
+      "the input has \(try shape.itemCount) values an item, not \(inputSize)",
+      field: "inputVectorSize")
     let state = try BlobShape([1, shape.batch, outputSize, 1, 1]).checked
     for input in inputs.dropFirst() where input != state {
       throw ModelError(.malformed, "a state has the shape \(input), not \(state)", field: "input")

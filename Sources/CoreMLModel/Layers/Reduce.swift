@@ -24,8 +24,6 @@ package struct Reduce: LayerParameters {
     case w = 4
   }
 
-  package static let typeName = "reduce"
-
   package var mode = Operation.sum
   /// 0 means 1e-6.
   package var epsilon: Float = 0
@@ -33,33 +31,27 @@ package struct Reduce: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Reduce: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .value("mode", \.mode),
     .float("epsilon", \.epsilon),
     .value("axis", \.axis),
   ]
-}
 
-extension Reduce {
   package var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
-    guard mode != .argmax || ![.chw, .hw].contains(axis) else {
-      throw ModelError(.malformed, "argmax needs one axis, C, H or W", field: "axis")
-    }
+    try require(
+      mode != .argmax || ![.chw, .hw].contains(axis), "argmax needs one axis, C, H or W",
+      field: "axis")
     if [.chw, .c].contains(axis) { shape.channels = 1 }
     if [.chw, .hw, .h].contains(axis) { shape.height = 1 }
     if [.chw, .hw, .w].contains(axis) { shape.width = 1 }
     return [try shape.checked]
   }
-}
 
-extension Reduce: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(
       mode != .argmax || ![.chw, .hw].contains(axis), "axis",
       "argmax needs one axis, C, H or W")

@@ -9,14 +9,42 @@ package struct Reshape: LayerParameters {
     case channelLast = 1
   }
 
-  package static let typeName = "reshape"
-
   /// `[C, H, W]` or `[Seq, C, H, W]`; one size may be −1, which is what is left of the elements.
   package var targetShape: [Int] = []
   package var mode = Order.channelFirst
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [
+    .ints("targetShape", \.targetShape),
+    .value("mode", \.mode),
+  ]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try input(inputs)
+    try require(
+      [3, 4].contains(targetShape.count), "\(targetShape), three or four sizes are needed",
+      field: "targetShape")
+    var sizes = (targetShape.count == 3 ? [shape.sequence] : []) + targetShape
+    let count = try checkedProduct([shape.sequence, shape.itemCount], limit: Limits.tensorElements)
+    if let open = sizes.firstIndex(of: -1) {
+      sizes[open] = 1
+      let others = try checkedProduct(sizes, limit: Limits.tensorElements)
+      if others > 0, count % others == 0 { sizes[open] = count / others }
+    }
+    try require(
+      checkedProduct(sizes, limit: Limits.tensorElements) == count,
+      "\(targetShape) does not hold the input's \(shape.channels) × \(shape.height) × "
+        + "\(shape.width)", field: "targetShape")
+    return [try BlobShape([sizes[0], shape.batch] + sizes.dropFirst()).checked]
+  }
+
+  package func check(_ faults: inout Faults) {
+    faults.require(
+      [3, 4].contains(targetShape.count), "targetShape",
+      "\(targetShape), three or four sizes are needed")
+  }
 }
 
 /// To `[C·H·W, 1, 1]`.
@@ -26,68 +54,13 @@ package struct Flatten: LayerParameters {
     case channelLast = 1
   }
 
-  package static let typeName = "flatten"
-
   package var mode = Order.channelFirst
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// Axis `i` of `[Seq, C, H, W]` of the output is axis `axis[i]` of the input.
-package struct Permute: LayerParameters {
-  package static let typeName = "permute"
+  package static let fields: Fields = [.value("mode", \.mode)]
 
-  package var axis: [Int] = []
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension Reshape: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .ints("targetShape", \.targetShape),
-    .value("mode", \.mode),
-  ]
-}
-
-extension Flatten: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .value("mode", \.mode)
-  ]
-}
-
-extension Permute: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .ints("axis", \.axis)
-  ]
-}
-
-extension Reshape {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    let shape = try input(inputs)
-    guard [3, 4].contains(targetShape.count) else {
-      throw ModelError(
-        .malformed, "\(targetShape), three or four sizes are needed", field: "targetShape")
-    }
-    var sizes = (targetShape.count == 3 ? [shape.sequence] : []) + targetShape
-    let count = try checkedProduct([shape.sequence, shape.itemCount], limit: Limits.tensorElements)
-    if let open = sizes.firstIndex(of: -1) {
-      sizes[open] = 1
-      let others = try checkedProduct(sizes, limit: Limits.tensorElements)
-      if others > 0, count % others == 0 { sizes[open] = count / others }
-    }
-    guard try checkedProduct(sizes, limit: Limits.tensorElements) == count else {
-      throw ModelError(
-        .malformed,
-        "\(targetShape) does not hold the input's \(shape.channels) × \(shape.height) × "
-          + "\(shape.width)", field: "targetShape")
-    }
-    return [try BlobShape([sizes[0], shape.batch] + sizes.dropFirst()).checked]
-  }
-}
-
-extension Flatten {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     return [
@@ -96,30 +69,26 @@ extension Flatten {
   }
 }
 
-extension Permute {
+/// Axis `i` of `[Seq, C, H, W]` of the output is axis `axis[i]` of the input.
+package struct Permute: LayerParameters {
+  package var axis: [Int] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.ints("axis", \.axis)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     guard !axis.isEmpty else { return [try shape.checked] }
-    guard axis.sorted() == [0, 1, 2, 3] else {
-      throw ModelError(
-        .malformed, "\(axis) is no order of the axes 0 to 3", field: "axis")
-    }
+    try require(
+      axis.sorted() == [0, 1, 2, 3], "\(axis) is no order of the axes 0 to 3", field: "axis")
     let sizes = [shape.sequence, shape.channels, shape.height, shape.width]
     let moved = axis.map { sizes[$0] }
     return [try BlobShape([moved[0], shape.batch] + moved.dropFirst()).checked]
   }
-}
 
-extension Reshape: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.require(
-      [3, 4].contains(targetShape.count), "targetShape",
-      "\(targetShape), three or four sizes are needed")
-  }
-}
-
-extension Permute: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(
       axis.isEmpty || axis.sorted() == [0, 1, 2, 3], "axis",
       "\(axis) is no order of the axes 0 to 3")

@@ -13,8 +13,6 @@ package struct Upsample: LayerParameters {
     case alignCornersFalse = 2
   }
 
-  package static let typeName = "upsample"
-
   package var scalingFactor: [Int] = []
   package var fractionalScalingFactor: [Float] = []
   package var mode = InterpolationMode.nearest
@@ -22,79 +20,14 @@ package struct Upsample: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// Where a resampling grid lies.
-package enum SamplingMethod: Int, Sendable, CaseIterable {
-  case strictAlignEndpoints = 0
-  case alignEndpoints = 1
-  case upsample = 2
-  case roiAlign = 3
-}
-
-/// Bilinear resize to a given size.
-package struct ResizeBilinear: LayerParameters {
-  package static let typeName = "resizeBilinear"
-  package static let specificationVersion = 3
-
-  /// `[H, W]`
-  package var targetSize: [Int] = []
-  package var mode: SamplingMethod?
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// Cuts boxes out of an image and resizes each: inputs are the image and the boxes.
-package struct CropResize: LayerParameters {
-  package enum BoxCoordinates: Int, Sendable, CaseIterable {
-    case cornersHeightFirst = 0
-    case cornersWidthFirst = 1
-    case centerSizeHeightFirst = 2
-    case centerSizeWidthFirst = 3
-  }
-
-  package static let typeName = "cropResize"
-  package static let specificationVersion = 3
-  package static let inputCount = 2...2
-
-  package var targetSize: [Int] = []
-  package var normalizedCoordinates = false
-  package var mode: SamplingMethod?
-  package var boxIndicesMode: BoxCoordinates?
-  package var spatialScale: Float = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension Upsample: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .ints("scalingFactor", \.scalingFactor),
     .floats("fractionalScalingFactor", \.fractionalScalingFactor),
     .value("mode", \.mode),
     .value("linearUpsampleMode", \.linearUpsampleMode),
   ]
-}
 
-extension ResizeBilinear: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .ints("targetSize", \.targetSize),
-    .value("mode", in: "samplingMethod", \.mode),
-  ]
-}
-
-extension CropResize: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .ints("targetSize", \.targetSize),
-    .bool("normalizedCoordinates", \.normalizedCoordinates),
-    .value("mode", in: "samplingMethod", \.mode),
-    .value("boxIndicesMode", in: "boxMode", \.boxIndicesMode),
-    .float("spatialScale", \.spatialScale),
-  ]
-}
-
-extension Upsample {
   package var requiredSpecificationVersion: Int {
     fractionalScalingFactor.isEmpty && linearUpsampleMode == .default ? 1 : 5
   }
@@ -104,13 +37,11 @@ extension Upsample {
     if fractionalScalingFactor.isEmpty {
       return try sizePair(scalingFactor, 1, "scalingFactor").map { Float($0) }
     }
-    guard fractionalScalingFactor.count == 2,
-      fractionalScalingFactor.allSatisfy({ $0 > 0 && $0 <= Float(1 << 24) })
-    else {
-      throw ModelError(
-        .malformed, "\(fractionalScalingFactor), two positive factors are needed",
-        field: "fractionalScalingFactor")
-    }
+    try require(
+      fractionalScalingFactor.count == 2
+        && fractionalScalingFactor.allSatisfy({ $0 > 0 && $0 <= Float(1 << 24) }),
+      "\(fractionalScalingFactor), two positive factors are needed",
+      field: "fractionalScalingFactor")
     return fractionalScalingFactor
   }
 
@@ -128,9 +59,36 @@ extension Upsample {
     shape.width = try scaled(shape.width, factors[1])
     return [try shape.checked]
   }
+
+  package func check(_ faults: inout Faults) {
+    faults.catching { _ = try effectiveFactors() }
+  }
 }
 
-extension ResizeBilinear {
+/// Where a resampling grid lies.
+package enum SamplingMethod: Int, Sendable, CaseIterable {
+  case strictAlignEndpoints = 0
+  case alignEndpoints = 1
+  case upsample = 2
+  case roiAlign = 3
+}
+
+/// Bilinear resize to a given size.
+package struct ResizeBilinear: LayerParameters {
+  package static let specificationVersion = 3
+
+  /// `[H, W]`
+  package var targetSize: [Int] = []
+  package var mode: SamplingMethod?
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .ints("targetSize", \.targetSize),
+    .value("mode", in: "samplingMethod", \.mode),
+  ]
+
   package var effectiveMode: SamplingMethod { mode ?? .strictAlignEndpoints }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
@@ -140,9 +98,41 @@ extension ResizeBilinear {
     shape.width = size[1]
     return [try shape.checked]
   }
+
+  package func check(_ faults: inout Faults) {
+    faults.catching { _ = try sizePair(targetSize, 1, "targetSize") }
+  }
 }
 
-extension CropResize {
+/// Cuts boxes out of an image and resizes each: inputs are the image and the boxes.
+package struct CropResize: LayerParameters {
+  package enum BoxCoordinates: Int, Sendable, CaseIterable {
+    case cornersHeightFirst = 0
+    case cornersWidthFirst = 1
+    case centerSizeHeightFirst = 2
+    case centerSizeWidthFirst = 3
+  }
+
+  package static let specificationVersion = 3
+  package static let inputCount = 2...2
+
+  package var targetSize: [Int] = []
+  package var normalizedCoordinates = false
+  package var mode: SamplingMethod?
+  package var boxIndicesMode: BoxCoordinates?
+  package var spatialScale: Float = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .ints("targetSize", \.targetSize),
+    .bool("normalizedCoordinates", \.normalizedCoordinates),
+    .value("mode", in: "samplingMethod", \.mode),
+    .value("boxIndicesMode", in: "boxMode", \.boxIndicesMode),
+    .float("spatialScale", \.spatialScale),
+  ]
+
   package var effectiveMode: SamplingMethod { mode ?? .strictAlignEndpoints }
   package var effectiveBoxMode: BoxCoordinates { boxIndicesMode ?? .cornersHeightFirst }
   package var effectiveSpatialScale: Float { spatialScale == 0 ? 1 : spatialScale }
@@ -151,12 +141,10 @@ extension CropResize {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let boxes = try BlobShape(inputs[1])
-    guard shape.sequence == 1, boxes.batch == 1, [4, 5].contains(try boxes.itemCount) else {
-      throw ModelError(
-        .malformed,
-        "image and boxes of shapes \(inputs), [1, B, C, H, W] and [N, 1, 4 or 5, 1, 1] "
-          + "are needed", field: "input")
-    }
+    try require(
+      shape.sequence == 1 && boxes.batch == 1 && [4, 5].contains(boxes.itemCount),
+      "image and boxes of shapes \(inputs), [1, B, C, H, W] and [N, 1, 4 or 5, 1, 1] "
+        + "are needed", field: "input")
     let size = try sizePair(targetSize, 1, "targetSize")
     shape.sequence = boxes.sequence
     if try boxes.itemCount == 5 { shape.batch = 1 }
@@ -164,22 +152,8 @@ extension CropResize {
     shape.width = size[1]
     return [try shape.checked]
   }
-}
 
-extension Upsample: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.catching { _ = try effectiveFactors() }
-  }
-}
-
-extension ResizeBilinear: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.catching { _ = try sizePair(targetSize, 1, "targetSize") }
-  }
-}
-
-extension CropResize: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.catching { _ = try sizePair(targetSize, 1, "targetSize") }
   }
 }

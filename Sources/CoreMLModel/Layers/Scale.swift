@@ -2,8 +2,6 @@ import TensorCore
 
 /// scale · x + bias; the shapes are `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`.
 package struct Scale: LayerParameters {
-  package static let typeName = "scale"
-
   package var shapeScale: [Int] = []
   package var scale: Weights?
   package var hasBias = false
@@ -12,56 +10,15 @@ package struct Scale: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// x + bias; the shape is `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`.
-package struct Bias: LayerParameters {
-  package static let typeName = "bias"
-
-  package var shape: [Int] = []
-  package var bias: Weights?
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// A constant `[C, H, W]`.
-package struct LoadConstant: LayerParameters {
-  package static let typeName = "loadConstant"
-  package static let inputCount = 0...0
-
-  package var shape: [Int] = []
-  package var data: Weights?
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension Scale: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .ints("shapeScale", \.shapeScale),
-    .message("scale", \.scale),
+    .weights("scale", \.scale, \.shapeScale),
     .bool("hasBias", \.hasBias),
     .ints("shapeBias", \.shapeBias),
-    .message("bias", \.bias),
+    .weights("bias", \.bias, isNeeded: \.hasBias, \.shapeBias),
   ]
-}
 
-extension Bias: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .ints("shape", \.shape),
-    .message("bias", \.bias),
-  ]
-}
-
-extension LoadConstant: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .ints("shape", \.shape),
-    .message("data", \.data),
-  ]
-}
-
-extension Scale {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     try shape.requireStretched(shapeScale, "shapeScale")
@@ -69,31 +26,55 @@ extension Scale {
     return [try shape.checked]
   }
 
-  package var weights: [NamedWeights] {
-    named(("scale", scale), ("bias", bias)) { $0 == "bias" ? shapeBias : shapeScale }
+  package func check(_ faults: inout Faults) {
+    faults.requireStretchable(shapeScale, "shapeScale")
+    if hasBias { faults.requireStretchable(shapeBias, "shapeBias") }
   }
 }
 
-extension Bias {
+/// x + bias; the shape is `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`.
+package struct Bias: LayerParameters {
+  package var shape: [Int] = []
+  package var bias: Weights?
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.ints("shape", \.shape), .weights("bias", \.bias, \.shape)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     try shape.requireStretched(self.shape, "shape")
     return [try shape.checked]
   }
 
-  package var weights: [NamedWeights] { named(("bias", bias)) { _ in shape } }
+  package func check(_ faults: inout Faults) {
+    faults.requireStretchable(shape, "shape")
+  }
 }
 
-extension LoadConstant {
+/// A constant `[C, H, W]`.
+package struct LoadConstant: LayerParameters {
+  package static let inputCount = 0...0
+
+  package var shape: [Int] = []
+  package var data: Weights?
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.ints("shape", \.shape), .weights("data", \.data, \.shape)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs, atLeast: 0)
-    guard shape.count == 3 else {
-      throw ModelError(.malformed, "\(shape), three sizes are needed", field: "shape")
-    }
+    try require(
+      shape.count == 3, "\(shape), three sizes are needed", field: "shape")
     return [try BlobShape([1, 1] + shape).checked]
   }
 
-  package var weights: [NamedWeights] { named(("data", data)) { _ in shape } }
+  package func check(_ faults: inout Faults) {
+    faults.require(shape.count == 3, "shape", "\(shape), three sizes are needed")
+  }
 }
 
 extension BlobShape {
@@ -106,32 +87,8 @@ extension BlobShape {
       case 3: zip(sizes, own).allSatisfy { $0 == 1 || $0 == $1 }
       default: false
       }
-    guard fits else {
-      throw ModelError(
-        .malformed, "\(sizes) does not stretch to the input's \(own)", field: field,
-        hint: "[1], [C], [1, H, W] and [C, H, W] do")
-    }
-  }
-}
-
-extension Scale: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.requireWeights(("scale", scale), ("bias", bias, hasBias))
-    faults.requireStretchable(shapeScale, "shapeScale")
-    if hasBias { faults.requireStretchable(shapeBias, "shapeBias") }
-  }
-}
-
-extension Bias: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.requireWeights(("bias", bias))
-    faults.requireStretchable(shape, "shape")
-  }
-}
-
-extension LoadConstant: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.requireWeights(("data", data))
-    faults.require(shape.count == 3, "shape", "\(shape), three sizes are needed")
+    try require(
+      fits, "\(sizes) does not stretch to the input's \(own)", field: field,
+      hint: "[1], [C], [1, H, W] and [C, H, W] do")
   }
 }

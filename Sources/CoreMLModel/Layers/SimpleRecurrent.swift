@@ -1,6 +1,5 @@
 /// h = f(W·x + R·h + b)
-package struct SimpleRecurrent: LayerParameters {
-  package static let typeName = "simpleRecurrent"
+package struct SimpleRecurrent: GatedLayer {
   package static let minimumRank = 5
   package static let inputCount = 1...2
   package static let outputCount = 1...2
@@ -17,23 +16,21 @@ package struct SimpleRecurrent: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension SimpleRecurrent: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("inputVectorSize", \.inputVectorSize),
     .int("outputVectorSize", \.outputVectorSize),
     .message("activation", \.activation),
     .bool("sequenceOutput", \.sequenceOutput),
     .bool("hasBiasVector", \.hasBiasVector),
-    .message("weightMatrix", \.weightMatrix),
-    .message("recursionMatrix", \.recursionMatrix),
-    .message("biasVector", \.biasVector),
+    .gate("weightMatrix", \.weightMatrix),
+    .gate("recursionMatrix", \.recursionMatrix),
+    .gate("biasVector", \.biasVector),
     .bool("reverseInput", \.reverseInput),
   ]
-}
 
-extension SimpleRecurrent {
+  var hasBias: Bool { hasBiasVector }
+
   /// Of the output and of the state.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try recurrentShapes(
@@ -44,19 +41,7 @@ extension SimpleRecurrent {
     MultiplyAdds.recurrent(inputs, gates: 1, inputVectorSize, outputVectorSize)
   }
 
-  package var weights: [NamedWeights] {
-    named(
-      ("weightMatrix", weightMatrix), ("recursionMatrix", recursionMatrix),
-      ("biasVector", biasVector)
-    ) { recurrentWeightShape($0, inputVectorSize, outputVectorSize) }
-  }
-}
-
-extension SimpleRecurrent: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.requireRecurrent(activation.map { [$0] } ?? [], 1)
-    faults.requireWeights(
-      ("weightMatrix", weightMatrix), ("recursionMatrix", recursionMatrix))
-    faults.requireWeights(("biasVector", biasVector, hasBiasVector))
   }
 }

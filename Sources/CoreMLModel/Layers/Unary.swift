@@ -1,5 +1,5 @@
 /// A function of z = scale · x + shift.
-package struct Unary: LayerParameters {
+package struct Unary: LayerParameters, ShapeKeepingLayer {
   package enum Operation: Int, Sendable, CaseIterable {
     /// √z
     case sqrt = 0
@@ -16,7 +16,6 @@ package struct Unary: LayerParameters {
     case threshold = 7
   }
 
-  package static let typeName = "unary"
   package static let minimumRank = 1
 
   package var type = Operation.sqrt
@@ -29,21 +28,15 @@ package struct Unary: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Unary: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .value("type", \.type),
     .float("alpha", \.alpha),
     .float("epsilon", \.epsilon),
     .float("shift", \.shift),
     .float("scale", \.scale),
   ]
-}
 
-extension Unary {
   package var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
   package var effectiveScale: Float { scale == 0 ? 1 : scale }
-
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try unchanged(inputs) }
 }

@@ -1,5 +1,4 @@
 package struct UniDirectionalLSTM: LayerParameters {
-  package static let typeName = "uniDirectionalLSTM"
   package static let minimumRank = 5
   package static let inputCount = 1...3
   package static let outputCount = 1...3
@@ -14,10 +13,8 @@ package struct UniDirectionalLSTM: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension UniDirectionalLSTM: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("inputVectorSize", \.inputVectorSize),
     .int("outputVectorSize", \.outputVectorSize),
     .messages("activations", \.activations),
@@ -25,9 +22,7 @@ extension UniDirectionalLSTM: EncodedMessage {
     .message("weightParams", \.weightParams),
     .bool("reverseInput", \.reverseInput),
   ]
-}
 
-extension UniDirectionalLSTM {
   /// Of the output, of the hidden state and of the cell state.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try recurrentShapes(
@@ -43,10 +38,8 @@ extension UniDirectionalLSTM {
   package var weights: [NamedWeights] {
     weightParams?.named("weightParams", inputVectorSize, outputVectorSize) ?? []
   }
-}
 
-extension UniDirectionalLSTM: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.requireRecurrent(activations, 3)
     faults.require(weightParams != nil, "weightParams", "no weights")
     weightParams?.check(&faults, "weightParams", params)

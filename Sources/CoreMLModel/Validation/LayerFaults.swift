@@ -1,16 +1,13 @@
 import TensorCore
 
-/// Parameters with demands of their own.
-protocol CheckedParameters {
-  /// Notes what no network could make right.
-  func check(_ faults: inout Faults)
-}
-
 extension LayerParameters {
   /// Everything about the parameters alone that no network could make right.
   var parameterFaults: [ModelError] {
     var faults = Faults()
-    (self as? any CheckedParameters)?.check(&faults)
+    check(&faults)
+    for weight in Self.fields.compactMap(\.weight) where weight.isNeeded(self) {
+      faults.require(self[keyPath: weight.path] != nil, weight.name, "no values")
+    }
     if !(self is Custom) {
       for weights in weights { faults.catching { try weights.requireValues() } }
       faults.requireOnePrecision(weights)
@@ -20,7 +17,7 @@ extension LayerParameters {
 }
 
 /// Errors that are gathered rather than thrown.
-struct Faults {
+package struct Faults {
   private(set) var errors: [ModelError] = []
 
   mutating func require(
@@ -33,21 +30,6 @@ struct Faults {
   mutating func catching(_ body: () throws -> Void) {
     do { try body() } catch let error as ModelError { errors.append(error) } catch {
       errors.append(ModelError(.internal, "\(error)"))
-    }
-  }
-
-  mutating func requireWeights(_ fields: (String, Weights?)...) {
-    for (name, weights) in fields { require(weights != nil, name, "no values") }
-  }
-
-  mutating func requireWeights(_ matrix: (String, Weights?), _ bias: (String, Weights?, Bool)) {
-    requireWeights(matrix)
-    requireWeights(bias)
-  }
-
-  mutating func requireWeights(_ optional: (String, Weights?, Bool)...) {
-    for (name, weights, isNeeded) in optional {
-      require(weights != nil || !isNeeded, name, "no values")
     }
   }
 

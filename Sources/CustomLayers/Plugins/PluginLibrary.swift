@@ -1,5 +1,5 @@
 import CAssayPlugin
-import CPosix
+import CSystem
 import Kernels
 import LibC
 import TensorCore

@@ -1,4 +1,4 @@
-import CProcessor
+import CSystem
 import LibC
 import Synchronization
 

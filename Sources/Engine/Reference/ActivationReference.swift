@@ -2,10 +2,8 @@ import CoreMLModel
 import LibC
 import TensorCore
 
-extension Activation: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Activation: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     guard let function else { throw ModelError(.malformed, "no function is set") }

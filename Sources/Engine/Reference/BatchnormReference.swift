@@ -1,11 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-extension Batchnorm: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension Batchnorm: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let factors = try gamma.values([channels], "gamma")
     let offsets = try beta.values([channels], "beta")
@@ -23,16 +20,14 @@ extension Batchnorm: ReferenceLayer {
         }
       }
     }
-    return [
-      ReferenceTensor(shape: shape) { p in
-        let moments =
-          computeMeanVar
-          ? computed[(p.sequence * input.batch + p.batch) * channels + p.channel]
-          : Moments(mean: Double(means[p.channel]), variance: Double(variances[p.channel]))
-        return Double(factors[p.channel]) * (input[p] - moments.mean)
-          / (moments.variance + stabiliser).squareRoot() + Double(offsets[p.channel])
-      }
-    ]
+    return try planeOutput(inputs) { p in
+      let moments =
+        computeMeanVar
+        ? computed[(p.sequence * input.batch + p.batch) * channels + p.channel]
+        : Moments(mean: Double(means[p.channel]), variance: Double(variances[p.channel]))
+      return Double(factors[p.channel]) * (input[p] - moments.mean)
+        / (moments.variance + stabiliser).squareRoot() + Double(offsets[p.channel])
+    }
   }
 }
 

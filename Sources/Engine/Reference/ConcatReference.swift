@@ -1,33 +1,26 @@
 import CoreMLModel
 import TensorCore
 
-extension Concat: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
-    return [
-      ReferenceTensor(shape: shape) { p in
-        var place = p
-        for input in inputs {
-          if sequenceConcat {
-            if place.sequence < input.sequence { return input[place] }
-            place.sequence -= input.sequence
-          } else {
-            if place.channel < input.channels { return input[place] }
-            place.channel -= input.channels
-          }
+extension Concat: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    try planeOutput(inputs) { p in
+      var place = p
+      for input in inputs {
+        if sequenceConcat {
+          if place.sequence < input.sequence { return input[place] }
+          place.sequence -= input.sequence
+        } else {
+          if place.channel < input.channels { return input[place] }
+          place.channel -= input.channels
         }
-        return .nan
       }
-    ]
+      return .nan
+    }
   }
 }
 
-extension Split: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Split: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     try outputShapes(inputs.map(\.shape)).enumerated().map { index, shape in
       ReferenceTensor(shape: shape) { p in
         inputs[0][p.sequence, p.batch, index * shape[2] + p.channel, p.y, p.x]
@@ -36,67 +29,53 @@ extension Split: ReferenceLayer {
   }
 }
 
-extension SequenceRepeat: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension SequenceRepeat: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
-    return [
-      ReferenceTensor(shape: shape) { p in
-        input[p.sequence % input.sequence, p.batch, p.channel, p.y, p.x]
-      }
-    ]
+    return try planeOutput(inputs) { p in
+      input[p.sequence % input.sequence, p.batch, p.channel, p.y, p.x]
+    }
   }
 }
 
-extension ReorganizeData: ReferenceLayer {
+extension ReorganizeData: ReferenceFormula {
   /// Channels as in TensorFlow's `space_to_depth` and `depth_to_space`, whose block positions come
   /// before the channels, (i · r + j) · C + c; `pixelShuffle` as in PyTorch, (c · r + i) · r + j.
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     let r = blockSize
-    return [
-      ReferenceTensor(shape: shape) { p in
-        switch mode {
-        case .spaceToDepth:
-          let (block, channel) = p.channel.quotientAndRemainder(dividingBy: input.channels)
-          return input[
-            p.sequence, p.batch, channel, p.y * r + block / r, p.x * r + block % r]
-        case .depthToSpace:
-          let block = p.y % r * r + p.x % r
-          return input[p.sequence, p.batch, block * shape[2] + p.channel, p.y / r, p.x / r]
-        case .pixelShuffle:
-          let channel = (p.channel * r + p.y % r) * r + p.x % r
-          return input[p.sequence, p.batch, channel, p.y / r, p.x / r]
-        }
+    return try planeOutput(inputs) { p in
+      switch mode {
+      case .spaceToDepth:
+        let (block, channel) = p.channel.quotientAndRemainder(dividingBy: input.channels)
+        return input[
+          p.sequence, p.batch, channel, p.y * r + block / r, p.x * r + block % r]
+      case .depthToSpace:
+        let block = p.y % r * r + p.x % r
+        return input[p.sequence, p.batch, block * shape[2] + p.channel, p.y / r, p.x / r]
+      case .pixelShuffle:
+        let channel = (p.channel * r + p.y % r) * r + p.x % r
+        return input[p.sequence, p.batch, channel, p.y / r, p.x / r]
       }
-    ]
+    }
   }
 }
 
-extension Slice: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension Slice: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let size = [input.channels, input.height, input.width][axis.rawValue]
     let start = startIndex < 0 ? startIndex + size : startIndex
     let step = effectiveStride
-    return [
-      ReferenceTensor(shape: shape) { p in
-        var place = p
-        switch axis {
-        case .channel: place.channel = start + p.channel * step
-        case .height: place.y = start + p.y * step
-        case .width: place.x = start + p.x * step
-        }
-        return input[place]
+    return try planeOutput(inputs) { p in
+      var place = p
+      switch axis {
+      case .channel: place.channel = start + p.channel * step
+      case .height: place.y = start + p.y * step
+      case .width: place.x = start + p.x * step
       }
-    ]
+      return input[place]
+    }
   }
 }

@@ -1,10 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-extension Convolution: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Convolution: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     let (kernel, strides, dilations) = try effectiveSizes()
@@ -14,17 +12,17 @@ extension Convolution: ReferenceLayer {
       isDeconvolution ? [kernelChannels, groupOutputs] : [outputChannels, kernelChannels]
     let weights = try self.kernel.values(
       filters + kernel, "weights", channelAxis: isDeconvolution ? 1 : 0)
-    let offsets =
-      hasBias
-      ? try bias.values([outputChannels], "bias") : [Float](repeating: 0, count: outputChannels)
+    let offsets = try bias.biases(outputChannels, areUsed: hasBias)
     let extents = (0..<2).map { (kernel[$0] - 1) * (isDeconvolution ? 1 : dilations[$0]) + 1 }
     let (top, left) = leadingPadding(
       input: (input.height, input.width), output: (shape[3], shape[4]),
       kernel: (extents[0], extents[1]), stride: (strides[0], strides[1]))
-    let rows = taps(
-      output: shape[3], input: input.height, kernel[0], strides[0], dilations[0], top)
-    let columns = taps(
-      output: shape[4], input: input.width, kernel[1], strides[1], dilations[1], left)
+    let rows = convolutionTaps(
+      output: shape[3], input: input.height, kernel[0], strides[0], dilations[0], top,
+      isTransposed: isDeconvolution)
+    let columns = convolutionTaps(
+      output: shape[4], input: input.width, kernel[1], strides[1], dilations[1], left,
+      isTransposed: isDeconvolution)
     let groupInputs = input.channels / groups
     let output = ReferenceTensor(shape: shape) { p in
       let group = p.channel / groupOutputs
@@ -47,31 +45,6 @@ extension Convolution: ReferenceLayer {
       return sum
     }
     return [output]
-  }
-
-  /// An element of the kernel on one axis, and the element of the input that it meets.
-  private struct Tap {
-    let kernel: Int
-    let input: Int
-  }
-
-  /// The taps of each output on one axis that fall inside of the input.
-  ///
-  /// Output o reads input o · stride + k · dilation − leading. Of a deconvolution, input i reaches
-  /// output i · stride + k − leading.
-  private func taps(
-    output: Int, input: Int, _ size: Int, _ stride: Int, _ dilation: Int, _ leading: Int
-  ) -> [[Tap]] {
-    (0..<output).map { o in
-      (0..<size).compactMap { k in
-        if !isDeconvolution {
-          let i = o * stride + k * dilation - leading
-          return i >= 0 && i < input ? Tap(kernel: k, input: i) : nil
-        }
-        let (i, rest) = (o + leading - k).quotientAndRemainder(dividingBy: stride)
-        return rest == 0 && i >= 0 && i < input ? Tap(kernel: k, input: i) : nil
-      }
-    }
   }
 
   /// Rows above and columns to the left of the input that count as padding.
@@ -104,6 +77,31 @@ extension Convolution: ReferenceLayer {
         leading(output.h, input.h, kernel.h, stride.h),
         leading(output.w, input.w, kernel.w, stride.w)
       )
+  }
+}
+
+/// An element of the kernel on one axis, and the element of the input that it meets.
+struct ConvolutionTap {
+  let kernel: Int
+  let input: Int
+}
+
+/// The taps of each output on one axis that fall inside of the input.
+///
+/// Output o reads input o · stride + k · dilation − leading. Of a transposed convolution, input i
+/// reaches output i · stride + k · dilation − leading.
+func convolutionTaps(
+  output: Int, input: Int, _ size: Int, _ stride: Int, _ dilation: Int, _ leading: Int,
+  isTransposed: Bool
+) -> [[ConvolutionTap]] {
+  (0..<output).map { o in
+    (0..<size).compactMap { k in
+      let (i, rest) =
+        isTransposed
+        ? (o + leading - k * dilation).quotientAndRemainder(dividingBy: stride)
+        : (o * stride + k * dilation - leading, 0)
+      return rest == 0 && i >= 0 && i < input ? ConvolutionTap(kernel: k, input: i) : nil
+    }
   }
 }
 

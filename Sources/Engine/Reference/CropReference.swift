@@ -1,18 +1,13 @@
 import CoreMLModel
 import TensorCore
 
-extension Crop: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension Crop: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let top = inputs.count == 1 ? cropAmounts?.top ?? 0 : offset.first ?? 0
     let left = inputs.count == 1 ? cropAmounts?.left ?? 0 : offset.last ?? 0
-    return [
-      ReferenceTensor(shape: shape) { p in
-        input[p.sequence, p.batch, p.channel, p.y + top, p.x + left]
-      }
-    ]
+    return try planeOutput(inputs) { p in
+      input[p.sequence, p.batch, p.channel, p.y + top, p.x + left]
+    }
   }
 }

@@ -1,59 +1,47 @@
 import CoreMLModel
 import TensorCore
 
-extension Add: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
-    if inputs.count == 1 { return [inputs[0].mapped { $0 + Double(alpha) }] }
-    return [combined(inputs, shape) { $0.reduce(0, +) }]
+/// A twin that is a function of the elements of all inputs at one place, axes of size 1 repeated.
+protocol CombinationTwin: ReferenceFormula {
+  func twin(_ values: [Double]) -> Double
+}
+
+extension CombinationTwin {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    try planeOutput(inputs) { p in twin(inputs.map { $0.broadcast(p) }) }
   }
 }
 
-extension Multiply: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
-    if inputs.count == 1 { return [inputs[0].mapped { $0 * Double(alpha) }] }
-    return [combined(inputs, shape) { $0.reduce(1, *) }]
+extension Add: CombinationTwin {
+  func twin(_ values: [Double]) -> Double {
+    values.count == 1 ? values[0] + Double(alpha) : values.reduce(0, +)
   }
 }
 
-extension Average: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [combined(inputs, try outputShape(inputs)) { $0.reduce(0, +) / Double($0.count) }]
+extension Multiply: CombinationTwin {
+  func twin(_ values: [Double]) -> Double {
+    values.count == 1 ? values[0] * Double(alpha) : values.reduce(1, *)
   }
 }
 
-extension Max: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [combined(inputs, try outputShape(inputs)) { $0.dropFirst().reduce($0[0], Swift.max) }]
-  }
+extension Average: CombinationTwin {
+  func twin(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 }
 
-extension Min: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [combined(inputs, try outputShape(inputs)) { $0.dropFirst().reduce($0[0], Swift.min) }]
-  }
+extension Max: CombinationTwin {
+  func twin(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.max) }
 }
 
-extension DotProduct: ReferenceLayer {
+extension Min: CombinationTwin {
+  func twin(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.min) }
+}
+
+extension DotProduct: ReferenceFormula {
   /// Σ a·b, with `cosineSimilarity` of the normalised vectors.
   ///
   /// A vector's squared length is taken as at least 1e-12, as in the `l2_normalize` of Keras'
   /// backends, so that a vector of zeros gives 0.
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let channels = inputs[0].channels
     func products(
       _ a: ReferenceTensor, _ b: ReferenceTensor, _ p: ReferenceTensor.Position
@@ -64,20 +52,11 @@ extension DotProduct: ReferenceLayer {
         return sum + a.broadcast(place) * b.broadcast(place)
       }
     }
-    return [
-      ReferenceTensor(shape: shape) { p in
-        let sum = products(inputs[0], inputs[1], p)
-        if !cosineSimilarity { return sum }
-        let squares = inputs.map { Swift.max(products($0, $0, p), 1e-12) }
-        return sum / (squares[0].squareRoot() * squares[1].squareRoot())
-      }
-    ]
+    return try planeOutput(inputs) { p in
+      let sum = products(inputs[0], inputs[1], p)
+      if !cosineSimilarity { return sum }
+      let squares = inputs.map { Swift.max(products($0, $0, p), 1e-12) }
+      return sum / (squares[0].squareRoot() * squares[1].squareRoot())
+    }
   }
-}
-
-/// One value from those of all inputs at each position, their axes of size 1 repeated.
-private func combined(
-  _ inputs: [ReferenceTensor], _ shape: [Int], _ combine: ([Double]) -> Double
-) -> ReferenceTensor {
-  ReferenceTensor(shape: shape) { p in combine(inputs.map { $0.broadcast(p) }) }
 }

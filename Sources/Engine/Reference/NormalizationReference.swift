@@ -2,12 +2,9 @@ import CoreMLModel
 import LibC
 import TensorCore
 
-extension MeanVarianceNormalize: ReferenceLayer {
+extension MeanVarianceNormalize: ReferenceFormula {
   /// Caffe's formula, (x − mean) / (√variance + ε); the specification gives none.
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let stabiliser = Double(effectiveEpsilon)
     var moments: [Moments] = []
@@ -18,38 +15,29 @@ extension MeanVarianceNormalize: ReferenceLayer {
             of: acrossChannels ? input.item(item) : input.plane(item: item, channel: channel)))
       }
     }
-    return [
-      ReferenceTensor(shape: shape) { p in
-        let m = moments[(p.sequence * input.batch + p.batch) * input.channels + p.channel]
-        let centred = input[p] - m.mean
-        return normalizeVariance ? centred / (m.variance.squareRoot() + stabiliser) : centred
-      }
-    ]
+    return try planeOutput(inputs) { p in
+      let m = moments[(p.sequence * input.batch + p.batch) * input.channels + p.channel]
+      let centred = input[p] - m.mean
+      return normalizeVariance ? centred / (m.variance.squareRoot() + stabiliser) : centred
+    }
   }
 }
 
-extension L2Normalize: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension L2Normalize: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let stabiliser = Double(effectiveEpsilon)
     let norms = (0..<input.sequence * input.batch).map { item in
       (input.item(item).reduce(0) { $0 + $1 * $1 } + stabiliser).squareRoot()
     }
-    return [
-      ReferenceTensor(shape: shape) { p in
-        input[p] / norms[p.sequence * input.batch + p.batch]
-      }
-    ]
+    return try planeOutput(inputs) { p in
+      input[p] / norms[p.sequence * input.batch + p.batch]
+    }
   }
 }
 
-extension Softmax: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Softmax: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     let planeShape = [shape[0], shape[1], 1, shape[3], shape[4]]
@@ -63,34 +51,27 @@ extension Softmax: ReferenceLayer {
         sum + exp(input[p.sequence, p.batch, channel, p.y, p.x] - largest[p])
       }
     }
-    return [
-      ReferenceTensor(shape: shape) { p in
-        exp(input[p] - largest.broadcast(p)) / sums.broadcast(p)
-      }
-    ]
+    return try planeOutput(inputs) { p in
+      exp(input[p] - largest.broadcast(p)) / sums.broadcast(p)
+    }
   }
 }
 
-extension LRN: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension LRN: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let constant = Double(effectiveK)
     guard localSize > 0 else {
       throw ModelError(.malformed, "\(localSize), a positive size is needed", field: "localSize")
     }
-    return [
-      ReferenceTensor(shape: shape) { p in
-        let first = p.channel - (localSize - 1) / 2
-        var sum = 0.0
-        for channel in max(first, 0)..<min(first + localSize, input.channels) {
-          let x = input[p.sequence, p.batch, channel, p.y, p.x]
-          sum += x * x
-        }
-        return input[p] / pow(constant + Double(alpha) / Double(localSize) * sum, Double(beta))
+    return try planeOutput(inputs) { p in
+      let first = p.channel - (localSize - 1) / 2
+      var sum = 0.0
+      for channel in max(first, 0)..<min(first + localSize, input.channels) {
+        let x = input[p.sequence, p.batch, channel, p.y, p.x]
+        sum += x * x
       }
-    ]
+      return input[p] / pow(constant + Double(alpha) / Double(localSize) * sum, Double(beta))
+    }
   }
 }

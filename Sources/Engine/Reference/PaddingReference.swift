@@ -1,25 +1,20 @@
 import CoreMLModel
 import TensorCore
 
-extension Padding: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension Padding: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let top = paddingAmounts?.top ?? 0
     let left = paddingAmounts?.left ?? 0
-    return [
-      ReferenceTensor(shape: shape) { p in
-        let y = source(p.y - top, size: input.height)
-        let x = source(p.x - left, size: input.width)
-        guard let y, let x else {
-          if case .constant(let value) = kind { return Double(value) }
-          return 0
-        }
-        return input[p.sequence, p.batch, p.channel, y, x]
+    return try planeOutput(inputs) { p in
+      let y = source(p.y - top, size: input.height)
+      let x = source(p.x - left, size: input.width)
+      guard let y, let x else {
+        if case .constant(let value) = kind { return Double(value) }
+        return 0
       }
-    ]
+      return input[p.sequence, p.batch, p.channel, y, x]
+    }
   }
 
   /// The index that fills `index`, nil where a constant does.

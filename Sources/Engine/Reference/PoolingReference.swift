@@ -1,10 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-extension Pooling: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Pooling: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     let rows = try windows(axis: 0, input: input.height, output: shape[3])

@@ -1,11 +1,9 @@
 import CoreMLModel
 import TensorCore
 
-extension SimpleRecurrent: ReferenceLayer {
+extension SimpleRecurrent: ReferenceFormula {
   /// Inputs x and h, outputs y and h.
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shapes = try outputShapes(inputs.map(\.shape))
     let f = try recurrentFunction(activation, "activation")
     let gate = try RecurrentGate(
@@ -19,11 +17,9 @@ extension SimpleRecurrent: ReferenceLayer {
   }
 }
 
-extension GRU: ReferenceLayer {
+extension GRU: ReferenceFormula {
   /// Inputs x and h, outputs y and h.
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shapes = try outputShapes(inputs.map(\.shape))
     let f = try recurrentFunction(activations.first, "activations")
     let g = try recurrentFunction(activations.last, "activations")

@@ -2,25 +2,20 @@ import CoreMLModel
 import LibC
 import TensorCore
 
-extension Reduce: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension Reduce: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
-    return [
-      ReferenceTensor(shape: shape) { p in
-        var values: [Double] = []
-        for c in axis == .chw || axis == .c ? 0..<input.channels : p.channel..<p.channel + 1 {
-          for y in [.chw, .hw, .h].contains(axis) ? 0..<input.height : p.y..<p.y + 1 {
-            for x in [.chw, .hw, .w].contains(axis) ? 0..<input.width : p.x..<p.x + 1 {
-              values.append(input[p.sequence, p.batch, c, y, x])
-            }
+    return try planeOutput(inputs) { p in
+      var values: [Double] = []
+      for c in axis == .chw || axis == .c ? 0..<input.channels : p.channel..<p.channel + 1 {
+        for y in [.chw, .hw, .h].contains(axis) ? 0..<input.height : p.y..<p.y + 1 {
+          for x in [.chw, .hw, .w].contains(axis) ? 0..<input.width : p.x..<p.x + 1 {
+            values.append(input[p.sequence, p.batch, c, y, x])
           }
         }
-        return reduced(values)
       }
-    ]
+      return reduced(values)
+    }
   }
 
   private func reduced(_ values: [Double]) -> Double {

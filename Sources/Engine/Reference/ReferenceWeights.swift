@@ -8,4 +8,9 @@ extension Weights? {
     guard let self else { throw ModelError(.malformed, "is missing", field: field) }
     return try NamedWeights(field, shape, self, channelAxis: channelAxis).decoded().array()
   }
+
+  /// `count` biases, zeros where the layer has none.
+  func biases(_ count: Int, areUsed: Bool) throws -> [Float] {
+    areUsed ? try values([count], "bias") : [Float](repeating: 0, count: count)
+  }
 }

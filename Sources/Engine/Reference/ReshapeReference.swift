@@ -1,10 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-extension Reshape: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Reshape: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     return [
       mode == .channelFirst
@@ -14,10 +12,8 @@ extension Reshape: ReferenceLayer {
   }
 }
 
-extension Flatten: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Flatten: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     return [
       mode == .channelFirst
@@ -27,21 +23,16 @@ extension Flatten: ReferenceLayer {
   }
 }
 
-extension Permute: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension Permute: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
-    return [
-      ReferenceTensor(shape: shape) { p in
-        let place = [p.sequence, p.channel, p.y, p.x]
-        var source = [0, 0, 0, 0]
-        for index in 0..<4 { source[axes[index]] = place[index] }
-        return input[source[0], p.batch, source[1], source[2], source[3]]
-      }
-    ]
+    return try planeOutput(inputs) { p in
+      let place = [p.sequence, p.channel, p.y, p.x]
+      var source = [0, 0, 0, 0]
+      for index in 0..<4 { source[axes[index]] = place[index] }
+      return input[source[0], p.batch, source[1], source[2], source[3]]
+    }
   }
 }
 

@@ -1,146 +1,138 @@
 import CoreMLModel
 import TensorCore
 
-extension Upsample: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Upsample: ReferenceFormula {
+  /// The formulas of `LinearUpsampleMode` in the specification; nearest repeats each element.
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let rows = grid(input: input.height, output: shape[3])
-    let columns = grid(input: input.width, output: shape[4])
-    return [
-      ReferenceTensor(shape: shape) { p in
-        input.interpolated(p.sequence, p.batch, p.channel, rows[p.y], columns[p.x])
+    if mode == .nearest {
+      // Output i is the input j with j · out ≤ i · in < (j + 1) · out.
+      func source(_ i: Int, _ size: Int, _ count: Int) -> Int {
+        (0..<size).first { ($0 + 1) * count > i * size } ?? 0
       }
-    ]
-  }
-
-  /// Where each output lies between the inputs of an axis: the formulas of `LinearUpsampleMode` in
-  /// the specification, of which `default` is i · in/out; nearest is ⌊i · in/out⌋.
-  private func grid(input: Int, output: Int) -> [Double] {
-    let ratio = Double(input) / Double(output)
-    let last = Double(input - 1)
-    return (0..<output).map { index in
-      let i = Double(index)
-      let point =
-        switch (mode, linearUpsampleMode) {
-        // In whole numbers, so that no rounding moves a pixel.
-        case (.nearest, _): Double(index * input / output)
-        case (.bilinear, .default): i * ratio
-        case (.bilinear, .alignCornersTrue): output == 1 ? 0 : i * last / Double(output - 1)
-        case (.bilinear, .alignCornersFalse): i * ratio + 0.5 * ratio - 0.5
-        }
-      return min(last, max(0, point))
+      return try planeOutput(inputs) { p in
+        input[
+          p.sequence, p.batch, p.channel, source(p.y, input.height, shape[3]),
+          source(p.x, input.width, shape[4])]
+      }
     }
+    func grid(_ size: Int, _ count: Int) -> [Double] {
+      let (xIn, xOut) = (Double(size), Double(count))
+      let (start, spacing) =
+        switch linearUpsampleMode {
+        case .default: (0.0, count == 1 ? 0 : (xIn - xIn / xOut) / (xOut - 1))
+        case .alignCornersTrue: (0.0, count == 1 ? 0 : (xIn - 1) / (xOut - 1))
+        case .alignCornersFalse: (0.5 * xIn / xOut - 0.5, xIn / xOut)
+        }
+      return (0..<count).map { start + Double($0) * spacing }
+    }
+    let samples = BilinearSamples(
+      grid(input.height, shape[3]), grid(input.width, shape[4]), of: input)
+    return try planeOutput(inputs) { p in samples[input, p.sequence, p.batch, p] }
   }
 }
 
-extension ResizeBilinear: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension ResizeBilinear: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let method = effectiveMode
-    let rows = method.grid(from: 0, to: Double(input.height - 1), count: shape[3])
-    let columns = method.grid(from: 0, to: Double(input.width - 1), count: shape[4])
-    return [
-      ReferenceTensor(shape: shape) { p in
-        input.interpolated(p.sequence, p.batch, p.channel, rows[p.y], columns[p.x])
-      }
-    ]
+    let samples = BilinearSamples(
+      effectiveMode.gridPoints(x: Double(input.height), n: shape[3]),
+      effectiveMode.gridPoints(x: Double(input.width), n: shape[4]), of: input)
+    return try planeOutput(inputs) { p in samples[input, p.sequence, p.batch, p] }
   }
 }
 
-extension CropResize: ReferenceLayer {
+extension CropResize: ReferenceFormula {
   /// Boxes `[N, 1, 4, 1, 1]` are taken out of every image of the batch, boxes `[N, 1, 5, 1, 1]` out
-  /// of the one that their first element names. Normalised coordinates count (size − 1) · spatialScale,
-  /// and a scale of 0, that is none, is 1.
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+  /// of the one that their first element names. A spatial scale of 0, that is none, is 1.
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let (image, boxes) = (inputs[0], inputs[1])
-    let method = effectiveMode
-    let names = boxes.channels == 5
-    var items: [Int] = []
-    var grids: [(rows: [Double], columns: [Double])] = []
-    for box in 0..<boxes.sequence {
-      let item = names ? boxes[box, 0, 0, 0, 0] : 0
-      guard item > -1, item < Double(image.batch) else {
-        throw ModelError(.mismatch, "box \(box) names image \(item) of \(image.batch)")
+    let rows = (0..<boxes.sequence).map { Array(boxes.item($0)) }
+    for (box, row) in rows.enumerated() {
+      guard row.suffix(4).allSatisfy(\.isFinite) else {
+        throw ModelError(.mismatch, "box \(box) has a coordinate that is not a finite number")
       }
-      items.append(Int(item))
-      let corners = try corners(of: box, boxes, image)
-      grids.append(
-        (
-          method.grid(from: corners.top, to: corners.bottom, count: shape[3]),
-          method.grid(from: corners.left, to: corners.right, count: shape[4])
-        ))
+      guard row.count == 4 || row[0] > -1 && row[0] < Double(image.batch) else {
+        throw ModelError(.mismatch, "box \(box) names image \(row[0]) of \(image.batch)")
+      }
     }
-    return [
-      ReferenceTensor(shape: shape) { p in
-        image.interpolated(
-          0, names ? items[p.sequence] : p.batch, p.channel, grids[p.sequence].rows[p.y],
-          grids[p.sequence].columns[p.x])
-      }
-    ]
+    let samples = rows.map { row in
+      let box = Array(row.suffix(4))
+      return BilinearSamples(
+        grid(box, isWidth: false, image.height, shape[3]),
+        grid(box, isWidth: true, image.width, shape[4]), of: image)
+    }
+    return try planeOutput(inputs) { p in
+      let row = rows[p.sequence]
+      return samples[p.sequence][image, 0, row.count == 5 ? Int(row[0]) : p.batch, p]
+    }
   }
 
-  private func corners(
-    of box: Int, _ boxes: ReferenceTensor, _ image: ReferenceTensor
-  ) throws -> (top: Double, left: Double, bottom: Double, right: Double) {
-    let c = (boxes.channels - 4..<boxes.channels).map { boxes[box, 0, $0, 0, 0] }
-    guard c.allSatisfy(\.isFinite) else {
-      throw ModelError(.mismatch, "box \(box) has a coordinate that is not a finite number")
-    }
-    let scale = Double(effectiveSpatialScale)
-    let y = scale * (normalizedCoordinates ? Double(image.height - 1) : 1)
-    let x = scale * (normalizedCoordinates ? Double(image.width - 1) : 1)
-    return switch effectiveBoxMode {
-    case .cornersHeightFirst: (y * c[0], x * c[1], y * c[2], x * c[3])
-    case .cornersWidthFirst: (y * c[1], x * c[0], y * c[3], x * c[2])
-    case .centerSizeHeightFirst:
-      (y * (c[0] - c[2] / 2), x * (c[1] - c[3] / 2), y * (c[0] + c[2] / 2), x * (c[1] + c[3] / 2))
-    case .centerSizeWidthFirst:
-      (y * (c[1] - c[3] / 2), x * (c[0] - c[2] / 2), y * (c[1] + c[3] / 2), x * (c[0] + c[2] / 2))
-    }
+  /// Points along H or W: `boxMode` says which coordinate comes first, and whether a pair is start
+  /// and end or centre and size; normalised ones count `size` − 1.
+  private func grid(_ box: [Double], isWidth: Bool, _ size: Int, _ count: Int) -> [Double] {
+    let isWidthFirst = [.cornersWidthFirst, .centerSizeWidthFirst].contains(effectiveBoxMode)
+    let isCentred = [.centerSizeHeightFirst, .centerSizeWidthFirst].contains(effectiveBoxMode)
+    let place = isWidth == isWidthFirst ? 0 : 1
+    let unit = Double(effectiveSpatialScale) * (normalizedCoordinates ? Double(size - 1) : 1)
+    let (first, second) = (box[place] * unit, box[place + 2] * unit)
+    let (start, extent) = isCentred ? (first - second / 2, second) : (first, second - first)
+    return effectiveMode.gridPoints(x: extent + 1, n: count).map { start + $0 }
   }
 }
 
 extension SamplingMethod {
-  /// `count` points of the interval from `start` to `end`: the formulas of the specification's
-  /// `SamplingMode`, whose interval [0, X − 1] is moved to `start`.
-  func grid(from start: Double, to end: Double, count: Int) -> [Double] {
-    let extent = end - start
-    let n = Double(count)
-    return (0..<count).map { index in
-      let i = Double(index)
-      let point =
-        switch self {
-        case .strictAlignEndpoints: count == 1 ? 0 : i * extent / (n - 1)
-        case .alignEndpoints: count == 1 ? extent / 2 : i * extent / (n - 1)
-        case .upsample: i * (extent + 1) / n
-        case .roiAlign: (i + 0.5) * max(1, extent) / n
-        }
-      return start + min(extent, point)
+  /// `n` points of the interval [0, x − 1], in the specification's words.
+  fileprivate func gridPoints(x: Double, n: Int) -> [Double] {
+    let count = Double(n)
+    let points: [Double]
+    switch self {
+    case .strictAlignEndpoints: points = linspace(0, x - 1, n)
+    case .alignEndpoints:
+      points = n == 1 ? linspace((x - 1) / 2, (x - 1) / 2, n) : linspace(0, x - 1, n)
+    case .upsample: points = linspace(0, x - x / count, n)
+    case .roiAlign:
+      let spacing = max(1, x - 1) / count
+      points = linspace(0.5 * spacing, 0.5 * spacing + (count - 1) * spacing, n)
     }
+    return points.map { min(x - 1, $0) }
   }
 }
 
-extension ReferenceTensor {
-  /// Bilinear interpolation at fractional `y` and `x`, which are held inside of the plane.
-  func interpolated(_ s: Int, _ b: Int, _ c: Int, _ y: Double, _ x: Double) -> Double {
-    let y = min(max(y, 0), Double(height - 1))
-    let x = min(max(x, 0), Double(width - 1))
-    let (top, left) = (Int(y), Int(x))
-    let (bottom, right) = (min(top + 1, height - 1), min(left + 1, width - 1))
-    let (fractionY, fractionX) = (y - Double(top), x - Double(left))
-    let upper =
-      self[s, b, c, top, left] * (1 - fractionX) + self[s, b, c, top, right] * fractionX
-    let lower =
-      self[s, b, c, bottom, left] * (1 - fractionX) + self[s, b, c, bottom, right] * fractionX
-    return upper * (1 - fractionY) + lower * fractionY
+/// `numpy.linspace`: `n` points from `start` to `end`, both included.
+private func linspace(_ start: Double, _ end: Double, _ n: Int) -> [Double] {
+  n == 1 ? [start] : (0..<n).map { start + Double($0) / Double(n - 1) * (end - start) }
+}
+
+/// Bilinear interpolation at the points of two grids, held inside of the plane: element i of an axis
+/// counts max(0, 1 − |point − i|).
+private struct BilinearSamples {
+  private let rows: [[(index: Int, weight: Double)]]
+  private let columns: [[(index: Int, weight: Double)]]
+
+  init(_ rows: [Double], _ columns: [Double], of image: ReferenceTensor) {
+    func weights(_ points: [Double], _ size: Int) -> [[(index: Int, weight: Double)]] {
+      points.map { point in
+        let held = min(max(point, 0), Double(size - 1))
+        return (0..<size).map { (index: $0, weight: 1 - abs(held - Double($0))) }
+          .filter { $0.weight > 0 }
+      }
+    }
+    self.rows = weights(rows, image.height)
+    self.columns = weights(columns, image.width)
+  }
+
+  subscript(
+    image: ReferenceTensor, sequence: Int, batch: Int, p: ReferenceTensor.Position
+  ) -> Double {
+    rows[p.y].reduce(0) { sum, row in
+      columns[p.x].reduce(sum) { sum, column in
+        sum + row.weight * column.weight
+          * image[sequence, batch, p.channel, row.index, column.index]
+      }
+    }
   }
 }

@@ -1,35 +1,26 @@
 import CoreMLModel
 import TensorCore
 
-extension Scale: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension Scale: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let factor = try constant(scale, shapeScale, "scale")
     let offset = hasBias ? try constant(bias, shapeBias, "bias") : nil
-    return [
-      ReferenceTensor(shape: shape) { p in
-        factor.broadcast(p) * inputs[0][p] + (offset?.broadcast(p) ?? 0)
-      }
-    ]
+    return try planeOutput(inputs) { p in
+      factor.broadcast(p) * inputs[0][p] + (offset?.broadcast(p) ?? 0)
+    }
   }
 }
 
-extension Bias: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Bias: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let outputShape = try outputShape(inputs)
     let offset = try constant(bias, shape, "bias")
     return [ReferenceTensor(shape: outputShape) { p in inputs[0][p] + offset.broadcast(p) }]
   }
 }
 
-extension LoadConstant: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension LoadConstant: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let outputShape = try outputShape(inputs)
     let values = try data.values(outputShape, "data")
     return [ReferenceTensor(shape: outputShape, values.map(Double.init))]

@@ -136,9 +136,7 @@ private func fetchTargets<let rows: Int, let columns: Int>(
 }
 
 /// Channel blocks of neighbouring pixels in a cache line.
-private var blocksPerLine: Int {
-  @inline(__always) get { lineFloats / channelBlock }
-}
+@inline(__always) private var blocksPerLine: Int { lineFloats / channelBlock }
 
 /// What all tiles of a run of pixels have in common. `channel` is the first output channel.
 struct TileTask {

@@ -6,8 +6,7 @@ extension Table {
     _ a: ConvolutionArguments, groupOutputs: Int, channels: Range<Int>
   ) {
     let taps = a.window.taps
-    var channel = channels.lowerBound
-    while channel < channels.upperBound {
+    for channel in channels.lowerBound..<channels.upperBound {
       let group = channel / groupOutputs
       let firstInput = group &* a.blockChannels
       let weights = a.weights + channel &* a.blockChannels &* taps
@@ -15,39 +14,28 @@ extension Table {
         a.output
         + (channel / channelBlock &* a.outputStrides.block &+ channel % channelBlock)
       let start = a.epilogue.bias?[channel] ?? 0
-      var y = 0
-      while y < a.extent.rows {
-        var x = 0
-        while x < a.extent.width {
+      for y in 0..<a.extent.rows {
+        for x in 0..<a.extent.width {
           let corner =
             y &* a.window.strideY &* a.inputStrides.row &+ x &* a.window.strideX &* channelBlock
           var sum = start
           var w = weights
-          var i = firstInput
-          while i < firstInput &+ a.blockChannels {
+          for i in firstInput..<firstInput &+ a.blockChannels {
             let plane =
               a.input
               + (corner &+ i / channelBlock &* a.inputStrides.block &+ i % channelBlock)
-            var ky = 0
-            while ky < a.window.height {
+            for ky in 0..<a.window.height {
               var tap = plane + ky &* a.window.dilationY &* a.inputStrides.row
-              var kx = 0
-              while kx < a.window.width {
+              for _ in 0..<a.window.width {
                 sum += tap.pointee * w.pointee
                 w += 1
                 tap += a.window.dilationX &* channelBlock
-                kx &+= 1
               }
-              ky &+= 1
             }
-            i &+= 1
           }
           output[y &* a.outputStrides.row &+ x &* channelBlock] = sum
-          x &+= 1
         }
-        y &+= 1
       }
-      channel &+= 1
     }
   }
 }

@@ -8,32 +8,26 @@ extension Table {
     to output: UnsafeMutablePointer<Float>, rowStride: Int
   ) {
     let isScaled = scale != nil || bias != nil
-    var y = 0
-    while y < rows {
+    for y in 0..<rows {
       var l = 0
       while l < channels {
         let factor = scale?[l] ?? 1
         let term = bias?[l] ?? 0
         var source = input + (y &* inputStrides.row &+ l &* inputStrides.block)
         var target = output + (y &* rowStride &+ l)
-        var x = 0
-        while x < width {
+        for _ in 0..<width {
           target.pointee = isScaled ? source.pointee * factor + term : source.pointee
           source += inputStrides.pixel
           target += channelBlock
-          x &+= 1
         }
         l &+= 1
       }
       while l < channelBlock {
-        var x = 0
-        while x < width {
+        for x in 0..<width {
           output[y &* rowStride &+ x &* channelBlock &+ l] = 0
-          x &+= 1
         }
         l &+= 1
       }
-      y &+= 1
     }
   }
 
@@ -42,22 +36,16 @@ extension Table {
     _ input: UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
     to output: UnsafeMutablePointer<Float>, _ outputStrides: Strides
   ) {
-    var y = 0
-    while y < rows {
-      var l = 0
-      while l < channels {
+    for y in 0..<rows {
+      for l in 0..<channels {
         var source = input + (y &* rowStride &+ l)
         var target = output + (y &* outputStrides.row &+ l &* outputStrides.block)
-        var x = 0
-        while x < width {
+        for _ in 0..<width {
           target.pointee = source.pointee
           source += channelBlock
           target += outputStrides.pixel
-          x &+= 1
         }
-        l &+= 1
       }
-      y &+= 1
     }
   }
 }

@@ -1,9 +1,7 @@
 import KernelInterface
 
 /// Rows of `b` that are packed at a time.
-private var depthBlock: Int {
-  @inline(__always) get { 256 }
-}
+@inline(__always) private var depthBlock: Int { 256 }
 
 extension Table {
   /// See `MatrixProductArguments`. Strips of `b` are packed into a panel and go through the tile of
@@ -44,20 +42,16 @@ private func packStrip(
   _ source: UnsafePointer<Float>, stride: Int, rows: Int, columns: Int, width: Int,
   _ panel: UnsafeMutablePointer<Float>
 ) {
-  var k = 0
-  while k < rows {
+  for k in 0..<rows {
     let row = source + k &* stride
     let target = panel + k &* width
     if columns == width {
       for c in 0..<panelVectors { store(load(row + c &* lanes), target + c &* lanes) }
     } else {
-      var c = 0
-      while c < width {
+      for c in 0..<width {
         target[c] = c < columns ? row[c] : 0
-        c &+= 1
       }
     }
-    k &+= 1
   }
 }
 
@@ -89,14 +83,10 @@ private func multiplyStrip(
         target: TileOutput(vectorStride: lanes, residualVectorStride: 0, accumulates: true)),
       ahead: &ahead)
     if !whole {
-      var r = 0
-      while r < rows {
-        var x = 0
-        while x < columns {
+      for r in 0..<rows {
+        for x in 0..<columns {
           c[r &* a.cStride &+ x] = output[r &* outputStride &+ x]
-          x &+= 1
         }
-        r &+= 1
       }
     }
     row &+= rows
@@ -111,21 +101,17 @@ private func prepare(
   strip: UnsafeMutablePointer<Float>
 ) {
   let width = panelVectors &* lanes
-  var r = 0
-  while r < rows {
+  for r in 0..<rows {
     let c = a.c + ((row &+ r) &* a.cStride &+ column)
     if columns < width {
-      var x = 0
-      while x < width {
+      for x in 0..<width {
         strip[r &* width &+ x] =
           depth > 0 ? c[min(x, columns &- 1)] : a.columnBias?[column &+ min(x, columns &- 1)] ?? 0
-        x &+= 1
       }
     } else if depth == 0 {
       for x in 0..<panelVectors {
         store(a.columnBias.map { load($0 + (column &+ x &* lanes)) } ?? .zero, c + x &* lanes)
       }
     }
-    r &+= 1
   }
 }

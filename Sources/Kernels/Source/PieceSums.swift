@@ -7,19 +7,15 @@ extension Table {
     sums: UnsafeMutablePointer<Float>, accumulates: Bool
   ) {
     let step = tileStride &+ channels
-    var tile = 0
-    while tile < tiles {
+    for tile in 0..<tiles {
       let target = UnsafeMutableRawPointer(sums + 4 &* tile)
       var product = UnsafeRawPointer(products + tile &* tileStride)
       var sum = accumulates ? target.loadUnaligned(as: SIMD4<Float>.self) : .zero
-      var piece = 0
-      while piece < pieces {
+      for _ in 0..<pieces {
         sum += product.loadUnaligned(as: SIMD4<Float>.self)
         product += step &* 4
-        piece &+= 1
       }
       target.storeBytes(of: sum, as: SIMD4<Float>.self)
-      tile &+= 1
     }
   }
 }

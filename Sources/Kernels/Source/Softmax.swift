@@ -37,8 +37,7 @@ extension Table {
     _ source: UnsafePointer<Float>, blockStride: Int, to target: UnsafeMutablePointer<Float>,
     outputBlockStride: Int, pixels: Int, channels: Int
   ) {
-    var pixel = 0
-    while pixel < pixels {
+    for pixel in 0..<pixels {
       let input = source + pixel &* channelBlock
       let output = target + pixel &* channelBlock
 
@@ -71,7 +70,6 @@ extension Table {
         store(.zero, output + offset(channel, outputBlockStride))
         channel &+= lanes
       }
-      pixel &+= 1
     }
   }
 }

@@ -12,9 +12,7 @@ package enum Table: KernelTable {
     }
   }
 
-  package static var panelBlocks: Int {
-    @inline(__always) get { panelVectors / vectorsPerBlock }
-  }
+  @inline(__always) package static var panelBlocks: Int { panelVectors / vectorsPerBlock }
 
   /// What the registers hold beside the weights of one step.
   package static var pixelTile: Int {

@@ -1,9 +1,7 @@
 import KernelInterface
 
 /// Vectors of output channels in a full panel.
-var panelVectors: Int {
-  @inline(__always) get { 2 }
-}
+@inline(__always) var panelVectors: Int { 2 }
 
 /// Computes all pixels by `vectors` (1 or 2) vectors, in tiles of sizes that differ by 1 at most.
 @inline(never)

@@ -12,18 +12,12 @@ import CVector
 #endif
 
 /// Floats in a vector.
-var lanes: Int {
-  @inline(__always) get { Vector.scalarCount }
-}
+@inline(__always) var lanes: Int { Vector.scalarCount }
 
 /// Channels that stand side by side.
-var channelBlock: Int {
-  @inline(__always) get { Table.channelBlock }
-}
+@inline(__always) var channelBlock: Int { Table.channelBlock }
 
-var vectorsPerBlock: Int {
-  @inline(__always) get { channelBlock / lanes }
-}
+@inline(__always) var vectorsPerBlock: Int { channelBlock / lanes }
 
 /// `a * b + c`, rounded once where the instruction set can.
 @inline(__always)
@@ -76,9 +70,7 @@ func fetch(_ address: UnsafePointer<Float>, lines: Int) {
 }
 
 /// Floats in a cache line.
-var lineFloats: Int {
-  @inline(__always) get { 16 }
-}
+@inline(__always) var lineFloats: Int { 16 }
 
 /// All lanes the same.
 @inline(__always)
@@ -150,7 +142,5 @@ func laneSum(_ x: Vector) -> Float {
 
 /// A number of rows or columns that is known to the compiler.
 struct Count<let count: Int> {
-  static var value: Int {
-    @inline(__always) get { count }
-  }
+  @inline(__always) static var value: Int { count }
 }

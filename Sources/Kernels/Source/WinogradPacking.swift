@@ -18,13 +18,11 @@ private struct WeightPacking: WinogradTask {
     let panelWidth = panelVectors &* lanes
     let channels = (a.layout.inputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
     let outputs = (a.layout.outputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
-    var panel = a.panels.lowerBound
-    while panel < a.panels.upperBound {
+    for panel in a.panels.lowerBound..<a.panels.upperBound {
       let first = panel &* panelWidth
       let width = min(panelWidth, outputs &- first)
       let target = a.packed + panel &* V.points &* H.points &* channels &* panelWidth
-      var channel = 0
-      while channel < channels {
+      for channel in 0..<channels {
         var column = 0
         while column < width {
           pack(
@@ -32,9 +30,7 @@ private struct WeightPacking: WinogradTask {
             target: target + (channel &* width &+ column), pointStride: channels &* width)
           column &+= WinogradWeights.scalarCount
         }
-        channel &+= 1
       }
-      panel &+= 1
     }
   }
 
@@ -48,11 +44,10 @@ private struct WeightPacking: WinogradTask {
     var taps = InlineArray<9, SIMD8<Float>>(repeating: .zero)
     let used =
       input < a.layout.inputChannels
-      ? min(WinogradWeights.scalarCount, a.layout.outputChannels &- output) : 0
+      ? max(0, min(WinogradWeights.scalarCount, a.layout.outputChannels &- output)) : 0
     withUnsafeMutableBytes(of: &taps) { bytes in
       guard let stage = bytes.baseAddress?.assumingMemoryBound(to: Float.self) else { return }
-      var lane = 0
-      while lane < used {
+      for lane in 0..<used {
         let source =
           a.source
           + ((output &+ lane) &* a.layout.outputStride &+ input &* a.layout.inputStride) &* 4
@@ -63,7 +58,6 @@ private struct WeightPacking: WinogradTask {
               .loadUnaligned(as: Float.self)
           }
         }
-        lane &+= 1
       }
     }
     var scale = WinogradWeights(repeating: 1)

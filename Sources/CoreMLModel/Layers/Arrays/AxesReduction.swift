@@ -1,7 +1,7 @@
 import TensorCore
 
 /// A reduction over some axes, all of them where `reduceAll` is set or none is named.
-package protocol AxesReductionLayer: LayerParameters {
+package protocol AxesReductionLayer: ArrayLayer {
   /// May count from the end.
   var axes: [Int] { get set }
   /// Whether reduced axes stay, with length 1.
@@ -10,7 +10,9 @@ package protocol AxesReductionLayer: LayerParameters {
 }
 
 extension AxesReductionLayer {
-  package static var specificationVersion: Int { 4 }
+  package static var fields: [Field<Self>] {
+    [.ints("axes", \.axes), .bool("keepDims", \.keepDims), .bool("reduceAll", \.reduceAll)]
+  }
 
   /// The reduced axes, in ascending order.
   package func reducedAxes(rank: Int) throws -> [Int] {
@@ -30,8 +32,6 @@ extension AxesReductionLayer {
 
 /// Σ |x|.
 package struct ReduceL1: AxesReductionLayer {
-  package static let typeName = "reduceL1"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
@@ -42,8 +42,6 @@ package struct ReduceL1: AxesReductionLayer {
 
 /// √Σ x².
 package struct ReduceL2: AxesReductionLayer {
-  package static let typeName = "reduceL2"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
@@ -54,8 +52,6 @@ package struct ReduceL2: AxesReductionLayer {
 
 /// The largest.
 package struct ReduceMax: AxesReductionLayer {
-  package static let typeName = "reduceMax"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
@@ -66,8 +62,6 @@ package struct ReduceMax: AxesReductionLayer {
 
 /// The smallest.
 package struct ReduceMin: AxesReductionLayer {
-  package static let typeName = "reduceMin"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
@@ -78,8 +72,6 @@ package struct ReduceMin: AxesReductionLayer {
 
 /// Σ x.
 package struct ReduceSum: AxesReductionLayer {
-  package static let typeName = "reduceSum"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
@@ -90,8 +82,6 @@ package struct ReduceSum: AxesReductionLayer {
 
 /// ∏ x.
 package struct ReduceProd: AxesReductionLayer {
-  package static let typeName = "reduceProd"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
@@ -102,8 +92,6 @@ package struct ReduceProd: AxesReductionLayer {
 
 /// The mean.
 package struct ReduceMean: AxesReductionLayer {
-  package static let typeName = "reduceMean"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
@@ -114,8 +102,6 @@ package struct ReduceMean: AxesReductionLayer {
 
 /// log Σ x.
 package struct ReduceLogSum: AxesReductionLayer {
-  package static let typeName = "reduceLogSum"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
@@ -126,8 +112,6 @@ package struct ReduceLogSum: AxesReductionLayer {
 
 /// Σ x².
 package struct ReduceSumSquare: AxesReductionLayer {
-  package static let typeName = "reduceSumSquare"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
@@ -138,60 +122,10 @@ package struct ReduceSumSquare: AxesReductionLayer {
 
 /// log Σ exp x.
 package struct ReduceLogSumExp: AxesReductionLayer {
-  package static let typeName = "reduceLogSumExp"
-
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
-
-extension ReduceL1: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-extension ReduceL2: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-extension ReduceMax: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-extension ReduceMin: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-extension ReduceSum: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-extension ReduceProd: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-extension ReduceMean: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-extension ReduceLogSum: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-extension ReduceSumSquare: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-extension ReduceLogSumExp: EncodedMessage {
-  static let fields: [Field<Self>] = axesReductionFields()
-}
-
-private func axesReductionFields<Layer: AxesReductionLayer>() -> [Field<Layer>] {
-  [
-    .ints("axes", \.axes),
-    .bool("keepDims", \.keepDims),
-    .bool("reduceAll", \.reduceAll),
-  ]
 }

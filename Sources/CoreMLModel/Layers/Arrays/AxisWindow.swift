@@ -33,9 +33,8 @@ package struct AxisWindow: Sendable, Equatable {
     where value < 1 || value > Limits.dimension {
       throw ModelError(.malformed, "\(value)", field: field)
     }
-    guard padding.0 >= 0, padding.1 >= 0 else {
-      throw ModelError(.malformed, "\(padding)", field: "customPadding")
-    }
+    try require(
+      padding.0 >= 0 && padding.1 >= 0, "\(padding)", field: "customPadding")
     self.kernel = kernel
     self.stride = stride
     self.dilation = dilation
@@ -48,9 +47,8 @@ package struct AxisWindow: Sendable, Equatable {
         let total = max(0, full - output)
         (before, after) = (total / 2, total - total / 2)
       }
-      guard output > 0, output <= Limits.dimension else {
-        throw ModelError(.malformed, "the output would have a length of \(output)")
-      }
+      try require(
+        output > 0 && output <= Limits.dimension, "the output would have a length of \(output)")
       return
     }
     if isSame {
@@ -61,10 +59,8 @@ package struct AxisWindow: Sendable, Equatable {
     }
     (before, after) = padding
     let room = try checkedSum([size, before, after]) - extent
-    guard room >= 0 else {
-      throw ModelError(
-        .malformed, "a window of \(extent) in an axis of \(size + before + after)", field: "kernel")
-    }
+    try require(
+      room >= 0, "a window of \(extent) in an axis of \(size + before + after)", field: "kernel")
     output = room / stride + 1
   }
 }

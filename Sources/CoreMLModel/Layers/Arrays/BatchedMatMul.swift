@@ -2,9 +2,8 @@ import TensorCore
 
 /// The matrix product of the last two axes, those before stretched as in numpy; with one input, its
 /// product with the weights, plus a bias.
-package struct BatchedMatMul: LayerParameters {
+package struct BatchedMatMul: ArrayLayer {
   package static let typeName = "batchedMatmul"
-  package static let specificationVersion = 4
   package static let inputCount = 1...2
 
   package var transposeA = false
@@ -21,22 +20,24 @@ package struct BatchedMatMul: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension BatchedMatMul: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .bool("transposeA", \.transposeA),
     .bool("transposeB", \.transposeB),
     .int("weightMatrixFirstDimension", \.weightMatrixFirstDimension),
     .int("weightMatrixSecondDimension", \.weightMatrixSecondDimension),
     .bool("hasBias", \.hasBias),
-    .message("weights", \.matrix),
-    .message("bias", \.bias),
+    .weights("weights", \.matrix, isNeeded: \.hasMatrix) {
+      [$0.weightMatrixSecondDimension, $0.weightMatrixFirstDimension]
+    },
+    .weights("bias", \.bias, isNeeded: { $0.hasMatrix && $0.hasBias }) {
+      [$0.weightMatrixSecondDimension]
+    },
     .bool("int8DynamicQuantize", \.int8DynamicQuantize),
   ]
-}
 
-extension BatchedMatMul {
+  private var hasMatrix: Bool { weightMatrixFirstDimension != 0 || matrix != nil }
+
   package var requiredSpecificationVersion: Int { int8DynamicQuantize ? 5 : 4 }
 
   /// A vector is a row as the first operand and a column as the second; that axis is left out of
@@ -44,13 +45,11 @@ extension BatchedMatMul {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let first = try arrayInput(inputs)
     if inputs.count == 1 {
-      guard first.last == weightMatrixFirstDimension, weightMatrixSecondDimension > 0 else {
-        throw ModelError(
-          .malformed,
-          "an input of shape \(first) for a matrix "
-            + "[\(weightMatrixFirstDimension), \(weightMatrixSecondDimension)]",
-          field: "weightMatrixFirstDimension")
-      }
+      try require(
+        first.last == weightMatrixFirstDimension && weightMatrixSecondDimension > 0,
+        "an input of shape \(first) for a matrix "
+          + "[\(weightMatrixFirstDimension), \(weightMatrixSecondDimension)]",
+        field: "weightMatrixFirstDimension")
       return [try ArrayShape.checked(first.dropLast() + [weightMatrixSecondDimension])]
     }
     let sizes = try matrixSizes(inputs)
@@ -82,20 +81,9 @@ extension BatchedMatMul {
     return MultiplyAdds.product(outputs.first, [depth ?? 0])
   }
 
-  package var weights: [NamedWeights] {
-    named(("weights", matrix), ("bias", bias)) {
-      $0 == "bias"
-        ? [weightMatrixSecondDimension]
-        : [weightMatrixSecondDimension, weightMatrixFirstDimension]
-    }
-  }
-}
-
-extension BatchedMatMul: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    guard weightMatrixFirstDimension != 0 || matrix != nil else { return }
+  package func check(_ faults: inout Faults) {
+    guard hasMatrix else { return }
     faults.require(weightMatrixFirstDimension > 0, "weightMatrixFirstDimension", "0")
     faults.require(weightMatrixSecondDimension > 0, "weightMatrixSecondDimension", "0")
-    faults.requireWeights(("weights", matrix), ("bias", bias, hasBias))
   }
 }

@@ -1,9 +1,11 @@
 import TensorCore
 
 /// A function of inputs that stretch to a common shape as in numpy.
-package protocol BroadcastingLayer: LayerParameters {}
+package protocol BroadcastingLayer: ArrayLayer {}
 
 extension BroadcastingLayer {
+  package static var inputCount: ClosedRange<Int> { 2...2 }
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs)
     return [try ArrayShape.checked(try ArrayShape.broadcast(inputs))]
@@ -12,10 +14,6 @@ extension BroadcastingLayer {
 
 /// a + b.
 package struct AddBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "addBroadcastable"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -23,10 +21,6 @@ package struct AddBroadcastable: BroadcastingLayer, ParameterlessLayer {
 
 /// a − b.
 package struct SubtractBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "subtractBroadcastable"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -34,10 +28,6 @@ package struct SubtractBroadcastable: BroadcastingLayer, ParameterlessLayer {
 
 /// a · b.
 package struct MultiplyBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "multiplyBroadcastable"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -45,10 +35,6 @@ package struct MultiplyBroadcastable: BroadcastingLayer, ParameterlessLayer {
 
 /// a / b.
 package struct DivideBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "divideBroadcastable"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -56,10 +42,6 @@ package struct DivideBroadcastable: BroadcastingLayer, ParameterlessLayer {
 
 /// ⌊a / b⌋.
 package struct FloorDivBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "floorDivBroadcastable"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -67,10 +49,6 @@ package struct FloorDivBroadcastable: BroadcastingLayer, ParameterlessLayer {
 
 /// a − b · ⌊a / b⌋: the sign is the divisor's.
 package struct ModBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "modBroadcastable"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -78,10 +56,6 @@ package struct ModBroadcastable: BroadcastingLayer, ParameterlessLayer {
 
 /// a ^ b.
 package struct PowBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "powBroadcastable"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -89,8 +63,6 @@ package struct PowBroadcastable: BroadcastingLayer, ParameterlessLayer {
 
 /// The largest of the inputs.
 package struct MaxBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "maxBroadcastable"
-  package static let specificationVersion = 4
   package static let inputCount = 2...Int.max
 
   package var unknownFields = UnknownFields()
@@ -100,8 +72,6 @@ package struct MaxBroadcastable: BroadcastingLayer, ParameterlessLayer {
 
 /// The smallest of the inputs.
 package struct MinBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "minBroadcastable"
-  package static let specificationVersion = 4
   package static let inputCount = 2...Int.max
 
   package var unknownFields = UnknownFields()

@@ -2,18 +2,21 @@ import TensorCore
 
 /// min(max(x, minVal), maxVal)
 package struct Clip: ElementFunctionLayer {
-  package static let typeName = "clip"
-
   package var minVal: Float = 0
   package var maxVal: Float = 0
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [.float("minVal", \.minVal), .float("maxVal", \.maxVal)]
+
+  package func check(_ faults: inout Faults) {
+    faults.require(minVal <= maxVal, "minVal", "\(minVal) is more than maxVal, \(maxVal)")
+  }
 }
 
 /// x ≥ 0 ? min(β, x) : min(β, α·x)
 package struct ClampedReLU: ElementFunctionLayer {
-  package static let typeName = "clampedReLU"
   package static let specificationVersion = 5
 
   package var alpha: Float = 0
@@ -21,6 +24,8 @@ package struct ClampedReLU: ElementFunctionLayer {
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [.float("alpha", \.alpha), .float("beta", \.beta)]
 }
 
 /// x · Φ(x), where Φ is the normal distribution's function, or an approximation of it.
@@ -34,34 +39,10 @@ package struct Gelu: ElementFunctionLayer {
     case sigmoidApproximation = 2
   }
 
-  package static let typeName = "gelu"
-
   package var mode = Mode.exact
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Clip: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .float("minVal", \.minVal),
-    .float("maxVal", \.maxVal),
-  ]
-}
-
-extension ClampedReLU: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .float("alpha", \.alpha),
-    .float("beta", \.beta),
-  ]
-}
-
-extension Gelu: EncodedMessage {
-  static let fields: [Field<Self>] = [.value("mode", \.mode)]
-}
-
-extension Clip: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.require(minVal <= maxVal, "minVal", "\(minVal) is more than maxVal, \(maxVal)")
-  }
+  package static let fields: Fields = [.value("mode", \.mode)]
 }

@@ -5,14 +5,12 @@ package protocol ComparisonLayer: BroadcastingLayer {
 }
 
 extension ComparisonLayer {
-  package static var specificationVersion: Int { 4 }
+  package static var fields: [Field<Self>] { [.float("alpha", \.alpha)] }
   package static var inputCount: ClosedRange<Int> { 1...2 }
 }
 
 /// a = b, element by element; a single input is compared with `alpha`.
 package struct Equal: ComparisonLayer {
-  package static let typeName = "equal"
-
   package var alpha: Float = 0
   package var unknownFields = UnknownFields()
 
@@ -21,8 +19,6 @@ package struct Equal: ComparisonLayer {
 
 /// a ≠ b, element by element; a single input is compared with `alpha`.
 package struct NotEqual: ComparisonLayer {
-  package static let typeName = "notEqual"
-
   package var alpha: Float = 0
   package var unknownFields = UnknownFields()
 
@@ -31,8 +27,6 @@ package struct NotEqual: ComparisonLayer {
 
 /// a < b, element by element; a single input is compared with `alpha`.
 package struct LessThan: ComparisonLayer {
-  package static let typeName = "lessThan"
-
   package var alpha: Float = 0
   package var unknownFields = UnknownFields()
 
@@ -41,8 +35,6 @@ package struct LessThan: ComparisonLayer {
 
 /// a ≤ b, element by element; a single input is compared with `alpha`.
 package struct LessEqual: ComparisonLayer {
-  package static let typeName = "lessEqual"
-
   package var alpha: Float = 0
   package var unknownFields = UnknownFields()
 
@@ -51,8 +43,6 @@ package struct LessEqual: ComparisonLayer {
 
 /// a > b, element by element; a single input is compared with `alpha`.
 package struct GreaterThan: ComparisonLayer {
-  package static let typeName = "greaterThan"
-
   package var alpha: Float = 0
   package var unknownFields = UnknownFields()
 
@@ -61,34 +51,8 @@ package struct GreaterThan: ComparisonLayer {
 
 /// a ≥ b, element by element; a single input is compared with `alpha`.
 package struct GreaterEqual: ComparisonLayer {
-  package static let typeName = "greaterEqual"
-
   package var alpha: Float = 0
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
-
-extension Equal: EncodedMessage {
-  static let fields: [Field<Self>] = [.float("alpha", \.alpha)]
-}
-
-extension NotEqual: EncodedMessage {
-  static let fields: [Field<Self>] = [.float("alpha", \.alpha)]
-}
-
-extension LessThan: EncodedMessage {
-  static let fields: [Field<Self>] = [.float("alpha", \.alpha)]
-}
-
-extension LessEqual: EncodedMessage {
-  static let fields: [Field<Self>] = [.float("alpha", \.alpha)]
-}
-
-extension GreaterThan: EncodedMessage {
-  static let fields: [Field<Self>] = [.float("alpha", \.alpha)]
-}
-
-extension GreaterEqual: EncodedMessage {
-  static let fields: [Field<Self>] = [.float("alpha", \.alpha)]
 }

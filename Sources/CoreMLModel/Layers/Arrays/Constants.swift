@@ -1,9 +1,7 @@
 import TensorCore
 
 /// A constant of any shape.
-package struct LoadConstantND: LayerParameters {
-  package static let typeName = "loadConstantND"
-  package static let specificationVersion = 4
+package struct LoadConstantND: ArrayLayer {
   package static let inputCount = 0...0
 
   package var shape: [Int] = []
@@ -16,12 +14,21 @@ package struct LoadConstantND: LayerParameters {
     self.shape = shape
     self.data = data
   }
+
+  package static let fields: Fields = [.ints("shape", \.shape), .weights("data", \.data, \.shape)]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    try requireInputs(inputs, atLeast: 0)
+    return [try ArrayShape.checked(shape, "shape")]
+  }
+
+  package func check(_ faults: inout Faults) {
+    faults.catching { _ = try ArrayShape.checked(shape, "shape") }
+  }
 }
 
 /// One value everywhere.
-package struct FillStatic: LayerParameters {
-  package static let typeName = "fillStatic"
-  package static let specificationVersion = 4
+package struct FillStatic: ArrayLayer {
   package static let inputCount = 0...0
 
   package var value: Float = 0
@@ -29,23 +36,34 @@ package struct FillStatic: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [
+    .float("value", \.value),
+    .ints("targetShape", \.targetShape),
+  ]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    try requireInputs(inputs, atLeast: 0)
+    return [try ArrayShape.checked(targetShape, "targetShape")]
+  }
+
+  package func check(_ faults: inout Faults) {
+    faults.catching { _ = try ArrayShape.checked(targetShape, "targetShape") }
+  }
 }
 
 /// One value everywhere, in the input's shape.
-package struct FillLike: LayerParameters {
-  package static let typeName = "fillLike"
-  package static let specificationVersion = 4
-
+package struct FillLike: ArrayLayer, ShapeKeepingLayer {
   package var value: Float = 0
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [.float("value", \.value)]
 }
 
 /// start, start + step, start + 2 · step, … below the end (above it where the step is negative).
-package struct RangeStatic: LayerParameters {
-  package static let typeName = "rangeStatic"
-  package static let specificationVersion = 4
+package struct RangeStatic: ArrayLayer {
   package static let inputCount = 0...0
 
   package var endValue: Float = 0
@@ -54,75 +72,19 @@ package struct RangeStatic: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// The sizes of the input, as a vector.
-package struct GetShape: ParameterlessLayer {
-  package static let typeName = "getShape"
-  package static let specificationVersion = 4
-
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension LoadConstantND: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .ints("shape", \.shape),
-    .message("data", \.data),
-  ]
-}
-
-extension FillStatic: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .float("value", \.value),
-    .ints("targetShape", \.targetShape),
-  ]
-}
-
-extension FillLike: EncodedMessage {
-  static let fields: [Field<Self>] = [.float("value", \.value)]
-}
-
-extension RangeStatic: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .float("endValue", \.endValue),
     .float("startValue", \.startValue),
     .float("stepSizeValue", \.stepSizeValue),
   ]
-}
 
-extension LoadConstantND {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try requireInputs(inputs, atLeast: 0)
-    return [try ArrayShape.checked(shape, "shape")]
-  }
-
-  package var weights: [NamedWeights] { named(("data", data)) { _ in shape } }
-}
-
-extension FillStatic {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try requireInputs(inputs, atLeast: 0)
-    return [try ArrayShape.checked(targetShape, "targetShape")]
-  }
-}
-
-extension FillLike {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    [try ArrayShape.checked(try arrayInput(inputs))]
-  }
-}
-
-extension RangeStatic {
   /// How many numbers there are.
   private func count() throws -> Int {
     let count = ((Double(endValue) - Double(startValue)) / Double(stepSizeValue)).rounded(.up)
-    guard stepSizeValue != 0, count >= 1, count <= Double(Limits.dimension) else {
-      throw ModelError(
-        .malformed, "no range from \(startValue) to \(endValue) by \(stepSizeValue)",
-        field: "stepSizeValue")
-    }
+    try require(
+      stepSizeValue != 0 && count >= 1 && count <= Double(Limits.dimension),
+      "no range from \(startValue) to \(endValue) by \(stepSizeValue)", field: "stepSizeValue")
     return Int(count)
   }
 
@@ -137,21 +99,13 @@ extension RangeStatic {
   }
 }
 
-extension GetShape {
+/// The sizes of the input, as a vector.
+package struct GetShape: ArrayLayer, ParameterlessLayer {
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [[try arrayInput(inputs).count]]
-  }
-}
-
-extension LoadConstantND: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.requireWeights(("data", data))
-    faults.catching { _ = try ArrayShape.checked(shape, "shape") }
-  }
-}
-
-extension FillStatic: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.catching { _ = try ArrayShape.checked(targetShape, "targetShape") }
   }
 }

@@ -1,7 +1,7 @@
 import TensorCore
 
 /// Convolution over depth, height and width of `[B, C, D, H, W]`, or its transpose.
-package struct Convolution3D: LayerParameters {
+package struct Convolution3D: ArrayLayer {
   package enum PaddingType: Int, Sendable, CaseIterable {
     /// The amounts in the message.
     case custom = 0
@@ -45,10 +45,8 @@ package struct Convolution3D: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension Convolution3D: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("outputChannels", \.outputChannels),
     .int("inputChannels", \.inputChannels),
     .int("nGroups", \.nGroups),
@@ -62,8 +60,9 @@ extension Convolution3D: EncodedMessage {
     .int("dilationHeight", \.dilationHeight),
     .int("dilationWidth", \.dilationWidth),
     .bool("hasBias", \.hasBias),
-    .message("weights", \.kernel),
-    .message("bias", \.bias),
+    .weights(
+      "weights", \.kernel, channelAxis: { $0.isDeconvolution ? 1 : 0 }, \.kernelShape),
+    .weights("bias", \.bias, isNeeded: \.hasBias) { [$0.outputChannels] },
     .value("paddingType", \.paddingType),
     .int("customPaddingFront", \.customPaddingFront),
     .int("customPaddingBack", \.customPaddingBack),
@@ -74,9 +73,7 @@ extension Convolution3D: EncodedMessage {
     .bool("isDeconvolution", \.isDeconvolution),
     .ints("outputShape", \.outputShape),
   ]
-}
 
-extension Convolution3D {
   package var groups: Int { nGroups == 0 ? 1 : nGroups }
 
   /// The window along D, H and W for an input of these sizes.
@@ -88,10 +85,9 @@ extension Convolution3D {
       (customPaddingFront, customPaddingBack), (customPaddingTop, customPaddingBottom),
       (customPaddingLeft, customPaddingRight),
     ]
-    guard !isDeconvolution || outputShape.isEmpty || outputShape.count == 3 else {
-      throw ModelError(
-        .malformed, "\(outputShape), three sizes are needed", field: "outputShape")
-    }
+    try require(
+      !isDeconvolution || outputShape.isEmpty || outputShape.count == 3,
+      "\(outputShape), three sizes are needed", field: "outputShape")
     return try (0..<3).map { axis in
       let window = try AxisWindow(
         kernel: kernels[axis], stride: strides[axis], dilation: dilations[axis],
@@ -105,17 +101,14 @@ extension Convolution3D {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
-    guard shape.count == 5, shape[1] == inputChannels, outputChannels > 0 else {
-      throw ModelError(
-        .malformed, "an input of shape \(shape), [B, \(inputChannels), D, H, W] is needed",
-        field: "inputChannels")
-    }
-    guard groups > 0, inputChannels % groups == 0, outputChannels % groups == 0 else {
-      throw ModelError(
-        .malformed,
-        "\(inputChannels) and \(outputChannels) channels cannot be split into \(groups) groups",
-        field: "nGroups")
-    }
+    try require(
+      shape.count == 5 && shape[1] == inputChannels && outputChannels > 0,
+      "an input of shape \(shape), [B, \(inputChannels), D, H, W] is needed", field: "inputChannels"
+    )
+    try require(
+      groups > 0 && inputChannels % groups == 0 && outputChannels % groups == 0,
+      "\(inputChannels) and \(outputChannels) channels cannot be split into \(groups) groups",
+      field: "nGroups")
     let sizes = try windows(Array(shape[2...])).map(\.output)
     return [try ArrayShape.checked([shape[0], outputChannels] + sizes)]
   }
@@ -133,21 +126,12 @@ extension Convolution3D {
     MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
   }
 
-  package var weights: [NamedWeights] {
-    let axis = isDeconvolution ? 1 : 0
-    return (kernel.map { [NamedWeights("weights", kernelShape, $0, channelAxis: axis)] } ?? [])
-      + (bias.map { [NamedWeights("bias", [outputChannels], $0)] } ?? [])
-  }
-}
-
-extension Convolution3D: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(outputChannels > 0, "outputChannels", "\(outputChannels)")
     faults.require(inputChannels > 0, "inputChannels", "\(inputChannels)")
     faults.require(nGroups >= 0, "nGroups", "\(nGroups)")
     faults.require(
       min(kernelDepth, kernelHeight, kernelWidth) > 0, "kernelDepth",
       "a kernel of \(kernelDepth) × \(kernelHeight) × \(kernelWidth)")
-    faults.requireWeights(("weights", kernel, true), ("bias", bias, hasBias))
   }
 }

@@ -1,18 +1,8 @@
 /// A function of each element of an array of any rank.
-package protocol ElementFunctionLayer: LayerParameters {}
-
-extension ElementFunctionLayer {
-  package static var specificationVersion: Int { 4 }
-
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    [try ArrayShape.checked(try arrayInput(inputs))]
-  }
-}
+package protocol ElementFunctionLayer: ArrayLayer, ShapeKeepingLayer {}
 
 /// ⌈x⌉.
 package struct Ceil: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "ceil"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -20,8 +10,6 @@ package struct Ceil: ElementFunctionLayer, ParameterlessLayer {
 
 /// ⌊x⌋.
 package struct Floor: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "floor"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -29,8 +17,6 @@ package struct Floor: ElementFunctionLayer, ParameterlessLayer {
 
 /// 1, 0 or −1.
 package struct Sign: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "sign"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -38,8 +24,6 @@ package struct Sign: ElementFunctionLayer, ParameterlessLayer {
 
 /// To the nearest whole number, halves to the even one.
 package struct Round: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "round"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -47,8 +31,6 @@ package struct Round: ElementFunctionLayer, ParameterlessLayer {
 
 /// 2 ^ x.
 package struct Exp2: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "exp2"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -56,8 +38,6 @@ package struct Exp2: ElementFunctionLayer, ParameterlessLayer {
 
 /// sin x.
 package struct Sin: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "sin"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -65,8 +45,6 @@ package struct Sin: ElementFunctionLayer, ParameterlessLayer {
 
 /// cos x.
 package struct Cos: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "cos"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -74,8 +52,6 @@ package struct Cos: ElementFunctionLayer, ParameterlessLayer {
 
 /// tan x.
 package struct Tan: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "tan"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -83,8 +59,6 @@ package struct Tan: ElementFunctionLayer, ParameterlessLayer {
 
 /// arcsin x.
 package struct Asin: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "asin"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -92,8 +66,6 @@ package struct Asin: ElementFunctionLayer, ParameterlessLayer {
 
 /// arccos x.
 package struct Acos: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "acos"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -101,8 +73,6 @@ package struct Acos: ElementFunctionLayer, ParameterlessLayer {
 
 /// arctan x.
 package struct Atan: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "atan"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -110,8 +80,6 @@ package struct Atan: ElementFunctionLayer, ParameterlessLayer {
 
 /// sinh x.
 package struct Sinh: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "sinh"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -119,8 +87,6 @@ package struct Sinh: ElementFunctionLayer, ParameterlessLayer {
 
 /// cosh x.
 package struct Cosh: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "cosh"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -128,8 +94,6 @@ package struct Cosh: ElementFunctionLayer, ParameterlessLayer {
 
 /// tanh x.
 package struct Tanh: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "tanh"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -137,8 +101,6 @@ package struct Tanh: ElementFunctionLayer, ParameterlessLayer {
 
 /// arsinh x.
 package struct Asinh: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "asinh"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -146,8 +108,6 @@ package struct Asinh: ElementFunctionLayer, ParameterlessLayer {
 
 /// arcosh x.
 package struct Acosh: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "acosh"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -155,8 +115,6 @@ package struct Acosh: ElementFunctionLayer, ParameterlessLayer {
 
 /// artanh x.
 package struct Atanh: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "atanh"
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -164,8 +122,6 @@ package struct Atanh: ElementFunctionLayer, ParameterlessLayer {
 
 /// 2/√π · ∫₀ˣ exp(−t²) dt.
 package struct Erf: ElementFunctionLayer, ParameterlessLayer {
-  package static let typeName = "erf"
-
   package var unknownFields = UnknownFields()
 
   package init() {}

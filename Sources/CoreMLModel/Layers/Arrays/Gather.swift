@@ -1,9 +1,7 @@
 import TensorCore
 
 /// Elements of the first input along an axis, at the places that the second one holds.
-package struct Gather: LayerParameters {
-  package static let typeName = "gather"
-  package static let specificationVersion = 4
+package struct Gather: ArrayLayer {
   package static let inputCount = 2...2
 
   /// May count from the end.
@@ -11,92 +9,9 @@ package struct Gather: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// Parts of the first input at the places that the last axis of the second one holds.
-package struct GatherND: ParameterlessLayer {
-  package static let typeName = "gatherND"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
+  package static let fields: Fields = [.int("axis", \.axis)]
 
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// Element (…, k, …) of the first input for each k = second input (…, i, …).
-package struct GatherAlongAxis: LayerParameters {
-  package static let typeName = "gatherAlongAxis"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
-  /// May count from the end.
-  package var axis = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// out[…, o] = weights[o, in[…]] + bias[o]; the input's last axis has the length 1 and goes.
-package struct EmbeddingND: LayerParameters {
-  package static let typeName = "embeddingND"
-  package static let specificationVersion = 4
-  package static let minimumRank = 2
-
-  package var vocabSize = 0
-  package var embeddingSize = 0
-  package var hasBias = false
-  /// `[embeddingSize, vocabSize]`
-  package var matrix: Weights?
-  package var bias: Weights?
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// `onValue` at the place that the input holds along a new axis, elsewhere `offValue`.
-package struct OneHot: LayerParameters {
-  package static let typeName = "oneHot"
-  package static let specificationVersion = 5
-
-  package var oneHotVectorSize = 0
-  /// Of the output; may count from the end.
-  package var axis = 0
-  package var onValue: Float = 0
-  package var offValue: Float = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension Gather: EncodedMessage {
-  static let fields: [Field<Self>] = [.int("axis", \.axis)]
-}
-
-extension GatherAlongAxis: EncodedMessage {
-  static let fields: [Field<Self>] = [.int("axis", \.axis)]
-}
-
-extension EmbeddingND: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("vocabSize", \.vocabSize),
-    .int("embeddingSize", \.embeddingSize),
-    .bool("hasBias", \.hasBias),
-    .message("weights", \.matrix),
-    .message("bias", \.bias),
-  ]
-}
-
-extension OneHot: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("oneHotVectorSize", \.oneHotVectorSize),
-    .int("axis", \.axis),
-    .float("onValue", \.onValue),
-    .float("offValue", \.offValue),
-  ]
-}
-
-extension Gather {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
@@ -105,7 +20,14 @@ extension Gather {
   }
 }
 
-extension GatherND {
+/// Parts of the first input at the places that the last axis of the second one holds.
+package struct GatherND: ArrayLayer, ParameterlessLayer {
+  package static let inputCount = 2...2
+
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let places = inputs[1]
@@ -118,56 +40,93 @@ extension GatherND {
   }
 }
 
-extension GatherAlongAxis {
+/// Element (…, k, …) of the first input for each k = second input (…, i, …).
+package struct GatherAlongAxis: ArrayLayer {
+  package static let inputCount = 2...2
+
+  /// May count from the end.
+  package var axis = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.int("axis", \.axis)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    guard inputs[1].count == shape.count,
-      shape.indices.allSatisfy({ $0 == axis || shape[$0] == inputs[1][$0] })
-    else {
-      throw ModelError(
-        .malformed, "shapes \(inputs) differ in more than the axis \(axis)", field: "input")
-    }
+    try require(
+      inputs[1].count == shape.count
+        && (shape.indices.allSatisfy({ $0 == axis || shape[$0] == inputs[1][$0] })),
+      "shapes \(inputs) differ in more than the axis \(axis)", field: "input")
     return [try ArrayShape.checked(inputs[1])]
   }
 }
 
-extension EmbeddingND {
+/// out[…, o] = weights[o, in[…]] + bias[o]; the input's last axis has the length 1 and goes.
+package struct EmbeddingND: ArrayLayer {
+  package static let minimumRank = 2
+
+  package var vocabSize = 0
+  package var embeddingSize = 0
+  package var hasBias = false
+  /// `[embeddingSize, vocabSize]`
+  package var matrix: Weights?
+  package var bias: Weights?
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .int("vocabSize", \.vocabSize),
+    .int("embeddingSize", \.embeddingSize),
+    .bool("hasBias", \.hasBias),
+    .weights("weights", \.matrix) { [$0.embeddingSize, $0.vocabSize] },
+    .weights("bias", \.bias, isNeeded: \.hasBias) { [$0.embeddingSize] },
+  ]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
-    guard shape.last == 1 else {
-      throw ModelError(
-        .malformed, "an input of shape \(shape), a last axis of length 1 is needed", field: "input")
-    }
+    try require(
+      shape.last == 1, "an input of shape \(shape), a last axis of length 1 is needed",
+      field: "input")
     return [try ArrayShape.checked(shape.dropLast() + [embeddingSize])]
   }
 
-  package var weights: [NamedWeights] {
-    named(("weights", matrix), ("bias", bias)) {
-      $0 == "bias" ? [embeddingSize] : [embeddingSize, vocabSize]
-    }
+  package func check(_ faults: inout Faults) {
+    faults.require(vocabSize > 0, "vocabSize", "0")
+    faults.require(embeddingSize > 0, "embeddingSize", "0")
   }
 }
 
-extension OneHot {
+/// `onValue` at the place that the input holds along a new axis, elsewhere `offValue`.
+package struct OneHot: ArrayLayer {
+  package static let specificationVersion = 5
+
+  package var oneHotVectorSize = 0
+  /// Of the output; may count from the end.
+  package var axis = 0
+  package var onValue: Float = 0
+  package var offValue: Float = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .int("oneHotVectorSize", \.oneHotVectorSize),
+    .int("axis", \.axis),
+    .float("onValue", \.onValue),
+    .float("offValue", \.offValue),
+  ]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count + 1)
     shape.insert(oneHotVectorSize, at: axis)
     return [try ArrayShape.checked(shape)]
   }
-}
 
-extension EmbeddingND: CheckedParameters {
-  func check(_ faults: inout Faults) {
-    faults.require(vocabSize > 0, "vocabSize", "0")
-    faults.require(embeddingSize > 0, "embeddingSize", "0")
-    faults.requireWeights(("weights", matrix), ("bias", bias, hasBias))
-  }
-}
-
-extension OneHot: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(oneHotVectorSize > 0, "oneHotVectorSize", "\(oneHotVectorSize)")
   }
 }

@@ -1,9 +1,5 @@
 /// a or b, as 1 and 0; every value but 0 counts as true.
 package struct LogicalOr: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "logicalOr"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -11,10 +7,6 @@ package struct LogicalOr: BroadcastingLayer, ParameterlessLayer {
 
 /// Either a or b, as 1 and 0; every value but 0 counts as true.
 package struct LogicalXor: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "logicalXor"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -22,8 +14,6 @@ package struct LogicalXor: BroadcastingLayer, ParameterlessLayer {
 
 /// Not a, as 1 and 0; every value but 0 counts as true.
 package struct LogicalNot: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "logicalNot"
-  package static let specificationVersion = 4
   package static let inputCount = 1...1
 
   package var unknownFields = UnknownFields()
@@ -33,10 +23,6 @@ package struct LogicalNot: BroadcastingLayer, ParameterlessLayer {
 
 /// a and b, as 1 and 0; every value but 0 counts as true.
 package struct LogicalAnd: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "logicalAnd"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -44,8 +30,6 @@ package struct LogicalAnd: BroadcastingLayer, ParameterlessLayer {
 
 /// a where the condition is not 0, elsewhere b; inputs condition, a, b.
 package struct WhereBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let typeName = "whereBroadcastable"
-  package static let specificationVersion = 4
   package static let inputCount = 3...3
 
   package var unknownFields = UnknownFields()

@@ -7,9 +7,8 @@ import TensorCore
 /// the boxes kept `[B, maxBoxes, 4]`, their scores `[B, maxBoxes, C]`, their places `[B, maxBoxes]`
 /// and their number `[B]`; what is left over is 0, and −1 among the places. The best box is always
 /// kept.
-package struct NonMaximumSuppression: LayerParameters {
+package struct NonMaximumSuppression: ArrayLayer {
   package static let typeName = "NonMaximumSuppression"
-  package static let specificationVersion = 4
   package static let inputCount = 2...5
   package static let outputCount = 4...4
 
@@ -23,18 +22,14 @@ package struct NonMaximumSuppression: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension NonMaximumSuppression: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .float("iouThreshold", \.iouThreshold),
     .float("scoreThreshold", \.scoreThreshold),
     .int("maxBoxes", \.maxBoxes),
     .bool("perClassSuppression", \.perClassSuppression),
   ]
-}
 
-extension NonMaximumSuppression {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let boxes = try arrayInput(inputs)
     guard inputs.count == 2 else {
@@ -43,11 +38,9 @@ extension NonMaximumSuppression {
         hint: "set iouThreshold, scoreThreshold and maxBoxes")
     }
     let scores = inputs[1]
-    guard boxes.count == 3, scores.count == 3, boxes[2] == 4, boxes[..<2] == scores[..<2] else {
-      throw ModelError(
-        .malformed, "boxes and scores of shapes \(inputs), [B, N, 4] and [B, N, C] are needed",
-        field: "input")
-    }
+    try require(
+      boxes.count == 3 && scores.count == 3 && boxes[2] == 4 && boxes[..<2] == scores[..<2],
+      "boxes and scores of shapes \(inputs), [B, N, 4] and [B, N, C] are needed", field: "input")
     let (batch, count) = (boxes[0], maxBoxes)
     return [
       try ArrayShape.checked([batch, count, 4], "maxBoxes"),
@@ -55,10 +48,8 @@ extension NonMaximumSuppression {
       try ArrayShape.checked([batch, count], "maxBoxes"), [batch],
     ]
   }
-}
 
-extension NonMaximumSuppression: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(maxBoxes > 0, "maxBoxes", "\(maxBoxes)")
   }
 }

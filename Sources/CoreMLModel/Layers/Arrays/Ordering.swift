@@ -1,10 +1,7 @@
 import TensorCore
 
 /// The place of the largest element along an axis, the first one of equals.
-package struct ArgMax: LayerParameters {
-  package static let typeName = "argMax"
-  package static let specificationVersion = 4
-
+package struct ArgMax: ArrayLayer {
   /// May count from the end.
   package var axis = 0
   /// Whether the axis goes; otherwise it stays with length 1.
@@ -12,13 +9,16 @@ package struct ArgMax: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [.int("axis", \.axis), .bool("removeDim", \.removeDim)]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    try extremum(inputs, axis, removeDim)
+  }
 }
 
 /// The place of the smallest element along an axis, the first one of equals.
-package struct ArgMin: LayerParameters {
-  package static let typeName = "argMin"
-  package static let specificationVersion = 4
-
+package struct ArgMin: ArrayLayer {
   /// May count from the end.
   package var axis = 0
   /// Whether the axis goes; otherwise it stays with length 1.
@@ -26,13 +26,17 @@ package struct ArgMin: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [.int("axis", \.axis), .bool("removeDim", \.removeDim)]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    try extremum(inputs, axis, removeDim)
+  }
 }
 
 /// The K largest (or smallest) elements along an axis in descending (ascending) order, and their
 /// places.
-package struct TopK: LayerParameters {
-  package static let typeName = "topK"
-  package static let specificationVersion = 4
+package struct TopK: ArrayLayer {
   package static let outputCount = 1...2
 
   /// May count from the end.
@@ -43,11 +47,26 @@ package struct TopK: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [
+    .int("axis", \.axis),
+    .int("K", \.count),
+    .bool("useBottomK", \.useBottomK),
+  ]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try arrayInput(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    try require(
+      count > 0 && count <= shape[axis], "\(count) of \(shape[axis]) elements", field: "K")
+    shape[axis] = count
+    shape = try ArrayShape.checked(shape)
+    return [shape, shape]
+  }
 }
 
 /// The places of the elements along an axis, in ascending or descending order of the elements.
-package struct ArgSort: LayerParameters {
-  package static let typeName = "argSort"
+package struct ArgSort: ArrayLayer {
   package static let specificationVersion = 5
 
   package var axis = 0
@@ -55,11 +74,14 @@ package struct ArgSort: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package static let fields: Fields = [.int("axis", \.axis), .bool("descending", \.descending)]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
 }
 
 /// The sums of the elements up to each along an axis.
-package struct CumSum: LayerParameters {
-  package static let typeName = "cumSum"
+package struct CumSum: ArrayLayer {
   package static let specificationVersion = 5
 
   /// May count from the end.
@@ -71,43 +93,14 @@ package struct CumSum: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-extension ArgMax: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("axis", \.axis),
-    .bool("removeDim", \.removeDim),
-  ]
-}
-
-extension ArgMin: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("axis", \.axis),
-    .bool("removeDim", \.removeDim),
-  ]
-}
-
-extension TopK: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("axis", \.axis),
-    .int("K", \.count),
-    .bool("useBottomK", \.useBottomK),
-  ]
-}
-
-extension ArgSort: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("axis", \.axis),
-    .bool("descending", \.descending),
-  ]
-}
-
-extension CumSum: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .int("axis", \.axis),
     .bool("excludeFinalSum", \.excludeFinalSum),
     .bool("reverse", \.reverse),
   ]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
 }
 
 extension LayerParameters {
@@ -118,43 +111,4 @@ extension LayerParameters {
     if removes, shape.count > 1 { shape.remove(at: axis) }
     return [try ArrayShape.checked(shape)]
   }
-
-  fileprivate func sameShape(_ inputs: [[Int]], _ axis: Int) throws -> [[Int]] {
-    let shape = try ArrayShape.checked(try arrayInput(inputs))
-    _ = try ArrayShape.axis(axis, rank: shape.count)
-    return [shape]
-  }
-}
-
-extension ArgMax {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try extremum(inputs, axis, removeDim)
-  }
-}
-
-extension ArgMin {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try extremum(inputs, axis, removeDim)
-  }
-}
-
-extension TopK {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    var shape = try arrayInput(inputs)
-    let axis = try ArrayShape.axis(axis, rank: shape.count)
-    guard count > 0, count <= shape[axis] else {
-      throw ModelError(.malformed, "\(count) of \(shape[axis]) elements", field: "K")
-    }
-    shape[axis] = count
-    shape = try ArrayShape.checked(shape)
-    return [shape, shape]
-  }
-}
-
-extension ArgSort {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
-}
-
-extension CumSum {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
 }

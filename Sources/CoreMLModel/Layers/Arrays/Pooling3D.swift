@@ -1,7 +1,7 @@
 import TensorCore
 
 /// Maximum or average over windows of `[B, C, D, H, W]`.
-package struct Pooling3D: LayerParameters {
+package struct Pooling3D: ArrayLayer {
   package enum PoolingType: Int, Sendable, CaseIterable {
     case max = 0
     case average = 1
@@ -36,24 +36,8 @@ package struct Pooling3D: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// Maximum or average over D, H and W of `[B, C, D, H, W]`, which become 1.
-package struct GlobalPooling3D: LayerParameters {
-  package typealias PoolingType = Pooling3D.PoolingType
-
-  package static let typeName = "globalPooling3d"
-  package static let specificationVersion = 5
-  package static let minimumRank = 5
-
-  package var type = PoolingType.max
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension Pooling3D: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .value("type", \.type),
     .int("kernelDepth", \.kernelDepth),
     .int("kernelHeight", \.kernelHeight),
@@ -70,13 +54,7 @@ extension Pooling3D: EncodedMessage {
     .int("customPaddingRight", \.customPaddingRight),
     .bool("countExcludePadding", \.countExcludePadding),
   ]
-}
 
-extension GlobalPooling3D: EncodedMessage {
-  static let fields: [Field<Self>] = [.value("type", \.type)]
-}
-
-extension Pooling3D {
   /// The window along D, H and W for an input of these sizes.
   package func windows(_ size: [Int]) throws -> [AxisWindow] {
     let kernels = [kernelDepth, kernelHeight, kernelWidth]
@@ -87,10 +65,9 @@ extension Pooling3D {
     ]
     return try (0..<3).map { axis in
       let padding = paddingType == .custom ? custom[axis] : (0, 0)
-      guard max(padding.0, padding.1) < max(1, kernels[axis]) else {
-        throw ModelError(
-          .malformed, "\(padding) around windows of \(kernels[axis])", field: "customPadding")
-      }
+      try require(
+        max(padding.0, padding.1) < max(1, kernels[axis]),
+        "\(padding) around windows of \(kernels[axis])", field: "customPadding")
       return try AxisWindow(
         kernel: kernels[axis], stride: strides[axis], dilation: 1, padding: padding,
         isSame: paddingType == .same, size: size[axis])
@@ -99,31 +76,39 @@ extension Pooling3D {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
-    guard shape.count == 5 else {
-      throw ModelError(
-        .malformed, "an input of shape \(shape), [B, C, D, H, W] is needed", field: "input")
-    }
+    try require(
+      shape.count == 5, "an input of shape \(shape), [B, C, D, H, W] is needed", field: "input")
     return [
       try ArrayShape.checked(shape[..<2] + (try windows(Array(shape[2...])).map(\.output)))
     ]
   }
-}
 
-extension GlobalPooling3D {
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    let shape = try arrayInput(inputs)
-    guard shape.count == 5 else {
-      throw ModelError(
-        .malformed, "an input of shape \(shape), [B, C, D, H, W] is needed", field: "input")
-    }
-    return [try ArrayShape.checked(shape[..<2] + [1, 1, 1])]
-  }
-}
-
-extension Pooling3D: CheckedParameters {
-  func check(_ faults: inout Faults) {
+  package func check(_ faults: inout Faults) {
     faults.require(
       min(kernelDepth, kernelHeight, kernelWidth) > 0, "kernelDepth",
       "windows of \(kernelDepth) × \(kernelHeight) × \(kernelWidth)")
+  }
+}
+
+/// Maximum or average over D, H and W of `[B, C, D, H, W]`, which become 1.
+package struct GlobalPooling3D: ArrayLayer {
+  package typealias PoolingType = Pooling3D.PoolingType
+
+  package static let typeName = "globalPooling3d"
+  package static let specificationVersion = 5
+  package static let minimumRank = 5
+
+  package var type = PoolingType.max
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.value("type", \.type)]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try arrayInput(inputs)
+    try require(
+      shape.count == 5, "an input of shape \(shape), [B, C, D, H, W] is needed", field: "input")
+    return [try ArrayShape.checked(shape[..<2] + [1, 1, 1])]
   }
 }

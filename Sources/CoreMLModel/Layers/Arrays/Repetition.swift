@@ -1,99 +1,47 @@
 import TensorCore
 
 /// The input, repeated along axes of length 1 to a shape.
-package struct BroadcastToStatic: LayerParameters {
-  package static let typeName = "broadcastToStatic"
-  package static let specificationVersion = 4
-
+package struct BroadcastToStatic: ArrayLayer {
   package var targetShape: [Int] = []
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// The first input, repeated along axes of length 1 to the second one's shape.
-package struct BroadcastToLike: ParameterlessLayer {
-  package static let typeName = "broadcastToLike"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
+  package static let fields: Fields = [.ints("targetShape", \.targetShape)]
 
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// The input, `reps[axis]` times along each axis.
-package struct Tile: LayerParameters {
-  package static let typeName = "tile"
-  package static let specificationVersion = 4
-
-  /// Aligned at the last axis; axes that it does not name are not repeated.
-  package var reps: [Int] = []
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// A value round the input.
-package struct ConstantPad: LayerParameters {
-  package static let typeName = "constantPad"
-  package static let specificationVersion = 4
-
-  package var value: Float = 0
-  /// Before and after each axis; in `padToGivenOutputSizeMode` the least lengths, of which a 0
-  /// leaves an axis as it is: for axis i the first number of the pair i, padding in front, or the
-  /// second, padding at the end.
-  package var padAmounts: [Int] = []
-  package var padToGivenOutputSizeMode = false
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension BroadcastToStatic: EncodedMessage {
-  static let fields: [Field<Self>] = [.ints("targetShape", \.targetShape)]
-}
-
-extension Tile: EncodedMessage {
-  static let fields: [Field<Self>] = [.ints("reps", \.reps)]
-}
-
-extension ConstantPad: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .float("value", \.value),
-    .ints("padAmounts", \.padAmounts),
-    .bool("padToGivenOutputSizeMode", \.padToGivenOutputSizeMode),
-  ]
-}
-
-extension ArrayShape {
-  /// `target`, to which `shape` must stretch.
-  static func stretched(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
-    guard try broadcast([shape, target]) == target else {
-      throw ModelError(.malformed, "\(shape) does not stretch to \(target)", field: field)
-    }
-    return try checked(target, field)
-  }
-}
-
-extension BroadcastToStatic {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [try ArrayShape.stretched(try arrayInput(inputs), to: targetShape, "targetShape")]
   }
 }
 
-extension BroadcastToLike {
+/// The first input, repeated along axes of length 1 to the second one's shape.
+package struct BroadcastToLike: ArrayLayer, ParameterlessLayer {
+  package static let inputCount = 2...2
+
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [try ArrayShape.stretched(try arrayInput(inputs), to: inputs[1], "input")]
   }
 }
 
-extension Tile {
+/// The input, `reps[axis]` times along each axis.
+package struct Tile: ArrayLayer {
+  /// Aligned at the last axis; axes that it does not name are not repeated.
+  package var reps: [Int] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.ints("reps", \.reps)]
+
   /// The count for each axis of the input.
   package func repetitions(rank: Int) throws -> [Int] {
-    guard reps.count <= rank, reps.allSatisfy({ $0 > 0 }) else {
-      throw ModelError(.malformed, "\(reps) for an input of rank \(rank)", field: "reps")
-    }
+    try require(
+      reps.count <= rank && reps.allSatisfy({ $0 > 0 }), "\(reps) for an input of rank \(rank)",
+      field: "reps")
     return [Int](repeating: 1, count: rank - reps.count) + reps
   }
 
@@ -108,16 +56,30 @@ extension Tile {
   }
 }
 
-extension ConstantPad {
+/// A value round the input.
+package struct ConstantPad: ArrayLayer {
+  package var value: Float = 0
+  /// Before and after each axis; in `padToGivenOutputSizeMode` the least lengths, of which a 0
+  /// leaves an axis as it is: for axis i the first number of the pair i, padding in front, or the
+  /// second, padding at the end.
+  package var padAmounts: [Int] = []
+  package var padToGivenOutputSizeMode = false
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .float("value", \.value),
+    .ints("padAmounts", \.padAmounts),
+    .bool("padToGivenOutputSizeMode", \.padToGivenOutputSizeMode),
+  ]
+
   /// What is added before and after each axis of `shape`.
   package func amounts(_ shape: [Int]) throws -> [(before: Int, after: Int)] {
-    guard padAmounts.count == 2 * shape.count,
-      padAmounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension })
-    else {
-      throw ModelError(
-        .malformed, "\(padAmounts), two amounts for each of \(shape.count) axes are needed",
-        field: "padAmounts")
-    }
+    try require(
+      padAmounts.count == 2 * shape.count
+        && padAmounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }),
+      "\(padAmounts), two amounts for each of \(shape.count) axes are needed", field: "padAmounts")
     return shape.indices.map { axis in
       let (before, after) = (padAmounts[2 * axis], padAmounts[2 * axis + 1])
       guard padToGivenOutputSizeMode else { return (before, after) }
@@ -133,5 +95,14 @@ extension ConstantPad {
           try checkedSum([$0, $1.before, $1.after], limit: Limits.dimension)
         }, "padAmounts")
     ]
+  }
+}
+
+extension ArrayShape {
+  /// `target`, to which `shape` must stretch.
+  static func stretched(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
+    try require(
+      broadcast([shape, target]) == target, "\(shape) does not stretch to \(target)", field: field)
+    return try checked(target, field)
   }
 }

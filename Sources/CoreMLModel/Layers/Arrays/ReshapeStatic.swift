@@ -1,144 +1,62 @@
 import TensorCore
 
 /// The same elements under another shape; one size may be −1.
-package struct ReshapeStatic: LayerParameters {
-  package static let typeName = "reshapeStatic"
-  package static let specificationVersion = 4
-
+package struct ReshapeStatic: ArrayLayer {
   package var targetShape: [Int] = []
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// The same elements under another shape of the same rank: 0 keeps a size, one may be −1.
-package struct RankPreservingReshape: LayerParameters {
-  package static let typeName = "rankPreservingReshape"
-  package static let specificationVersion = 4
+  package static let fields: Fields = [.ints("targetShape", \.targetShape)]
 
-  package var targetShape: [Int] = []
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// The first input's elements under the second one's shape.
-package struct ReshapeLike: ParameterlessLayer {
-  package static let typeName = "reshapeLike"
-  package static let specificationVersion = 4
-  package static let inputCount = 2...2
-
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// To two axes: those before `axis`, and the others.
-package struct FlattenTo2D: LayerParameters {
-  package static let typeName = "flattenTo2D"
-  package static let specificationVersion = 4
-
-  /// May count from the end.
-  package var axis = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// New axes of length 1, at these places of the output.
-package struct ExpandDims: LayerParameters {
-  package static let typeName = "expandDims"
-  package static let specificationVersion = 4
-
-  /// May count from the end of the output.
-  package var axes: [Int] = []
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// Without these axes of length 1, or without all of them; a last one stays.
-package struct Squeeze: LayerParameters {
-  package static let typeName = "squeeze"
-  package static let specificationVersion = 4
-
-  /// May count from the end.
-  package var axes: [Int] = []
-  package var squeezeAll = false
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension ReshapeStatic: EncodedMessage {
-  static let fields: [Field<Self>] = [.ints("targetShape", \.targetShape)]
-}
-
-extension RankPreservingReshape: EncodedMessage {
-  static let fields: [Field<Self>] = [.ints("targetShape", \.targetShape)]
-}
-
-extension FlattenTo2D: EncodedMessage {
-  static let fields: [Field<Self>] = [.int("axis", \.axis)]
-}
-
-extension ExpandDims: EncodedMessage {
-  static let fields: [Field<Self>] = [.ints("axes", \.axes)]
-}
-
-extension Squeeze: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .ints("axes", \.axes),
-    .bool("squeezeAll", \.squeezeAll),
-  ]
-}
-
-extension ArrayShape {
-  /// `target` with its −1 filled in for the elements of `shape`.
-  static func reshaped(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
-    let count = try checkedProduct(shape, limit: Limits.tensorElements)
-    let open = target.indices.filter { target[$0] == -1 }
-    guard open.count <= 1, target.allSatisfy({ $0 == -1 || $0 > 0 }) else {
-      throw ModelError(
-        .malformed, "\(target), positive sizes and at most one −1 are needed", field: field)
-    }
-    var result = target
-    let known = try checkedProduct(target.filter { $0 != -1 }, limit: Limits.tensorElements)
-    if let axis = open.first { result[axis] = count / known }
-    guard try checkedProduct(result, limit: Limits.tensorElements) == count else {
-      throw ModelError(
-        .malformed, "\(target) does not hold the \(count) elements of \(shape)", field: field)
-    }
-    return try checked(result, field)
-  }
-}
-
-extension ReshapeStatic {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     [try ArrayShape.reshaped(try arrayInput(inputs), to: targetShape, "targetShape")]
   }
 }
 
-extension RankPreservingReshape {
+/// The same elements under another shape of the same rank: 0 keeps a size, one may be −1.
+package struct RankPreservingReshape: ArrayLayer {
+  package var targetShape: [Int] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.ints("targetShape", \.targetShape)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
-    guard targetShape.count == shape.count else {
-      throw ModelError(
-        .malformed, "\(targetShape) for an input of rank \(shape.count)", field: "targetShape")
-    }
+    try require(
+      targetShape.count == shape.count, "\(targetShape) for an input of rank \(shape.count)",
+      field: "targetShape")
     let target = zip(targetShape, shape).map { $0 == 0 ? $1 : $0 }
     return [try ArrayShape.reshaped(shape, to: target, "targetShape")]
   }
 }
 
-extension ReshapeLike {
+/// The first input's elements under the second one's shape.
+package struct ReshapeLike: ArrayLayer, ParameterlessLayer {
+  package static let inputCount = 2...2
+
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     return [try ArrayShape.reshaped(shape, to: inputs[1], "input")]
   }
 }
 
-extension FlattenTo2D {
+/// To two axes: those before `axis`, and the others.
+package struct FlattenTo2D: ArrayLayer {
+  /// May count from the end.
+  package var axis = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.int("axis", \.axis)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     // The place behind the last axis is possible, too.
@@ -152,14 +70,21 @@ extension FlattenTo2D {
   }
 }
 
-extension ExpandDims {
+/// New axes of length 1, at these places of the output.
+package struct ExpandDims: ArrayLayer {
+  /// May count from the end of the output.
+  package var axes: [Int] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.ints("axes", \.axes)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let rank = shape.count + axes.count
-    guard rank <= Limits.rank else {
-      throw ModelError(
-        .malformed, "a result of rank \(rank), \(Limits.rank) is the most", field: "axes")
-    }
+    try require(
+      rank <= Limits.rank, "a result of rank \(rank), \(Limits.rank) is the most", field: "axes")
     let places = try ArrayShape.axes(axes, rank: rank)
     var sizes = shape.makeIterator()
     return [
@@ -168,17 +93,44 @@ extension ExpandDims {
   }
 }
 
-extension Squeeze {
+/// Without these axes of length 1, or without all of them; a last one stays.
+package struct Squeeze: ArrayLayer {
+  /// May count from the end.
+  package var axes: [Int] = []
+  package var squeezeAll = false
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.ints("axes", \.axes), .bool("squeezeAll", \.squeezeAll)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let dropped =
       squeezeAll
       ? shape.indices.filter { shape[$0] == 1 } : try ArrayShape.axes(axes, rank: shape.count)
-    guard dropped.allSatisfy({ shape[$0] == 1 }) else {
-      throw ModelError(
-        .malformed, "the axes \(axes) of \(shape) are not all of length 1", field: "axes")
-    }
+    try require(
+      dropped.allSatisfy({ shape[$0] == 1 }),
+      "the axes \(axes) of \(shape) are not all of length 1", field: "axes")
     let kept = shape.indices.filter { !dropped.contains($0) }.map { shape[$0] }
     return [try ArrayShape.checked(kept.isEmpty ? [1] : kept)]
+  }
+}
+
+extension ArrayShape {
+  /// `target` with its −1 filled in for the elements of `shape`.
+  static func reshaped(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    let open = target.indices.filter { target[$0] == -1 }
+    try require(
+      open.count <= 1 && (target.allSatisfy({ $0 == -1 || $0 > 0 })),
+      "\(target), positive sizes and at most one −1 are needed", field: field)
+    var result = target
+    let known = try checkedProduct(target.filter { $0 != -1 }, limit: Limits.tensorElements)
+    if let axis = open.first { result[axis] = count / known }
+    try require(
+      checkedProduct(result, limit: Limits.tensorElements) == count,
+      "\(target) does not hold the \(count) elements of \(shape)", field: field)
+    return try checked(result, field)
   }
 }

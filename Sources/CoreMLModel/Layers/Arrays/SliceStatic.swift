@@ -11,13 +11,31 @@ package struct AxisRange: Sendable, Equatable {
     self.step = step
     self.count = count
   }
+
+  /// The elements of numpy's slice `[begin:end:stride]` of an axis.
+  ///
+  /// - Throws: where there are none.
+  package init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
+    try require(
+      stride != 0 && stride != .min, "a stride of \(stride)", field: "strides")
+    func bounded(_ place: Int) -> Int {
+      let (sum, overflow) = place.addingReportingOverflow(length)
+      let counted = place >= 0 ? place : overflow ? -1 : sum
+      return stride > 0 ? min(max(counted, 0), length) : min(max(counted, -1), length - 1)
+    }
+    let first = begin.map(bounded) ?? (stride > 0 ? 0 : length - 1)
+    let last = end.map(bounded) ?? (stride > 0 ? length : -1)
+    let distance = stride > 0 ? last - first : first - last
+    try require(
+      distance > 0, "no elements from \(first) to \(last) by \(stride)", field: "endIds")
+    start = first
+    step = stride
+    count = (distance - 1) / abs(stride) + 1
+  }
 }
 
 /// A part of the input along each axis, as numpy's slices.
-package struct SliceStatic: LayerParameters {
-  package static let typeName = "sliceStatic"
-  package static let specificationVersion = 4
-
+package struct SliceStatic: ArrayLayer {
   /// May count from the end.
   package var beginIds: [Int] = []
   /// Where set, the part begins where the axis does (at its end for a negative stride).
@@ -33,36 +51,8 @@ package struct SliceStatic: LayerParameters {
   package var unknownFields = UnknownFields()
 
   package init() {}
-}
 
-/// The input backwards along the axes that are set.
-package struct Reverse: LayerParameters {
-  package static let typeName = "reverse"
-  package static let specificationVersion = 4
-
-  /// One for each axis.
-  package var reverseDim: [Bool] = []
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-/// Overlapping windows of an axis, side by side along a new axis behind it.
-package struct SlidingWindows: LayerParameters {
-  package static let typeName = "slidingWindows"
-  package static let specificationVersion = 4
-
-  /// May count from the end.
-  package var axis = 0
-  package var windowSize = 0
-  package var step = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
-
-extension SliceStatic: EncodedMessage {
-  static let fields: [Field<Self>] = [
+  package static let fields: Fields = [
     .ints("beginIds", \.beginIds),
     .bools("beginMasks", \.beginMasks),
     .ints("endIds", \.endIds),
@@ -70,21 +60,7 @@ extension SliceStatic: EncodedMessage {
     .ints("strides", \.strides),
     .bools("squeezeMasks", \.squeezeMasks),
   ]
-}
 
-extension Reverse: EncodedMessage {
-  static let fields: [Field<Self>] = [.bools("reverseDim", \.reverseDim)]
-}
-
-extension SlidingWindows: EncodedMessage {
-  static let fields: [Field<Self>] = [
-    .int("axis", \.axis),
-    .int("windowSize", \.windowSize),
-    .int("step", \.step),
-  ]
-}
-
-extension SliceStatic {
   package var requiredSpecificationVersion: Int { squeezeMasks.contains(true) ? 5 : 4 }
 
   /// The elements of each axis of `shape`.
@@ -98,11 +74,9 @@ extension SliceStatic {
       throw ModelError(
         .malformed, "\(count) values for an input of rank \(rank)", field: field)
     }
-    guard squeezeMasks.isEmpty || squeezeMasks.count == rank else {
-      throw ModelError(
-        .malformed, "\(squeezeMasks.count) values for an input of rank \(rank)",
-        field: "squeezeMasks")
-    }
+    try require(
+      squeezeMasks.isEmpty || squeezeMasks.count == rank,
+      "\(squeezeMasks.count) values for an input of rank \(rank)", field: "squeezeMasks")
     return try shape.indices.map { axis in
       if squeezeMasks.count == rank, squeezeMasks[axis] {
         let start = beginMasks[axis] ? 0 : beginIds[axis]
@@ -122,53 +96,47 @@ extension SliceStatic {
   }
 }
 
-extension AxisRange {
-  /// The elements of numpy's slice `[begin:end:stride]` of an axis.
-  ///
-  /// - Throws: where there are none.
-  package init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
-    guard stride != 0, stride != .min else {
-      throw ModelError(.malformed, "a stride of \(stride)", field: "strides")
-    }
-    func bounded(_ place: Int) -> Int {
-      let (sum, overflow) = place.addingReportingOverflow(length)
-      let counted = place >= 0 ? place : overflow ? -1 : sum
-      return stride > 0 ? min(max(counted, 0), length) : min(max(counted, -1), length - 1)
-    }
-    let first = begin.map(bounded) ?? (stride > 0 ? 0 : length - 1)
-    let last = end.map(bounded) ?? (stride > 0 ? length : -1)
-    let distance = stride > 0 ? last - first : first - last
-    guard distance > 0 else {
-      throw ModelError(
-        .malformed, "no elements from \(first) to \(last) by \(stride)", field: "endIds")
-    }
-    start = first
-    step = stride
-    count = (distance - 1) / abs(stride) + 1
-  }
-}
+/// The input backwards along the axes that are set.
+package struct Reverse: ArrayLayer {
+  /// One for each axis.
+  package var reverseDim: [Bool] = []
+  package var unknownFields = UnknownFields()
 
-extension Reverse {
+  package init() {}
+
+  package static let fields: Fields = [.bools("reverseDim", \.reverseDim)]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try ArrayShape.checked(try arrayInput(inputs))
-    guard reverseDim.count == shape.count else {
-      throw ModelError(
-        .malformed, "\(reverseDim.count) values for an input of rank \(shape.count)",
-        field: "reverseDim")
-    }
+    try require(
+      reverseDim.count == shape.count,
+      "\(reverseDim.count) values for an input of rank \(shape.count)", field: "reverseDim")
     return [shape]
   }
 }
 
-extension SlidingWindows {
+/// Overlapping windows of an axis, side by side along a new axis behind it.
+package struct SlidingWindows: ArrayLayer {
+  /// May count from the end.
+  package var axis = 0
+  package var windowSize = 0
+  package var step = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .int("axis", \.axis),
+    .int("windowSize", \.windowSize),
+    .int("step", \.step),
+  ]
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    guard windowSize > 0, windowSize <= shape[axis], step > 0 else {
-      throw ModelError(
-        .malformed, "windows of \(windowSize) every \(step) along an axis of \(shape[axis])",
-        field: "windowSize")
-    }
+    try require(
+      windowSize > 0 && windowSize <= shape[axis] && step > 0,
+      "windows of \(windowSize) every \(step) along an axis of \(shape[axis])", field: "windowSize")
     let count = (shape[axis] - windowSize) / step + 1
     shape[axis] = windowSize
     shape.insert(count, at: axis)

@@ -2,134 +2,94 @@ import CoreMLModel
 import LibC
 import TensorCore
 
-extension AxesReductionLayer where Self: ReferenceLayer {
-  /// A function of the reduced elements of each place.
-  fileprivate func reduced(
-    _ inputs: [ReferenceTensor], _ function: ([Double]) -> Double
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+/// A twin that is a function of the elements along the reduced axes.
+protocol ReductionTwin: ReferenceFormula, AxesReductionLayer {
+  func twin(_ values: [Double]) -> Double
+}
+
+extension ReductionTwin {
+  /// The elements of the input fall, in their order, into one group for each place along the other
+  /// axes.
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
-    let axes = try reducedAxes(rank: input.shape.count)
-    let kept = input.shape.indices.map { axes.contains($0) ? 1 : input.shape[$0] }
-    let part = input.shape.indices.map { axes.contains($0) ? input.shape[$0] : 1 }
-    let result = ReferenceTensor.indexed(kept) { index in
-      function(
-        ReferenceTensor.indexed(part) { place in
-          input[index: zip(index, place).map { $0 + $1 }]
-        }.elements)
+    let rank = input.shape.count
+    let isReduced = (0..<rank).map { axis in
+      reduceAll || axes.isEmpty || axes.contains(axis) || axes.contains(axis - rank)
     }
-    return [result.reshaped(shape)]
-  }
-}
-
-extension ReduceL1: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { $0.reduce(0) { $0 + abs($1) } }
-  }
-}
-
-extension ReduceL2: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { $0.reduce(0) { $0 + $1 * $1 }.squareRoot() }
-  }
-}
-
-extension ReduceMax: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { $0.dropFirst().reduce($0[0]) { Swift.max($0, $1) } }
-  }
-}
-
-extension ReduceMin: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { $0.dropFirst().reduce($0[0]) { Swift.min($0, $1) } }
-  }
-}
-
-extension ReduceSum: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { $0.reduce(0, +) }
-  }
-}
-
-extension ReduceProd: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { $0.reduce(1, *) }
-  }
-}
-
-extension ReduceMean: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { $0.reduce(0, +) / Double($0.count) }
-  }
-}
-
-extension ReduceLogSum: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { log($0.reduce(0, +)) }
-  }
-}
-
-extension ReduceSumSquare: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { $0.reduce(0) { $0 + $1 * $1 } }
-  }
-}
-
-extension ReduceLogSumExp: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try reduced(inputs) { values in
-      let largest = values.max() ?? 0
-      return largest + log(values.reduce(0) { $0 + exp($1 - largest) })
+    var groups: [[Int]: [Double]] = [:]
+    _ = ReferenceTensor.indexed(input.shape) { index in
+      let place = zip(index, isReduced).map { $1 ? 0 : $0 }
+      groups[place, default: []].append(input[index: index])
+      return 0
     }
+    let kept = zip(input.shape, isReduced).map { $1 ? 1 : $0 }
+    let result = ReferenceTensor.indexed(kept) { twin(groups[$0] ?? []) }
+    return [result.reshaped(try outputShape(inputs))]
   }
 }
 
-extension SoftmaxND: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension ReduceL1: ReductionTwin {
+  func twin(_ values: [Double]) -> Double { values.reduce(0) { $0 + abs($1) } }
+}
+
+extension ReduceL2: ReductionTwin {
+  func twin(_ values: [Double]) -> Double { values.reduce(0) { $0 + $1 * $1 }.squareRoot() }
+}
+
+extension ReduceMax: ReductionTwin {
+  func twin(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.max) }
+}
+
+extension ReduceMin: ReductionTwin {
+  func twin(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.min) }
+}
+
+extension ReduceSum: ReductionTwin {
+  func twin(_ values: [Double]) -> Double { values.reduce(0, +) }
+}
+
+extension ReduceProd: ReductionTwin {
+  func twin(_ values: [Double]) -> Double { values.reduce(1, *) }
+}
+
+extension ReduceMean: ReductionTwin {
+  func twin(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
+}
+
+extension ReduceLogSum: ReductionTwin {
+  func twin(_ values: [Double]) -> Double { log(values.reduce(0, +)) }
+}
+
+extension ReduceSumSquare: ReductionTwin {
+  func twin(_ values: [Double]) -> Double { values.reduce(0) { $0 + $1 * $1 } }
+}
+
+extension ReduceLogSumExp: ReductionTwin {
+  func twin(_ values: [Double]) -> Double {
+    let largest = values.max() ?? 0
+    return largest + log(values.reduce(0) { $0 + exp($1 - largest) })
+  }
+}
+
+extension SoftmaxND: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     let input = inputs[0]
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        var place = index
-        let row = (0..<shape[axis]).map { position in
-          place[axis] = position
-          return input[index: place]
-        }
-        let largest = row.max() ?? 0
-        return exp(input[index: index] - largest) / row.reduce(0) { $0 + exp($1 - largest) }
+    return try arrayOutput(inputs) { index in
+      var place = index
+      let row = (0..<shape[axis]).map { position in
+        place[axis] = position
+        return input[index: place]
       }
-    ]
+      let largest = row.max() ?? 0
+      return exp(input[index: index] - largest) / row.reduce(0) { $0 + exp($1 - largest) }
+    }
   }
 }
 
-extension LayerNormalization: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension LayerNormalization: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let length = try checkedProduct(normalizedShape)
     let scale = try gamma.values(normalizedShape, "gamma")
@@ -149,17 +109,14 @@ extension LayerNormalization: ReferenceLayer {
   }
 }
 
-extension BatchedMatMul: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension BatchedMatMul: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let a = inputs[0]
     if inputs.count == 1 {
       let (depth, columns) = (weightMatrixFirstDimension, weightMatrixSecondDimension)
       let stored = try matrix.values([columns, depth], "weights")
-      let offsets =
-        hasBias ? try bias.values([columns], "bias") : [Float](repeating: 0, count: columns)
+      let offsets = try bias.biases(columns, areUsed: hasBias)
       return [
         ReferenceTensor.indexed(shape) { index in
           let column = index[index.count - 1]
@@ -171,21 +128,19 @@ extension BatchedMatMul: ReferenceLayer {
       ]
     }
     let b = inputs[1]
-    let depth = try matrixSizes([a.shape, b.shape]).depth
     let (isRow, isColumn) = (a.shape.count == 1, b.shape.count == 1)
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        var batch = index
-        let column = isColumn ? 0 : batch.removeLast()
-        let row = isRow || batch.isEmpty ? 0 : batch.removeLast()
-        if isRow, isColumn { batch = [] }
-        return (0..<depth).reduce(0) { sum, k in
-          let left = isRow ? [k] : transposeA ? [k, row] : [row, k]
-          let right = isColumn ? [k] : transposeB ? [column, k] : [k, column]
-          return sum + a.stretched(matrix: left, batch) * b.stretched(matrix: right, batch)
-        }
+    let depth = a.shape[a.shape.count - (transposeA && !isRow ? 2 : 1)]
+    return try arrayOutput(inputs) { index in
+      var batch = index
+      let column = isColumn ? 0 : batch.removeLast()
+      let row = isRow || batch.isEmpty ? 0 : batch.removeLast()
+      if isRow, isColumn { batch = [] }
+      return (0..<depth).reduce(0) { sum, k in
+        let left = isRow ? [k] : transposeA ? [k, row] : [row, k]
+        let right = isColumn ? [k] : transposeB ? [column, k] : [k, column]
+        return sum + a.stretched(matrix: left, batch) * b.stretched(matrix: right, batch)
       }
-    ]
+    }
   }
 }
 

@@ -1,204 +1,96 @@
 import CoreMLModel
 import LibC
-import TensorCore
 
-extension BroadcastingLayer where Self: ReferenceLayer {
-  /// A function of all inputs, from the first to the last.
-  fileprivate func folded(
-    _ inputs: [ReferenceTensor], _ function: (Double, Double) -> Double
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        inputs.dropFirst().reduce(inputs[0].stretched(index)) {
-          function($0, $1.stretched(index))
-        }
-      }
-    ]
+/// A twin that is a function of the elements at one place, from the first input's to the last's.
+protocol PairTwin: ReferenceFormula {
+  func twin(_ a: Double, _ b: Double) -> Double
+}
+
+extension PairTwin {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    try arrayOutput(inputs) { index in
+      inputs.dropFirst().reduce(inputs[0].stretched(index)) { twin($0, $1.stretched(index)) }
+    }
   }
 }
 
-extension ComparisonLayer where Self: ReferenceLayer {
-  fileprivate func compared(
-    _ inputs: [ReferenceTensor], _ condition: (Double, Double) -> Bool
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        let second = inputs.count > 1 ? inputs[1].stretched(index) : Double(alpha)
-        return condition(inputs[0].stretched(index), second) ? 1 : 0
-      }
-    ]
+extension AddBroadcastable: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { a + b }
+}
+
+extension SubtractBroadcastable: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { a - b }
+}
+
+extension MultiplyBroadcastable: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { a * b }
+}
+
+extension DivideBroadcastable: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { a / b }
+}
+
+extension FloorDivBroadcastable: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { (a / b).rounded(.down) }
+}
+
+extension ModBroadcastable: PairTwin {
+  /// a − b · ⌊a / b⌋, exactly.
+  func twin(_ a: Double, _ b: Double) -> Double {
+    let rest = fmod(a, b)
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest
   }
 }
 
-extension AddBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { $0 + $1 }
+extension PowBroadcastable: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { pow(a, b) }
+}
+
+extension MaxBroadcastable: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { max(a, b) }
+}
+
+extension MinBroadcastable: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { min(a, b) }
+}
+
+extension LogicalOr: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { a != 0 || b != 0 ? 1 : 0 }
+}
+
+extension LogicalXor: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { (a != 0) != (b != 0) ? 1 : 0 }
+}
+
+extension LogicalAnd: PairTwin {
+  func twin(_ a: Double, _ b: Double) -> Double { a != 0 && b != 0 ? 1 : 0 }
+}
+
+/// The twin of a comparison, whose second operand is `alpha` where there is one input.
+protocol ConditionTwin: ReferenceFormula, ComparisonLayer {
+  func holds(_ a: Double, _ b: Double) -> Bool
+}
+
+extension ConditionTwin {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    try arrayOutput(inputs) { index in
+      let second = inputs.count > 1 ? inputs[1].stretched(index) : Double(alpha)
+      return holds(inputs[0].stretched(index), second) ? 1 : 0
+    }
   }
 }
 
-extension SubtractBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { $0 - $1 }
-  }
-}
+extension Equal: ConditionTwin { func holds(_ a: Double, _ b: Double) -> Bool { a == b } }
+extension NotEqual: ConditionTwin { func holds(_ a: Double, _ b: Double) -> Bool { a != b } }
+extension LessThan: ConditionTwin { func holds(_ a: Double, _ b: Double) -> Bool { a < b } }
+extension LessEqual: ConditionTwin { func holds(_ a: Double, _ b: Double) -> Bool { a <= b } }
+extension GreaterThan: ConditionTwin { func holds(_ a: Double, _ b: Double) -> Bool { a > b } }
+extension GreaterEqual: ConditionTwin { func holds(_ a: Double, _ b: Double) -> Bool { a >= b } }
 
-extension MultiplyBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { $0 * $1 }
+extension WhereBroadcastable: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    try arrayOutput(inputs) { index in
+      inputs[inputs[0].stretched(index) != 0 ? 1 : 2].stretched(index)
+    }
   }
-}
-
-extension DivideBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { $0 / $1 }
-  }
-}
-
-extension FloorDivBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { ($0 / $1).rounded(.down) }
-  }
-}
-
-extension ModBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { floorRemainder($0, $1) }
-  }
-}
-
-extension PowBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { pow($0, $1) }
-  }
-}
-
-extension MaxBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { Swift.max($0, $1) }
-  }
-}
-
-extension MinBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { Swift.min($0, $1) }
-  }
-}
-
-extension Equal: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try compared(inputs) { $0 == $1 }
-  }
-}
-
-extension NotEqual: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try compared(inputs) { $0 != $1 }
-  }
-}
-
-extension LessThan: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try compared(inputs) { $0 < $1 }
-  }
-}
-
-extension LessEqual: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try compared(inputs) { $0 <= $1 }
-  }
-}
-
-extension GreaterThan: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try compared(inputs) { $0 > $1 }
-  }
-}
-
-extension GreaterEqual: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try compared(inputs) { $0 >= $1 }
-  }
-}
-
-extension LogicalOr: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { $0 != 0 || $1 != 0 ? 1 : 0 }
-  }
-}
-
-extension LogicalXor: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { ($0 != 0) != ($1 != 0) ? 1 : 0 }
-  }
-}
-
-extension LogicalAnd: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    try folded(inputs) { $0 != 0 && $1 != 0 ? 1 : 0 }
-  }
-}
-
-extension LogicalNot: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped { $0 == 0 ? 1 : 0 }]
-  }
-}
-
-extension WhereBroadcastable: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        inputs[inputs[0].stretched(index) != 0 ? 1 : 2].stretched(index)
-      }
-    ]
-  }
-}
-
-/// a − b · ⌊a / b⌋, exactly.
-private func floorRemainder(_ a: Double, _ b: Double) -> Double {
-  let rest = fmod(a, b)
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest
 }

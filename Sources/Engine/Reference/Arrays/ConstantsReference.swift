@@ -1,35 +1,27 @@
 import CoreMLModel
 import TensorCore
 
-extension LoadConstantND: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension LoadConstantND: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let values = try data.values(shape, "data")
     return [ReferenceTensor(shape: try outputShape(inputs), values.map(Double.init))]
   }
 }
 
-extension FillStatic: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension FillStatic: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     [ReferenceTensor(shape: try outputShape(inputs), repeating: Double(value))]
   }
 }
 
-extension FillLike: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension FillLike: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     [ReferenceTensor(shape: try outputShape(inputs), repeating: Double(value))]
   }
 }
 
-extension RangeStatic: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension RangeStatic: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     return [
       ReferenceTensor.indexed(shape) { Double(startValue) + Double($0[0]) * Double(stepSizeValue) }
@@ -37,10 +29,8 @@ extension RangeStatic: ReferenceLayer {
   }
 }
 
-extension GetShape: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension GetShape: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     [ReferenceTensor(shape: try outputShape(inputs), inputs[0].shape.map(Double.init))]
   }
 }

@@ -1,56 +1,57 @@
 import CoreMLModel
 import TensorCore
 
-extension Convolution3D: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
+extension Convolution3D: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
-    let windows = try windows(Array(input.shape[2...]))
+    let shape = try outputShape(inputs)
+    let kernelSize = [kernelDepth, kernelHeight, kernelWidth]
+    let strides = [strideDepth, strideHeight, strideWidth].map { max($0, 1) }
+    let dilations = [dilationDepth, dilationHeight, dilationWidth].map { max($0, 1) }
+    let amounts = [customPaddingFront, customPaddingTop, customPaddingLeft]
+    let isFitted = paddingType == .same || isDeconvolution && !outputShape.isEmpty
+    // The pairs of kernel and input place for each output place of an axis.
+    let taps = (0..<3).map { axis in
+      let (from, to) = (input.shape[axis + 2], shape[axis + 2])
+      let (less, more) = isDeconvolution ? (from, to) : (to, from)
+      let reach = (less - 1) * strides[axis] + (kernelSize[axis] - 1) * dilations[axis] + 1
+      let leading =
+        isFitted
+        ? samePadding(covered: reach, size: more, .bottomRightHeavy).leading
+        : paddingType == .custom ? amounts[axis] : 0
+      return convolutionTaps(
+        output: to, input: from, kernelSize[axis], strides[axis], dilations[axis], leading,
+        isTransposed: isDeconvolution)
+    }
     let (groupInputs, groupOutputs) = (inputChannels / groups, outputChannels / groups)
     let kernelShape =
       (isDeconvolution ? [inputChannels, groupOutputs] : [outputChannels, groupInputs])
-      + windows.map(\.kernel)
+      + kernelSize
     let weights = ReferenceTensor(
       shape: kernelShape,
       try kernel.values(kernelShape, "weights", channelAxis: isDeconvolution ? 1 : 0)
         .map(Double.init))
-    let offsets =
-      hasBias
-      ? try bias.values([outputChannels], "bias") : [Float](repeating: 0, count: outputChannels)
-    // The pairs of kernel and input place for each output place of an axis.
-    let taps = windows.enumerated().map { axis, window in
-      (0..<window.output).map { place in
-        (0..<window.kernel).flatMap { k in
-          (0..<input.shape[axis + 2]).filter { position in
-            isDeconvolution
-              ? position * window.stride + k * window.dilation - window.before == place
-              : place * window.stride + k * window.dilation - window.before == position
-          }.map { (k, $0) }
-        }
-      }
-    }
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        let output = index[1]
-        let group = output / groupOutputs
-        var sum = Double(offsets[output])
-        for channel in 0..<groupInputs {
-          let source = group * groupInputs + channel
-          for (kz, z) in taps[0][index[2]] {
-            for (ky, y) in taps[1][index[3]] {
-              for (kx, x) in taps[2][index[4]] {
-                let weight =
-                  isDeconvolution
-                  ? [source, output % groupOutputs, kz, ky, kx] : [output, channel, kz, ky, kx]
-                sum += input[index: [index[0], source, z, y, x]] * weights[index: weight]
-              }
+    let offsets = try bias.biases(outputChannels, areUsed: hasBias)
+    return try arrayOutput(inputs) { index in
+      let output = index[1]
+      let group = output / groupOutputs
+      var sum = Double(offsets[output])
+      for channel in 0..<groupInputs {
+        let source = group * groupInputs + channel
+        for z in taps[0][index[2]] {
+          for y in taps[1][index[3]] {
+            for x in taps[2][index[4]] {
+              let weight =
+                isDeconvolution
+                ? [source, output % groupOutputs] : [output, channel]
+              sum +=
+                input[index: [index[0], source, z.input, y.input, x.input]]
+                * weights[index: weight + [z.kernel, y.kernel, x.kernel]]
             }
           }
         }
-        return sum
       }
-    ]
+      return sum
+    }
   }
 }

@@ -1,179 +1,52 @@
 import CoreMLModel
 import LibC
-import TensorCore
 
-extension Ceil: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped { $0.rounded(.up) }]
+/// A twin that is a function of each element.
+protocol ElementTwin: ReferenceFormula {
+  func twin(_ x: Double) -> Double
+}
+
+extension ElementTwin {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    [inputs[0].mapped(twin)]
   }
 }
 
-extension Floor: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped { $0.rounded(.down) }]
-  }
+extension Ceil: ElementTwin { func twin(_ x: Double) -> Double { x.rounded(.up) } }
+extension Floor: ElementTwin { func twin(_ x: Double) -> Double { x.rounded(.down) } }
+extension Sign: ElementTwin { func twin(_ x: Double) -> Double { x > 0 ? 1 : x < 0 ? -1 : x } }
+extension Round: ElementTwin { func twin(_ x: Double) -> Double { x.rounded(.toNearestOrEven) } }
+extension Exp2: ElementTwin { func twin(_ x: Double) -> Double { pow(2, x) } }
+extension Sin: ElementTwin { func twin(_ x: Double) -> Double { sin(x) } }
+extension Cos: ElementTwin { func twin(_ x: Double) -> Double { cos(x) } }
+extension Tan: ElementTwin { func twin(_ x: Double) -> Double { tan(x) } }
+extension Asin: ElementTwin { func twin(_ x: Double) -> Double { asin(x) } }
+extension Acos: ElementTwin { func twin(_ x: Double) -> Double { acos(x) } }
+extension Atan: ElementTwin { func twin(_ x: Double) -> Double { atan(x) } }
+extension Sinh: ElementTwin { func twin(_ x: Double) -> Double { sinh(x) } }
+extension Cosh: ElementTwin { func twin(_ x: Double) -> Double { cosh(x) } }
+extension Tanh: ElementTwin { func twin(_ x: Double) -> Double { tanh(x) } }
+extension Asinh: ElementTwin { func twin(_ x: Double) -> Double { asinh(x) } }
+extension Acosh: ElementTwin { func twin(_ x: Double) -> Double { acosh(x) } }
+extension Atanh: ElementTwin { func twin(_ x: Double) -> Double { atanh(x) } }
+extension Erf: ElementTwin { func twin(_ x: Double) -> Double { erf(x) } }
+extension LogicalNot: ElementTwin { func twin(_ x: Double) -> Double { x == 0 ? 1 : 0 } }
+
+extension Clip: ElementTwin {
+  func twin(_ x: Double) -> Double { Swift.min(Swift.max(x, Double(minVal)), Double(maxVal)) }
 }
 
-extension Sign: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped { $0 > 0 ? 1 : $0 < 0 ? -1 : $0 }]
-  }
+extension ClampedReLU: ElementTwin {
+  func twin(_ x: Double) -> Double { Swift.min(Double(beta), x >= 0 ? x : Double(alpha) * x) }
 }
 
-extension Round: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped { $0.rounded(.toNearestOrEven) }]
-  }
-}
-
-extension Exp2: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped { pow(2, $0) }]
-  }
-}
-
-extension Sin: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(sin)]
-  }
-}
-
-extension Cos: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(cos)]
-  }
-}
-
-extension Tan: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(tan)]
-  }
-}
-
-extension Asin: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(asin)]
-  }
-}
-
-extension Acos: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(acos)]
-  }
-}
-
-extension Atan: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(atan)]
-  }
-}
-
-extension Sinh: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(sinh)]
-  }
-}
-
-extension Cosh: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(cosh)]
-  }
-}
-
-extension Tanh: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(tanh)]
-  }
-}
-
-extension Asinh: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(asinh)]
-  }
-}
-
-extension Acosh: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(acosh)]
-  }
-}
-
-extension Atanh: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(atanh)]
-  }
-}
-
-extension Erf: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    [inputs[0].mapped(erf)]
-  }
-}
-
-extension Clip: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let (low, high) = (Double(minVal), Double(maxVal))
-    return [inputs[0].mapped { Swift.min(Swift.max($0, low), high) }]
-  }
-}
-
-extension ClampedReLU: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let (slope, bound) = (Double(alpha), Double(beta))
-    return [inputs[0].mapped { Swift.min(bound, $0 >= 0 ? $0 : slope * $0) }]
-  }
-}
-
-extension Gelu: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Gelu: ElementTwin {
+  func twin(_ x: Double) -> Double {
     switch mode {
-    case .exact: return [inputs[0].mapped { 0.5 * $0 * (1 + erf($0 / 2.0.squareRoot())) }]
+    case .exact: 0.5 * x * (1 + erf(x / 2.0.squareRoot()))
     case .tanhApproximation:
-      let factor = (2 / Double.pi).squareRoot()
-      return [inputs[0].mapped { 0.5 * $0 * (1 + tanh(factor * ($0 + 0.044715 * $0 * $0 * $0))) }]
-    case .sigmoidApproximation: return [inputs[0].mapped { $0 / (1 + exp(-1.702 * $0)) }]
+      0.5 * x * (1 + tanh((2 / Double.pi).squareRoot() * (x + 0.044715 * x * x * x)))
+    case .sigmoidApproximation: x / (1 + exp(-1.702 * x))
     }
   }
 }

@@ -2,37 +2,33 @@ import CoreMLModel
 import TensorCore
 
 extension Double {
-  /// As `Float.place(in:)`.
+  /// The place 0 ..< length that the number names, counted from the end where it is negative. What
+  /// the specification leaves open: beyond an end it is that end, and NaN is the first place.
   fileprivate func place(in length: Int) -> Int {
-    let bounded = Swift.min(Swift.max(isNaN ? 0 : self, -1e9), 1e9)
-    let whole = Int(bounded.rounded(.down))
-    return Swift.min(Swift.max(whole < 0 ? whole + length : whole, 0), length - 1)
+    if isNaN { return 0 }
+    let whole = rounded(.down)
+    let counted = whole < 0 ? Double(length) + whole : whole
+    return (0..<length).last { Double($0) <= counted } ?? 0
   }
 }
 
-extension Gather: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Gather: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let (input, places) = (inputs[0], inputs[1])
     let axis = try ArrayShape.axis(axis, rank: input.shape.count)
-    return [
-      ReferenceTensor.indexed(try outputShape(inputs)) { index in
-        let chosen = Array(index[axis..<axis + places.shape.count])
-        var source = index
-        source.replaceSubrange(
-          axis..<axis + places.shape.count,
-          with: [places[index: chosen].place(in: input.shape[axis])])
-        return input[index: source]
-      }
-    ]
+    return try arrayOutput(inputs) { index in
+      let chosen = Array(index[axis..<axis + places.shape.count])
+      var source = index
+      source.replaceSubrange(
+        axis..<axis + places.shape.count,
+        with: [places[index: chosen].place(in: input.shape[axis])])
+      return input[index: source]
+    }
   }
 }
 
-extension GatherND: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension GatherND: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let (input, places) = (inputs[0], inputs[1])
     let depth = places.shape.last ?? 1
     let count = places.shape.count - 1
@@ -48,53 +44,39 @@ extension GatherND: ReferenceLayer {
   }
 }
 
-extension GatherAlongAxis: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension GatherAlongAxis: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let (input, places) = (inputs[0], inputs[1])
     let axis = try ArrayShape.axis(axis, rank: input.shape.count)
-    return [
-      ReferenceTensor.indexed(try outputShape(inputs)) { index in
-        var source = index
-        source[axis] = places[index: index].place(in: input.shape[axis])
-        return input[index: source]
-      }
-    ]
+    return try arrayOutput(inputs) { index in
+      var source = index
+      source[axis] = places[index: index].place(in: input.shape[axis])
+      return input[index: source]
+    }
   }
 }
 
-extension EmbeddingND: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension EmbeddingND: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let table = try matrix.values([embeddingSize, vocabSize], "weights")
-    let offsets =
-      hasBias
-      ? try bias.values([embeddingSize], "bias") : [Float](repeating: 0, count: embeddingSize)
-    return [
-      ReferenceTensor.indexed(try outputShape(inputs)) { index in
-        let place = index[index.count - 1]
-        let word = inputs[0][index: index.dropLast() + [0]].place(in: vocabSize)
-        return Double(table[place * vocabSize + word]) + Double(offsets[place])
-      }
-    ]
+    let offsets = try bias.biases(embeddingSize, areUsed: hasBias)
+    return try arrayOutput(inputs) { index in
+      let place = index[index.count - 1]
+      let word = inputs[0][index: index.dropLast() + [0]].place(in: vocabSize)
+      return Double(table[place * vocabSize + word]) + Double(offsets[place])
+    }
   }
 }
 
-extension OneHot: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension OneHot: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        var source = index
-        let place = Double(source.remove(at: axis))
-        let value = inputs[0][index: source]
-        return Double(value >= place && value < place + 1 ? onValue : offValue)
-      }
-    ]
+    return try arrayOutput(inputs) { index in
+      var source = index
+      let place = Double(source.remove(at: axis))
+      let value = inputs[0][index: source]
+      return Double(value >= place && value < place + 1 ? onValue : offValue)
+    }
   }
 }

@@ -10,10 +10,8 @@ extension ReferenceTensor {
   }
 }
 
-extension MatrixBandPart: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension MatrixBandPart: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     _ = try outputShape(inputs)
     return [
       inputs[0].kept { row, column in
@@ -23,19 +21,15 @@ extension MatrixBandPart: ReferenceLayer {
   }
 }
 
-extension LowerTriangular: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension LowerTriangular: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     _ = try outputShape(inputs)
     return [inputs[0].kept { row, column in column - row <= k }]
   }
 }
 
-extension UpperTriangular: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension UpperTriangular: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     _ = try outputShape(inputs)
     return [inputs[0].kept { row, column in column - row >= k }]
   }

@@ -1,10 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-extension NonMaximumSuppression: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension NonMaximumSuppression: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     var outputs = try outputShapes(inputs.map(\.shape)).map { ReferenceTensor(shape: $0) }
     outputs[2] = outputs[2].mapped { _ in -1 }
     let (boxes, scores) = (inputs[0], inputs[1])

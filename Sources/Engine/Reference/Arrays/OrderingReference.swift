@@ -26,28 +26,22 @@ extension ReferenceTensor {
   }
 }
 
-extension ArgMax: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension ArgMax: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let axis = try ArrayShape.axis(axis, rank: inputs[0].shape.count)
     return [inputs[0].extremum(axis, descending: true, try outputShape(inputs))]
   }
 }
 
-extension ArgMin: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension ArgMin: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let axis = try ArrayShape.axis(axis, rank: inputs[0].shape.count)
     return [inputs[0].extremum(axis, descending: false, try outputShape(inputs))]
   }
 }
 
-extension TopK: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension TopK: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     let order = inputs[0].places(axis, descending: !useBottomK)
@@ -61,10 +55,8 @@ extension TopK: ReferenceLayer {
   }
 }
 
-extension ArgSort: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension ArgSort: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     let order = inputs[0].places(axis, descending: descending)
@@ -72,23 +64,19 @@ extension ArgSort: ReferenceLayer {
   }
 }
 
-extension CumSum: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension CumSum: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        let place = index[axis]
-        let others = reverse ? place + 1..<shape[axis] : 0..<place
-        let own = excludeFinalSum ? 0 : inputs[0][index: index]
-        return others.reduce(own) { sum, other in
-          var source = index
-          source[axis] = other
-          return sum + inputs[0][index: source]
-        }
+    return try arrayOutput(inputs) { index in
+      let place = index[axis]
+      let others = reverse ? place + 1..<shape[axis] : 0..<place
+      let own = excludeFinalSum ? 0 : inputs[0][index: index]
+      return others.reduce(own) { sum, other in
+        var source = index
+        source[axis] = other
+        return sum + inputs[0][index: source]
       }
-    ]
+    }
   }
 }

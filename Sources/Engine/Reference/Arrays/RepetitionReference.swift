@@ -1,47 +1,40 @@
 import CoreMLModel
 import TensorCore
 
-extension BroadcastToStatic: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension BroadcastToStatic: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     [ReferenceTensor.indexed(try outputShape(inputs)) { inputs[0].stretched($0) }]
   }
 }
 
-extension BroadcastToLike: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension BroadcastToLike: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     [ReferenceTensor.indexed(try outputShape(inputs)) { inputs[0].stretched($0) }]
   }
 }
 
-extension Tile: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Tile: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
-    return [
-      ReferenceTensor.indexed(try outputShape(inputs)) { index in
-        input[index: zip(index, input.shape).map { $0 % $1 }]
-      }
-    ]
+    return try arrayOutput(inputs) { index in
+      input[index: zip(index, input.shape).map { $0 % $1 }]
+    }
   }
 }
 
-extension ConstantPad: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension ConstantPad: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
-    let before = try amounts(input.shape).map(\.before)
-    return [
-      ReferenceTensor.indexed(try outputShape(inputs)) { index in
-        let source = zip(index, before).map { $0 - $1 }
-        let isInside = zip(source, input.shape).allSatisfy { $0 >= 0 && $0 < $1 }
-        return isInside ? input[index: source] : Double(value)
-      }
-    ]
+    let shape = try outputShape(inputs)
+    // To a given size, all of what is missing goes to the end whose number is not 0.
+    let before = input.shape.indices.map { axis in
+      padToGivenOutputSizeMode
+        ? (padAmounts[2 * axis] > 0 ? shape[axis] - input.shape[axis] : 0) : padAmounts[2 * axis]
+    }
+    return try arrayOutput(inputs) { index in
+      let source = zip(index, before).map { $0 - $1 }
+      let isInside = zip(source, input.shape).allSatisfy { $0 >= 0 && $0 < $1 }
+      return isInside ? input[index: source] : Double(value)
+    }
   }
 }

@@ -19,63 +19,48 @@ extension FlattenTo2D: ReshapeReferenceLayer {}
 extension ExpandDims: ReshapeReferenceLayer {}
 extension Squeeze: ReshapeReferenceLayer {}
 
-extension Transpose: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    let shape = try outputShape(inputs)
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        var source = index
-        for (place, axis) in axes.enumerated() { source[axis] = index[place] }
-        return inputs[0][index: source]
-      }
-    ]
+extension Transpose: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    try arrayOutput(inputs) { index in
+      var source = index
+      for (place, axis) in axes.enumerated() { source[axis] = index[place] }
+      return inputs[0][index: source]
+    }
   }
 }
 
-extension ConcatND: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension ConcatND: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        var source = index
-        if interleave {
-          source[axis] = index[axis] / inputs.count
-          return inputs[index[axis] % inputs.count][index: source]
-        }
-        for input in inputs {
-          if source[axis] < input.shape[axis] { return input[index: source] }
-          source[axis] -= input.shape[axis]
-        }
-        return .nan
+    return try arrayOutput(inputs) { index in
+      var source = index
+      if interleave {
+        source[axis] = index[axis] / inputs.count
+        return inputs[index[axis] % inputs.count][index: source]
       }
-    ]
+      for input in inputs {
+        if source[axis] < input.shape[axis] { return input[index: source] }
+        source[axis] -= input.shape[axis]
+      }
+      return .nan
+    }
   }
 }
 
-extension Stack: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension Stack: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    return [
-      ReferenceTensor.indexed(shape) { index in
-        var source = index
-        return inputs[source.remove(at: axis)][index: source]
-      }
-    ]
+    return try arrayOutput(inputs) { index in
+      var source = index
+      return inputs[source.remove(at: axis)][index: source]
+    }
   }
 }
 
-extension SplitND: ReferenceLayer {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
+extension SplitND: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let axis = try ArrayShape.axis(axis, rank: input.shape.count)
     var start = 0

@@ -1,14 +1,17 @@
+import CoreMLModel
 import CustomLayers
-import Engine
 import KerasImport
 
-/// The table of layers in `docs/layers.md`, made from the lists of the stages.
-public enum LayerDocumentation {
-  public static var markdown: String {
-    let layers = LayerSupport.all.map { layer in
+@testable import Assay
+@testable import Engine
+
+/// The table of layers in `docs/layers.md`, made from the types that the document reads.
+enum LayerDocumentation {
+  static var markdown: String {
+    let layers = layerTypes.map { type in
       [
-        "`\(layer.typeName)`", String(layer.specificationVersion), mark(layer.hasEngine),
-        mark(layer.hasReference),
+        "`\(type.typeName)`", String(type.specificationVersion),
+        mark(type is any EngineLayer.Type), mark(type is any ReferenceLayer.Type),
       ]
     }
     let classes = KerasImporter.supportedClasses.compactMap { names in

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CPosix.h"
+#include "CSystem.h"
 
 #include <dlfcn.h>
 #include <errno.h>

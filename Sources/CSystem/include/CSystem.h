@@ -1,9 +1,10 @@
-// What Swift cannot reach of the operating system: functions with a variable number of arguments,
-// and those that the C library hides without _GNU_SOURCE.
-#ifndef ASSAY_CPOSIX_H
-#define ASSAY_CPOSIX_H
+// What Swift cannot reach of the operating system (functions with a variable number of arguments,
+// and those that the C library hides without _GNU_SOURCE) and of the processor.
+#ifndef ASSAY_CSYSTEM_H
+#define ASSAY_CSYSTEM_H
 
 #include <spawn.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /// Anonymous shared memory that may be sealed; the size is 0 and the descriptor is not inherited.
@@ -48,5 +49,19 @@ int assay_deep_binding(void);
 /// child.
 int assay_rehearse_loading(const char *path, int mode, const char *entry, unsigned version,
                            const void *table, unsigned seconds, char *text, size_t size);
+
+/// Whether processor and operating system offer AVX2, FMA and F16C.
+bool processor_has_avx2(void);
+/// Whether they also offer AVX-512 F, VL, BW and DQ.
+bool processor_has_avx512(void);
+
+/// Tells the core that the thread waits in a loop: it spends less and notices the end sooner.
+static inline void processor_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
+#endif
+}
 
 #endif

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CPosix.h"
+#include "CSystem.h"
 
 #if defined(__linux__) && __has_include(<linux/landlock.h>)
 

@@ -1,4 +1,4 @@
-#include "CProcessor.h"
+#include "CSystem.h"
 
 #if defined(__x86_64__)
 
