@@ -2,7 +2,7 @@ import Kernels
 import TensorCore
 
 /// out = activation(bias + Σ weights · in + residual); the residual is the second input.
-struct ConvolutionOperation: Operation {
+struct ConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
   var hasResidual = false
@@ -226,7 +226,7 @@ struct ConvolutionBuffers {
 
 extension Epilogue {
   /// The same, adding `values`, which lie in `layout`.
-  func adding(_ values: UnsafePointer<Float>?, _ layout: TensorLayout?) -> Epilogue {
+  func adding(_ values: UnsafePointer<Float>?, _ layout: BlobLayout?) -> Epilogue {
     guard let values, let layout else { return self }
     var epilogue = self
     epilogue.residual = values + layout.origin

@@ -24,7 +24,7 @@ struct ConvolutionUnits: Sendable {
   var rereadsInput: Bool { cut.panelsInner || cut.bands == 1 }
 
   init(
-    _ plan: DirectPlan, from: TensorLayout, to: TensorLayout, window: WindowGeometry,
+    _ plan: DirectPlan, from: BlobLayout, to: BlobLayout, window: WindowGeometry,
     isFlat: Bool, tile: Int, threads: Int
   ) {
     images = to.shape.images

@@ -3,7 +3,7 @@ import TensorCore
 
 /// A convolution with a large kernel, cut into pieces of 3 × 3 taps: transformed tiles of a band of
 /// the input, a convolution over tiles for each point, and the transform back.
-struct PieceConvolutionOperation: Operation {
+struct PieceConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
 
@@ -128,7 +128,7 @@ struct PieceSchedule: Sendable {
   private static let productBytes = 224 << 10
   private static let transformedBytes = 288 << 10
 
-  init(from: TensorLayout, to: TensorLayout, grid: PieceGrid, threads: Int) {
+  init(from: BlobLayout, to: BlobLayout, grid: PieceGrid, threads: Int) {
     self.grid = grid
     channels = from.channelBlocks * from.block
     var units = PieceUnits(to.shape)

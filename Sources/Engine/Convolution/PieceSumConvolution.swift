@@ -4,7 +4,7 @@ import TensorCore
 /// A convolution with a large kernel and few output channels, cut into pieces of 3 × 3 taps: the
 /// output channels of all pieces are those of one matrix product for each point, and are added
 /// where they belong before the transform back. Functions of an element follow, row by row.
-struct PieceSumConvolutionOperation: Operation {
+struct PieceSumConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
   var functions: [ElementFunction] = []

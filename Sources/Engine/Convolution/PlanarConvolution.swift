@@ -4,7 +4,7 @@ import TensorCore
 /// A convolution with few channels on both sides, row by row from planes to planes. Functions of an
 /// element follow while the row is in the nearest cache; so does the average of each plane, where
 /// only that is wanted, and then no row is ever written out.
-struct PlanarConvolutionOperation: Operation {
+struct PlanarConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
   /// Whether rows are computed in pairs.

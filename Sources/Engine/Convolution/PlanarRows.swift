@@ -85,7 +85,7 @@ struct PlanarRows: Sendable {
 
   /// Prepares the input of `rows` of the result; `zeros` stand above and below the planes.
   func prepare(
-    _ rows: Range<Int>, _ image: UnsafePointer<Float>, _ layout: TensorLayout,
+    _ rows: Range<Int>, _ image: UnsafePointer<Float>, _ layout: BlobLayout,
     zeros: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>,
     _ kernels: any KernelTable.Type
   ) {

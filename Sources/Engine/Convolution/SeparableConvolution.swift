@@ -3,7 +3,7 @@ import TensorCore
 
 /// A depthwise convolution and the 1 × 1 convolution that alone reads it. Bands of rows of the first
 /// are read by the second while they lie in the cache: what is between the two never is in memory.
-struct SeparableConvolutionOperation: Operation {
+struct SeparableConvolutionOperation: NodeOperation {
   var depthwise: ConvolutionOperation
   var pointwise: ConvolutionOperation
   /// The shape between the two.
@@ -33,9 +33,9 @@ struct SeparableConvolutionOperation: Operation {
   }
 
   /// A band of the blob between the two, as high as the highest.
-  private func layout(of bands: SeparableBands, _ context: StepContext) throws -> TensorLayout {
+  private func layout(of bands: SeparableBands, _ context: StepContext) throws -> BlobLayout {
     let shape = try Shape([1, 1, middle.channels, bands.rows, middle.width])
-    return try TensorLayout(shape, block: context.channelBlock)
+    return try BlobLayout(shape, block: context.channelBlock)
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

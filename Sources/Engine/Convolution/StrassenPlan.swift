@@ -5,9 +5,9 @@ import TensorCore
 struct StrassenPlan: Sendable {
   private let schedule: StrassenSchedule
   private let kernels: any KernelTable.Type
-  private let from: TensorLayout
-  private let to: TensorLayout
-  private let residual: TensorLayout?
+  private let from: BlobLayout
+  private let to: BlobLayout
+  private let residual: BlobLayout?
   /// Floats from the input's start to what output pixel (0, 0) reads.
   private let start: Int
   private let stride: [Int]
@@ -17,7 +17,7 @@ struct StrassenPlan: Sendable {
 
   init(
     _ weights: ConvolutionWeights, window: WindowGeometry, schedule: StrassenSchedule,
-    residual: TensorLayout?, context: StepContext
+    residual: BlobLayout?, context: StepContext
   ) throws {
     self.schedule = schedule
     self.residual = residual

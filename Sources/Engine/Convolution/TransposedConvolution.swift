@@ -5,7 +5,7 @@ import TensorCore
 /// A transposed convolution. Output rows and columns that have the same remainder modulo the stride
 /// are one ordinary convolution, with every stride-th weight, flipped. The direct kernel writes such
 /// a phase between the others; the other kernels write to working memory first.
-struct TransposedConvolutionOperation: Operation {
+struct TransposedConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   /// `start` is what is cut off the top and the left of the full result.
   var window: WindowGeometry
@@ -79,11 +79,11 @@ struct TransposedConvolutionOperation: Operation {
       ? 0 : try scratchLayout(context.outputs[0].layout).floatCount
   }
 
-  private func scratchLayout(_ output: TensorLayout) throws -> TensorLayout {
+  private func scratchLayout(_ output: BlobLayout) throws -> BlobLayout {
     let shape = output.shape
     let height = (shape.height + window.stride[0] - 1) / window.stride[0]
     let width = (shape.width + window.stride[1] - 1) / window.stride[1]
-    return try TensorLayout(shape.resized(height: height, width: width), block: output.block)
+    return try BlobLayout(shape.resized(height: height, width: width), block: output.block)
   }
 
   /// The weights of a phase, or of the whole kernel.
@@ -188,7 +188,7 @@ struct TransposedConvolutionOperation: Operation {
   /// Puts the pixels of one phase of one plane between those of the others.
   private static func spread(
     _ source: UnsafePointer<Float>, step: Int, rowStep: Int, _ plane: Int,
-    _ target: UnsafeMutablePointer<Float>, _ to: TensorLayout, _ row: Phase, _ column: Phase,
+    _ target: UnsafeMutablePointer<Float>, _ to: BlobLayout, _ row: Phase, _ column: Phase,
     _ stride: [Int]
   ) {
     for y in 0..<row.count {

@@ -3,7 +3,7 @@ import TensorCore
 
 /// A 3 × 3 convolution over an input that is first enlarged twice by repetition: four convolutions
 /// at the low resolution that share one transform of the input; see `UpsampledTiles`.
-struct UpsampledConvolutionOperation: Operation {
+struct UpsampledConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
 

@@ -27,7 +27,7 @@ struct WindowGeometry: Sendable, Equatable {
   }
 
   /// Floats from the start of a buffer to where the first window begins.
-  func origin(in layout: TensorLayout) -> Int {
+  func origin(in layout: BlobLayout) -> Int {
     layout.origin - start[0] * layout.rowStride - start[1] * layout.block
   }
 

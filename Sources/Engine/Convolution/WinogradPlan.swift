@@ -5,9 +5,9 @@ import TensorCore
 struct WinogradPlan: Sendable {
   private let schedule: WinogradSchedule
   private let kernels: any KernelTable.Type
-  private let from: TensorLayout
-  private let to: TensorLayout
-  private let residual: TensorLayout?
+  private let from: BlobLayout
+  private let to: BlobLayout
+  private let residual: BlobLayout?
   /// Floats from the input's start to tap (0, 0) of output pixel (0, 0).
   private let start: Int
   private let weights: Weights
@@ -22,7 +22,7 @@ struct WinogradPlan: Sendable {
 
   init(
     _ weights: ConvolutionWeights, window: WindowGeometry, schedule: WinogradSchedule,
-    poolsMaximum: Bool, residual: TensorLayout?, context: StepContext
+    poolsMaximum: Bool, residual: BlobLayout?, context: StepContext
   ) throws {
     self.poolsMaximum = poolsMaximum
     from = context.inputs[0].layout

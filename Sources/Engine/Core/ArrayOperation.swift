@@ -2,7 +2,7 @@ import Kernels
 
 /// A computation on row-major arrays whose sizes the layer's file knows: a loop over units that
 /// threads share.
-struct ArrayOperation: Operation {
+struct ArrayOperation: NodeOperation {
   var kind: String
   var units: Int
   var sumsProducts = false

@@ -28,7 +28,7 @@ final class Executor: @unchecked Sendable {
       switch action {
       case .input(let index, let id):
         let blob = plan.operand(id)
-        let array = try TensorLayout(blob.layout.shape, block: 1)
+        let array = try BlobLayout(blob.layout.shape, block: 1)
         let scaling = try Self.scaling(plan.graph.inputs[index], channels: array.shape.channels)
         return Transfer(
           blob: blob,
@@ -36,7 +36,7 @@ final class Executor: @unchecked Sendable {
             from: array, to: blob.layout, scaling: scaling, plan.kernels))
       case .output(_, let id):
         let blob = plan.operand(id)
-        let array = try TensorLayout(blob.layout.shape, block: 1)
+        let array = try BlobLayout(blob.layout.shape, block: 1)
         return Transfer(
           blob: blob, converter: LayoutConverter(from: blob.layout, to: array, plan.kernels))
       case .node, .convert: return nil

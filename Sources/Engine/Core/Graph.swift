@@ -17,7 +17,7 @@ struct Graph: Sendable {
     /// The layer that the node comes from, or the last of those that have been fused into it.
     var name: String
     var layerType: String
-    var operation: any Operation
+    var operation: any NodeOperation
     var inputs: [ValueID]
     var outputs: [ValueID]
     /// Of the layers that are computed here, by their definition.

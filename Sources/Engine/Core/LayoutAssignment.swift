@@ -113,11 +113,11 @@ struct LayoutAssignment {
 
   private func halo(_ key: Key) -> Halo { halos[key] ?? .none }
 
-  private func layout(_ key: Key) throws -> TensorLayout {
+  private func layout(_ key: Key) throws -> BlobLayout {
     if let (whole, _) = wholes[key] {
-      return TensorLayout(graph.shape(key.value), in: try layout(whole))
+      return BlobLayout(graph.shape(key.value), in: try layout(whole))
     }
-    return try TensorLayout(
+    return try BlobLayout(
       graph.shape(key.value), block: key.block == .blocked ? kernels.channelBlock : 1,
       halo: key.block == .dense ? .none : halo(key))
   }

@@ -45,8 +45,8 @@ struct NodeShapes: Sendable {
   }
 }
 
-/// What a node does. One operation, one file, under `Layers`.
-protocol Operation: Sendable {
+/// What a node does: one operation, one file, under `Layers` or in a room of its own.
+protocol NodeOperation: Sendable {
   /// The name that lists of steps show.
   var kind: String { get }
   /// Row-major in and out, where it does not say otherwise.
@@ -74,7 +74,7 @@ struct StepNote: Sendable {
   var weightBytes = 0
 }
 
-extension Operation {
+extension NodeOperation {
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
   var canRunInPlace: Bool { false }
   var isView: Bool { false }
@@ -96,7 +96,7 @@ struct Operand: Sendable {
   }
 
   var place: Place
-  var layout: TensorLayout
+  var layout: BlobLayout
 
   /// Whether it is the caller's tensor, which comes from farther off than what a step has written.
   var isBorrowed: Bool {

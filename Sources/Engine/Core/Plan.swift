@@ -17,7 +17,7 @@ struct Plan {
   struct Representation {
     typealias ID = Int
     var value: Graph.ValueID
-    var layout: TensorLayout
+    var layout: BlobLayout
     /// Nil for constants.
     var buffer: Int?
     /// Floats from the buffer's start.
@@ -296,6 +296,6 @@ extension Plan {
   }
 }
 
-extension TensorLayout {
+extension BlobLayout {
   var label: String { block == 1 ? (halo == .none ? "row-major" : "planes") : "blocks of \(block)" }
 }

@@ -24,7 +24,7 @@ struct Halo: Hashable, Sendable {
 /// plane with a halo of zeros. A block of 1 is plain row-major order.
 ///
 /// Strides count floats. In the last channel block, lanes without a channel are zeros.
-struct TensorLayout: Equatable, Sendable {
+struct BlobLayout: Equatable, Sendable {
   /// `[Seq, Batch, C, H, W]`, whatever the blob's rank.
   let shape: Shape
   let block: Int
@@ -55,7 +55,7 @@ struct TensorLayout: Equatable, Sendable {
 
   /// Where some of the channels of `whole` lie, from the first of a block on; `shape` has these
   /// channels alone. The slice's own offset is the caller's to add.
-  init(_ shape: Shape, in whole: TensorLayout) {
+  init(_ shape: Shape, in whole: BlobLayout) {
     self.shape = shape
     block = whole.block
     halo = whole.halo
@@ -85,7 +85,7 @@ struct TensorLayout: Equatable, Sendable {
   }
 
   /// Whether the elements lie where `other` has them as well, lanes without a channel aside.
-  func coincides(with other: TensorLayout) -> Bool {
+  func coincides(with other: BlobLayout) -> Bool {
     if self == other { return true }
     return shape.images == 1 && shape.area == 1 && halo == .none && other.halo == .none
       && shape.itemCount == other.shape.itemCount && other.shape.images == 1

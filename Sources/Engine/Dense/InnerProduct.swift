@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// out[o] = activation(bias[o] + Σ weights[o, i] · in[i]), on the row-major items.
-struct DenseOperation: Operation {
+struct DenseOperation: NodeOperation {
   /// `[outputChannels, inputChannels]`, read where they stand, compressed ones too; of several
   /// vectors these are expanded a few rows at a time.
   var weights: StoredWeights

@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// out[o] = weights[o, in] + bias[o], the input being a whole number.
-struct EmbeddingOperation: Operation {
+struct EmbeddingOperation: NodeOperation {
   /// `[outputChannels, inputDim]`
   var table: StoredWeights
   var inputCount: Int

@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// x / (k + α / localSize · Σ x²)^β, the sum over `localSize` channels round the element's.
-struct LocalResponseOperation: Operation {
+struct LocalResponseOperation: NodeOperation {
   var alpha: Float
   var beta: Float
   var localSize: Int

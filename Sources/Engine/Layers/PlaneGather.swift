@@ -3,7 +3,7 @@ import TensorCore
 
 /// out[…, y, x] = in[…, rows[y], columns[x]], and `fill` where an index is negative: padding,
 /// cropping, slices of H and W, enlargement by repetition.
-struct PlaneGatherOperation: Operation {
+struct PlaneGatherOperation: NodeOperation {
   var kind: String
   var rows: [Int]
   var columns: [Int]

@@ -4,7 +4,7 @@ import TensorCore
 
 /// Maximum, average or L2 norm over windows. Padding is never read: windows end at the border, and
 /// only the divisor of an average knows of it.
-struct PoolingOperation: Operation {
+struct PoolingOperation: NodeOperation {
   var function: PoolingFunction
   var rows: PoolingAxis
   var columns: PoolingAxis

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// A recurrent cell over a sequence, forwards, backwards or both.
-struct RecurrentOperation: Operation {
+struct RecurrentOperation: NodeOperation {
   /// One cell, or one forwards and one backwards.
   var cells: [RecurrentCell]
   var isReversed: Bool

@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// The same row-major elements under another shape.
-struct ViewOperation: Operation {
+struct ViewOperation: NodeOperation {
   /// Whether both shapes are one as `[Seq, Batch, C, H, W]`, so that any layout will do.
   var keepsPlanes = false
 

@@ -19,7 +19,7 @@ struct ResamplingPoint: Sendable, Equatable {
 }
 
 /// Bilinear interpolation between rows and columns given once for all planes.
-struct ResampleOperation: Operation {
+struct ResampleOperation: NodeOperation {
   var rows: [ResamplingPoint]
   var columns: [ResamplingPoint]
 

@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// exp(x − max) / Σ exp(x − max) over the channels of each of several pixels.
-struct SoftmaxOperation: Operation {
+struct SoftmaxOperation: NodeOperation {
   var kind: String { "softmax" }
   var canRunInPlace: Bool { true }
 

@@ -3,7 +3,7 @@ import TensorCore
 
 /// Elements of a row-major blob in another order: the output runs through `sizes` from the last axis
 /// to the first, the input's index grows by `strides`.
-struct StridedCopyOperation: Operation {
+struct StridedCopyOperation: NodeOperation {
   var kind: String
   var sizes: [Int]
   var strides: [Int]

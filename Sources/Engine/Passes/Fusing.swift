@@ -4,7 +4,7 @@
 /// - Parameter combine: gets the producer, the reader and the count of channels between them.
 func fuse(
   _ graph: inout Graph,
-  _ combine: (Graph.Node, Graph.Node, Int) throws -> (any Operation)?
+  _ combine: (Graph.Node, Graph.Node, Int) throws -> (any NodeOperation)?
 ) throws -> Bool {
   var uses = graph.useCounts()
   var producers = graph.producers()

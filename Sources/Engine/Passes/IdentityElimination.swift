@@ -26,7 +26,7 @@ enum IdentityElimination: Pass {
     return !removed.isEmpty
   }
 
-  private static func isIdentity(_ operation: any Operation) -> Bool {
+  private static func isIdentity(_ operation: any NodeOperation) -> Bool {
     if operation is ViewOperation { return true }
     if let elementwise = operation as? ElementwiseOperation {
       return elementwise.function.isIdentity

@@ -18,7 +18,7 @@ extension Graph {
   /// Replaces convolutions to which nothing has been added, by what `replacement` makes of one, its
   /// node and the shape of its result.
   mutating func replaceConvolutions(
-    _ replacement: (ConvolutionOperation, Node, Shape) -> (any Operation)?
+    _ replacement: (ConvolutionOperation, Node, Shape) -> (any NodeOperation)?
   ) -> Bool {
     var changed = false
     for (index, node) in nodes.enumerated() {

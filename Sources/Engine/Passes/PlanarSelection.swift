@@ -30,7 +30,7 @@ enum PlanarSelection: Pass {
   }
 }
 
-extension Operation {
+extension NodeOperation {
   fileprivate var givesPlanes: Bool { self is PieceSumConvolutionOperation }
 
   fileprivate var takesPlanes: Bool {

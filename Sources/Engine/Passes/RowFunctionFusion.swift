@@ -12,8 +12,8 @@ enum RowFunctionFusion: Pass {
   }
 
   private static func combined(
-    _ producer: Graph.Node, _ operation: any Operation
-  ) -> (any Operation)? {
+    _ producer: Graph.Node, _ operation: any NodeOperation
+  ) -> (any NodeOperation)? {
     switch (producer.operation, operation) {
     case (var convolution as PieceSumConvolutionOperation, let next as ElementwiseOperation):
       convolution.functions.append(next.function)

@@ -68,7 +68,7 @@ enum BinaryFunction: Sendable {
 }
 
 /// A function of two arrays that stretch to a common shape, in a walk over `sizes`.
-struct BroadcastOperation: Operation {
+struct BroadcastOperation: NodeOperation {
   var function: BinaryFunction
   var sizes: [Int]
   var firstStrides: [Int]

@@ -72,7 +72,7 @@ enum PointwiseFunction: Sendable {
 }
 
 /// A function of each element, in whatever layout the input has.
-struct PointwiseOperation: Operation {
+struct PointwiseOperation: NodeOperation {
   var function: PointwiseFunction
 
   var kind: String { "\(function)" }
