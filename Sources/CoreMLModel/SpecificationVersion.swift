@@ -19,42 +19,14 @@ package enum SpecificationVersion {
     }
   }
 
-  /// The types of layers that came with version 5.
-  static let layersOfVersion5: Set<String> = [
-    "oneHot", "cumSum", "clampedReLU", "argSort", "pooling3d", "globalPooling3d", "sliceBySize",
-    "convolution3d",
-  ]
+  /// The types of layers that came with version 5 and are carried unread; others say theirs.
+  static let opaqueLayersOfVersion5: Set<String> = ["sliceBySize"]
 }
 
 extension Model {
   /// The smallest version of the format that has everything that the model uses. Of parts that are
   /// carried through unread, the version that the file declares is taken.
-  package var minimumSpecificationVersion: Int {
-    var version = 1
-    func need(_ needed: Int) { version = max(version, needed) }
-    let features = (description?.input ?? []) + (description?.output ?? [])
-    for feature in features { need(feature.minimumSpecificationVersion) }
-    if isUpdatable || !(description?.trainingInput.isEmpty ?? true) { need(4) }
-    switch type {
-    case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
-      .pipelineRegressor(let pipeline):
-      for model in pipeline.models { need(model.minimumSpecificationVersion) }
-    case .opaque: need(specificationVersion)
-    default: break
-    }
-    if let network = neuralNetwork {
-      if network.arrayInputShapeMapping != .rank5 || network.imageInputShapeMapping != .rank5
-        || network.updateParams != nil
-      {
-        need(4)
-      }
-      for layer in network.layers {
-        need(layer.minimumSpecificationVersion)
-        if layer.parameters is OpaqueLayer { need(specificationVersion) }
-      }
-    }
-    return version
-  }
+  package var minimumSpecificationVersion: Int { demands(above: 1).map(\.version).max() ?? 1 }
 }
 
 extension FeatureDescription {

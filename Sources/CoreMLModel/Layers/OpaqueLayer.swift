@@ -14,7 +14,7 @@ package struct OpaqueLayer: ParameterlessLayer {
   package init(_ message: OpaqueMessage) { self.message = message }
 
   package var requiredSpecificationVersion: Int {
-    SpecificationVersion.layersOfVersion5.contains(specificationTypeName) ? 5 : 4
+    SpecificationVersion.opaqueLayersOfVersion5.contains(specificationTypeName) ? 5 : 4
   }
 
   /// Always throws: the layer is not read.

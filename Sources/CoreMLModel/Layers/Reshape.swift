@@ -49,10 +49,7 @@ package struct Reshape: LayerParameters {
 
 /// To `[C·H·W, 1, 1]`.
 package struct Flatten: LayerParameters {
-  package enum Order: Int, Sendable, CaseIterable {
-    case channelFirst = 0
-    case channelLast = 1
-  }
+  package typealias Order = Reshape.Order
 
   package var mode = Order.channelFirst
   package var unknownFields = UnknownFields()

@@ -7,11 +7,7 @@ package struct Pooling3D: ArrayLayer {
     case average = 1
   }
 
-  package enum PaddingType: Int, Sendable, CaseIterable {
-    case custom = 0
-    case valid = 1
-    case same = 2
-  }
+  package typealias PaddingType = Convolution3D.PaddingType
 
   package static let typeName = "pooling3d"
   package static let specificationVersion = 5

@@ -1,0 +1,32 @@
+import TensorCore
+
+/// The first elements along an axis backwards, of each item of a batch as many as the second input,
+/// `[B]`, says.
+package struct ReverseSeq: ArrayLayer {
+  package static let inputCount = 2...2
+  package static let minimumRank = 2
+
+  /// Before `sequenceAxis`; both may count from the end.
+  package var batchAxis = 0
+  package var sequenceAxis = 0
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .int("batchAxis", \.batchAxis), .int("sequenceAxis", \.sequenceAxis),
+  ]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try ArrayShape.checked(try arrayInput(inputs))
+    let batch = try ArrayShape.axis(batchAxis, rank: shape.count, "batchAxis")
+    let sequence = try ArrayShape.axis(sequenceAxis, rank: shape.count, "sequenceAxis")
+    try require(
+      batch < sequence, "axis \(sequenceAxis) does not come after the batch's, \(batchAxis)",
+      field: "sequenceAxis")
+    try require(
+      inputs[1] == [shape[batch]],
+      "lengths of shape \(inputs[1]), [\(shape[batch])] is needed", field: "input")
+    return [shape]
+  }
+}
