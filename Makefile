@@ -35,6 +35,7 @@ demo: build
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+	@sh Tests/Tools/public-docs.sh
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

@@ -135,12 +135,19 @@ let package = Package(
     library("Detection", ["Imaging", "TensorCore"]),
     library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
     library(
+      "ModelPrediction",
+      ["Engine", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
+    library(
       "NetworkBuilder",
-      ["Engine", "CustomLayers", "Imaging", "CoreMLModel", "Files", "TensorCore"]),
+      [
+        "ModelPrediction", "Engine", "CustomLayers", "Imaging", "CoreMLModel", "Files",
+        "TensorCore",
+      ]),
     library(
       "Assay",
       [
-        "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport", "DarknetImport",
+        "ModelPrediction", "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport",
+        "DarknetImport",
         "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),
@@ -195,8 +202,8 @@ let package = Package(
     .testTarget(
       name: "AssayTests",
       dependencies: [
-        "Assay", "AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers",
-        "CoreMLModel",
+        "Assay", "AssayCommand", "HDF5Worker", "KerasImport", "CaffeImport", "DarknetImport",
+        "Engine", "CustomLayers", "CoreMLModel",
       ]),
   ]
 )

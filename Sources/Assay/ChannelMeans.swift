@@ -1,17 +1,18 @@
 import CoreMLModel
 import Imaging
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 
 /// The mean of each channel of what convolutions and inner products read, over inputs.
-public struct ChannelMeans: Sendable {
+package struct ChannelMeans: Sendable {
   /// By the layer's name.
-  public private(set) var means: [String: [Double]] = [:]
-  public let inputCount: Int
+  package private(set) var means: [String: [Double]] = [:]
+  package let inputCount: Int
 
   /// - Parameter words: files or folders of inputs, as `InputList` takes them.
   /// - Throws: what reading the inputs and running the model throw.
-  public init(
+  package init(
     _ model: Model, inputs words: [String], options: Predictor.Options = Predictor.Options()
   ) throws {
     let pictures = try options.pictures ?? PictureOptions(recordedIn: model)
@@ -36,7 +37,7 @@ public struct ChannelMeans: Sendable {
     let predictor = try Predictor(model: model, options: options)
     var sums: [String: (sums: [Double], count: Int)] = [:]
     for value in values {
-      for item in try predictor.batchItems(predictor.blobs(value)) {
+      for item in try predictor.interface.batchItems(predictor.interface.blobs(value)) {
         let blobs = try predictor.outputBlobs(item)
         for layer in readers {
           guard let blob = blobs[layer.input[0]],

@@ -3,20 +3,20 @@ import Imaging
 import TensorCore
 
 /// A class and how probable it is.
-public struct ClassProbability: Sendable {
-  public let label: String
-  public let probability: Float
+package struct ClassProbability: Sendable {
+  package let label: String
+  package let probability: Float
 }
 
 extension NeuralNetworkClassifier.ClassLabels {
-  public init(_ file: LabelFile) {
+  package init(_ file: LabelFile) {
     switch file {
     case .strings(let labels): self = .string(labels)
     case .integers(let labels): self = .int64(labels.map(Int.init))
     }
   }
 
-  public var strings: [String] {
+  package var strings: [String] {
     switch self {
     case .string(let labels): labels
     case .int64(let labels): labels.map(String.init)
@@ -25,15 +25,15 @@ extension NeuralNetworkClassifier.ClassLabels {
 }
 
 /// Names of classes to show.
-public struct ClassNames: Sendable {
-  public let names: [String]
+package struct ClassNames: Sendable {
+  package let names: [String]
   /// Whether they were given for the model, not by it.
-  public let areGiven: Bool
+  package let areGiven: Bool
 
   /// Those in the file at `path`, or else those of `model`; nil where it has none.
   ///
   /// - Parameter keepsIdentifiers: whether names keep the WordNet identifiers in front of them.
-  public init?(file path: String?, model: Model, keepsIdentifiers: Bool) throws {
+  package init?(file path: String?, model: Model, keepsIdentifiers: Bool) throws {
     guard
       let labels = try path.map({ NeuralNetworkClassifier.ClassLabels(try LabelFile.read($0)) })
         ?? model.classLabels
@@ -45,7 +45,7 @@ public struct ClassNames: Sendable {
 }
 
 /// The `count` most probable classes, the lower index first among equals.
-public func bestClasses(
+package func bestClasses(
   _ count: Int, of probabilities: some Collection<Float>, labels: [String]
 ) throws -> [ClassProbability] {
   guard probabilities.count == labels.count else {

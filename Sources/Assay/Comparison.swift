@@ -2,16 +2,20 @@ import ByteFormats
 import CoreMLModel
 import Engine
 import Imaging
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 import Verification
 
 /// Predictions of a model, or arrays, compared with what was expected.
 public struct Comparison: Sendable {
+  /// How to predict and compare.
   public struct Options: Sendable {
+    /// What each output may differ.
     public var tolerances = Tolerances()
     /// How many best classes to compare; nil for none.
     public var top: Int?
+    /// The order of axes of inputs and expected arrays.
     public var layout = ArrayLayout.source
     /// What happens to pictures; nil for what the model records.
     public var pictures: PictureOptions?
@@ -19,9 +23,12 @@ public struct Comparison: Sendable {
     public var layers: String?
     /// Run the double-precision engine, too.
     public var reference = false
+    /// How the network is compiled.
     public var engine = CompileOptions()
+    /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
 
+    /// The outputs, within the tolerance of 32-bit weights.
     public init() {}
   }
 
@@ -34,6 +41,7 @@ public struct Comparison: Sendable {
   /// Where each differing output's difference comes from, where that was asked for.
   public let verdicts: [String: ReferenceVerdict]
 
+  /// Whether every output and blob is within its tolerance.
   public var matches: Bool {
     outputs.allSatisfy(\.agrees) && (blobs?.blobs.allSatisfy(\.agrees) ?? true)
   }

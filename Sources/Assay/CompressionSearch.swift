@@ -1,6 +1,7 @@
 import CoreMLModel
 import Engine
 import Imaging
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 import Verification
@@ -13,8 +14,8 @@ import Verification
 /// layers are taken to add up in squares. Biases take up what codes do to the means. How far the
 /// model may go along that order is then measured with all layers together, by halving, and so is
 /// each step behind that might still be possible.
-public struct CompressionSearch {
-  public enum Goal: Sendable {
+package struct CompressionSearch {
+  package enum Goal: Sendable {
     /// No element of an output may be further off than this.
     case error(Double)
     /// At least this part of the inputs must keep their best class.
@@ -23,30 +24,30 @@ public struct CompressionSearch {
     case size(Int)
   }
 
-  public struct Options: Sendable {
-    public var goal: Goal
+  package struct Options: Sendable {
+    package var goal: Goal
     /// Selects layers, and says how scales are chosen; its precision is not used.
     package var rules = CompressionRules(.float16)
     /// Whether biases take up what codes do to the mean of a layer's outputs.
-    public var correctsBiases = true
+    package var correctsBiases = true
     package var mode = CodeMode.linear
-    public var foldsBatchnorm = true
-    public var layout = ArrayLayout.source
-    public var pictures = PictureOptions()
-    public var engine = CompileOptions()
-    public var forgetBias = ForgetBias.ignore
+    package var foldsBatchnorm = true
+    package var layout = ArrayLayout.source
+    package var pictures = PictureOptions()
+    package var engine = CompileOptions()
+    package var forgetBias = ForgetBias.ignore
 
-    public init(_ goal: Goal) { self.goal = goal }
+    package init(_ goal: Goal) { self.goal = goal }
   }
 
-  public struct Result: Sendable {
-    public let model: Model
+  package struct Result: Sendable {
+    package let model: Model
     package let folds: [Fold]
     package let layers: [CompressedLayer]
     /// What has been measured with all layers together, from the largest to the smallest.
-    public let points: [CompressionPoint]
+    package let points: [CompressionPoint]
     /// Of the points, the model's.
-    public let chosen: CompressionPoint
+    package let chosen: CompressionPoint
   }
 
   private let original: Model
@@ -59,7 +60,7 @@ public struct CompressionSearch {
   private let onProgress: (Double, String) -> Void
 
   /// - Parameter words: files or folders of inputs, as `InputList` takes them.
-  public init(
+  package init(
     _ model: Model, inputs words: [String], options: Options,
     onProgress: @escaping (Double, String) -> Void = { _, _ in }
   ) throws {
@@ -94,7 +95,7 @@ public struct CompressionSearch {
     return try values.flatMap { value in
       if predictor.averagesItems(of: value) { return [try predictor.predict(value)] }
       // Each item of a batch has a best class of its own.
-      return try predictor.batchItems(predictor.blobs(value)).map {
+      return try predictor.interface.batchItems(predictor.interface.blobs(value)).map {
         predictor.assembled([try predictor.outputBlobs($0)])
       }
     }
@@ -116,7 +117,7 @@ extension CompressionSearch.Options {
 
 extension CompressionSearch {
   /// - Throws: `.mismatch` where the goal cannot be reached.
-  public func run() throws -> Result {
+  package func run() throws -> Result {
     guard let network = base.neuralNetwork else {
       throw ModelError(.unsupported, "the model is not a neural network")
     }

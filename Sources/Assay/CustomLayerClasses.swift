@@ -1,6 +1,6 @@
 import CoreMLModel
 import CustomLayers
-@_exported import LayerTemplates
+import LayerTemplates
 
 extension Model {
   /// The classes of the model's custom layers, with the shapes as far as they are known.

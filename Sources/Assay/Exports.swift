@@ -1,11 +1,20 @@
+// The library is used by one import: it shows what is public of these, and to this package, whose
+// command imports nothing else, all of them.
+@_exported import ByteFormats
+@_exported import CaffeImport
 @_exported import CustomLayers
 @_exported import Detection
+@_exported import Engine
+@_exported import Files
+@_exported import Imaging
+@_exported import ImportSupport
+@_exported import LayerTemplates
+@_exported import ModelPrediction
+@_exported import ModelTransforms
+@_exported import TensorCore
 @_exported import Verification
 
-// The types that converting, loading, predicting and comparing take and give; with them the library
-// is used by one import. The document's layers are not among them: `import CoreMLModel` has them.
-@_exported import struct ByteFormats.ArraySet
-@_exported import struct ByteFormats.NamedArray
+// The document's layers are not among them, since `NetworkBuilder` has layers of the same names.
 @_exported import struct CoreMLModel.ArrayFeatureType
 @_exported import struct CoreMLModel.FeatureDescription
 @_exported import struct CoreMLModel.FeatureType
@@ -14,25 +23,7 @@
 @_exported import enum CoreMLModel.MissingWeights
 @_exported import struct CoreMLModel.Model
 @_exported import struct CoreMLModel.ModelDescription
+@_exported import struct CoreMLModel.NamePattern
+@_exported import struct CoreMLModel.NeuralNetworkClassifier
 @_exported import struct CoreMLModel.RandomWeights
-@_exported import struct Engine.CompileOptions
-@_exported import struct Engine.EngineHooks
-@_exported import enum Imaging.Fitting
-@_exported import struct Imaging.Image
-@_exported import enum Imaging.Interpolation
-@_exported import enum Imaging.LabelFile
-@_exported import struct Imaging.PictureOptions
-@_exported import enum Imaging.PictureRecipe
-@_exported import struct ImportSupport.ClassifierOptions
-@_exported import struct ImportSupport.ConversionOptions
-@_exported import struct ImportSupport.ConversionResult
-@_exported import struct ImportSupport.CustomLayerRules
-@_exported import struct ImportSupport.ImagePreprocessing
-@_exported import struct ImportSupport.MetadataOptions
-@_exported import struct ImportSupport.NetworkState
-@_exported import struct ImportSupport.PerFeature
-@_exported import enum ImportSupport.PreprocessingPreset
-@_exported import enum ModelTransforms.ForgetBias
-@_exported import struct TensorCore.Bytes
-@_exported import struct TensorCore.ModelError
-@_exported import struct TensorCore.Tensor
+@_exported import enum CoreMLModel.SpecificationVersion

@@ -8,7 +8,7 @@ import TensorCore
 #endif
 
 /// Folders of the file system.
-public enum Folder {
+package enum Folder {
   static func exists(_ path: String) -> Bool { kind(path) != nil }
 
   static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
@@ -38,7 +38,7 @@ public enum Folder {
   ///
   /// - Parameter content: what needs it, for the message.
   /// - Throws: `.cannotCreate` where something else is there, or the system refuses.
-  public static func make(_ path: String, for content: String) throws {
+  package static func make(_ path: String, for content: String) throws {
     if exists(path) {
       guard isFolder(path) else {
         throw ModelError(.cannotCreate, "is a file; \(content) need a folder", file: path)

@@ -2,15 +2,16 @@ import ByteFormats
 import CoreMLModel
 import Files
 import Imaging
+import ModelPrediction
 import TensorCore
 
 /// One prediction to make: its name for the user, and where each input's value comes from.
-public struct InputSource: Sendable {
-  public let name: String
+package struct InputSource: Sendable {
+  package let name: String
   let files: [(feature: String?, path: String)]
   /// The input's path below the folder that was named, or its last part, without its extension; for
   /// the second of that name `-2` follows, and so on. Nil where names for files were not asked for.
-  public internal(set) var outputStem: String?
+  package internal(set) var outputStem: String?
 
   init(name: String, files: [(feature: String?, path: String)]) {
     self.name = name
@@ -23,7 +24,7 @@ public struct InputSource: Sendable {
   /// The only prediction for the words of a command line.
   ///
   /// - Throws: `.mismatch` where they make none or several, with `command` in the message.
-  public static func only(
+  package static func only(
     _ words: [String], for model: Model, command: String
   ) throws -> InputSource {
     var list = try InputList(words, for: model)
@@ -36,7 +37,7 @@ public struct InputSource: Sendable {
   /// The values for the model's inputs.
   ///
   /// - Parameter pictures: what happens to pictures; nil for what the model records.
-  public func read(
+  package func read(
     for model: Model, pictures: PictureOptions? = nil
   ) throws -> [String: FeatureValue] {
     let pictures = try pictures ?? PictureOptions(recordedIn: model)

@@ -1,5 +1,6 @@
 import CoreMLModel
 import Imaging
+import ModelPrediction
 import TensorCore
 
 /// The predictions for the words of a command line, in their order.
@@ -8,11 +9,11 @@ import TensorCore
 /// inputs, if it has several. Otherwise each file is a prediction of its own; a folder stands for its
 /// files and those of its sub-folders in ascending order, `-` for the paths on the lines of a list,
 /// which are taken one by one as they are asked for.
-public struct InputList: Sequence, IteratorProtocol {
+package struct InputList: Sequence, IteratorProtocol {
   /// How many there are; nil where a list comes in.
-  public let count: Int?
+  package let count: Int?
   /// Whether a prediction is asked for by itself, not one of a folder or a list.
-  public let isSingle: Bool
+  package let isSingle: Bool
 
   private enum Entry {
     case source(InputSource)
@@ -32,7 +33,7 @@ public struct InputList: Sequence, IteratorProtocol {
   ///   - namesFiles: whether each prediction gets an `outputStem` that no other has, on whichever
   ///     shard.
   ///   - line: the next line of the list that `-` stands for.
-  public init(
+  package init(
     _ words: [String], for model: Model, shard: Shard = .whole, namesFiles: Bool = false,
     line: @escaping () -> String? = { nil }
   ) throws {
@@ -66,7 +67,7 @@ public struct InputList: Sequence, IteratorProtocol {
   }
 
   /// The next prediction of the shard, nil after the last.
-  public mutating func next() -> InputSource? {
+  package mutating func next() -> InputSource? {
     while let source = nextOfAll() {
       position += 1
       if shard.contains(position - 1) { return source }
@@ -136,12 +137,12 @@ public struct InputList: Sequence, IteratorProtocol {
 
 /// Every `count`th of a list's members, from the one at `index` on: a part that needs no knowledge of
 /// the list's length.
-public struct Shard: Sendable, Equatable {
+package struct Shard: Sendable, Equatable {
   /// From 0.
-  public let index: Int
-  public let count: Int
+  package let index: Int
+  package let count: Int
 
-  public static let whole = Shard(index: 0, count: 1)
+  package static let whole = Shard(index: 0, count: 1)
 
   private init(index: Int, count: Int) {
     self.index = index
@@ -149,15 +150,15 @@ public struct Shard: Sendable, Equatable {
   }
 
   /// The `number`th of `count` parts, from 1; nil where there is no such part.
-  public init?(number: Int, of count: Int) {
+  package init?(number: Int, of count: Int) {
     guard count >= 1, (1...count).contains(number) else { return nil }
     self.init(index: number - 1, count: count)
   }
 
-  public func contains(_ position: Int) -> Bool { position % count == index }
+  package func contains(_ position: Int) -> Bool { position % count == index }
 
   /// How many members of a list of `total` it has.
-  public func size(of total: Int) -> Int { total > index ? (total - index - 1) / count + 1 : 0 }
+  package func size(of total: Int) -> Int { total > index ? (total - index - 1) / count + 1 : 0 }
 }
 
 /// Names for output files, each given once.

@@ -1,25 +1,37 @@
 import CoreMLModel
 import CustomLayers
+import ModelPrediction
 import TensorCore
 
 /// What `inspect` shows of a network: every layer with its shapes and sizes, and their sums.
 public struct Inspection: Sendable {
+  /// A layer of the document.
   public struct Layer: Sendable {
+    /// As the document has it.
     public let name: String
     /// The type in the specification; of a custom layer, its class.
     public let type: String
     /// `[Seq, Batch, C, H, W]`, or the exact shape; nil where a custom layer's class or a free size leaves it open.
     public let inputShapes: [[Int]?]
+    /// Likewise.
     public let outputShapes: [[Int]?]
+    /// Numbers in its weights.
     public let parameterCount: Int
+    /// Multiplications with a weight, for one prediction.
     public let multiplyAdds: Int
   }
 
+  /// A custom layer and the class that computes it.
   public struct CustomClass: Sendable {
+    /// The layer's name.
     public let layer: String
+    /// The name by which implementations are found.
     public let className: String
+    /// What the document says of the class.
     public let description: String
+    /// In the order of their names, each value with its type.
     public let parameters: [(name: String, value: String)]
+    /// Numbers in each of its weights.
     public let weightCounts: [Int]
     /// Whether there is an implementation.
     public let isProvided: Bool
@@ -27,16 +39,21 @@ public struct Inspection: Sendable {
     public let plugin: String?
   }
 
+  /// In the document's order.
   public let layers: [Layer]
+  /// One for each custom layer.
   public let customClasses: [CustomClass]
   /// Storages of the weights, such as `float32`, in ascending order.
   public let weightTypes: [String]
   /// Parameters that training changed, where the source said so.
   public let trainableCount: Int?
 
+  /// The sum over the layers.
   public var parameterCount: Int { layers.reduce(0) { $0 + $1.parameterCount } }
+  /// The sum over the layers.
   public var multiplyAdds: Int { layers.reduce(0) { $0 + $1.multiplyAdds } }
 
+  /// What `model` holds; `customLayers` are asked for the shapes of their outputs.
   public init(_ model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry()) {
     let shapes = model.inferredBlobShapes(customLayers)
     var layers: [Layer] = []
@@ -115,7 +132,7 @@ extension Model {
 
 extension Weights {
   /// The name of the storage that holds the values.
-  public var storageName: String? {
+  package var storageName: String? {
     if floatValue.count > 0 { return "float32" }
     if float16Value.count > 0 { return "float16" }
     if rawValue.count > 0 { return "\(quantization?.numberOfBits ?? 0) bits" }

@@ -9,9 +9,13 @@ import TensorCore
 
 /// A file that holds a network, told by its content.
 public enum ModelSource: Sendable {
+  /// A Core ML document.
   case coreML(Model)
+  /// A network of Keras, with or without its weights.
   case keras(KerasSource)
+  /// A network of Caffe, with or without its weights.
   case caffe(CaffeSource)
+  /// A network of Darknet, with or without its weights.
   case darknet(DarknetSource)
 
   /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
@@ -52,7 +56,7 @@ public enum ModelSource: Sendable {
   }
 
   /// Of a source network's files, which Caffe takes in either order, the one that holds its weights.
-  public func weightsFile(_ path: String, _ weights: String?) -> String {
+  package func weightsFile(_ path: String, _ weights: String?) -> String {
     if case .caffe(let source) = self, source.path != path { return path }
     return weights ?? path
   }
@@ -81,7 +85,7 @@ public enum ModelSource: Sendable {
 
   /// The document to time, with random weights of `seed` for all that has none: an architecture
   /// without a file of weights, or a document whose weights have been taken out.
-  public func timedModel(
+  package func timedModel(
     seed: UInt64, rules: CustomLayerRules = CustomLayerRules(),
     customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) throws -> (model: Model, hasRandomWeights: Bool) {

@@ -6,7 +6,7 @@ extension Model {
   /// The blob that a user's name means: a blob, an input's after its preprocessing among them, or
   /// the first output of a layer, of one with an activation of its own the activation's. Nil where
   /// there is neither.
-  public func blob(named name: String) -> String? {
+  package func blob(named name: String) -> String? {
     let layers = neuralNetwork?.layers ?? []
     if layers.contains(where: { $0.output.contains(name) }) { return name }
     let layer =

@@ -2,22 +2,23 @@ import CoreMLModel
 import Detection
 import Files
 import Imaging
+import ModelPrediction
 import TensorCore
 
 /// What a model finds in pictures.
-public struct PictureDetection {
+package struct PictureDetection {
   /// What was found in one picture.
-  public struct Result: Sendable {
+  package struct Result: Sendable {
     /// Boxes in pixels of the picture as its file has it, cut off at its edges; the best first.
-    public var objects: [DetectedObject]
+    package var objects: [DetectedObject]
     /// The same in pixels of `picture`.
-    public var turnedObjects: [DetectedObject]
+    package var turnedObjects: [DetectedObject]
     /// The picture, turned if that was asked for; nil where the model got an array.
-    public var picture: Image?
-    public var detector: Detector
+    package var picture: Image?
+    package var detector: Detector
 
     /// The picture with boxes and labels.
-    public func drawn() throws -> Image {
+    package func drawn() throws -> Image {
       guard let picture else {
         throw ModelError(
           .mismatch, "boxes are drawn on pictures, and the model got an array",
@@ -40,7 +41,7 @@ public struct PictureDetection {
   /// - Parameters:
   ///   - options: what the user says, by the keys of the metadata without their prefix.
   ///   - labels: names of the classes.
-  public init(
+  package init(
     _ predictor: Predictor, mode: DetectionMode, options: [String: String] = [:],
     labels: [String]? = nil
   ) {
@@ -54,7 +55,7 @@ public struct PictureDetection {
   /// - Parameters:
   ///   - outputs: of the prediction for `values`.
   ///   - source: where the values came from.
-  public func result(
+  package func result(
     _ outputs: [PredictedOutput], of values: [String: FeatureValue], from source: InputSource
   ) throws -> Result {
     guard let input = try pictureInput(values) else {
@@ -117,7 +118,7 @@ public struct PictureDetection {
     }
     for input in predictor.inputs {
       guard let value = values[input.name], case .multiArray = input.type?.kind,
-        let blob = try predictor.blobs(values)[input.name], blob.shape.count >= 4,
+        let blob = try predictor.interface.blobs(values)[input.name], blob.shape.count >= 4,
         case .array = value
       else { continue }
       return (

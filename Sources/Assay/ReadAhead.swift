@@ -1,6 +1,7 @@
 import CoreMLModel
 import Dispatch
 import Imaging
+import ModelPrediction
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -10,12 +11,12 @@ import Imaging
 
 /// The values of a list of inputs, one after the other: while the caller works with one, the next
 /// ones are read and decoded on other threads. At most `depth` are held at a time.
-public final class ReadAhead: @unchecked Sendable {
+package final class ReadAhead: @unchecked Sendable {
   // `@unchecked`: `list` is used on the serial queue only; a slot is written by one block at a time
   // and read after its semaphore was signalled.
-  public struct Item: Sendable {
-    public let source: InputSource
-    public let values: Result<[String: FeatureValue], any Error>
+  package struct Item: Sendable {
+    package let source: InputSource
+    package let values: Result<[String: FeatureValue], any Error>
   }
 
   private final class Slot: @unchecked Sendable {
@@ -31,7 +32,7 @@ public final class ReadAhead: @unchecked Sendable {
   private let slots: [Slot]
   private var position = 0
 
-  public init(
+  package init(
     _ list: InputList, for model: Model, pictures: PictureOptions = PictureOptions(),
     depth: Int = min(4, ProcessInfo.processInfo.activeProcessorCount)
   ) {
@@ -43,7 +44,7 @@ public final class ReadAhead: @unchecked Sendable {
   }
 
   /// The next input with its values, or with what reading them threw; nil after the last one.
-  public func next() -> Item? {
+  package func next() -> Item? {
     let slot = slots[position % slots.count]
     slot.isReady.wait()
     guard let item = slot.item else {

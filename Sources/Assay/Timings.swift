@@ -1,25 +1,25 @@
 /// How long equal pieces of work took, in milliseconds.
-public struct Timings: Sendable {
+package struct Timings: Sendable {
   /// In ascending order; at least one.
   private let sorted: [Double]
 
   /// Nil where there is nothing, or a number that is no time.
-  public init?(_ milliseconds: [Double]) {
+  package init?(_ milliseconds: [Double]) {
     guard !milliseconds.isEmpty, milliseconds.allSatisfy({ $0.isFinite && $0 >= 0 }) else {
       return nil
     }
     sorted = milliseconds.sorted()
   }
 
-  public var count: Int { sorted.count }
-  public var minimum: Double { sorted[0] }
-  public var mean: Double { sorted.reduce(0, +) / Double(count) }
+  package var count: Int { sorted.count }
+  package var minimum: Double { sorted[0] }
+  package var mean: Double { sorted.reduce(0, +) / Double(count) }
 
   /// The middle one, or the mean of the two in the middle.
-  public var median: Double { (sorted[(count - 1) / 2] + sorted[count / 2]) / 2 }
+  package var median: Double { (sorted[(count - 1) / 2] + sorted[count / 2]) / 2 }
 
   /// The shortest time that at least `share` of all do not exceed (nearest rank).
-  public func percentile(_ share: Double) -> Double {
+  package func percentile(_ share: Double) -> Double {
     let rank = (share * Double(count)).rounded(.up)
     return sorted[min(max(Int(rank), 1), count) - 1]
   }
@@ -31,21 +31,21 @@ public struct Timings: Sendable {
 /// median is therefore where the undisturbed time may lie. Two measurements are the same where these
 /// ranges overlap, or where the minimums differ by less than 2 %, which another placement of the
 /// same program in memory can make.
-public struct TimingComparison: Sendable {
-  public enum Verdict: String, Sendable {
+package struct TimingComparison: Sendable {
+  package enum Verdict: String, Sendable {
     case same, faster, slower
     /// Fewer than five runs on a side.
     case tooFewRuns = "too few runs"
   }
 
-  public let verdict: Verdict
+  package let verdict: Verdict
   /// The new minimum divided by the old one.
-  public let ratio: Double
+  package let ratio: Double
 
   static let fewestRuns = 5
   static let placement = 0.02
 
-  public init(_ new: Timings, against old: Timings) {
+  package init(_ new: Timings, against old: Timings) {
     ratio = new.minimum / old.minimum
     if min(new.count, old.count) < Self.fewestRuns {
       verdict = .tooFewRuns

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Assay
 import LibC
-import TensorCore
 
 struct AssayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,9 +1,5 @@
 import ArgumentParser
 import Assay
-import CoreMLModel
-import Engine
-import ImportSupport
-import TensorCore
 
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -147,7 +143,7 @@ struct BenchCommand: ParsableCommand {
   private func blobs(_ predictor: Predictor, _ document: Model) throws -> [String: Tensor] {
     guard inputs.isEmpty else {
       let source = try InputSource.only(inputs, for: document, command: "bench")
-      return try predictor.blobs(source.read(for: document))
+      return try predictor.interface.blobs(source.read(for: document))
     }
     return try predictor.randomBlobs(seed: seed)
   }

@@ -1,5 +1,4 @@
 import Assay
-import Engine
 
 /// What `bench` tells of a measurement.
 struct BenchReport {

@@ -1,6 +1,4 @@
 import Assay
-import TensorCore
-import Verification
 
 /// What `diff` prints.
 struct ComparisonText {

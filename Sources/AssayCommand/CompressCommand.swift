@@ -1,11 +1,5 @@
 import ArgumentParser
 import Assay
-import ByteFormats
-import CoreMLModel
-import Files
-import ModelTransforms
-import TensorCore
-import Verification
 
 struct CompressCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

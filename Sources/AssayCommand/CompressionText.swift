@@ -1,9 +1,5 @@
 import Assay
-import CoreMLModel
 import LibC
-import ModelTransforms
-import TensorCore
-import Verification
 
 /// What `compress` prints.
 struct CompressionText {

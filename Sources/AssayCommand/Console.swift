@@ -1,8 +1,5 @@
 import Assay
-import CoreMLModel
-import Files
 import LibC
-import TensorCore
 
 /// The two streams of the process. Results go to standard output, all else to standard error.
 enum Console {

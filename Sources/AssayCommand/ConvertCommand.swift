@@ -1,11 +1,5 @@
 import ArgumentParser
 import Assay
-import CaffeImport
-import CoreMLModel
-import Imaging
-import ImportSupport
-import ModelTransforms
-import TensorCore
 
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import Assay
-import Detection
 
 /// What was found in a picture, as text or as JSON.
 struct DetectionText {

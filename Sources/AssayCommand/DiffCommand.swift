@@ -1,10 +1,5 @@
 import ArgumentParser
 import Assay
-import CoreMLModel
-import Engine
-import Files
-import TensorCore
-import Verification
 
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

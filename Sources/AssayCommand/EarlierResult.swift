@@ -1,8 +1,4 @@
 import Assay
-import ByteFormats
-import Files
-import ImportSupport
-import TensorCore
 
 /// What an earlier `bench --json` printed.
 struct EarlierResult {

@@ -1,10 +1,5 @@
 import ArgumentParser
 import Assay
-import CoreMLModel
-import Imaging
-import ImportSupport
-import ModelTransforms
-import TensorCore
 
 struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

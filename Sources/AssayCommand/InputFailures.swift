@@ -1,6 +1,5 @@
 import ArgumentParser
 import Assay
-import TensorCore
 
 /// The inputs of several that could not be predicted; the rest goes on.
 struct InputFailures {

@@ -1,6 +1,4 @@
 import Assay
-import CoreMLModel
-import TensorCore
 
 /// What `inspect` prints.
 struct InspectionText {

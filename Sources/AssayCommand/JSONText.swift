@@ -1,4 +1,4 @@
-import ByteFormats
+import Assay
 
 /// JSON on one line, in the order in which it was put together. Numbers that JSON has no word for
 /// are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.

@@ -1,5 +1,4 @@
 import Assay
-import TensorCore
 
 /// What `diff` prints of two models.
 struct ModelDifferenceText {

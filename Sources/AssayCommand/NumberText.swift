@@ -1,4 +1,4 @@
-import ByteFormats
+import Assay
 import LibC
 
 /// `value` with `digits` significant digits, as C's `%.*g` writes it.

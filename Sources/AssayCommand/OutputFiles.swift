@@ -1,7 +1,4 @@
 import Assay
-import ByteFormats
-import Imaging
-import TensorCore
 
 /// Predictions as files.
 enum OutputFiles {

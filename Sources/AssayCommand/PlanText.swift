@@ -1,6 +1,4 @@
 import Assay
-import Engine
-import TensorCore
 
 /// The steps of a plan, or the nodes of the graph after a pass, as `inspect --plan` prints them.
 struct PlanText {

@@ -1,7 +1,5 @@
 import ArgumentParser
 import Assay
-import CoreMLModel
-import TensorCore
 
 struct PluginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

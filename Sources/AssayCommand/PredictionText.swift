@@ -1,5 +1,4 @@
 import Assay
-import TensorCore
 
 /// A prediction as text or as JSON.
 struct PredictionText {

@@ -1,5 +1,4 @@
 import Assay
-import TensorCore
 
 /// Prints predictions and writes their files.
 struct PredictionWriter {

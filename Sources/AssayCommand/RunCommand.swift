@@ -1,11 +1,5 @@
 import ArgumentParser
 import Assay
-import ByteFormats
-import CoreMLModel
-import Engine
-import Files
-import Imaging
-import TensorCore
 
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-import Engine
+import Assay
 import Synchronization
 
 /// The steps of a prediction, as they were executed.

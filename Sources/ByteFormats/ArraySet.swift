@@ -2,14 +2,14 @@ import Files
 import TensorCore
 
 /// An array as it stood in a file.
-public struct NamedArray: Sendable, Equatable {
-  public var name: String?
+package struct NamedArray: Sendable, Equatable {
+  package var name: String?
   /// Element type in the file; the elements themselves are the nearest floats. `.uint8` is kept
   /// when the array is written, everything else becomes float32.
-  public var type: NumericType
-  public var tensor: Tensor
+  package var type: NumericType
+  package var tensor: Tensor
 
-  public init(_ tensor: Tensor, name: String? = nil, type: NumericType = .float32) {
+  package init(_ tensor: Tensor, name: String? = nil, type: NumericType = .float32) {
     self.name = name
     self.type = type
     self.tensor = tensor
@@ -17,15 +17,15 @@ public struct NamedArray: Sendable, Equatable {
 }
 
 /// Arrays in the order of their file: one without a name, or any number with different names.
-public struct ArraySet: Sendable, Equatable {
-  public var arrays: [NamedArray]
+package struct ArraySet: Sendable, Equatable {
+  package var arrays: [NamedArray]
 
-  public init(_ arrays: [NamedArray]) { self.arrays = arrays }
+  package init(_ arrays: [NamedArray]) { self.arrays = arrays }
 
-  public subscript(name: String) -> NamedArray? { arrays.first { $0.name == name } }
+  package subscript(name: String) -> NamedArray? { arrays.first { $0.name == name } }
 
   /// Reads `.npy`, `.npz`, JSON or CSV, whichever the file's contents are; `-` is standard input.
-  public static func read(_ path: String) throws -> ArraySet {
+  package static func read(_ path: String) throws -> ArraySet {
     let bytes = try MappedFile.read(path)
     return try inFile(path == "-" ? "standard input" : path) {
       try parse(bytes, prefersJSON: path.hasSuffix(".json"))
@@ -33,7 +33,7 @@ public struct ArraySet: Sendable, Equatable {
   }
 
   /// - Parameter prefersJSON: whether a lone number is JSON (no axes) or CSV (one axis).
-  public static func parse(_ bytes: Bytes, prefersJSON: Bool = false) throws -> ArraySet {
+  package static func parse(_ bytes: Bytes, prefersJSON: Bool = false) throws -> ArraySet {
     let start = bytes[0..<min(bytes.count, 4096)].array(of: UInt8.self)
     if start.starts(with: NumPyHeader.magic.array(of: UInt8.self)) {
       return ArraySet([try NumPyFile.parse(bytes)])
@@ -58,7 +58,7 @@ public struct ArraySet: Sendable, Equatable {
 
   /// Writes the format that the extension of `path` names: `.npy` and `.csv` take one array, `.npz`
   /// and `.json` any number. The same arrays give the same bytes.
-  public func write(to path: String, deflated: Bool = false) throws {
+  package func write(to path: String, deflated: Bool = false) throws {
     let format = Format.allCases.first { path.lowercased().hasSuffix("." + $0.rawValue) }
     guard let format else {
       throw ModelError(
@@ -73,10 +73,10 @@ public struct ArraySet: Sendable, Equatable {
     try AtomicFile.write(to: path) { try write(format, deflated: deflated, to: $0.write) }
   }
 
-  public enum Format: String, CaseIterable, Sendable { case npy, npz, json, csv }
+  package enum Format: String, CaseIterable, Sendable { case npy, npz, json, csv }
 
   /// Precondition: `.npy` and `.csv` take exactly one array.
-  public func write(
+  package func write(
     _ format: Format, deflated: Bool = false,
     to write: @escaping (UnsafeRawBufferPointer) throws -> Void
   ) throws {

@@ -1,7 +1,7 @@
 import TensorCore
 
 /// Element types of array files; the raw value is NumPy's kind and size.
-public enum NumericType: String, Sendable, CaseIterable {
+package enum NumericType: String, Sendable, CaseIterable {
   case bool = "b1"
   case int8 = "i1"
   case int16 = "i2"

@@ -224,7 +224,7 @@ struct CaffeConversion {
       noteLayer(layer)
       network.finish(layer.name, layer.type)
     } catch {
-      network.forget()
+      network.abandon()
       problems.append(
         (error as? ModelError ?? ModelError(.internal, "\(error)"))
           .inLayer(layer.name, class: layer.type))
@@ -251,7 +251,7 @@ struct CaffeConversion {
       return try type.convert(layer, inputs: inputs, into: &network)
     } catch let error as ModelError where error.code == .unsupported {
       guard options.customLayers.allowsAll else { throw error }
-      network.forget()
+      network.abandon()
       network.notes.append(
         "\(error.inLayer(layer.name, class: layer.type)): it becomes a custom layer")
       return try custom(layer, nil, inputs)

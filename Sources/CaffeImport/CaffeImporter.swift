@@ -37,7 +37,7 @@ package enum CaffeImporter {
   package static func recognizes(_ bytes: Bytes) -> Bool { CaffeFile.recognizes(bytes) }
 
   /// The types of layers that are read, those of one conversion together, and what they become.
-  package static var supportedTypes: [(names: [String], documentation: CaffeLayerDocumentation)] {
+  package static var supportedTypes: [(names: [String], documentation: DocumentationRow)] {
     CaffeLayerRegistry.types.map { ($0.typeNames, $0.documentation) }
   }
 

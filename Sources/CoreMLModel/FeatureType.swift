@@ -1,6 +1,6 @@
 /// The type of a feature.
 public struct FeatureType: EncodedMessage {
-  public enum Kind: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
     case int64
     case double
     case string
@@ -11,15 +11,17 @@ public struct FeatureType: EncodedMessage {
     case opaque(OpaqueMessage)
   }
 
-  public enum DictionaryKey: Sendable, Equatable {
+  package enum DictionaryKey: Sendable, Equatable {
     case int64
     case string
   }
 
-  public var kind: Kind?
+  package var kind: Kind?
+  /// Whether a prediction may go without the feature.
   public var isOptional = false
   package var unknownFields = UnknownFields()
 
+  /// A feature of no type.
   public init() {}
 
   package static let fields: Fields = [
@@ -58,11 +60,17 @@ public struct FeatureType: EncodedMessage {
 
 /// An image of fixed or flexible size.
 public struct ImageFeatureType: EncodedMessage {
+  /// The order and number of colors, with the specification's numbers.
   public enum ColorSpace: Int, Sendable, CaseIterable {
+    /// Not set.
     case invalid = 0
+    /// One channel, 0 to 255.
     case grayscale = 10
+    /// Red, green, blue.
     case rgb = 20
+    /// Blue, green, red.
     case bgr = 30
+    /// One channel of 16-bit floats.
     case grayscaleFloat16 = 40
 
     /// Channels of the tensor that the network sees.
@@ -75,20 +83,24 @@ public struct ImageFeatureType: EncodedMessage {
     }
   }
 
-  public enum Flexibility: Sendable, Equatable {
+  package enum Flexibility: Sendable, Equatable {
     case enumerated([ImageSize])
     case range(width: SizeRange?, height: SizeRange?)
   }
 
+  /// In pixels; of a flexible image the default.
   public var width = 0
+  /// In pixels; of a flexible image the default.
   public var height = 0
+  /// The colors that the network sees.
   public var colorSpace = ColorSpace.invalid
-  public var flexibility: Flexibility?
+  package var flexibility: Flexibility?
   package var unknownFields = UnknownFields()
 
+  /// An image without a size.
   public init() {}
 
-  public init(width: Int, height: Int, colorSpace: ColorSpace) {
+  package init(width: Int, height: Int, colorSpace: ColorSpace) {
     self.width = width
     self.height = height
     self.colorSpace = colorSpace
@@ -119,14 +131,14 @@ public struct ImageFeatureType: EncodedMessage {
   ]
 }
 
-public struct ImageSize: EncodedMessage {
-  public var width = 0
-  public var height = 0
+package struct ImageSize: EncodedMessage {
+  package var width = 0
+  package var height = 0
   package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 
-  public init(_ width: Int, _ height: Int) {
+  package init(_ width: Int, _ height: Int) {
     self.width = width
     self.height = height
   }
@@ -135,14 +147,14 @@ public struct ImageSize: EncodedMessage {
 }
 
 /// Bounds of a size; `upperBound` −1 means unbounded.
-public struct SizeRange: EncodedMessage {
-  public var lowerBound = 0
-  public var upperBound = 0
+package struct SizeRange: EncodedMessage {
+  package var lowerBound = 0
+  package var upperBound = 0
   package var unknownFields = UnknownFields()
 
-  public init() {}
+  package init() {}
 
-  public init(_ lowerBound: Int, _ upperBound: Int) {
+  package init(_ lowerBound: Int, _ upperBound: Int) {
     self.lowerBound = lowerBound
     self.upperBound = upperBound
   }
@@ -155,35 +167,45 @@ public struct SizeRange: EncodedMessage {
 
 /// A multi-dimensional array.
 public struct ArrayFeatureType: EncodedMessage {
+  /// The type of the elements, with the specification's numbers.
   public enum DataType: Int, Sendable, CaseIterable {
+    /// Not set.
     case invalid = 0
+    /// 16-bit floats.
     case float16 = 65552
+    /// 32-bit floats.
     case float32 = 65568
+    /// 64-bit floats.
     case double = 65600
+    /// 8-bit integers.
     case int8 = 131080
+    /// 32-bit integers.
     case int32 = 131104
   }
 
-  public enum Flexibility: Sendable, Equatable {
+  package enum Flexibility: Sendable, Equatable {
     case enumerated([[Int]])
     case range([SizeRange])
   }
 
-  public enum DefaultValue: Sendable, Equatable {
+  package enum DefaultValue: Sendable, Equatable {
     case int(Int)
     case float(Float)
     case double(Double)
   }
 
+  /// The sizes of the axes; of a flexible array the default.
   public var shape: [Int] = []
+  /// The type of the elements.
   public var dataType = DataType.invalid
-  public var flexibility: Flexibility?
-  public var defaultValue: DefaultValue?
+  package var flexibility: Flexibility?
+  package var defaultValue: DefaultValue?
   package var unknownFields = UnknownFields()
 
+  /// An array without a shape.
   public init() {}
 
-  public init(shape: [Int], dataType: DataType) {
+  package init(shape: [Int], dataType: DataType) {
     self.shape = shape
     self.dataType = dataType
   }

@@ -1,11 +1,15 @@
 /// A Core ML model: the document that importers write, the engine reads and every tool edits.
 public struct Model: EncodedMessage {
+  /// The version of the specification that a reader has to know.
   public var specificationVersion = 0
+  /// The interface; nil where the file has none.
   public var description: ModelDescription? = ModelDescription()
+  /// Whether the model can be trained on a device.
   public var isUpdatable = false
   package var type: ModelType?
   package var unknownFields = UnknownFields()
 
+  /// A model of no type.
   public init() {}
 
   package static let fields: Fields = [

@@ -1,13 +1,19 @@
 /// Interface and metadata of a model.
 public struct ModelDescription: EncodedMessage {
+  /// What a prediction takes, in the model's order.
   public var input: [FeatureDescription] = []
+  /// What a prediction gives, in the model's order.
   public var output: [FeatureDescription] = []
+  /// Of a classifier the output with the best label, of a regressor the one with the value.
   public var predictedFeatureName = ""
+  /// Of a classifier the output with each label's probability.
   public var predictedProbabilitiesName = ""
-  public var trainingInput: [FeatureDescription] = []
+  package var trainingInput: [FeatureDescription] = []
+  /// Who made the model, and what else is to be said of it.
   public var metadata: Metadata?
   package var unknownFields = UnknownFields()
 
+  /// A model without features.
   public init() {}
 
   package static let fields: Fields = [
@@ -22,14 +28,18 @@ public struct ModelDescription: EncodedMessage {
 
 /// A named input or output.
 public struct FeatureDescription: EncodedMessage {
+  /// By which values are given and found.
   public var name = ""
+  /// For people.
   public var shortDescription = ""
+  /// What its values are.
   public var type: FeatureType?
   package var unknownFields = UnknownFields()
 
+  /// A feature without a name.
   public init() {}
 
-  public init(name: String, kind: FeatureType.Kind, isOptional: Bool = false) {
+  package init(name: String, kind: FeatureType.Kind, isOptional: Bool = false) {
     self.name = name
     var type = FeatureType()
     type.kind = kind
@@ -44,15 +54,21 @@ public struct FeatureDescription: EncodedMessage {
   ]
 }
 
+/// Who made the model, and what else is to be said of it.
 public struct Metadata: EncodedMessage {
+  /// What the model does.
   public var shortDescription = ""
+  /// The model's own version.
   public var versionString = ""
+  /// Who made the model.
   public var author = ""
+  /// Under which the model may be used.
   public var license = ""
   /// Written in ascending order of the keys.
   public var userDefined: [String: String] = [:]
   package var unknownFields = UnknownFields()
 
+  /// No entries.
   public init() {}
 
   package static let fields: Fields = [

@@ -7,8 +7,10 @@ import TensorCore
 /// subnormal ones. What scales is between ½ and 1½, what shifts between −0.1 and 0.1. The same
 /// seed and name give the same values.
 public struct RandomWeights: Sendable {
+  /// The same seed gives the same weights.
   public let seed: UInt64
 
+  /// Weights for a seed.
   public init(seed: UInt64) { self.seed = seed }
 
   /// - Parameters:

@@ -1,16 +1,16 @@
 /// A custom layer that needs no registration.
-public protocol BuiltInCustomLayer: CustomLayer {
+package protocol BuiltInCustomLayer: CustomLayer {
   static var notes: CustomLayerNotes { get }
 }
 
 /// What `docs/layers.md` says of a built-in custom layer.
-public struct CustomLayerNotes: Sendable {
-  public let formula: String
+package struct CustomLayerNotes: Sendable {
+  package let formula: String
   /// Each with its name in front; a default in brackets.
-  public let parameters: [String]
-  public let weights: String
+  package let parameters: [String]
+  package let weights: String
 
-  public init(_ formula: String, parameters: [String] = [], weights: String = "") {
+  package init(_ formula: String, parameters: [String] = [], weights: String = "") {
     self.formula = formula
     self.parameters = parameters
     self.weights = weights

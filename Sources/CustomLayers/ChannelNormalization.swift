@@ -1,7 +1,16 @@
 import TensorCore
 
-/// Normalisation over groups of channels, with a factor and a summand for each channel.
-final class ChannelNormalization {
+/// gamma · (x − mean) / √(variance + ε) + beta, mean and variance over groups of channels and all
+/// places of an image, gamma and beta one a channel.
+class ChannelNormalization: CustomLayerImplementation {
+  static let parameterNotes = [
+    "`epsilon` or `eps` (1e-5)", "`in_channels`, checked",
+    "`scale`, `center`: whether there is a γ, a β (true)",
+  ]
+  static let weightNotes = "γ and β, one a channel; none: 1 and 0"
+
+  /// −1: one a channel.
+  private let groups: Int
   private let epsilon: Float
   private let channelCount: Int?
   private let hasScale: Bool
@@ -10,7 +19,8 @@ final class ChannelNormalization {
   private var beta: [Float] = []
   private let kernels: LayerKernels
 
-  init(_ parameters: CustomLayerParameters) throws {
+  init(_ parameters: CustomLayerParameters, groups: Int) throws {
+    self.groups = groups
     kernels = try LayerKernels()
     epsilon = try parameters.float("epsilon", "eps") ?? 1e-5
     guard epsilon >= 0 else {
@@ -31,8 +41,13 @@ final class ChannelNormalization {
     }
   }
 
-  /// - Parameter groups: −1 is one a channel.
-  func check(_ shape: PlaneShape, groups: Int) throws {
+  func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+    let shape = try onlyInput(inputShapes)
+    try check(PlaneShape(shape))
+    return [shape]
+  }
+
+  private func check(_ shape: PlaneShape) throws {
     if let channelCount, channelCount != shape.channels {
       throw ModelError(
         .malformed, "\(channelCount), where the input has \(shape.channels) channels",
@@ -51,10 +66,11 @@ final class ChannelNormalization {
     }
   }
 
-  func normalize(_ input: CustomLayerInput, _ output: CustomLayerOutput, groups: Int) {
-    guard let source = input.elements.baseAddress, let target = output.elements.baseAddress
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    guard let source = inputs[0].elements.baseAddress,
+      let target = outputs[0].elements.baseAddress
     else { return }
-    let shape = PlaneShape(input.shape)
+    let shape = PlaneShape(inputs[0].shape)
     let groups = groups == -1 ? shape.channels : groups
     let channels = shape.channels / groups
     let length = channels * shape.area
@@ -73,5 +89,38 @@ final class ChannelNormalization {
           beta: beta.isEmpty ? 0 : beta[channel])
       }
     }
+  }
+}
+
+/// Mean and variance over all places of a channel.
+final class InstanceNormalization: ChannelNormalization, BuiltInCustomLayer {
+  static let className = "InstanceNormalization"
+  static let otherNames = ["InstanceNorm", "instancenorm"]
+  static let notes = CustomLayerNotes(
+    "γ · (x − mean) / √(variance + ε) + β, mean and variance over all places of a channel",
+    parameters: parameterNotes, weights: weightNotes)
+
+  init(parameters: [String: CustomLayerParameter]) throws {
+    try super.init(CustomLayerParameters(parameters), groups: -1)
+  }
+}
+
+/// Mean and variance over groups of channels and all places.
+final class GroupNormalization: ChannelNormalization, BuiltInCustomLayer {
+  static let className = "GroupNormalization"
+  /// `groupnorm` is kraken's.
+  static let otherNames = ["GroupNorm", "groupnorm"]
+  static let notes = CustomLayerNotes(
+    "γ · (x − mean) / √(variance + ε) + β, mean and variance over groups of channels and all places",
+    parameters: ["`num_groups` or `groups` (32; −1: one a channel)"] + parameterNotes,
+    weights: weightNotes)
+
+  init(parameters: [String: CustomLayerParameter]) throws {
+    let values = CustomLayerParameters(parameters)
+    let groups = try values.int("num_groups", "groups", in: -1...Limits.dimension) ?? 32
+    guard groups != 0 else {
+      throw ModelError(.malformed, "no groups", field: "parameters.num_groups")
+    }
+    try super.init(values, groups: groups)
   }
 }

@@ -3,10 +3,15 @@ import TensorCore
 
 /// A parameter of a custom layer, as `CustomLayerParams` stores it.
 public enum CustomLayerParameter: Sendable, Equatable {
+  /// `doubleValue`
   case double(Double)
+  /// `stringValue`
   case string(String)
+  /// `intValue`
   case int(Int32)
+  /// `longValue`
   case long(Int64)
+  /// `boolValue`
   case bool(Bool)
 
   /// The value as a floating-point number, where it is a number.
@@ -23,9 +28,12 @@ public enum CustomLayerParameter: Sendable, Equatable {
 /// Input of a custom layer: dense row-major `Float`. Its shape is `[Seq, Batch, C, H, W]`, or of any
 /// rank from 1 in networks with exact array mapping.
 public struct CustomLayerInput {
+  /// Outermost axis first.
   public let shape: [Int]
+  /// The last axis next to each other; valid during the call.
   public let elements: UnsafeBufferPointer<Float>
 
+  /// An input whose memory somebody else owns.
   public init(shape: [Int], elements: UnsafeBufferPointer<Float>) {
     self.shape = shape
     self.elements = elements
@@ -35,9 +43,12 @@ public struct CustomLayerInput {
 /// Preallocated output of a custom layer: dense row-major `Float`, of the shape that
 /// `outputShapes(forInputShapes:)` gave.
 public struct CustomLayerOutput {
+  /// Outermost axis first.
   public let shape: [Int]
+  /// The last axis next to each other; valid during the call.
   public let elements: UnsafeMutableBufferPointer<Float>
 
+  /// An output whose memory somebody else owns.
   public init(shape: [Int], elements: UnsafeMutableBufferPointer<Float>) {
     self.shape = shape
     self.elements = elements
@@ -57,7 +68,9 @@ public protocol CustomLayerImplementation: AnyObject {
   func setWeightData(_ weights: [Bytes]) throws
   /// The same for a class that wants to know what the bytes are.
   func setWeights(_ weights: [CustomLayerWeight]) throws
+  /// The shapes of the outputs for those of the inputs.
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]]
+  /// Writes every element of the outputs; the inputs are not to be changed.
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws
 }
 
@@ -68,10 +81,12 @@ package protocol CustomLayerWithEquivalent: CustomLayerImplementation {
 }
 
 extension CustomLayerImplementation {
+  /// Hands the bytes to `setWeightData(_:)`.
   public func setWeights(_ weights: [CustomLayerWeight]) throws {
     try setWeightData(weights.map(\.bytes))
   }
 
+  /// Refuses weights: most classes take none.
   public func setWeightData(_ weights: [Bytes]) throws {
     if weights.isEmpty { return }
     throw ModelError(
@@ -90,6 +105,7 @@ public protocol CustomLayer: CustomLayerImplementation {
 }
 
 extension CustomLayer {
+  /// None.
   public static var otherNames: [String] { [] }
 }
 

@@ -39,12 +39,13 @@ public struct CustomLayerRegistry: Sendable {
   /// The implementation of the class, if somebody provides it.
   public subscript(className: String) -> Factory? { factories[className] }
 
+  /// The names of all classes, in order.
   public var classNames: [String] { factories.keys.sorted() }
 
   /// One error for all classes that nobody provides.
   ///
   /// - Parameter missing: the names of the layers that need each class.
-  public func notFound(_ missing: [String: [String]]) -> ModelError {
+  package func notFound(_ missing: [String: [String]]) -> ModelError {
     let classes = missing.keys.sorted()
     let message = classes.map { name in
       let layers = (missing[name] ?? []).map { "'\($0)'" }.joined(separator: ", ")
@@ -61,7 +62,7 @@ public struct CustomLayerRegistry: Sendable {
 }
 
 /// The layers that need no registration. One file each.
-public let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Type] = [
+package let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Type] = [
   Swish.self, HardSwish.self, Mish.self, GELU.self, InstanceNormalization.self,
   GroupNormalization.self, L2Normalization.self, Softmax.self, SpaceToDepth.self,
   DepthToSpace.self, Resize.self, GridSample.self, DeformableConvolution.self,

@@ -2,6 +2,7 @@ import TensorCore
 
 /// A weight of a custom layer: its bytes as the model stores them, and what they are.
 public struct CustomLayerWeight: Sendable, Equatable {
+  /// What the bytes are.
   public enum Element: Sendable, Equatable {
     /// Little-endian 32-bit floats.
     case float32
@@ -11,14 +12,18 @@ public struct CustomLayerWeight: Sendable, Equatable {
     case raw
   }
 
+  /// As the model stores them.
   public let bytes: Bytes
+  /// What the bytes are.
   public let element: Element
 
+  /// Bytes and what they are.
   public init(_ bytes: Bytes, _ element: Element) {
     self.bytes = bytes
     self.element = element
   }
 
+  /// 32-bit floats.
   public init(_ values: [Float]) { self.init(Bytes(values), .float32) }
 
   /// The values, of either precision.

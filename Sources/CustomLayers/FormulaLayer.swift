@@ -7,9 +7,9 @@ import TensorCore
 ///
 /// The parameter `inputs` names the inputs, `weights` the weights with their shapes, as
 /// `beta[1,1,6,1,1]`; other numbers are parameters of the formula by their names.
-public final class FormulaLayer: BuiltInCustomLayer {
-  public static let className = "Formula"
-  public static let notes = CustomLayerNotes(
+package final class FormulaLayer: BuiltInCustomLayer {
+  package static let className = "Formula"
+  package static let notes = CustomLayerNotes(
     "what `expression` says; see [formulas](formulas.md)",
     parameters: [
       "`expression`, text", "`inputs`, their names with commas between (x)",
@@ -24,7 +24,7 @@ public final class FormulaLayer: BuiltInCustomLayer {
   private let kernels: any KernelTable.Type
   private var program: (shapes: [[Int]], program: VectorProgram)?
 
-  public init(parameters: [String: CustomLayerParameter]) throws {
+  package init(parameters: [String: CustomLayerParameter]) throws {
     func text(_ name: String) throws -> String? {
       guard let parameter = parameters[name] else { return nil }
       guard case .string(let text) = parameter else {
@@ -76,7 +76,7 @@ public final class FormulaLayer: BuiltInCustomLayer {
     return result
   }
 
-  public func setWeightData(_ data: [Bytes]) throws {
+  package func setWeightData(_ data: [Bytes]) throws {
     guard data.count == weightShapes.count else {
       throw ModelError(
         .malformed, "\(data.count) weights, the formula has \(weightShapes.count)",
@@ -98,7 +98,7 @@ public final class FormulaLayer: BuiltInCustomLayer {
     program = nil
   }
 
-  public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try program(inputShapes).outputShape
     guard !shape.isEmpty else {
       throw ModelError(.malformed, "the formula gives a number, an array is needed")
@@ -106,7 +106,7 @@ public final class FormulaLayer: BuiltInCustomLayer {
     return [shape]
   }
 
-  public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+  package func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     let program = try program(inputs.map(\.shape))
     guard outputs.count == 1, outputs[0].shape == program.outputShape else {
       throw ModelError(.malformed, "the outputs are not those of the formula")

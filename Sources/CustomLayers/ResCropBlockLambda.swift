@@ -1,15 +1,15 @@
 import TensorCore
 
 /// Takes two rows and columns from each border.
-public final class ResCropBlockLambda: BuiltInCustomLayer, CustomLayerWithEquivalent {
-  public static let className = "ResCropBlockLambda"
-  public static let notes = CustomLayerNotes("x without two rows and columns at each border")
+package final class ResCropBlockLambda: BuiltInCustomLayer, CustomLayerWithEquivalent {
+  package static let className = "ResCropBlockLambda"
+  package static let notes = CustomLayerNotes("x without two rows and columns at each border")
 
   private static let border = 2
 
-  public init(parameters: [String: CustomLayerParameter]) throws {}
+  package init(parameters: [String: CustomLayerParameter]) throws {}
 
-  public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
     guard shape.height > 2 * Self.border, shape.width > 2 * Self.border else {
       throw ModelError(
@@ -25,7 +25,7 @@ public final class ResCropBlockLambda: BuiltInCustomLayer, CustomLayerWithEquiva
 
   package var equivalent: CustomLayerEquivalent? { .crop(border: Self.border) }
 
-  public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+  package func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     for (input, output) in zip(inputs, outputs) {
       guard let source = input.elements.baseAddress, let target = output.elements.baseAddress
       else { continue }

@@ -2,24 +2,24 @@ import Kernels
 import TensorCore
 
 /// (x + 1) · 127.5: from the range of tanh to that of a picture.
-public final class RescaleOutputLambda: BuiltInCustomLayer, CustomLayerWithEquivalent {
-  public static let className = "RescaleOutputLambda"
-  public static let otherNames = ["DeprocessStylizedImage"]
-  public static let notes = CustomLayerNotes("(x + 1) · 127.5")
+package final class RescaleOutputLambda: BuiltInCustomLayer, CustomLayerWithEquivalent {
+  package static let className = "RescaleOutputLambda"
+  package static let otherNames = ["DeprocessStylizedImage"]
+  package static let notes = CustomLayerNotes("(x + 1) · 127.5")
 
   private let kernel: @Sendable (UnaryArguments) -> Void
 
-  public init(parameters: [String: CustomLayerParameter]) throws {
+  package init(parameters: [String: CustomLayerParameter]) throws {
     kernel = try InstructionSet.selected().kernels.unary
   }
 
-  public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     [try onlyInput(inputShapes)]
   }
 
   package var equivalent: CustomLayerEquivalent? { .function(.linear, alpha: [127.5], shift: 1) }
 
-  public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+  package func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     for (input, output) in zip(inputs, outputs) {
       guard let source = input.elements.baseAddress, let target = output.elements.baseAddress
       else { continue }

@@ -3,16 +3,16 @@ import TensorCore
 
 /// x / (1 + exp(−β·x)); β is the parameter `beta`, or the layer's only weight, one value or one a
 /// channel, or 1.
-public final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
-  public static let className = "Swish"
-  public static let otherNames = ["swish", "SiLU"]
-  public static let notes = CustomLayerNotes(
+package final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
+  package static let className = "Swish"
+  package static let otherNames = ["swish", "SiLU"]
+  package static let notes = CustomLayerNotes(
     "x / (1 + exp(−β · x))", parameters: ["`beta` (1)"], weights: "β, one value or one a channel")
 
   private var beta: [Float] = [1]
   private let kernel: @Sendable (UnaryArguments) -> Void
 
-  public init(parameters: [String: CustomLayerParameter]) throws {
+  package init(parameters: [String: CustomLayerParameter]) throws {
     kernel = try InstructionSet.selected().kernels.unary
     guard let parameter = parameters["beta"] else { return }
     guard let value = parameter.floatValue else {
@@ -21,7 +21,7 @@ public final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
     beta = [value]
   }
 
-  public func setWeights(_ weights: [CustomLayerWeight]) throws {
+  package func setWeights(_ weights: [CustomLayerWeight]) throws {
     guard weights.count <= 1 else {
       throw ModelError(
         .malformed, "\(weights.count) weights, where beta is the only one", field: "weights")
@@ -33,7 +33,7 @@ public final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
     }
   }
 
-  public func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+  package func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try onlyInput(inputShapes)
     let channels = PlaneShape(shape).channels
     guard beta.count == 1 || beta.count == channels else {
@@ -45,7 +45,7 @@ public final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
 
   package var equivalent: CustomLayerEquivalent? { .function(.swish, alpha: beta) }
 
-  public func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+  package func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     let input = inputs[0]
     guard let source = input.elements.baseAddress, let target = outputs[0].elements.baseAddress
     else { return }

@@ -12,7 +12,7 @@ struct CustomSection: Sendable {
   let rule: CustomLayerRule?
   let shapes: CustomLayerShapes
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.input
     var configuration = JSONObject()
     for option in section.options {
@@ -27,10 +27,9 @@ struct CustomSection: Sendable {
       }
       return tensor
     }
-    let custom =
-      try rule.map { try builder.layer($0) }
-      ?? builder.layer(className: section.name, leavingOut: [])
-    let known = try? shapes(custom, [[1, 1, input.channels, input.height, input.width]])
+    let custom = try builder.layer(rule, className: section.name, leavingOut: [])
+    let known = network.outputShapes(
+      of: custom, [[1, 1, input.channels, input.height, input.width]], shapes, for: call.name)
     let blob = network.add(call.name, custom, [input.blob])
     if let shape = known?.first, shape.count == 5, shape[0] == 1, shape[1] == 1 {
       network.writer.notes.append("'\(call.name)' is taken to have no weights")

@@ -84,7 +84,7 @@ struct DarknetConversion {
     _ layer: Handler, _ index: Int, _ previous: DarknetTensor
   ) throws -> DarknetTensor {
     let section = source.configuration.sections[index + 1]
-    let call = LayerCall(
+    let call = SectionCall(
       name: name(index), section: section, index: index, previous: previous, outputs: outputs)
     if !layer.vanishes { network.visit(call.name, section.name) }
     do {
@@ -105,7 +105,7 @@ struct DarknetConversion {
     }
 
     func convert(
-      _ call: LayerCall, _ network: inout DarknetNetwork
+      _ call: SectionCall, _ network: inout DarknetNetwork
     ) throws -> DarknetTensor {
       switch self {
       case .known(let layer): try layer.convert(call, into: &network)

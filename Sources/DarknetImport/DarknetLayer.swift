@@ -1,10 +1,12 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// One kind of section: its options, its weights and what it becomes.
 protocol DarknetLayer: Sendable {
   /// The names in brackets, in lower case, the usual one first.
   static var sections: [String] { get }
+  static var documentation: DocumentationRow { get }
   /// Options that count when a network is run.
   static var options: [String] { get }
   /// Options of training, which are known and have no effect.
@@ -13,7 +15,7 @@ protocol DarknetLayer: Sendable {
   static var vanishes: Bool { get }
   init(_ section: ConfigurationSection) throws
   /// Adds the Core ML layers to the network, and takes the weights.
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor
 }
 
 extension DarknetLayer {
@@ -22,7 +24,7 @@ extension DarknetLayer {
 }
 
 /// One section in its place.
-struct LayerCall: Sendable {
+struct SectionCall: Sendable {
   /// Name of the Core ML layer: section and index, as in `convolutional_3`.
   let name: String
   let section: ConfigurationSection

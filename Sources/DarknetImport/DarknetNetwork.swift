@@ -28,7 +28,7 @@ struct DarknetNetwork: LayerWriting {
   }
 
   /// Accounts for constants that stand in no file.
-  mutating func addConstants(_ sizes: [Int], _ call: LayerCall) throws {
+  mutating func addConstants(_ sizes: [Int], _ call: SectionCall) throws {
     constantCount = try checkedSum(
       [constantCount, checkedProduct(sizes, limit: Limits.tensorElements)])
     guard constantCount <= Self.constantLimit else {
@@ -50,12 +50,6 @@ struct DarknetNetwork: LayerWriting {
   /// The elements in a row.
   mutating func flattened(_ tensor: DarknetTensor, for name: String) -> String {
     tensor.isRow ? tensor.blob : add(name + "__flatten__", Flatten(), [tensor.blob])
-  }
-
-  mutating func permuted(_ blob: String, _ axes: [Int], _ name: String) -> String {
-    var permute = Permute()
-    permute.axis = axes
-    return add(name, permute, [blob])
   }
 
   mutating func reorganized(

@@ -13,7 +13,7 @@ struct DetectionHead: Sendable {
   ///   - defaults: options that boxes cannot be found without, and Darknet's values for them.
   ///   - others: options that are recorded where the section has them.
   init(
-    _ call: LayerCall, kind: String, defaults: [(String, String)], others: [String]
+    _ call: SectionCall, kind: String, defaults: [(String, String)], others: [String]
   ) {
     layer = call.name
     index = call.index
@@ -34,7 +34,7 @@ struct DetectionHead: Sendable {
   }
 }
 
-extension LayerCall {
+extension SectionCall {
   /// The raw grid: what the layer before gives, with as many channels as the boxes need.
   func grid(boxes: Int, numbers: Int, _ formula: String) throws -> DarknetTensor {
     var grid = try image

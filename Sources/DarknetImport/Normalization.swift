@@ -14,7 +14,7 @@ struct Normalization: Sendable {
   static let epsilon = 1e-6
 
   /// Takes scale, mean and variance, in the file's order.
-  init(_ channels: Int, from network: inout DarknetNetwork, _ call: LayerCall) throws {
+  init(_ channels: Int, from network: inout DarknetNetwork, _ call: SectionCall) throws {
     try network.addConstants([channels, 4], call)
     scale = try network.weights.take("scales", [channels], layer: call.name)
     mean = try network.weights.take("means", [channels], layer: call.name)

@@ -1,15 +1,15 @@
 @_exported import struct Imaging.Box
 
 extension Box {
-  public init(centerX: Double, centerY: Double, width: Double, height: Double) {
+  package init(centerX: Double, centerY: Double, width: Double, height: Double) {
     self.init(
       left: centerX - width / 2, top: centerY - height / 2, right: centerX + width / 2,
       bottom: centerY + height / 2)
   }
 
-  public var width: Double { right - left }
-  public var height: Double { bottom - top }
-  public var area: Double { width * height }
+  package var width: Double { right - left }
+  package var height: Double { bottom - top }
+  package var area: Double { width * height }
 
   var isFinite: Bool {
     left.isFinite && top.isFinite && right.isFinite && bottom.isFinite
@@ -34,13 +34,13 @@ extension Box {
 }
 
 /// Something that a network found in a picture.
-public struct DetectedObject: Sendable, Equatable {
+package struct DetectedObject: Sendable, Equatable {
   /// In parts of the picture that the model got, or in pixels of the picture that it was made of.
   package var box: Box
   /// Counted from 0, a background class left out.
-  public let classIndex: Int
+  package let classIndex: Int
   /// 0…1
-  public let score: Double
+  package let score: Double
 
   package init(box: Box, classIndex: Int, score: Double) {
     self.box = box

@@ -5,7 +5,7 @@ extension Canvas {
   ///
   /// Lines are a 200th of the picture's shorter side thick, at least one pixel; letters are eight
   /// times half that, rounded, plus one high. A label that has no room above its box stands inside.
-  public mutating func draw(
+  package mutating func draw(
     _ objects: [DetectedObject], label: (DetectedObject) -> String
   ) {
     let side = min(width, height)

@@ -1,13 +1,13 @@
 /// How COCO's results name pictures and classes.
-public enum COCOResults {
-  public enum ImageID: Sendable, Equatable {
+package enum COCOResults {
+  package enum ImageID: Sendable, Equatable {
     case number(Int)
     case text(String)
   }
 
   /// The digits at the end of the file's name without its extension, as in `000000397133.jpg` and
   /// `COCO_val2014_000000397133.jpg`; otherwise that name.
-  public static func imageID(of path: String) -> ImageID {
+  package static func imageID(of path: String) -> ImageID {
     let file = path.split(separator: "/").last ?? path[...]
     var stem = file
     if let dot = file.lastIndex(of: "."), dot > file.startIndex { stem = file[..<dot] }
@@ -21,7 +21,7 @@ public enum COCOResults {
 
   /// The class's number: COCO's own, which has gaps, where the labels are its 80; otherwise one more
   /// than its place, as 0 is the background.
-  public static func categoryID(of classIndex: Int, labels: [String]?) -> Int {
+  package static func categoryID(of classIndex: Int, labels: [String]?) -> Int {
     guard let labels, labels.count == 80, labels.first == "person", labels.last == "toothbrush"
     else { return classIndex + 1 }
     return missing.reduce(classIndex + 1) { number, gap in number >= gap ? number + 1 : number }

@@ -2,9 +2,9 @@ import Imaging
 import TensorCore
 
 /// An output of a network, as the detector gets it.
-public struct DetectorOutput: Sendable {
-  public var name: String
-  public var value: Tensor
+package struct DetectorOutput: Sendable {
+  package var name: String
+  package var value: Tensor
   /// Where a grid's channels are; nil where the shape has to tell.
   package var channels: ChannelAxis?
 
@@ -29,12 +29,12 @@ public struct DetectorOutput: Sendable {
 }
 
 /// Finds objects in the outputs of a network.
-public struct Detector: Sendable {
-  public var threshold: Double
+package struct Detector: Sendable {
+  package var threshold: Double
   /// The greatest intersection over union of two objects of a class.
-  public var overlap: Double
+  package var overlap: Double
   /// Names of the classes, without a background's.
-  public var labels: [String]?
+  package var labels: [String]?
   private let settings: DetectorSettings
   private let mode: DetectionMode
   /// The size of the picture that the network gets.
@@ -43,14 +43,14 @@ public struct Detector: Sendable {
 
   /// First lines of label files that name what is nothing.
   private static let backgrounds = ["background", "__background__", "none_of_the_above"]
-  public static let usualThreshold = 0.25
-  public static let usualOverlap = 0.45
+  package static let usualThreshold = 0.25
+  package static let usualOverlap = 0.45
 
   /// - Parameters:
   ///   - labels: given by the user or the model; they come before those of `settings`.
   ///   - width, height: of the picture that the network gets.
   /// - Throws: `.mismatch` where a setting is none.
-  public init(
+  package init(
     _ mode: DetectionMode, settings: DetectorSettings, labels: [String]? = nil, width: Int,
     height: Int
   ) throws {
@@ -79,14 +79,14 @@ public struct Detector: Sendable {
   }
 
   /// A class's name.
-  public func label(_ index: Int) -> String {
+  package func label(_ index: Int) -> String {
     guard let labels, labels.indices.contains(index) else { return "class \(index)" }
     return labels[index]
   }
 
   /// What there is, the best first, in parts of the picture that the network got; a box may reach
   /// beyond it.
-  public func objects(in outputs: [DetectorOutput]) throws -> [DetectedObject] {
+  package func objects(in outputs: [DetectorOutput]) throws -> [DetectedObject] {
     var objects: [DetectedObject] = []
     var isSuppressed = true
     switch mode {

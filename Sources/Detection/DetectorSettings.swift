@@ -3,15 +3,15 @@ import TensorCore
 /// What a model's metadata or the user say of its boxes, under the keys that Darknet's options have.
 ///
 /// `assay.detect.KEY` holds for the model, `assay.detect.OUTPUT.KEY` for one output.
-public struct DetectorSettings: Sendable {
-  public static let prefix = "assay.detect."
+package struct DetectorSettings: Sendable {
+  package static let prefix = "assay.detect."
 
   private var values: [String: String]
 
   /// - Parameters:
   ///   - metadata: the model's user-defined metadata.
   ///   - options: `KEY` or `OUTPUT.KEY` and value; they come before the metadata.
-  public init(metadata: [String: String], options: [String: String] = [:]) {
+  package init(metadata: [String: String], options: [String: String] = [:]) {
     values = [:]
     for (key, value) in metadata where key.hasPrefix(Self.prefix) {
       values[String(key.dropFirst(Self.prefix.count))] = value
@@ -19,9 +19,9 @@ public struct DetectorSettings: Sendable {
     values.merge(options) { $1 }
   }
 
-  public var isEmpty: Bool { values.isEmpty }
+  package var isEmpty: Bool { values.isEmpty }
 
-  public func text(_ key: String, of output: String? = nil) -> String? {
+  package func text(_ key: String, of output: String? = nil) -> String? {
     if let output, let value = values["\(output).\(key)"] { return value }
     return values[key]
   }
@@ -69,7 +69,7 @@ public struct DetectorSettings: Sendable {
 }
 
 /// How boxes are found in a model's outputs; the names are the command line's.
-public enum DetectionMode: String, Sendable, CaseIterable {
+package enum DetectionMode: String, Sendable, CaseIterable {
   /// As the model's metadata say.
   case auto
   case yolov2, yolov3, ssd
@@ -78,13 +78,13 @@ public enum DetectionMode: String, Sendable, CaseIterable {
 }
 
 /// Tiny YOLO v2 of Pascal VOC, `yolov2-tiny-voc.cfg` of Darknet.
-public enum TinyYOLOVOC {
+package enum TinyYOLOVOC {
   /// In cells of the grid.
-  public static let anchors = [
+  package static let anchors = [
     (1.08, 1.19), (3.42, 4.41), (6.63, 11.38), (9.42, 5.11), (16.62, 10.52),
   ].map { (width: $0.0, height: $0.1) }
 
-  public static let labels = [
+  package static let labels = [
     "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
     "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train",
     "tvmonitor",

@@ -15,8 +15,8 @@ import TensorCore
 /// x and y are the middle of the box. The score of class c is σ(confidence) · p(c), where p is the
 /// softmax over the classes (`region` with `softmax`) or σ of each. Sources: `region_layer.c`,
 /// `yolo_layer.c` and `gaussian_yolo_layer.c` of Darknet.
-public struct GridDecoder: Sendable, Equatable {
-  public enum Kind: Sendable {
+package struct GridDecoder: Sendable, Equatable {
+  package enum Kind: Sendable {
     /// YOLO v2: anchors in cells of the grid.
     case region
     /// YOLO v3 and v4: anchors in pixels of the model's picture.
@@ -26,28 +26,28 @@ public struct GridDecoder: Sendable, Equatable {
     case gaussian
   }
 
-  public var kind: Kind
-  public var classes: Int
+  package var kind: Kind
+  package var classes: Int
   /// Widths and heights, one pair a box of a place.
-  public var anchors: [(width: Double, height: Double)]
+  package var anchors: [(width: Double, height: Double)]
   /// Numbers of a box before its confidence, 4 unless there is a mask.
-  public var coordinates = 4
+  package var coordinates = 4
   /// `region`: whether the classes are a softmax, not logistic functions.
-  public var isSoftmax = true
+  package var isSoftmax = true
   /// `region`: whether the confidence's place holds the background's class.
-  public var hasBackground = false
+  package var hasBackground = false
   /// Darknet's `scale_x_y`.
-  public var scale = 1.0
+  package var scale = 1.0
   /// Darknet's `new_coords`.
-  public var isLogistic = false
+  package var isLogistic = false
 
-  public init(kind: Kind, classes: Int, anchors: [(width: Double, height: Double)]) {
+  package init(kind: Kind, classes: Int, anchors: [(width: Double, height: Double)]) {
     self.kind = kind
     self.classes = classes
     self.anchors = anchors
   }
 
-  public static func == (a: GridDecoder, b: GridDecoder) -> Bool {
+  package static func == (a: GridDecoder, b: GridDecoder) -> Bool {
     a.kind == b.kind && a.classes == b.classes && a.coordinates == b.coordinates
       && a.isSoftmax == b.isSoftmax && a.hasBackground == b.hasBackground && a.scale == b.scale
       && a.isLogistic == b.isLogistic && a.anchors.elementsEqual(b.anchors) { $0 == $1 }
@@ -56,14 +56,14 @@ public struct GridDecoder: Sendable, Equatable {
   private var numbers: Int { (kind == .gaussian ? 8 : coordinates) + 1 + classes }
 
   /// The channels that the grid must have.
-  public var channels: Int { anchors.count * numbers }
+  package var channels: Int { anchors.count * numbers }
 
   /// Every box and class with a score above `threshold`, in parts of a picture of `width` × `height`
   /// pixels.
   ///
   /// - Parameter grid: `[C, H, W]`.
   /// - Throws: `.mismatch` where the grid has other channels.
-  public func objects(
+  package func objects(
     in grid: Tensor, width: Int, height: Int, threshold: Double
   ) throws -> [DetectedObject] {
     guard grid.shape.count == 3, grid.shape[0] == channels, channels > 0 else {

@@ -1,13 +1,13 @@
 import TensorCore
 
 /// The boxes that SSD's offsets refer to.
-public struct PriorBoxes: Sendable, Equatable {
+package struct PriorBoxes: Sendable, Equatable {
   /// In parts of the picture.
   package var boxes: [Box]
   /// Factors of the offsets of x, y, w and h: one set a box, or one for all.
-  public var variances: [[Double]]
+  package var variances: [[Double]]
 
-  public static let usualVariances = [0.1, 0.1, 0.2, 0.2]
+  package static let usualVariances = [0.1, 0.1, 0.2, 0.2]
 
   package init(boxes: [Box], variances: [[Double]] = [usualVariances]) {
     self.boxes = boxes
@@ -39,7 +39,7 @@ public struct PriorBoxes: Sendable, Equatable {
   /// that are described so, none is larger than the picture.
   ///
   /// - Parameters: `width` and `height` of the model's picture.
-  public init(description: String, width: Int, height: Int) throws {
+  package init(description: String, width: Int, height: Int) throws {
     boxes = []
     variances = [Self.usualVariances]
     let (wide, high) = (Double(width), Double(height))

@@ -4,27 +4,27 @@ import TensorCore
 func exponential(_ x: Double) -> Double { exp(x) }
 
 /// What becomes of the scores that a network gives.
-public enum ScoreFunction: String, Sendable, CaseIterable {
+package enum ScoreFunction: String, Sendable, CaseIterable {
   /// They are probabilities.
   case none
   case softmax, sigmoid
 }
 
 /// SSD's outputs: for each prior box four offsets and a score a class.
-public struct SSDDecoder: Sendable, Equatable {
-  public var priors: PriorBoxes
-  public var function = ScoreFunction.none
+package struct SSDDecoder: Sendable, Equatable {
+  package var priors: PriorBoxes
+  package var function = ScoreFunction.none
   /// The class that is nothing; nil where all are something.
-  public var background: Int? = 0
+  package var background: Int? = 0
 
-  public init(priors: PriorBoxes) { self.priors = priors }
+  package init(priors: PriorBoxes) { self.priors = priors }
 
   /// Every box and class but the background with a score above `threshold`, in parts of the picture.
   ///
   /// - Parameters:
   ///   - locations: `4 · boxes` offsets, those of a box together.
   ///   - scores: `classes · boxes` numbers, those of a box together.
-  public func objects(
+  package func objects(
     locations: Tensor, scores: Tensor, threshold: Double
   ) throws -> [DetectedObject] {
     let count = priors.boxes.count
@@ -87,13 +87,13 @@ public struct SSDDecoder: Sendable, Equatable {
 
 /// The rows of Caffe's DetectionOutput, `[1, 1, N, 7]`: image, class, score, xmin, ymin, xmax, ymax in
 /// parts of the picture. Rows that are none have a class of −1. They have been suppressed already.
-public struct DetectionRows: Sendable, Equatable {
+package struct DetectionRows: Sendable, Equatable {
   /// The class that is nothing; nil where all are something.
-  public var background: Int? = 0
+  package var background: Int? = 0
 
-  public init() {}
+  package init() {}
 
-  public func objects(in rows: Tensor, threshold: Double) throws -> [DetectedObject] {
+  package func objects(in rows: Tensor, threshold: Double) throws -> [DetectedObject] {
     guard rows.shape.last == 7 else {
       throw ModelError(.mismatch, "rows of shape \(rows.shape), seven numbers each are needed")
     }

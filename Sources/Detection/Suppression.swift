@@ -1,15 +1,15 @@
 /// Greedy non-maximum suppression, class by class.
-public enum Suppression {
+package enum Suppression {
   /// Of each class no more than this many are looked at, the best ones, so that a threshold of 0 on a
   /// large grid does not take minutes.
-  public static let candidatesOfClass = 4096
+  package static let candidatesOfClass = 4096
 
   /// The objects that remain, the best first.
   ///
   /// Of each class the object with the highest score stays; those whose intersection over union with
   /// it is more than `overlap` go; so on with the best of the rest. Of equal scores the earlier object
   /// comes first.
-  public static func best(_ objects: [DetectedObject], overlap: Double) -> [DetectedObject] {
+  package static func best(_ objects: [DetectedObject], overlap: Double) -> [DetectedObject] {
     let ranked = objects.enumerated().sorted {
       ($0.element.score, $1.offset) > ($1.element.score, $0.offset)
     }.map(\.element)

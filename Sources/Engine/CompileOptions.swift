@@ -6,7 +6,9 @@ public struct CompileOptions: Sendable {
   /// Which intermediate blobs a prediction returns besides the outputs. A kept blob is never fused
   /// away.
   public enum Keep: Sendable, Equatable {
+    /// Those of these names.
     case named(Set<String>)
+    /// Every blob.
     case all
   }
 
@@ -18,18 +20,22 @@ public struct CompileOptions: Sendable {
   package var convolution: ConvolutionAlgorithm?
   /// Names of passes to leave out, to find out whether one is at fault.
   package var withoutPasses: Set<String> = []
+  /// The blobs that a prediction returns besides the outputs.
   public var keep = Keep.named([])
   /// Shapes `[Seq, Batch, C, H, W]` of inputs that differ from the declared ones: another batch, a
   /// sequence, one of the flexible sizes.
   public var inputShapes: [String: [Int]] = [:]
+  /// The classes of custom layers.
   public var customLayers = CustomLayerRegistry()
   /// The objects behind the custom layers, where the model has been compiled before; nil makes them
   /// anew.
   package var customLayerInstances: CustomLayerInstances?
   /// Bytes that weights and working memory may take together; nil means the machine's memory.
   public var maxMemory: Int?
+  /// What is reported.
   public var hooks = EngineHooks()
 
+  /// All cores, the best kernels, and no blobs besides the outputs.
   public init() {}
 }
 
@@ -40,6 +46,7 @@ public struct EngineHooks: Sendable {
   /// Before each call of a custom layer.
   package var onCustomLayerCall: (@Sendable (CustomLayerCall) -> Void)?
 
+  /// Nothing is reported.
   public init() {}
 }
 

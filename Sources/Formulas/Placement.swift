@@ -8,7 +8,11 @@ package struct Placement: Sendable, Equatable {
   package var places: [Int?]
 
   package static let rank = 5
+  package static let sequence = 0
   package static let batch = 1
+  package static let channel = 2
+  package static let height = 3
+  package static let width = 4
 
   /// - Precondition: as many places as sizes.
   package init(_ shape: [Int?], _ places: [Int?]) {
@@ -21,6 +25,31 @@ package struct Placement: Sendable, Equatable {
     var sizes = [Int?](repeating: 1, count: Self.rank)
     for (size, place) in zip(shape, places) { if let place { sizes[place] = size } }
     return sizes
+  }
+
+  /// The places, those of axes without one being the first of `order` that are free; nil where there
+  /// are too few. The last axes come first.
+  package func filled(_ order: [Int]) -> [Int]? {
+    var places = places
+    for index in places.indices.reversed() where places[index] == nil {
+      guard let free = order.first(where: { !places.contains($0) }) else { return nil }
+      places[index] = free
+    }
+    return places.compactMap { $0 }
+  }
+
+  /// The permutation (axis `i` of the result is axis `permutation[i]` of the source) of `rank` axes
+  /// that brings what lies in `from` to `to`. Axes that neither names stay where they can.
+  package static func permutation(_ rank: Int = rank, from: [Int], to: [Int]) -> [Int] {
+    var source = [Int?](repeating: nil, count: rank)
+    for (from, to) in zip(from, to) { source[to] = from }
+    var free = Set(0..<rank).subtracting(source.compactMap { $0 })
+    for axis in 0..<rank where source[axis] == nil && free.contains(axis) {
+      source[axis] = axis
+      free.remove(axis)
+    }
+    var rest = free.sorted()
+    return source.map { $0 ?? rest.removeFirst() }
   }
 
   /// A constant of `shape`, whose axes are the last ones of this.

@@ -3,7 +3,9 @@ import TensorCore
 /// A picture of 8-bit samples: grey (one channel) or red, green and blue (three), rows from top to
 /// bottom, channels together.
 public struct Image: Sendable, Equatable {
+  /// In pixels.
   public let width: Int
+  /// In pixels.
   public let height: Int
   /// 1 or 3.
   public let channelCount: Int

@@ -3,7 +3,18 @@ import LibC
 /// How a picture's samples are made of another's when its size changes; Pillow's filters by Pillow's
 /// names, other libraries' with theirs in front.
 public enum Interpolation: String, CaseIterable, Sendable {
-  case nearest, box, bilinear, hamming, bicubic, lanczos
+  /// The sample whose pixel the point lies in.
+  case nearest
+  /// The mean of the samples within half a pixel.
+  case box
+  /// A triangle of one pixel to each side.
+  case bilinear
+  /// Hamming's window of one pixel to each side.
+  case hamming
+  /// Cubic with a = −1/2, of two pixels to each side.
+  case bicubic
+  /// sinc(x) · sinc(x / 3), of three pixels to each side.
+  case lanczos
   /// `tf.image.resize` of TensorFlow 2 as it stands: no filter where the picture shrinks; samples
   /// stay what they come out as.
   case tensorFlowBilinear = "tf-bilinear"

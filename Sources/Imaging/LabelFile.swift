@@ -3,11 +3,11 @@ import Files
 import TensorCore
 
 /// Class labels of a classifier, in the order of its outputs.
-public enum LabelFile: Sendable, Equatable {
+package enum LabelFile: Sendable, Equatable {
   case strings([String])
   case integers([Int64])
 
-  public var count: Int {
+  package var count: Int {
     switch self {
     case .strings(let labels): labels.count
     case .integers(let labels): labels.count
@@ -23,12 +23,12 @@ public enum LabelFile: Sendable, Equatable {
   /// may be blank. Where every line has its number in front, from 0 or 1 on and with a colon, a tab
   /// or a comma after it (before a WordNet identifier a space will do), or stands in quotes, these
   /// are taken off. Otherwise labels are kept as they stand.
-  public static func read(_ path: String) throws -> LabelFile {
+  package static func read(_ path: String) throws -> LabelFile {
     let bytes = try MappedFile.read(path, limit: Limits.jsonBytes)
     return try inFile(path == "-" ? "standard input" : path) { try parse(bytes) }
   }
 
-  public static func parse(_ bytes: Bytes) throws -> LabelFile {
+  package static func parse(_ bytes: Bytes) throws -> LabelFile {
     var content = bytes.array(of: UInt8.self)[...]
     if content.starts(with: [0xEF, 0xBB, 0xBF]) { content = content.dropFirst(3) }
     let first = content.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
@@ -88,8 +88,10 @@ public enum LabelFile: Sendable, Equatable {
       if strings.count == object.members.count {
         return .strings(try ordered(object).compactMap(\.string))
       }
-      let pairs = object.members.compactMap { $0.value.array?.compactMap(\.string) }
-      if pairs.count == object.members.count {
+      let isPairs = object.members.allSatisfy { member in
+        member.value.array?.allSatisfy { $0.string != nil } == true
+      }
+      if isPairs {
         return .strings(
           try ordered(object).enumerated().map { position, pair in
             guard let pair = pair.array, pair.count == 2, let name = pair[1].string else {

@@ -1,6 +1,8 @@
 /// What happens to a picture between its file and the model.
 public struct PictureOptions: Sendable, Equatable {
+  /// How a picture is brought into the network's size.
   public var fitting = Fitting.exact
+  /// With which filter it is resized.
   public var interpolation = Interpolation.bilinear
   /// Whether the picture is turned as its file's Exif data say.
   public var appliesOrientation = false
@@ -18,6 +20,7 @@ public struct PictureOptions: Sendable, Equatable {
     case ten
   }
 
+  /// A picture has to have the network's size.
   public init() {}
 
   /// Another way into the model's size; parts of a square go with the old one.
@@ -40,6 +43,7 @@ public enum PictureRecipe: String, CaseIterable, Sendable {
   /// Vision's `centerCrop`, its default, of the picture as it was seen.
   case visionCenterCrop = "vision-center-crop"
 
+  /// What the recipe does.
   public var options: PictureOptions {
     var options = PictureOptions()
     switch self {

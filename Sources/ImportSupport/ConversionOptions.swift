@@ -5,15 +5,23 @@ import CoreMLModel
 public struct ConversionOptions: Sendable {
   /// New names, in the model's order; fewer than there are rename the first ones.
   public var inputNames: [String] = []
+  /// The same for outputs.
   public var outputNames: [String] = []
   /// Sizes in the source framework's layout, batch first; nil leaves one as the model has it.
   public var inputShapes: [String: [Int?]] = [:]
+  /// The elements of the model's arrays.
   public var arrayType = ArrayFeatureType.DataType.double
+  /// Inputs that take pictures.
   public var imageInputs: [String] = []
+  /// Outputs that give pictures.
   public var imageOutputs: [String] = []
+  /// What happens to the samples of pictures.
   public var preprocessing = ImagePreprocessing()
+  /// Labels, where the model becomes a classifier.
   public var classifier: ClassifierOptions?
+  /// What the model says of itself.
   public var metadata = MetadataOptions()
+  /// Which layers become custom layers.
   public var customLayers = CustomLayerRules()
   /// A Keras Lambda whose code is a formula becomes what the formula says.
   public var readsFormulas = false
@@ -28,6 +36,7 @@ public struct ConversionOptions: Sendable {
   /// Receives a line for every layer as it is visited, such as `0 : input_1, InputLayer`.
   public var onVisit: (@Sendable (String) -> Void)?
 
+  /// A conversion that adds nothing to the source network.
   public init() {}
 }
 
@@ -37,33 +46,47 @@ package typealias CustomLayerShapes = @Sendable (Custom, [[Int]]) throws -> [[In
 
 /// A value for all features, and others for some of them.
 public struct PerFeature<Value: Sendable>: Sendable {
+  /// For every feature that is not named.
   public var all: Value?
+  /// By the feature's name.
   public var named: [String: Value] = [:]
 
+  /// A value for all features, and others by name.
   public init(_ all: Value? = nil, named: [String: Value] = [:]) {
     self.all = all
     self.named = named
   }
 
+  /// The value of a feature.
   public subscript(name: String) -> Value? { named[name] ?? all }
+  /// Whether there is no value at all.
   public var isEmpty: Bool { all == nil && named.isEmpty }
 }
 
 /// y = (scale · x + bias − mean) / std, bias and mean one a colour.
 public struct ImagePreprocessing: Sendable {
+  /// The order of the colors in the network.
   public var color = PerFeature<ImageFeatureType.ColorSpace>()
+  /// The factor of every sample.
   public var scale = PerFeature<Double>()
+  /// What is added to scaled red samples.
   public var redBias = PerFeature<Double>()
+  /// What is added to scaled green samples.
   public var greenBias = PerFeature<Double>()
+  /// What is added to scaled blue samples.
   public var blueBias = PerFeature<Double>()
+  /// What is added to scaled gray samples.
   public var grayBias = PerFeature<Double>()
   /// Red, green, blue; or one value for grey.
   public var mean = PerFeature<[Double]>()
+  /// Likewise.
   public var std = PerFeature<[Double]>()
+  /// A model zoo's preprocessing, of every picture.
   public var preset: PreprocessingPreset?
   /// y = x − mean, a value for each element, in place of scale, biases, means and deviations.
   package var meanImage = PerFeature<MeanImage>()
 
+  /// Samples as they are.
   public init() {}
 
   /// Whether anything says how the picture of an input is prepared, its colours apart.
@@ -89,8 +112,10 @@ public enum PreprocessingPreset: String, Sendable, CaseIterable {
   case caffe = "caffe"
 }
 
+/// What makes a network a classifier.
 public struct ClassifierOptions: Sendable {
   package var labels: NeuralNetworkClassifier.ClassLabels
+  /// The output with the best label.
   public var predictedFeatureName = "classLabel"
   /// The output, or an inner blob, that holds the probabilities; nil means the first output.
   public var probabilitiesOutput: String?
@@ -98,14 +123,23 @@ public struct ClassifierOptions: Sendable {
   package init(labels: NeuralNetworkClassifier.ClassLabels) { self.labels = labels }
 }
 
+/// What a converted model says of itself.
 public struct MetadataOptions: Sendable {
+  /// Who made the model.
   public var author = ""
+  /// Under which the model may be used.
   public var license = ""
+  /// What the model does.
   public var shortDescription = ""
+  /// The model's own version.
   public var versionString = ""
+  /// Entries of one's own.
   public var userDefined: [String: String] = [:]
+  /// What inputs are, by their names.
   public var inputDescriptions: [String: String] = [:]
+  /// What outputs are, by their names.
   public var outputDescriptions: [String: String] = [:]
 
+  /// No entries.
   public init() {}
 }

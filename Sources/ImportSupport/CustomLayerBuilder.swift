@@ -16,16 +16,10 @@ package struct CustomLayerBuilder {
   }
 
   package func layer(_ rule: CustomLayerRule) throws -> Custom {
-    var custom = Custom()
-    custom.className = rule.className
+    var custom = Custom(className: rule.className)
     custom.classDescription = rule.description
-    for (name, parameter) in rule.parameters {
-      switch parameter {
-      case .value(let value): custom.parameters[name] = value
-      case .configuration(let field): custom.parameters[name] = try configured(field)
-      }
-    }
-    custom.blobs = try rule.weights.map(weight)
+    for (name, parameter) in rule.parameters { custom.parameters[name] = try value(parameter) }
+    custom.blobs = try rule.weights.map { Weights(try values($0)) }
     return custom
   }
 
@@ -44,12 +38,7 @@ package struct CustomLayerBuilder {
         hint: "it may be about " + names.sorted().joined(separator: ", "))
     }
     for (name, parameter) in rule.parameters {
-      let value: Custom.Value =
-        switch parameter {
-        case .value(let value): value
-        case .configuration(let field): try configured(field)
-        }
-      switch value {
+      switch try value(parameter) {
       case .double(let number): formula.parameters[name] = number
       case .int(let number): formula.parameters[name] = Double(number)
       case .long(let number): formula.parameters[name] = Double(number)
@@ -78,16 +67,26 @@ package struct CustomLayerBuilder {
     return formula
   }
 
-  /// A layer named after its class, with every setting and every weight.
-  package func layer(className: String, leavingOut ignored: Set<String>) -> Custom {
-    var custom = Custom()
-    custom.className = className
+  /// The layer of a rule; without one a layer named after its class, with every setting but those
+  /// `ignored`, and with every weight.
+  package func layer(
+    _ rule: CustomLayerRule?, className: String, leavingOut ignored: Set<String>
+  ) throws -> Custom {
+    if let rule { return try layer(rule) }
+    var custom = Custom(className: className)
     for (name, value) in configuration.members where !ignored.contains(name) {
       if value.isNull { continue }
       custom.parameters[name] = Custom.Value(json: value) ?? .string(value.text)
     }
     custom.blobs = weights.map { Weights($0.values) }
     return custom
+  }
+
+  private func value(_ parameter: CustomLayerRule.Parameter) throws -> Custom.Value {
+    switch parameter {
+    case .value(let value): value
+    case .configuration(let field): try configured(field)
+    }
   }
 
   private func configured(_ field: String) throws -> Custom.Value {
@@ -109,10 +108,6 @@ package struct CustomLayerBuilder {
     return parameter
   }
 
-  private func weight(_ weight: CustomLayerRule.Weight) throws -> Weights {
-    Weights(try values(weight))
-  }
-
   private func values(_ weight: CustomLayerRule.Weight) throws -> FloatValues {
     switch weight {
     case .given(let values): return values
@@ -130,5 +125,44 @@ package struct CustomLayerBuilder {
       }
       return own.values
     }
+  }
+}
+
+extension LayerWriting {
+  /// Adds what a rule says of an activation function, and returns its blob; nil where none matches.
+  package mutating func applyRule(
+    _ rules: CustomLayerRules, _ subject: CustomLayerSubject, to blob: String,
+    _ placement: Placement
+  ) throws -> String? {
+    guard let rule = rules.rule(for: subject) else { return nil }
+    let builder = CustomLayerBuilder(configuration: JSONObject(), weights: [])
+    guard let formula = try builder.formula(rule, inputCount: 1) else {
+      return add(subject.layer, try builder.layer(rule), [blob])
+    }
+    let made = try add(formula, name: subject.layer, [(blob, placement)])
+    guard made.placement == placement else {
+      throw ModelError(.unsupported, "an activation that changes the shape")
+    }
+    return made.blob
+  }
+
+  /// What the class of a custom layer says of its outputs, where somebody provides it and all sizes
+  /// are known; that it refuses them is noted.
+  package mutating func outputShapes(
+    of custom: Custom, _ inputs: [[Int]?], _ shapes: CustomLayerShapes, for name: String
+  ) -> [[Int]]? {
+    let sizes = inputs.compactMap { $0 }
+    guard sizes.count == inputs.count else { return nil }
+    do { return try shapes(custom, sizes) } catch {
+      notes.append("the built-in class \(custom.className) refuses '\(name)': \(error)")
+      return nil
+    }
+  }
+}
+
+extension Custom {
+  package init(className: String) {
+    self.init()
+    self.className = className
   }
 }

@@ -9,6 +9,7 @@ public struct CustomLayerRules: Sendable {
   /// Whether an unknown layer without a rule becomes a custom layer named after its class.
   public var allowsAll = false
 
+  /// No rule: an unknown layer is an error.
   public init() {}
 
   /// Every unknown layer becomes a custom layer named after its class, with its configuration and

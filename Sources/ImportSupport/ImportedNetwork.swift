@@ -90,7 +90,9 @@ package struct PlanEntry: Sendable, Equatable {
   }
 }
 
+/// What a conversion gives.
 public struct ConversionResult: Sendable {
+  /// The Core ML document.
   public var model: Model
   package var plan: [PlanEntry]
   /// What the user should know: assumptions and options without effect.

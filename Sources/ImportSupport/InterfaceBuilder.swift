@@ -16,14 +16,19 @@ package enum InterfaceBuilder {
     network.layers = imported.layers
     if imported.needsExactMapping { network.arrayInputShapeMapping = .exact }
     var description = ModelDescription()
-    for feature in imported.inputs {
-      let isImage = options.imageInputs.contains(feature.name)
+    func declare(
+      _ feature: ImportedFeature, _ images: [String], _ texts: [String: String]
+    ) throws -> FeatureDescription {
       var declared = FeatureDescription(
         name: feature.name,
-        kind: isImage
+        kind: images.contains(feature.name)
           ? .image(try image(feature, options)) : .multiArray(array(feature, imported, options)),
         isOptional: feature.isOptional)
-      declared.shortDescription = options.metadata.inputDescriptions[feature.name] ?? ""
+      declared.shortDescription = texts[feature.name] ?? ""
+      return declared
+    }
+    for feature in imported.inputs {
+      let declared = try declare(feature, options.imageInputs, options.metadata.inputDescriptions)
       description.input.append(declared)
       if case .image(let type) = declared.type?.kind {
         if let mean = options.preprocessing.meanImage[feature.name] {
@@ -45,14 +50,8 @@ package enum InterfaceBuilder {
       notes.append("no input is an image: scale, biases, means and colours have no effect")
     }
     for feature in imported.outputs {
-      let isImage = options.imageOutputs.contains(feature.name)
-      var declared = FeatureDescription(
-        name: feature.name,
-        kind: isImage
-          ? .image(try image(feature, options)) : .multiArray(array(feature, imported, options)),
-        isOptional: feature.isOptional)
-      declared.shortDescription = options.metadata.outputDescriptions[feature.name] ?? ""
-      description.output.append(declared)
+      description.output.append(
+        try declare(feature, options.imageOutputs, options.metadata.outputDescriptions))
     }
     description.metadata = metadata(imported, options)
     var model = Model()

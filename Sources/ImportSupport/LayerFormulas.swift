@@ -52,6 +52,24 @@ extension LayerWriting {
     return add(name, reduce, [blob], to: output)
   }
 
+  /// Axis `i` of `[Seq, C, H, W]` is axis `axes[i]` of the blob.
+  package mutating func permuted(
+    _ blob: String, _ axes: [Int], _ name: String, to output: String? = nil
+  ) -> String {
+    var permute = Permute()
+    permute.axis = axes
+    return add(name, permute, [blob], to: output)
+  }
+
+  /// The same of all axes, of specification 4.
+  package mutating func transposed(
+    _ blob: String, _ axes: [Int], _ name: String, to output: String? = nil
+  ) -> String {
+    var transpose = Transpose()
+    transpose.axes = axes
+    return add(name, transpose, [blob], to: output)
+  }
+
   /// Elements `range` of an axis.
   package mutating func slice(
     _ blob: String, _ range: Range<Int>, of axis: Slice.Axis = .channel, stride: Int = 1,

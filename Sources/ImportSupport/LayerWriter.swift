@@ -11,6 +11,13 @@ package struct LayerWriter: Sendable {
   private var blobs: Set<String> = []
   private var names: Set<String> = []
   private var firstLayerOfEntry = 0
+  /// Blobs whose axes have been moved already.
+  private var moves: [Move: String] = [:]
+
+  private struct Move: Hashable {
+    var blob: String
+    var axes: [Int]
+  }
 
   package init(onVisit: (@Sendable (String) -> Void)?) { self.onVisit = onVisit }
 
@@ -34,6 +41,12 @@ package struct LayerWriter: Sendable {
   fileprivate mutating func abandon() {
     names.subtract(layers[firstLayerOfEntry...].map(\.name))
     layers.removeSubrange(firstLayerOfEntry...)
+    moves = [:]
+  }
+
+  fileprivate subscript(blob: String, axes: [Int]) -> String? {
+    get { moves[Move(blob: blob, axes: axes)] }
+    set { moves[Move(blob: blob, axes: axes)] = newValue }
   }
 
   fileprivate mutating func append(_ layer: NeuralNetworkLayer) {
@@ -104,6 +117,16 @@ extension LayerWriting {
     let outputs = outputs.map { writer.unique($0) }
     writer.append(NeuralNetworkLayer(name, parameters, input: inputs, output: outputs))
     return outputs
+  }
+
+  /// The blob with its axes moved as `axes` says by the layers of `move`, which are added once.
+  package mutating func moved(
+    _ blob: String, _ axes: [Int], by move: (inout Self) -> String
+  ) -> String {
+    if let known = writer[blob, axes] { return known }
+    let result = move(&self)
+    writer[blob, axes] = result
+    return result
   }
 
   /// Reserves the name of an input's blob.

@@ -64,26 +64,15 @@ extension NetworkWriter {
       let plain = ActivationFunction.plainName(stored)
       let subject = CustomLayerSubject(
         layer: name, layerClass: call.className, activation: plain)
-      if let rule = rules.rule(for: subject) {
-        let builder = CustomLayerBuilder(configuration: JSONObject(), weights: [])
-        if let formula = try builder.formula(rule, inputCount: 1) {
-          let made = try add(formula, name: name, [(tensor.blob, tensor.placement)])
-          guard made.placement == tensor.placement else {
-            throw call.unsupported("an activation that changes the shape")
-          }
-          result.blob = made.blob
-          return result
-        }
-        result.blob = add(name, try builder.layer(rule), [tensor.blob])
-      } else if let formula = ActivationFormula(plain, version: version) {
+      if let blob = try applyRule(rules, subject, to: tensor.blob, tensor.placement) {
+        result.blob = blob
+      } else if let formula = KerasActivation(plain, version: version) {
         if case .sparsemax = formula, tensor.isGuess || !(1...2048).contains(tensor.channels ?? 0) {
           throw call.unsupported("sparsemax along the last axis of \(tensor.shapeText)")
         }
         return formula.add(to: &self, tensor, name: name)
       } else if rules.allowsAll {
-        var custom = Custom()
-        custom.className = plain
-        result.blob = add(name, custom, [tensor.blob])
+        result.blob = add(name, Custom(className: plain), [tensor.blob])
       } else {
         throw call.unsupported(
           "activation '\(plain)' is not one that \(version.description) defines and Core ML's "

@@ -43,40 +43,24 @@ struct CustomConversion {
       }
       return try FormulaConversion(formula: formula).convert(call, into: &network)
     }
-    var custom: Custom
-    if let rule {
-      custom = try builder.layer(rule)
-    } else {
-      var ignored = Self.bookkeeping
-      if layer.fields["arguments"]?.object?.names.isEmpty == true { ignored.insert("arguments") }
-      custom = builder.layer(className: layer.className, leavingOut: ignored)
-      if let function = subject.function { custom.parameters["function"] = .string(function) }
+    var ignored = Self.bookkeeping
+    if layer.fields["arguments"]?.object?.names.isEmpty == true { ignored.insert("arguments") }
+    var custom = try builder.layer(rule, className: layer.className, leavingOut: ignored)
+    if rule == nil, let function = subject.function {
+      custom.parameters["function"] = .string(function)
     }
     let names =
       outputCount == 1
       ? [call.name + "_output"] : (0..<outputCount).map { "\(call.name)_output_\($0)" }
     let blobs = network.add(call.name, custom, inputs.map(\.blob), outputs: names)
     let result = guess(inputs)
-    let answers = known(custom, inputs, shapes, call.name, &network)
+    let answers = network.outputShapes(
+      of: custom, inputs.map(\.blobShape), shapes, for: call.name)
     return blobs.enumerated().map { index, blob in
       var tensor = result
       if let answers, index < answers.count { tensor = result.with(blobShape: answers[index]) }
       tensor.blob = blob
       return tensor
-    }
-  }
-
-  /// What the class says of its outputs, where somebody provides it and the inputs' sizes are known.
-  private func known(
-    _ custom: Custom, _ inputs: [KerasTensor], _ shapes: CustomLayerShapes, _ name: String,
-    _ network: inout NetworkWriter
-  ) -> [[Int]]? {
-    let sizes = inputs.compactMap(\.blobShape)
-    guard sizes.count == inputs.count else { return nil }
-    do { return try shapes(custom, sizes) } catch {
-      network.notes.append(
-        "the built-in class \(custom.className) refuses '\(name)': \(error)")
-      return nil
     }
   }
 

@@ -35,13 +35,9 @@ extension KerasTensor {
   /// Nil where there is no batch, or no axis of Core ML's for each axis.
   init?(blob: String, placement: Placement) {
     guard placement.places.first == Placement.batch else { return nil }
-    var places = Array(placement.places.dropFirst())
     // Axes of one element lie wherever there is room, the last ones first.
-    for index in places.indices.reversed() where places[index] == nil {
-      let standard: [BlobAxis] = [.channel, .width, .height, .sequence]
-      guard let free = standard.first(where: { !places.contains($0.blobIndex) }) else { return nil }
-      places[index] = free.blobIndex
-    }
+    let order: [BlobAxis] = [.channel, .width, .height, .sequence]
+    guard let places = placement.filled(order.map(\.blobIndex))?.dropFirst() else { return nil }
     let axes = places.compactMap { place in BlobAxis.allCases.first { $0.blobIndex == place } }
     guard axes.count == places.count else { return nil }
     self.init(blob: blob, shape: placement.shape, layout: TensorLayout(axes: axes))

@@ -10,9 +10,6 @@ struct NetworkWriter: LayerWriting {
   private(set) var stateOutputs: [(blob: String, units: Int)] = []
   let version: KerasVersion
   let rules: CustomLayerRules
-  /// Blobs that have been permuted already.
-  private var moves: [Move: String] = [:]
-
   /// Whether layers count on the lengths of sequences of images.
   var fixesSequences = false
   /// Masks that have been computed already.
@@ -20,11 +17,6 @@ struct NetworkWriter: LayerWriting {
   /// Names of the layers that Core ML can train and the source trains.
   private(set) var trainableLayers: Set<String> = []
   var maskCount = 0
-
-  private struct Move: Hashable {
-    var blob: String
-    var axes: [Int]
-  }
 
   init(
     version: KerasVersion, rules: CustomLayerRules, onVisit: (@Sendable (String) -> Void)?
@@ -46,7 +38,6 @@ struct NetworkWriter: LayerWriting {
   /// Forgets the layers of an attempt that failed, and what refers to them.
   mutating func forget() {
     abandon()
-    moves = [:]
     masks = [:]
   }
 
@@ -82,22 +73,16 @@ struct NetworkWriter: LayerWriting {
     result.layout = layout
     let axes = tensor.layout.permutation(to: layout)
     if axes == [0, 1, 2, 3] { return result }
-    let moved = (0..<4).filter { axes[$0] != $0 }
+    let moving = (0..<4).filter { axes[$0] != $0 }
     // Where all the axes that move have one element, nothing moves.
     let sizes = BlobAxis.allCases.map { axis in
       tensor.index(of: axis).map { tensor.shape[$0] } ?? 1
     }
-    if !tensor.isGuess, moved.allSatisfy({ sizes[$0] == 1 }) { return result }
-    let move = Move(blob: tensor.blob, axes: axes)
-    if let known = moves[move] {
-      result.blob = known
-      return result
+    if !tensor.isGuess, moving.allSatisfy({ sizes[$0] == 1 }) { return result }
+    result.blob = moved(tensor.blob, axes) {
+      let origin = tensor.blob.hasSuffix("_output") ? tensor.blob.dropLast(7) : tensor.blob[...]
+      return $0.permuted(tensor.blob, axes, "\(origin)_permute_\(name)")
     }
-    var permute = Permute()
-    permute.axis = axes
-    let origin = tensor.blob.hasSuffix("_output") ? tensor.blob.dropLast(7) : tensor.blob[...]
-    result.blob = add("\(origin)_permute_\(name)", permute, [tensor.blob])
-    moves[move] = result.blob
     return result
   }
 

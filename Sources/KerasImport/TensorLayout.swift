@@ -1,3 +1,4 @@
+import Formulas
 import TensorCore
 
 /// An axis of Core ML's `[Seq, C, H, W]`.
@@ -28,15 +29,7 @@ struct TensorLayout: Equatable, Sendable {
   /// that takes this layout to `other`; axes that neither uses stay where they can.
   func permutation(to other: TensorLayout) -> [Int] {
     precondition(axes.count == other.axes.count)
-    var source = [Int?](repeating: nil, count: 4)
-    for (from, to) in zip(axes, other.axes) { source[to.rawValue] = from.rawValue }
-    var free = Set(0..<4).subtracting(source.compactMap { $0 })
-    for axis in 0..<4 where source[axis] == nil && free.contains(axis) {
-      source[axis] = axis
-      free.remove(axis)
-    }
-    var rest = free.sorted()
-    return source.map { $0 ?? rest.removeFirst() }
+    return Placement.permutation(4, from: axes.map(\.rawValue), to: other.axes.map(\.rawValue))
   }
 
   /// Letters of the axes with the batch, such as `NHWC`.

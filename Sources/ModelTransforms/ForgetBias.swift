@@ -4,7 +4,9 @@ import TensorCore
 /// What an LSTM's field `forgetBias` means. By the letter of the specification it adds 1 to the bias
 /// of the forget gate; coremltools set it although the 1 was part of the stored bias.
 public enum ForgetBias: String, Sendable, CaseIterable {
+  /// Nothing is added, as Core ML does it.
   case ignore
+  /// 1 is added to the forget gate's bias.
   case add
 }
 

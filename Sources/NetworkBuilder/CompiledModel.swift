@@ -1,4 +1,5 @@
 import Engine
+import ModelPrediction
 import TensorCore
 
 /// A network that is ready to run.
@@ -7,13 +8,15 @@ import TensorCore
 /// model's threads; the numbers do not depend on how many there are.
 public final class CompiledModel: Sendable {
   private let network: CompiledNetwork
+  private let interface: ModelInterface
   private let inputs: [BoundInput]
   /// The blobs of outputs and kept tensors, by the tensors' numbers.
   private let names: [Int: String]
 
-  init(network: CompiledNetwork, inputs: [BoundInput], names: [Int: String]) {
-    self.network = network
-    self.inputs = inputs
+  init(_ written: WrittenNetwork, options: CompileOptions, names: [Int: String]) throws {
+    network = try CompiledNetwork(model: written.model, options: options)
+    interface = ModelInterface(written.model)
+    inputs = written.inputs
     self.names = names
   }
 
@@ -82,8 +85,10 @@ public final class CompiledModel: Sendable {
   func run(_ prepared: PreparedInputs) throws -> NetworkPrediction {
     var blobs: [String: Tensor] = [:]
     for (input, value, crop) in prepared.values {
-      blobs[input.feature] = try input.blob(value, crop: crop)
+      blobs[input.feature] = try input.blob(value, crop: crop, interface)
     }
-    return NetworkPrediction(try network.predict(blobs), outputs: outputNames, names: names)
+    return NetworkPrediction(
+      interface.prediction([try network.predict(blobs)], kept: network.keptBlobs.map(\.name)),
+      outputCount: network.outputs.count, names: names)
   }
 }

@@ -1,5 +1,6 @@
 import CoreMLModel
 import Imaging
+import ModelPrediction
 import TensorCore
 
 /// What is given for an input.
@@ -29,11 +30,13 @@ struct BoundInput: Sendable {
   }
 
   /// `[1, 1, C, H, W]`.
-  func blob(_ value: InputValue, crop: Resize.Crop?) throws -> Tensor {
+  func blob(
+    _ value: InputValue, crop: Resize.Crop?, _ interface: ModelInterface
+  ) throws -> Tensor {
     do {
       switch (kind, value) {
       case (.array(let shape), .floats(let floats)):
-        return try planes(floats, shape)
+        return try blob(floats, shape, interface)
       case (.array(let shape), .picture(let picture)):
         let found = TensorShape(
           height: picture.height, width: picture.width, channels: shape.channels)
@@ -46,7 +49,7 @@ struct BoundInput: Sendable {
         let tensor = try picture.tensor(shape.channels == 1 ? .grayscale : .rgb)
         return tensor.reshaped([1, 1] + tensor.shape)
       case (.picture(let resize, _, _), .floats(let floats)):
-        return try planes(floats, resize.shape, isReversed: resize.colors == .bgr)
+        return try blob(floats, resize.shape, interface)
       case (.picture(let resize, let declared, let layer), .picture(let picture)):
         guard declared.height ?? picture.height == picture.height,
           declared.width ?? picture.width == picture.width
@@ -69,8 +72,8 @@ struct BoundInput: Sendable {
   }
 
   /// `[1, 1, C, H, W]` of `[H, W, C]`.
-  private func planes(
-    _ floats: [Float], _ shape: TensorShape, isReversed: Bool = false
+  private func blob(
+    _ floats: [Float], _ shape: TensorShape, _ interface: ModelInterface
   ) throws -> Tensor {
     guard let sizes = shape.sizes, let count = shape.count, floats.count == count else {
       throw ModelError(
@@ -78,15 +81,12 @@ struct BoundInput: Sendable {
         "\(floats.count) values, where \(shape) = \(shape.count.map(String.init) ?? "?") are needed"
       )
     }
-    let (area, channels) = (sizes[0] * sizes[1], sizes[2])
-    return try Tensor(checkedShape: [1, 1, channels, sizes[0], sizes[1]]) { target in
-      for channel in 0..<channels {
-        let from = isReversed ? channels - 1 - channel : channel
-        for pixel in 0..<area {
-          target[channel &* area &+ pixel] = floats[pixel &* channels &+ from]
-        }
-      }
+    let isVector = if case .array = kind { shape.isVector } else { false }
+    let array = Tensor(shape: isVector ? [sizes[2]] : sizes, floats)
+    guard let blob = try interface.features[feature]?.blob(.array(array)) else {
+      throw ModelError(.internal, "the document lacks the input")
     }
+    return blob
   }
 }
 

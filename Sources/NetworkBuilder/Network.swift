@@ -95,9 +95,7 @@ public struct Network: Sendable {
     var names: [Int: String] = [:]
     for tensor in outputs + kept { names[tensor.id] = try Self.find(tensor, in: written).blob }
     options.keep = .named(Set(names.values))
-    return CompiledModel(
-      network: try CompiledNetwork(model: written.model, options: options), inputs: written.inputs,
-      names: names)
+    return try CompiledModel(written, options: options, names: names)
   }
 
   /// Makes the network ready to run with the weights that `values` gives for a layer's name, a number

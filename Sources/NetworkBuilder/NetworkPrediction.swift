@@ -1,3 +1,4 @@
+import ModelPrediction
 import TensorCore
 
 /// What a network answers.
@@ -7,10 +8,11 @@ public struct NetworkPrediction: Sendable {
   private let values: [String: NetworkValue]
   private let names: [Int: String]
 
-  init(_ blobs: [String: Tensor], outputs: [String], names: [Int: String]) {
-    values = Dictionary(
-      uniqueKeysWithValues: blobs.map { ($0.key, NetworkValue(name: $0.key, blob: $0.value)) })
-    self.outputs = outputs.compactMap { [values] in values[$0] }
+  /// - Parameter outputCount: of the values, how many are outputs; the others are kept tensors.
+  init(_ prediction: Prediction, outputCount: Int, names: [Int: String]) {
+    let values = prediction.outputs.map { NetworkValue(name: $0.name, value: $0.value) }
+    outputs = Array(values.prefix(outputCount))
+    self.values = Dictionary(values.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.names = names
   }
 
@@ -34,25 +36,24 @@ public struct NetworkPrediction: Sendable {
 public struct NetworkValue: Sendable {
   /// The name of the layer that made it.
   public let name: String
-  private let blob: Tensor
+  private let value: Tensor
 
-  init(name: String, blob: Tensor) {
+  init(name: String, value: Tensor) {
     self.name = name
-    self.blob = blob
+    self.value = value
   }
 
   /// Height, width and channels.
-  public var shape: TensorShape { (try? TensorShape(blob: blob.shape)) ?? TensorShape() }
+  public var shape: TensorShape { TensorShape(array: value.shape) }
 
   /// The elements `[height, width, channels]`, made anew each time.
-  public var floats: [Float] {
-    blob.shape.count == 5 ? blob.transposed([0, 1, 3, 4, 2]).elements : blob.elements
-  }
+  public var floats: [Float] { value.elements }
 
   /// An element and its place.
   public struct Score: Sendable, Equatable {
     /// The place among ``NetworkValue/floats``, from 0; of a classifier, the class.
     public let index: Int
+    /// The element.
     public let value: Float
   }
 

@@ -29,6 +29,17 @@ public struct TensorShape: Sendable, Hashable {
     return [height, width, channels]
   }
 
+  /// Whether the tensor is an array of one axis in the document.
+  var isVector: Bool { height == 1 && width == 1 }
+
+  /// Of an array in the order of this library, with or without leading axes of length 1.
+  init(array: [Int]) {
+    let sizes = Array(repeating: 1, count: max(0, 3 - array.count)) + array
+    self.init(
+      height: sizes[sizes.count - 3], width: sizes[sizes.count - 2],
+      channels: sizes[sizes.count - 1])
+  }
+
   /// `[Seq, Batch, C, H, W]`; nil where a size is not known.
   var blob: [Int]? { sizes.map { [1, 1, $0[2], $0[0], $0[1]] } }
 

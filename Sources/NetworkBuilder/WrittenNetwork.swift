@@ -1,5 +1,6 @@
 import CoreMLModel
 import CustomLayers
+import ModelPrediction
 import TensorCore
 
 /// A network as a document, and what is needed to run it.
@@ -122,13 +123,14 @@ struct WrittenNetwork {
           throw error.inLayer(name, class: "Input")
         }
       }
-      let isVector = sizes[0] == 1 && sizes[1] == 1
-      metadata.userDefined["assay.layout.\(name)"] = isVector ? "NC" : "NHWC"
+      let layout = shape.isVector ? "NC" : "NHWC"
+      metadata.userDefined[SourceLayout.metadataPrefix + name] = layout
       return FeatureDescription(
         name: name,
         kind: .multiArray(
           ArrayFeatureType(
-            shape: isVector ? [sizes[2]] : [sizes[2], sizes[0], sizes[1]], dataType: .float32)))
+            shape: shape.isVector ? [sizes[2]] : [sizes[2], sizes[0], sizes[1]], dataType: .float32)
+        ))
     }
     for input in inputs {
       switch input.kind {

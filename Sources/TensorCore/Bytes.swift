@@ -4,6 +4,7 @@ public struct Bytes: @unchecked Sendable {
   // `@unchecked`: the memory is never written after it has been handed over.
   let owner: AnyObject?
   private let base: UnsafeRawPointer?
+  /// How many.
   public let count: Int
 
   /// Bytes that stay valid for as long as `owner` lives.
@@ -13,8 +14,10 @@ public struct Bytes: @unchecked Sendable {
     self.owner = owner
   }
 
+  /// None.
   public init() { self.init(base: nil, count: 0, owner: nil) }
 
+  /// A copy of an array's memory.
   public init<Element: BitwiseCopyable>(_ elements: [Element]) {
     let buffer = AlignedBuffer(byteCount: elements.count * MemoryLayout<Element>.stride)
     elements.withUnsafeBytes { source in
@@ -34,6 +37,7 @@ public struct Bytes: @unchecked Sendable {
       base: base.map { $0 + range.lowerBound }, count: range.count, owner: owner)
   }
 
+  /// Calls `body` with the bytes, which are valid during the call.
   public func withUnsafeBytes<Result>(
     _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
@@ -57,6 +61,7 @@ public struct Bytes: @unchecked Sendable {
 }
 
 extension Bytes: Equatable {
+  /// Whether both hold the same bytes, whoever owns them.
   public static func == (a: Bytes, b: Bytes) -> Bool {
     a.count == b.count
       && a.withUnsafeBytes { x in b.withUnsafeBytes { y in x.elementsEqual(y) } }

@@ -18,7 +18,9 @@ public struct ModelError: Error, Sendable, Equatable {
     case usage
     /// A file does not exist or cannot be read.
     case missingFile
+    /// A file or folder cannot be made.
     case cannotCreate
+    /// A file cannot be written, or not to its end.
     case cannotWrite
     /// `--max-memory` or the machine's memory does not suffice.
     case outOfMemory
@@ -39,14 +41,22 @@ public struct ModelError: Error, Sendable, Equatable {
     }
   }
 
+  /// The reason.
   public var code: Code
+  /// The file in which it went wrong.
   public var file: String?
+  /// The layer's name.
   public var layer: String?
+  /// The layer's type in its framework.
   public var layerClass: String?
+  /// The field, input or option.
   public var field: String?
+  /// What was found.
   public var message: String
+  /// What would help.
   public var hint: String?
 
+  /// An error with what is known of its place.
   public init(
     _ code: Code, _ message: String, file: String? = nil, layer: String? = nil,
     layerClass: String? = nil, field: String? = nil, hint: String? = nil
@@ -79,6 +89,7 @@ public struct ModelError: Error, Sendable, Equatable {
 }
 
 extension ModelError: CustomStringConvertible {
+  /// `FILE: layer 'NAME' (CLASS): MESSAGE`, as far as each is known.
   public var description: String {
     var text = ""
     if let file { text += "\(file): " }

@@ -1,8 +1,10 @@
 /// A dense array of `Float`, row-major, 64-byte aligned. Copying a `Tensor` shares its elements;
 /// the first write to a shared one copies them.
 public struct Tensor: @unchecked Sendable {
+  /// Sizes of the axes, the outermost first.
   public private(set) var shape: [Int]
   private var storage: AlignedBuffer
+  /// The product of the sizes.
   public var count: Int { shape.reduce(1, *) }
 
   /// Zeros. Precondition: the product of `shape` has been checked.
@@ -43,8 +45,10 @@ public struct Tensor: @unchecked Sendable {
     return tensor
   }
 
+  /// A copy of the elements.
   public var elements: [Float] { withUnsafeElements { Array($0) } }
 
+  /// Calls `body` with the elements, which are valid during the call.
   public func withUnsafeElements<Result>(
     _ body: (UnsafeBufferPointer<Float>) throws -> Result
   ) rethrows -> Result {
@@ -54,6 +58,7 @@ public struct Tensor: @unchecked Sendable {
         start: UnsafePointer(storage.pointer.assumingMemoryBound(to: Float.self)), count: count))
   }
 
+  /// Calls `body` with the elements, to be changed; shared ones are copied first.
   public mutating func withUnsafeMutableElements<Result>(
     _ body: (UnsafeMutableBufferPointer<Float>) throws -> Result
   ) rethrows -> Result {
@@ -70,6 +75,7 @@ public struct Tensor: @unchecked Sendable {
 }
 
 extension Tensor: Equatable {
+  /// Whether shapes and elements are equal; a NaN equals nothing.
   public static func == (a: Tensor, b: Tensor) -> Bool {
     a.shape == b.shape
       && a.withUnsafeElements { x in b.withUnsafeElements { y in x.elementsEqual(y) } }

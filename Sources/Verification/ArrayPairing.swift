@@ -1,20 +1,20 @@
 /// Which of two sets of named arrays belong together: equal names first; what remains in order, if
 /// as many remain on both sides.
-public struct ArrayPairing: Sendable, Equatable {
-  public struct Pair: Sendable, Equatable {
+package struct ArrayPairing: Sendable, Equatable {
+  package struct Pair: Sendable, Equatable {
     /// Positions in the two lists.
-    public let actual: Int
-    public let expected: Int
+    package let actual: Int
+    package let expected: Int
   }
 
   /// In the order of the expected arrays.
-  public let pairs: [Pair]
+  package let pairs: [Pair]
   /// Positions of the arrays that have no partner.
-  public let unpairedActual: [Int]
-  public let unpairedExpected: [Int]
+  package let unpairedActual: [Int]
+  package let unpairedExpected: [Int]
 
   /// An array without a name can pair only by order.
-  public init(actual: [String?], expected: [String?]) {
+  package init(actual: [String?], expected: [String?]) {
     var partners = [Int?](repeating: nil, count: expected.count)
     var taken = Set<Int>()
     for (position, name) in expected.enumerated() where name != nil {

@@ -2,31 +2,31 @@ import LibC
 import TensorCore
 
 /// A compressed model's size and the error of its outputs.
-public struct CompressionPoint: Sendable, Equatable {
+package struct CompressionPoint: Sendable, Equatable {
   /// Of the weights.
-  public var byteCount: Int
+  package var byteCount: Int
   /// The largest absolute error of an element of an output.
-  public var largestError = 0.0
+  package var largestError = 0.0
   /// √(Σ (a − b)² / Σ b²) over all outputs and inputs.
-  public var relativeError = 0.0
+  package var relativeError = 0.0
   /// Part of the inputs that keep their best class; nil where the outputs are no scores.
-  public var agreement: Double?
+  package var agreement: Double?
   /// How many layers have which precision.
-  public var label = ""
+  package var label = ""
 
-  public init(byteCount: Int) { self.byteCount = byteCount }
+  package init(byteCount: Int) { self.byteCount = byteCount }
 }
 
 /// The curve of size against error as one HTML page that needs nothing else.
-public struct CompressionReport: Sendable {
-  public var title: String
-  public var facts: [(label: String, text: String)]
-  public var points: [CompressionPoint]
-  public var chosen: CompressionPoint
+package struct CompressionReport: Sendable {
+  package var title: String
+  package var facts: [(label: String, text: String)]
+  package var points: [CompressionPoint]
+  package var chosen: CompressionPoint
   /// The titles of the columns and the rows of the table of layers.
-  public var layers: (titles: [String], rows: [[String]])
+  package var layers: (titles: [String], rows: [[String]])
 
-  public init(
+  package init(
     title: String, facts: [(label: String, text: String)], points: [CompressionPoint],
     chosen: CompressionPoint, layers: (titles: [String], rows: [[String]])
   ) {
@@ -37,7 +37,7 @@ public struct CompressionReport: Sendable {
     self.layers = layers
   }
 
-  public var html: String {
+  package var html: String {
     HTMLPage(
       title: title, style: "tr.chosen { font-weight: 600; } td span { white-space: nowrap; }",
       body: [

@@ -10,7 +10,7 @@ public struct ErrorHistogram: Sendable, Equatable {
   /// Errors from 10ᵉ up to 10ᵉ⁺¹, for each exponent e in order.
   public private(set) var counts = [Int](repeating: 0, count: ErrorHistogram.exponents.count)
 
-  public init() {}
+  package init() {}
 
   /// Counts an error, which is not negative and may be infinite.
   mutating func add(_ error: Double) {

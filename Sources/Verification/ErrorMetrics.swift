@@ -10,11 +10,15 @@ import TensorCore
 public struct ErrorMetrics: Sendable, Equatable {
   /// An element by its index along each axis.
   public struct Element: Sendable, Equatable {
+    /// One an axis, the outermost first.
     public let index: [Int]
+    /// In array a.
     public let actual: Double
+    /// In array b.
     public let expected: Double
   }
 
+  /// Elements of each array.
   public let count: Int
   /// max |a − b|
   public let largestAbsoluteError: Double
@@ -37,9 +41,12 @@ public struct ErrorMetrics: Sendable, Equatable {
   /// The element that exceeds its tolerance most, or comes closest to it; the first one where a NaN
   /// or an infinity stands against something else. Nil in an empty array.
   public let worst: Element?
+  /// How many elements differ how much.
   public let histogram: ErrorHistogram
+  /// What was allowed.
   public let tolerance: Tolerance
 
+  /// Whether every element is within the tolerance.
   public var isWithinTolerance: Bool { countOutside == 0 }
 
   /// Precondition: the arrays have as many elements. Indices count along the axes of `expected`.

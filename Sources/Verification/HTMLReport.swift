@@ -1,11 +1,11 @@
 /// A comparison as one HTML page that needs nothing else: no script, no network.
-public struct HTMLReport: Sendable {
-  public var title: String
-  public var comparisons: [OutputComparison]
+package struct HTMLReport: Sendable {
+  package var title: String
+  package var comparisons: [OutputComparison]
   /// What was compared and how, as labels and texts.
-  public var facts: [(label: String, text: String)]
+  package var facts: [(label: String, text: String)]
 
-  public init(
+  package init(
     title: String, comparisons: [OutputComparison], facts: [(label: String, text: String)] = []
   ) {
     self.title = title
@@ -13,7 +13,7 @@ public struct HTMLReport: Sendable {
     self.facts = facts
   }
 
-  public var html: String {
+  package var html: String {
     let agree = comparisons.filter(\.agrees).count
     let verdict =
       agree == comparisons.count

@@ -2,14 +2,18 @@ import TensorCore
 
 /// An array compared with the expected one.
 public struct OutputComparison: Sendable, Equatable {
+  /// The output's, blob's or array's name.
   public let name: String
+  /// The shape of what was computed.
   public let actualShape: [Int]
+  /// The shape of what was expected.
   public let expectedShape: [Int]
   /// Nil where the shapes do not fit.
   public let metrics: ErrorMetrics?
   /// Nil unless asked for, or where the array holds no scores.
   public let classes: ClassAgreement?
 
+  /// Whether the shapes fit and every element is within the tolerance.
   public var agrees: Bool { metrics?.isWithinTolerance ?? false }
 
   /// Axes of length 1 do not count.

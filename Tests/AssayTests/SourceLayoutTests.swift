@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 import Testing
 
-@testable import Assay
+@testable import ModelPrediction
 
 @Suite struct SourceLayoutTests {
   @Test func imagesGoToPlanesAndBack() throws {

@@ -24,8 +24,8 @@ import Testing
     for type in DarknetLayerRegistry.types {
       #expect(text.contains("[\(type.sections[0])]"), "\(type.sections[0])")
     }
-    for formula in ActivationFormula.allCases {
-      #expect(text.contains("activation=\(formula.rawValue)\n"), "\(formula.rawValue)")
+    for function in ActivationFunction.known {
+      #expect(text.contains("activation=\(function.name)\n"), "\(function.name)")
     }
   }
 }

@@ -29,9 +29,10 @@ DarknetImport: ImportSupport CoreMLModel Formulas ByteFormats Files TensorCore
 Imaging: ByteFormats Files TensorCore CPNG CJPEG CCodecs
 Detection: Imaging TensorCore
 Verification: Engine CoreMLModel ByteFormats TensorCore
-NetworkBuilder: Engine CustomLayers Imaging CoreMLModel Files TensorCore
-Assay: Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
-AssayCommand: Assay Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
+ModelPrediction: Engine ModelTransforms CustomLayers Imaging CoreMLModel TensorCore
+NetworkBuilder: ModelPrediction Engine CustomLayers Imaging CoreMLModel Files TensorCore
+Assay: ModelPrediction Verification Detection Imaging KerasImport CaffeImport DarknetImport ImportSupport Engine ModelTransforms CustomLayers LayerTemplates CoreMLModel HDF5Reader Kernels ByteFormats Files TensorCore
+AssayCommand: Assay
 '
 outside='Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization ArgumentParser'
 status=0

@@ -2,13 +2,13 @@ import CoreMLModel
 import TensorCore
 
 /// Which layers and blobs of two networks belong together.
-public struct LayerPairing: Sendable {
+package struct LayerPairing: Sendable {
   /// Positions in the two networks, in the order of the first.
-  public let layers: [(a: Int, b: Int)]
-  public let removed: [Int]
-  public let added: [Int]
+  package let layers: [(a: Int, b: Int)]
+  package let removed: [Int]
+  package let added: [Int]
   /// The second network's blob for one of the first.
-  public let blobs: [String: String]
+  package let blobs: [String: String]
 
   /// Pairs layers by name; then what remains by its structure, in order: equal types, fields and
   /// shapes of weights before equal types and shapes alone.

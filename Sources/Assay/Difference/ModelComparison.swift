@@ -1,39 +1,40 @@
 import CoreMLModel
+import ModelPrediction
 import TensorCore
 import Verification
 
 /// Two models compared: their structure, and what they answer to the same inputs. The first is the
 /// one to which errors relate.
-public struct ModelComparison: Sendable {
-  public struct Options: Sendable {
-    public var comparison = Comparison.Options()
+package struct ModelComparison: Sendable {
+  package struct Options: Sendable {
+    package var comparison = Comparison.Options()
     /// Of random inputs, where none are given.
-    public var seed: UInt64 = 0
+    package var seed: UInt64 = 0
     /// Compare the structure only.
-    public var structureOnly = false
+    package var structureOnly = false
 
-    public init() {}
+    package init() {}
   }
 
-  public struct Run: Sendable {
+  package struct Run: Sendable {
     /// The input's file, or `random inputs`.
-    public let input: String
-    public let comparison: Comparison
+    package let input: String
+    package let comparison: Comparison
   }
 
-  public let difference: ModelDifference
-  public let runs: [Run]
+  package let difference: ModelDifference
+  package let runs: [Run]
   /// Why the models were not run, where they were not.
-  public let notRun: ModelError?
+  package let notRun: ModelError?
 
   /// Without a run the structure decides, with one what the models answer.
-  public var matches: Bool {
+  package var matches: Bool {
     runs.isEmpty ? difference.isEmpty : runs.allSatisfy(\.comparison.outputsMatch)
   }
 
   /// - Parameter words: inputs as on a command line; none for random ones.
   /// - Throws: `ModelError` where a given input does not fit the models.
-  public init(_ a: Model, _ b: Model, inputs words: [String], options: Options) throws {
+  package init(_ a: Model, _ b: Model, inputs words: [String], options: Options) throws {
     let difference = try ModelDifference(a, b)
     self.difference = difference
     guard !options.structureOnly else {
@@ -70,7 +71,7 @@ public struct ModelComparison: Sendable {
 
 extension Comparison {
   /// Whether the outputs agree, whatever lies inside.
-  public var outputsMatch: Bool {
+  package var outputsMatch: Bool {
     outputs.allSatisfy(\.agrees) && unexpected.isEmpty
   }
 }
@@ -113,7 +114,7 @@ private struct ModelPair {
   func randomValues(seed: UInt64) throws -> [String: FeatureValue] {
     var values: [String: FeatureValue] = [:]
     for (name, blob) in try a.randomBlobs(seed: seed) {
-      values[name] = .array(a.features[name]?.value(blob) ?? blob)
+      values[name] = .array(a.interface.features[name]?.value(blob) ?? blob)
     }
     return values
   }

@@ -1,43 +1,44 @@
 import CoreMLModel
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 
 /// What differs between two models without running them.
-public struct ModelDifference: Sendable {
-  public enum Change: String, Sendable { case added, removed, changed }
+package struct ModelDifference: Sendable {
+  package enum Change: String, Sendable { case added, removed, changed }
 
-  public struct Entry: Sendable, Equatable {
-    public var change: Change
+  package struct Entry: Sendable, Equatable {
+    package var change: Change
     /// Such as `layer 'conv1' (convolution)` or `input 'image'`.
-    public var part: String
+    package var part: String
     /// The field that changed; empty where the part is there on one side only.
-    public var field = ""
-    public var before = ""
-    public var after = ""
+    package var field = ""
+    package var before = ""
+    package var after = ""
   }
 
   /// A weight of which some values differ.
-  public struct Weight: Sendable, Equatable {
-    public var layer: String
-    public var parameter: String
-    public var count: Int
-    public var countDifferent: Int
-    public var largestDifference: Double
+  package struct Weight: Sendable, Equatable {
+    package var layer: String
+    package var parameter: String
+    package var count: Int
+    package var countDifferent: Int
+    package var largestDifference: Double
     /// The largest absolute value before.
-    public var largestValue: Double
+    package var largestValue: Double
     /// Storages such as `float32`.
-    public var before: String
-    public var after: String
+    package var before: String
+    package var after: String
   }
 
-  public private(set) var entries: [Entry] = []
-  public private(set) var weights: [Weight] = []
+  package private(set) var entries: [Entry] = []
+  package private(set) var weights: [Weight] = []
   /// The second model's blob for one of the first.
-  public private(set) var blobs: [String: String] = [:]
+  package private(set) var blobs: [String: String] = [:]
 
-  public var isEmpty: Bool { entries.isEmpty && weights.isEmpty }
+  package var isEmpty: Bool { entries.isEmpty && weights.isEmpty }
 
-  public init(_ a: Model, _ b: Model) throws { try compare(a, b, prefix: "") }
+  package init(_ a: Model, _ b: Model) throws { try compare(a, b, prefix: "") }
 
   private mutating func compare(_ a: Model, _ b: Model, prefix: String) throws {
     note(prefix + "model", "type", a.typeName, b.typeName)

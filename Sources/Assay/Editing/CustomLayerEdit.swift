@@ -3,14 +3,14 @@ import ModelTransforms
 import TensorCore
 
 /// Changes of one custom layer.
-public struct CustomLayerEdit: Sendable {
+package struct CustomLayerEdit: Sendable {
   package var selection: CustomLayerSelection
-  public var className: String?
-  public var classDescription: String?
+  package var className: String?
+  package var classDescription: String?
   /// New values, in order; nil takes a parameter away.
-  public var parameters: [(name: String, value: ParameterText?)] = []
+  package var parameters: [(name: String, value: ParameterText?)] = []
   /// New weights by their place; one place more than there are adds one.
-  public var weights: [(index: Int, values: [Float])] = []
+  package var weights: [(index: Int, values: [Float])] = []
 
   package init(_ selection: CustomLayerSelection) { self.selection = selection }
 
@@ -53,15 +53,15 @@ public struct CustomLayerEdit: Sendable {
 
 /// A parameter's value as it is written on a command line: `2`, `1.5`, `true`, `text`, or with its
 /// type, `long:2`.
-public struct ParameterText: Sendable, Equatable {
-  public enum Kind: String, Sendable, CaseIterable {
+package struct ParameterText: Sendable, Equatable {
+  package enum Kind: String, Sendable, CaseIterable {
     case double, string, int, long, bool
   }
 
-  public var kind: Kind?
-  public var text: String
+  package var kind: Kind?
+  package var text: String
 
-  public init(_ text: String) {
+  package init(_ text: String) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     if parts.count == 2, let kind = Kind(rawValue: String(parts[0])) {
       self.kind = kind

@@ -1,11 +1,12 @@
 import CoreMLModel
 import Engine
+import ModelPrediction
 import ModelTransforms
 import TensorCore
 import Verification
 
 /// Runs a model before and after an edit on the same seeded random inputs.
-public struct EditCheck {
+package struct EditCheck {
   /// Part of an output's largest value up to which a difference is rounding: the engine fuses other
   /// layers where others are outputs.
   private static let rounding = 1e-4
@@ -15,11 +16,11 @@ public struct EditCheck {
   private let edit: ModelEdit
   private let options: Predictor.Options
   /// What the run showed, for a person.
-  public private(set) var notes: [String] = []
+  package private(set) var notes: [String] = []
   private var outputs: [String: Tensor]?
   private var inputs: [String: Tensor] = [:]
 
-  public init(_ edit: ModelEdit, options: Predictor.Options = Predictor.Options()) {
+  package init(_ edit: ModelEdit, options: Predictor.Options = Predictor.Options()) {
     self.edit = edit
     var options = options
     options.layout = .coreml
@@ -28,7 +29,7 @@ public struct EditCheck {
 
   /// - Throws: `ModelError` where the edited model has faults that the other had not, or runs no more,
   ///   or answers otherwise though only names and declarations have changed.
-  public mutating func check(_ before: Model, _ after: Model) throws {
+  package mutating func check(_ before: Model, _ after: Model) throws {
     try Self.validate(before, after)
     if let type = after.firstTypeThatDoesNotRun {
       notes.append("not run: the engine has no models of type \(type)")
@@ -57,7 +58,7 @@ public struct EditCheck {
   }
 
   /// - Throws: a fault of the edited model that the other had not.
-  public static func validate(_ before: Model, _ after: Model) throws {
+  package static func validate(_ before: Model, _ after: Model) throws {
     let (old, new) = (before.validate(), after.validate())
     guard new.count > old.count || old.isEmpty else { return }
     let known = Set(old.map(\.message))
@@ -65,7 +66,7 @@ public struct EditCheck {
   }
 
   /// Runs the model as it was read back, which must answer what the one that was written answered.
-  public mutating func checkWritten(_ model: Model, _ written: Model) throws {
+  package mutating func checkWritten(_ model: Model, _ written: Model) throws {
     guard model == written else {
       throw ModelError(.internal, "the file does not hold what was written")
     }
@@ -98,8 +99,8 @@ public struct EditCheck {
     blobs.merge(inputs) { first, _ in first }
     var taken = blobs
     for (name, value) in blobs {
-      let taker = predictor.members.lazy.compactMap { $0.features[name] }.first
-      let giver = predictor.members.lazy.reversed().compactMap { $0.output(name) }.first
+      let taker = predictor.members.lazy.compactMap { $0.interface.features[name] }.first
+      let giver = predictor.members.lazy.reversed().compactMap { $0.interface.output(name) }.first
       if let taker, let giver { taken[name] = try taker.blob(passedOnBy: giver, value) }
     }
     return (renamed(blobs), renamed(taken))

@@ -6,51 +6,51 @@ import TensorCore
 
 /// What `edit` changes of a model. Features are named by their new names, where `renames` renames
 /// them.
-public struct ModelEdit: Sendable {
-  public struct Classes: Sendable {
+package struct ModelEdit: Sendable {
+  package struct Classes: Sendable {
     package var labels: NeuralNetworkClassifier.ClassLabels
     /// Of a network that becomes a classifier.
-    public var labelName = "classLabel"
-    public var probabilities: String?
+    package var labelName = "classLabel"
+    package var probabilities: String?
 
     package init(labels: NeuralNetworkClassifier.ClassLabels) { self.labels = labels }
   }
 
-  public var renames: [String: String] = [:]
+  package var renames: [String: String] = [:]
   package var metadata = MetadataEdit()
-  public var classes: Classes?
-  public var imageInputs: [String] = []
-  public var imageOutputs: [String] = []
+  package var classes: Classes?
+  package var imageInputs: [String] = []
+  package var imageOutputs: [String] = []
   /// Images that become arrays.
-  public var arrays: [String] = []
-  public var preprocessing = ImagePreprocessing()
+  package var arrays: [String] = []
+  package var preprocessing = ImagePreprocessing()
   /// Data types of one array feature, or of all.
-  public var arrayTypes: [(name: String?, type: ArrayFeatureType.DataType)] = []
-  public var optionalInputs: [String] = []
-  public var requiredInputs: [String] = []
+  package var arrayTypes: [(name: String?, type: ArrayFeatureType.DataType)] = []
+  package var optionalInputs: [String] = []
+  package var requiredInputs: [String] = []
   package var shapes: [(name: String, choice: ShapeChoice)] = []
-  public var addedOutputs: [String] = []
-  public var removedOutputs: [String] = []
-  public var cutInputs: [String] = []
-  public var cutOutputs: [String] = []
-  public var customLayers: [CustomLayerEdit] = []
+  package var addedOutputs: [String] = []
+  package var removedOutputs: [String] = []
+  package var cutInputs: [String] = []
+  package var cutOutputs: [String] = []
+  package var customLayers: [CustomLayerEdit] = []
   /// New values of weights.
   package var weights: [WeightPlace: FloatValues] = [:]
-  public var version: Int?
-  public var removesTraining = false
+  package var version: Int?
+  package var removesTraining = false
   /// The classes that are asked for the shapes of what custom layers give.
-  public var customLayerClasses = CustomLayerRegistry()
+  package var customLayerClasses = CustomLayerRegistry()
 
-  public init() {}
+  package init() {}
 
   /// Whether the edited network computes other numbers than the one before.
-  public var changesNumbers: Bool {
+  package var changesNumbers: Bool {
     !weights.isEmpty || preprocessing.isUsed || !imageInputs.isEmpty || !imageOutputs.isEmpty
       || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
   }
 
   /// - Throws: `ModelError` where an edit does not fit the model.
-  public func apply(to original: Model) throws -> (model: Model, notes: [String]) {
+  package func apply(to original: Model) throws -> (model: Model, notes: [String]) {
     var notes: [String] = []
     var model = try original.renamingFeatures(renames)
     if removesTraining { model = try model.withoutTraining() }

@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Files
 import ImportSupport
+import ModelPrediction
 import TensorCore
 
 extension WeightFiles {
@@ -9,7 +10,7 @@ extension WeightFiles {
   /// precision, and a manifest that says where each stands. The folder is made if need be.
   ///
   /// - Returns: how many weights and files were written.
-  public func write(_ model: Model, to folder: String) throws -> (weights: Int, files: Int) {
+  package func write(_ model: Model, to folder: String) throws -> (weights: Int, files: Int) {
     guard !model.networks.isEmpty else {
       throw ModelError(.unsupported, "a model of type \(model.typeName) has no weights to export")
     }

@@ -2,28 +2,28 @@ import CoreMLModel
 import TensorCore
 
 /// How weights stand in files.
-public struct WeightFiles: Sendable {
-  public enum Format: String, Sendable, CaseIterable {
+package struct WeightFiles: Sendable {
+  package enum Format: String, Sendable, CaseIterable {
     case npy
     /// Little-endian 32-bit floats, nothing else.
     case raw
   }
 
   /// What one file holds.
-  public enum Grouping: String, Sendable, CaseIterable {
+  package enum Grouping: String, Sendable, CaseIterable {
     case parameter
     /// A layer's weights, mean, variance, gamma and beta, one after the other, then what else it has.
     case layer
     case all
   }
 
-  public var format = Format.npy
-  public var grouping = Grouping.parameter
-  public var layout = WeightLayout.coreml
+  package var format = Format.npy
+  package var grouping = Grouping.parameter
+  package var layout = WeightLayout.coreml
   /// Ends of the files' names for a layer's first, second, … weight, in place of the weights' names.
-  public var suffixes: [String] = []
+  package var suffixes: [String] = []
 
-  public init() {}
+  package init() {}
 
   /// Where a weight stands.
   struct Entry: Equatable {
@@ -126,7 +126,7 @@ public struct WeightFiles: Sendable {
 
 extension Model {
   /// How many weights the layers of its networks have.
-  public var storedWeightCount: Int {
+  package var storedWeightCount: Int {
     networks.flatMap { $0.model.neuralNetwork?.layers ?? [] }.reduce(0) { count, layer in
       count + (layer.parameters?.weights ?? []).filter { $0.values.storedCount > 0 }.count
     }

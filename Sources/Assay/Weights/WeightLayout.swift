@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// The order of axes of weights in files.
-public enum WeightLayout: String, Sendable, CaseIterable {
+package enum WeightLayout: String, Sendable, CaseIterable {
   /// As the `.mlmodel` has them: a convolution's O, I, H, W.
   case coreml
   /// As the framework has them that the model came from: in Keras H, W, I, O and I, O; in Caffe and

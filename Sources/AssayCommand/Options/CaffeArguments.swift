@@ -1,6 +1,5 @@
 import ArgumentParser
-import CaffeImport
-import ImportSupport
+import Assay
 
 /// What only Caffe networks have.
 struct CaffeArguments: ParsableArguments {

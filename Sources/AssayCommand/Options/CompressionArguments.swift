@@ -1,10 +1,5 @@
 import ArgumentParser
 import Assay
-import ByteFormats
-import CoreMLModel
-import Files
-import ModelTransforms
-import TensorCore
 
 /// How weights are to be stored.
 struct PrecisionArguments: ParsableArguments {

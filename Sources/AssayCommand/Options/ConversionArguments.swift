@@ -1,8 +1,5 @@
 import ArgumentParser
 import Assay
-import CoreMLModel
-import Imaging
-import ImportSupport
 
 /// Names, shapes and types of the model's features.
 struct InterfaceArguments: ParsableArguments {

@@ -1,9 +1,5 @@
 import ArgumentParser
 import Assay
-import ByteFormats
-import CoreMLModel
-import ModelTransforms
-import TensorCore
 
 /// Changes of custom layers. A layer is its name, or `#N`, its place among the custom layers.
 struct CustomLayerArguments: ParsableArguments {

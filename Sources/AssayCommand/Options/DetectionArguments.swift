@@ -1,6 +1,5 @@
 import ArgumentParser
 import Assay
-import Detection
 
 /// How boxes are found in a model's outputs.
 struct DetectionArguments: ParsableArguments {

@@ -1,8 +1,5 @@
 import ArgumentParser
 import Assay
-import CoreMLModel
-import ModelTransforms
-import TensorCore
 
 /// Features by name: renamed, optional, of other types and shapes.
 struct FeatureEditArguments: ParsableArguments {

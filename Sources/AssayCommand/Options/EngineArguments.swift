@@ -1,7 +1,5 @@
 import ArgumentParser
 import Assay
-import Engine
-import ModelTransforms
 
 /// How the engine works.
 struct EngineArguments: ParsableArguments {

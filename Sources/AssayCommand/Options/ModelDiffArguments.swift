@@ -1,8 +1,5 @@
 import ArgumentParser
 import Assay
-import CoreMLModel
-import Files
-import TensorCore
 
 /// What only a comparison of two models has.
 struct ModelDiffArguments: ParsableArguments {

@@ -1,7 +1,5 @@
 import ArgumentParser
 import Assay
-import CoreMLModel
-import Imaging
 
 /// How pictures are brought into the model's size. What is not given here is as the model records it.
 struct PictureArguments: ParsableArguments {
@@ -57,7 +55,7 @@ extension Interpolation: ExpressibleByArgument {}
 
 extension Shard: ExpressibleByArgument {
   /// `2/4` is the second of four.
-  public init?(argument: String) {
+  package init?(argument: String) {
     let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let number = Int(parts[0]), let count = Int(parts[1]) else {
       return nil
@@ -65,5 +63,5 @@ extension Shard: ExpressibleByArgument {
     self.init(number: number, of: count)
   }
 
-  public var defaultValueDescription: String { "\(index + 1)/\(count)" }
+  package var defaultValueDescription: String { "\(index + 1)/\(count)" }
 }

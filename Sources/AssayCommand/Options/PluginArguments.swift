@@ -1,5 +1,5 @@
 import ArgumentParser
-import CustomLayers
+import Assay
 
 /// Libraries with the custom layers that a model needs.
 struct PluginArguments: ParsableArguments {

@@ -1,111 +1,93 @@
 import CoreMLModel
+import ImportSupport
 
-/// A function of each element that is one Core ML activation.
-protocol PlainActivation: CaffeLayerConverter {
-  static func activation(_ layer: CaffeLayer) throws -> Activation.Function
+/// A function of each element.
+protocol ElementActivation: SingleInputConverter {
+  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula
 }
 
-extension PlainActivation {
+extension ElementActivation {
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
-    let function = Activation(try activation(layer))
-    return [input.with(network.add(layer.name, function, [input.blob], to: layer.tops[0]))]
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
+    let names = ActivationNames(
+      layer.name, prefix: layer.name + "_", suffix: "", output: layer.tops[0])
+    return input.with(network.add(try formula(layer), input.blob, names))
   }
 }
 
 /// max(0, x) + negative_slope · min(0, x)
-enum ReLU: PlainActivation {
+enum ReLU: ElementActivation {
   static let typeNames = ["ReLU"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "activation ReLU; leakyReLU", options: "`negative_slope`")
 
-  static func activation(_ layer: CaffeLayer) throws -> Activation.Function {
+  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
     let slope = try layer.parameters("relu_param").float("negative_slope")
-    return slope == 0 ? .relu : .leakyReLU(alpha: slope)
+    return .single(slope == 0 ? .relu : .leakyReLU(alpha: slope))
   }
 }
 
-enum SigmoidLayer: PlainActivation {
+enum SigmoidLayer: ElementActivation {
   static let typeNames = ["Sigmoid"]
-  static let documentation = CaffeLayerDocumentation("activation sigmoid")
+  static let documentation = DocumentationRow("activation sigmoid")
 
-  static func activation(_ layer: CaffeLayer) -> Activation.Function { .sigmoid }
+  static func formula(_ layer: CaffeLayer) -> ActivationFormula { .single(.sigmoid) }
 }
 
-enum TanHLayer: PlainActivation {
+enum TanHLayer: ElementActivation {
   static let typeNames = ["TanH"]
-  static let documentation = CaffeLayerDocumentation("activation tanh")
+  static let documentation = DocumentationRow("activation tanh")
 
-  static func activation(_ layer: CaffeLayer) -> Activation.Function { .tanh }
+  static func formula(_ layer: CaffeLayer) -> ActivationFormula { .single(.tanh) }
 }
 
 /// log(1 + eˣ)
-enum BNLL: PlainActivation {
+enum BNLL: ElementActivation {
   static let typeNames = ["BNLL"]
-  static let documentation = CaffeLayerDocumentation("activation softplus")
+  static let documentation = DocumentationRow("activation softplus")
 
-  static func activation(_ layer: CaffeLayer) -> Activation.Function { .softplus }
+  static func formula(_ layer: CaffeLayer) -> ActivationFormula { .single(.softplus) }
 }
 
 /// x > 0 ? x : alpha · (eˣ − 1)
-enum ELU: PlainActivation {
+enum ELU: ElementActivation {
   static let typeNames = ["ELU"]
-  static let documentation = CaffeLayerDocumentation("activation ELU", options: "`alpha`")
+  static let documentation = DocumentationRow("activation ELU", options: "`alpha`")
 
-  static func activation(_ layer: CaffeLayer) throws -> Activation.Function {
-    .elu(alpha: try layer.parameters("elu_param").float("alpha"))
+  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
+    .single(.elu(alpha: try layer.parameters("elu_param").float("alpha")))
   }
 }
 
 /// |x|
-enum AbsVal: CaffeLayerConverter {
+enum AbsVal: SingleInputConverter {
   static let typeNames = ["AbsVal"]
-  static let documentation = CaffeLayerDocumentation("unary abs")
+  static let documentation = DocumentationRow("unary abs")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
-    return [input.with(network.unary(.abs, input.blob, layer.name, epsilon: 0, to: layer.tops[0]))]
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
+    return input.with(network.unary(.abs, input.blob, layer.name, epsilon: 0, to: layer.tops[0]))
   }
 }
 
 /// x · sigmoid(beta · x)
-enum Swish: CaffeLayerConverter {
+enum Swish: ElementActivation {
   static let typeNames = ["Swish"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "activation sigmoid, multiply; activation linear before where beta is not 1",
     options: "`beta`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
-    let beta = try layer.parameters("swish_param").float("beta")
-    let scaled =
-      beta == 1 ? input.blob : network.affine(input.blob, beta, layer.part("scaled"))
-    let gate = network.add(layer.part("sigmoid"), Activation(.sigmoid), [scaled])
-    return [
-      input.with(network.product(input.blob, gate, layer.name, to: layer.tops[0]))
-    ]
+  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
+    .swish(beta: try layer.parameters("swish_param").float("beta"))
   }
 }
 
 /// x · tanh(log(1 + eˣ))
-enum Mish: CaffeLayerConverter {
+enum Mish: ElementActivation {
   static let typeNames = ["Mish"]
-  static let documentation = CaffeLayerDocumentation("activation softplus, tanh, multiply")
+  static let documentation = DocumentationRow("activation softplus, tanh, multiply")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
-    let softplus = network.add(layer.part("softplus"), Activation(.softplus), [input.blob])
-    let gate = network.add(layer.part("tanh"), Activation(.tanh), [softplus])
-    return [
-      input.with(network.product(input.blob, gate, layer.name, to: layer.tops[0]))
-    ]
-  }
+  static func formula(_ layer: CaffeLayer) -> ActivationFormula { .mish }
 }

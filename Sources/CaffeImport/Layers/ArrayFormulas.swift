@@ -11,12 +11,6 @@ extension CaffeNetworkWriter {
     return add(name, reshape, [blob], to: output)
   }
 
-  mutating func transposedArray(_ blob: String, _ axes: [Int], _ name: String) -> String {
-    var transpose = Transpose()
-    transpose.axes = axes
-    return add(name, transpose, [blob])
-  }
-
   mutating func arrayConstant(_ shape: [Int], _ values: [Float], _ name: String) -> String {
     var constant = LoadConstantND()
     constant.shape = shape

@@ -1,18 +1,19 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// (x − mean) / √(variance + eps), the two divided by the third blob
-enum BatchNorm: CaffeLayerConverter {
+enum BatchNorm: SingleInputConverter {
   static let typeNames = ["BatchNorm"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "batchnorm; with the statistics of the picture where `use_global_stats` is false",
     options: "`eps`, `use_global_stats`; a third blob of 0 makes mean and variance 0",
     refused: "statistics of a batch of several pictures")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("batch_norm_param")
     let axis = min(1, input.shape.count - 1)
     guard axis >= 0 else { throw layer.error("its bottom has no axes") }
@@ -27,23 +28,22 @@ enum BatchNorm: CaffeLayerConverter {
     } else {
       try norm.useStatistics(of: input, layer, field: "batch_norm_param.use_global_stats")
     }
-    return [network.normalized(input, axis, norm, layer)]
+    return network.normalized(input, axis, norm, layer)
   }
 }
 
 /// Scale and shift for each channel, SegNet's; or with a mean and a variance, PSPNet's.
-enum BN: CaffeLayerConverter {
+enum BN: SingleInputConverter {
   static let typeNames = ["BN", "SyncBN", "BatchNormalization"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "scale, of two blobs (`bn_mode: INFERENCE`); batchnorm, of four (scale, shift, mean, variance) "
       + "and of two with `bn_mode: LEARN`",
     options: "`bn_param.bn_mode`, `bn_param.eps`",
     refused: "statistics of a batch of several pictures")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     guard input.shape.count >= 2 else {
       throw layer.error("its bottom \(input.shapeText) has no channels")
     }
@@ -54,11 +54,9 @@ enum BN: CaffeLayerConverter {
     let isWhole = layer.blobs.count >= 4
     let mode = try parameters.symbol("bn_mode", default: "LEARN")
     if !isWhole, mode == "INFERENCE" || parameters.has("frozen") {
-      let moved = network.placed(input, axis: 1, in: Place.channel, for: layer.name)
-      return [
-        try network.scaled(
-          moved, CoveredAxes(channelsOf: moved), factors, shifts, layer.name, to: layer.tops[0])
-      ]
+      let moved = network.placed(input, axis: 1, in: Placement.channel, for: layer.name)
+      return try network.scaled(
+        moved, CoveredAxes(channelsOf: moved), factors, shifts, layer.name, to: layer.tops[0])
     }
     var norm = Batchnorm()
     norm.gamma = Weights(factors)
@@ -71,7 +69,7 @@ enum BN: CaffeLayerConverter {
       norm.epsilon = try parameters.float("eps", default: 1e-9).orSmallest
       try norm.useStatistics(of: input, layer, field: "bn_param.bn_mode")
     }
-    return [network.normalized(input, 1, norm, layer)]
+    return network.normalized(input, 1, norm, layer)
   }
 }
 

@@ -1,9 +1,10 @@
 import CoreMLModel
+import ImportSupport
 
 /// Items of the first bottom in the order that the second one names
 enum BatchReindex: CaffeLayerConverter {
   static let typeNames = ["BatchReindex"]
-  static let documentation = CaffeLayerDocumentation("gather", version: 4)
+  static let documentation = DocumentationRow("gather", version: 4)
 
   static func convert(
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter

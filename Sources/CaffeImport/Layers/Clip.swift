@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 
 extension CaffeNetworkWriter {
   /// min(max(x, lower), upper), of layers of specification 1: −max(−max(x, lower), −upper).
@@ -15,58 +16,51 @@ extension CaffeNetworkWriter {
 }
 
 /// min(max(x, min), max)
-enum ClipLayer: CaffeLayerConverter {
+enum ClipLayer: SingleInputConverter {
   static let typeNames = ["Clip"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "unary threshold twice, the second of −x, activation linear", options: "`min`, `max`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("clip_param")
     let (lower, upper) = (try parameters.float("min"), try parameters.float("max"))
-    return [
-      input.with(network.clipped(input.blob, lower, upper, layer.name, to: layer.tops[0]))
-    ]
+    return input.with(network.clipped(input.blob, lower, upper, layer.name, to: layer.tops[0]))
   }
 }
 
 /// min(max(x, 0), 6)
-enum ReLU6: CaffeLayerConverter {
+enum ReLU6: SingleInputConverter {
   static let typeNames = ["ReLU6"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "activation ReLU, unary threshold of −x, activation linear",
     options: "`relu6_param.threshold`, 6 where there is none")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let upper = try layer.parameters("relu6_param").float("threshold", default: 6)
-    return [
-      input.with(network.clipped(input.blob, 0, upper, layer.name, to: layer.tops[0]))
-    ]
+    return input.with(network.clipped(input.blob, 0, upper, layer.name, to: layer.tops[0]))
   }
 }
 
 /// x > threshold ? 1 : 0
-enum Threshold: CaffeLayerConverter {
+enum Threshold: SingleInputConverter {
   static let typeNames = ["Threshold"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "activation linear and sigmoidHard: min(max(3e38 · (x − threshold), 0), 1)",
     options: "`threshold`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let threshold = try layer.parameters("threshold_param").float("threshold")
     let difference =
       threshold == 0
       ? input.blob : network.affine(input.blob, 1, -threshold, layer.part("difference"))
     let step = network.step(difference, layer.name, to: layer.tops[0])
-    return [input.with(step)]
+    return input.with(step)
   }
 }
 

@@ -1,4 +1,6 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 extension CaffeNetworkWriter {
@@ -15,18 +17,18 @@ extension CaffeNetworkWriter {
     }
     // The sequence and the channels are what Core ML concatenates.
     let own = first.axes
-    if place == Place.batch, !first.axes.contains(Place.sequence),
+    if place == Placement.batch, !first.axes.contains(Placement.sequence),
       tensors.allSatisfy({ $0.shape[axis] == 1 })
     {
-      first = placed(first, axis: axis, in: Place.sequence, for: layer.name)
-    } else if place != Place.sequence, place != Place.channel {
-      first = placed(first, axis: axis, in: Place.channel, for: layer.name)
+      first = placed(first, axis: axis, in: Placement.sequence, for: layer.name)
+    } else if place != Placement.sequence, place != Placement.channel {
+      first = placed(first, axis: axis, in: Placement.channel, for: layer.name)
     }
-    let isSequence = first.axes[axis] == Place.sequence
+    let isSequence = first.axes[axis] == Placement.sequence
     let blobs = tensors.map {
       placed(five($0, for: layer.name), axes: first.axes, for: layer.name).blob
     }
-    let isMoved = first.axes != own && place != Place.batch
+    let isMoved = first.axes != own && place != Placement.batch
     let result = first.with(
       joined(blobs, alongSequence: isSequence, layer.name, to: isMoved ? nil : output),
       shape: shape)
@@ -59,7 +61,7 @@ extension CaffeNetworkWriter {
     case 0: sizes = [1, 1, 1]
     case 1: sizes = [shape[0], 1, 1]
     case 2:
-      axes = shape[0] == 1 ? axes : [Place.channel, Place.height]
+      axes = shape[0] == 1 ? axes : [Placement.channel, Placement.height]
       sizes = shape[0] == 1 ? [shape[1], 1, 1] : shape + [1]
     default: break
     }
@@ -86,13 +88,13 @@ extension CaffeNetworkWriter {
     shape[axis] = range.count
     if range.count == input.shape[axis] { return input }
     var moved = input
-    if input.axes[axis] < Place.channel {
-      moved = placed(input, axis: axis, in: Place.channel, for: name)
+    if input.axes[axis] < Placement.channel {
+      moved = placed(input, axis: axis, in: Placement.channel, for: name)
     }
     let place: Slice.Axis =
       switch moved.axes[axis] {
-      case Place.height: .height
-      case Place.width: .width
+      case Placement.height: .height
+      case Placement.width: .width
       default: .channel
       }
     let isMoved = moved.axes != input.axes
@@ -105,7 +107,7 @@ extension CaffeNetworkWriter {
 /// The bottoms one after the other along an axis
 enum ConcatLayer: CaffeLayerConverter {
   static let typeNames = ["Concat"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "concat, permutes round it where the axis is H or W", options: "`axis`, `concat_dim`, any")
 
   static func convert(
@@ -146,7 +148,7 @@ extension CaffeLayer {
 /// Parts of the bottom along an axis
 enum SliceLayer: CaffeLayerConverter {
   static let typeNames = ["Slice"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "split; a slice for each top", options: "`axis`, `slice_dim`, any; `slice_point`")
 
   static func convert(
@@ -173,7 +175,7 @@ enum SliceLayer: CaffeLayerConverter {
     if count == 1 { return [network.copied(input, layer)] }
     let bounds = [0] + points + [size]
     let isEven = Set(zip(bounds, bounds.dropFirst()).map { $1 - $0 }).count == 1
-    if isEven, input.axes[axis] == Place.channel {
+    if isEven, input.axes[axis] == Placement.channel {
       var split = Split()
       split.nOutputs = count
       var shape = input.shape
@@ -193,7 +195,7 @@ enum SliceLayer: CaffeLayerConverter {
 /// The bottom several times along an axis
 enum Tile: CaffeLayerConverter {
   static let typeNames = ["Tile"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "concat of the bottom with itself; sequenceRepeat", options: "`axis`, `tiles`")
 
   static func convert(
@@ -204,7 +206,7 @@ enum Tile: CaffeLayerConverter {
     let axis = try input.axis(parameters.int("axis"), "tile_param.axis", of: layer)
     let count = try parameters.int("tiles", atLeast: 1, atMost: Limits.writtenOutSteps)
     if count == 1 { return [network.copied(input, layer)] }
-    if input.axes[axis] == Place.sequence {
+    if input.axes[axis] == Placement.sequence {
       var repetition = SequenceRepeat()
       repetition.nRepetitions = count
       var shape = input.shape

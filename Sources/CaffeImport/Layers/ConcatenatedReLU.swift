@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 
 /// [relu(x), relu(−x)] along an axis, where relu(x) = max(0, x) + negative_slope · min(0, x)
 /// (Shang et al. 2016).
 enum ConcatenatedReLU: CaffeLayerConverter {
   static let typeNames = ["CReLU"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "activation ReLU or leakyReLU, of x and of −x; concat",
     options:
       "`crelu_param.axis` or `concat_axis`, 1 where there is none; `crelu_param.negative_slope`")

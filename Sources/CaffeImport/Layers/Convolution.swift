@@ -1,10 +1,12 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// Σ weights · window + bias
 enum ConvolutionLayer: CaffeLayerConverter {
   static let typeNames = ["Convolution"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "convolution; of three axes slices along the first of them, side by side as channels, and one "
       + "convolution",
     options:
@@ -49,7 +51,7 @@ enum ConvolutionLayer: CaffeLayerConverter {
 /// A convolution with a group for each channel.
 enum DepthwiseConvolution: CaffeLayerConverter {
   static let typeNames = ["DepthwiseConvolution", "ConvolutionDepthwise"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "convolution of as many groups as channels", options: "those of Convolution")
 
   static func convert(
@@ -138,7 +140,7 @@ extension ConvolutionSettings {
 
 extension CaffeTensor {
   /// Places for axes of length 1 in front of those of an item that uses all but the batch.
-  static func leadingAxes(_ count: Int) -> [Int] { Array([Place.batch].prefix(count)) }
+  static func leadingAxes(_ count: Int) -> [Int] { Array([Placement.batch].prefix(count)) }
 }
 
 extension CaffeNetworkWriter {

@@ -1,4 +1,6 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// What the convolutions have in common: Caffe's `ConvolutionParameter` for a bottom.
@@ -136,15 +138,15 @@ struct ConvolutionSettings: Sendable {
 
   /// The bottom with its channels in C and the extents in W, or H and W.
   func placed(_ input: CaffeTensor, _ network: inout CaffeNetworkWriter) throws -> CaffeTensor {
-    let extents = dimensions == 1 ? [Place.width] : [Place.height, Place.width]
+    let extents = dimensions == 1 ? [Placement.width] : [Placement.height, Placement.width]
     if input.rank == 5, dimensions == 2,
-      Array(input.axes[channelAxis...]) == [Place.channel] + extents
+      Array(input.axes[channelAxis...]) == [Placement.channel] + extents
     {
       return input
     }
     guard
       let placed = network.items(
-        input, before: channelAxis, inner: [Place.channel] + extents, for: layer.name)
+        input, before: channelAxis, inner: [Placement.channel] + extents, for: layer.name)
     else {
       throw layer.unsupported(
         "more than two axes in front of the channels of \(input.shapeText)",
@@ -160,18 +162,9 @@ struct ConvolutionSettings: Sendable {
     func two(_ values: [Int], _ filler: Int) -> [Int] {
       values.count == 1 ? [filler] + values : values
     }
-    var convolution = CoreMLModel.Convolution()
-    convolution.outputChannels = outputs
-    convolution.kernelChannels = channels / groups
-    convolution.nGroups = groups
-    convolution.kernelSize = two(kernel, 1)
-    convolution.stride = two(stride, 1)
-    convolution.dilationFactor = two(dilation, 1)
-    let border = two(padding, 0)
-    var valid = ValidPadding()
-    valid.paddingAmounts = BorderAmounts(
-      top: border[0], bottom: border[0], left: border[1], right: border[1])
-    convolution.padding = .valid(valid)
+    var convolution = CoreMLModel.Convolution(
+      [outputs, channels / groups] + two(kernel, 1), groups: groups, stride: two(stride, 1),
+      dilation: two(dilation, 1), border: two(padding, 0))
     convolution.hasBias = hasBias
     return convolution
   }

@@ -1,9 +1,11 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 
 /// The part of the first bottom at `offset` that is as large as the second one
 enum CropLayer: CaffeLayerConverter {
   static let typeNames = ["Crop"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "crop of two inputs along H and W; slice along other axes", options: "`axis`, `offset`")
 
   static func convert(
@@ -34,7 +36,7 @@ enum CropLayer: CaffeLayerConverter {
       return offset..<end
     }
     let second = network.five(inputs[1], for: layer.name)
-    let places = [Place.height, Place.width]
+    let places = [Placement.height, Placement.width]
     if axis == rank - 2, Array(input.axes[axis...]) == places,
       Array(second.axes[axis...]) == places, second.axes == input.axes
     {
@@ -59,7 +61,7 @@ enum CropLayer: CaffeLayerConverter {
 /// The bottom without `crop_size` elements at both ends of each axis: waifu2x's
 enum CropCenter: CaffeLayerConverter {
   static let typeNames = ["CropCenter"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "crop along H and W; slice along other axes", options: "`crop_center_param.crop_size`")
 
   static func convert(
@@ -74,7 +76,7 @@ enum CropCenter: CaffeLayerConverter {
       throw parameters.error("crop_size", "\(sizes) of a bottom \(result.shapeText)")
     }
     let isImage =
-      Array(result.axes.suffix(2)) == [Place.height, Place.width] && sizes.count >= 2
+      Array(result.axes.suffix(2)) == [Placement.height, Placement.width] && sizes.count >= 2
     if isImage, sizes.dropLast(2).allSatisfy({ $0 == 0 }) {
       let (rows, columns) = (sizes[sizes.count - 2], sizes[sizes.count - 1])
       var crop = Crop()

@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// The transpose of a convolution.
-enum Deconvolution: CaffeLayerConverter {
+enum Deconvolution: SingleInputConverter {
   static let typeNames = ["Deconvolution"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "convolution with isDeconvolution; of three axes convolution3d (specification 5)",
     options: "those of Convolution; `dilation`: zeros between the kernel's elements",
     refused: "dilation or several groups with a kernel of three axes")
@@ -14,13 +15,12 @@ enum Deconvolution: CaffeLayerConverter {
   }
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let settings = try ConvolutionSettings(layer, input)
     let shape = try settings.outputShape(input, isDeconvolution: true)
     if settings.dimensions == 3 {
-      return [try settings.volume(input, shape, &network)]
+      return try settings.volume(input, shape, &network)
     }
     let image = try settings.placed(input, &network)
     let ones = settings.kernel.map { _ in 1 }
@@ -31,10 +31,8 @@ enum Deconvolution: CaffeLayerConverter {
     convolution.kernelChannels = settings.channels
     convolution.kernel = Weights(try settings.spreadWeights())
     convolution.bias = try settings.bias()
-    return [
-      image.with(
-        network.add(layer.name, convolution, [image.blob], to: layer.tops[0]), shape: shape)
-    ]
+    return image.with(
+      network.add(layer.name, convolution, [image.blob], to: layer.tops[0]), shape: shape)
   }
 }
 

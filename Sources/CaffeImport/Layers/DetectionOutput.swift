@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// SSD's boxes: decoded, the best of each class without those that overlap, the best of all
@@ -7,7 +8,7 @@ import TensorCore
 /// by class, then by score. There are always `keep_top_k`; rows behind the last box are 0, −1, −1, …
 enum DetectionOutput: CaffeLayerConverter {
   static let typeNames = ["DetectionOutput"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "reshapeStatic, products and sums with constants, topK, gather, NonMaximumSuppression with the "
       + "classes as its batch, topK, concatND; always `keep_top_k` rows, those behind the last box "
       + "0, −1, −1, …",
@@ -115,7 +116,7 @@ private struct DetectionSettings {
     let ordered = try network.inOrder(locationsBottom, layer)
     var offsets = network.reshapedArray(
       ordered, [boxes, locations, 4], layer.part("locations"))
-    offsets = network.transposedArray(offsets, [1, 0, 2], layer.part("by_location"))
+    offsets = network.transposed(offsets, [1, 0, 2], layer.part("by_location"))
     var (factors, shifts, sizes) = ([Float](), [Float](), [Float]())
     for box in 0..<boxes {
       let corners = Array(priors[box * 4..<box * 4 + 4])
@@ -163,7 +164,7 @@ private struct DetectionSettings {
   func scores(_ bottom: CaffeTensor, _ network: inout CaffeNetworkWriter) throws -> String {
     let ordered = try network.inOrder(bottom, layer)
     let rows = network.reshapedArray(ordered, [boxes, classes], layer.part("confidences"))
-    let all = network.transposedArray(rows, [1, 0], layer.part("by_class"))
+    let all = network.transposed(rows, [1, 0], layer.part("by_class"))
     return withoutBackground(all, rank: 2, "scores", &network)
   }
 

@@ -1,9 +1,10 @@
 import CoreMLModel
+import ImportSupport
 
 /// Sum, product or maximum of several bottoms
 enum Eltwise: CaffeLayerConverter {
   static let typeNames = ["Eltwise"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "add; multiply; max; a factor other than 1 becomes activation linear before",
     options: "`operation`, `coeff`; `stable_prod_grad` is for training")
 
@@ -48,7 +49,7 @@ enum Eltwise: CaffeLayerConverter {
 /// a[n, c] · x + y
 enum Axpy: CaffeLayerConverter {
   static let typeNames = ["Axpy"]
-  static let documentation = CaffeLayerDocumentation("multiply, add")
+  static let documentation = DocumentationRow("multiply, add")
 
   static func convert(
     _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter

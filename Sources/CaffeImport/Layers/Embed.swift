@@ -1,10 +1,12 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// The row of a matrix that each element names.
-enum Embed: CaffeLayerConverter {
+enum Embed: SingleInputConverter {
   static let typeNames = ["Embed"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "embedding", options: "`num_output`, `input_dim`, `bias_term`")
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
@@ -16,9 +18,8 @@ enum Embed: CaffeLayerConverter {
   }
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("embed_param")
     var embedding = Embedding()
     embedding.inputDim = try parameters.int("input_dim", atLeast: 1)
@@ -39,16 +40,16 @@ enum Embed: CaffeLayerConverter {
     } else {
       let one = try network.reshaped(
         input, to: [try input.count()], layer, name: layer.part("indices"))
-      indices = network.placed(one, axes: [Place.sequence], for: layer.name)
+      indices = network.placed(one, axes: [Placement.sequence], for: layer.name)
     }
     let rows = network.add(layer.name, embedding, [indices.blob], to: layer.tops[0])
     if indices.shape == input.shape, let axes = indices.axesWithChannel {
-      return [CaffeTensor(rows, shape, axes: axes)]
+      return CaffeTensor(rows, shape, axes: axes)
     }
     let flat = CaffeTensor(
       rows, [try input.count(), embedding.outputChannels],
-      axes: [Place.sequence, Place.channel])
-    return [try network.reshaped(flat, to: shape, layer, name: layer.part("items"))]
+      axes: [Placement.sequence, Placement.channel])
+    return try network.reshaped(flat, to: shape, layer, name: layer.part("items"))
   }
 }
 
@@ -56,11 +57,11 @@ extension CaffeTensor {
   /// The axes, and one more for C; an axis of length 1 that stands there goes elsewhere.
   fileprivate var axesWithChannel: [Int]? {
     var result = axes
-    if let index = result.firstIndex(of: Place.channel) {
+    if let index = result.firstIndex(of: Placement.channel) {
       guard shape[index] == 1, let free = [0, 1, 3, 4].first(where: { !result.contains($0) })
       else { return nil }
       result[index] = free
     }
-    return result + [Place.channel]
+    return result + [Placement.channel]
   }
 }

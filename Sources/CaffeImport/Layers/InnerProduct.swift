@@ -1,16 +1,17 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// weights · x + bias, x being all axes from `axis` on as one
-enum InnerProductLayer: CaffeLayerConverter {
+enum InnerProductLayer: SingleInputConverter {
   static let typeNames = ["InnerProduct"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "flatten, innerProduct", options: "`num_output`, `bias_term`, `axis`, `transpose`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("inner_product_param")
     let axis = try input.axis(parameters.int("axis"), "inner_product_param.axis", of: layer)
     let outputs = try parameters.int("num_output", atLeast: 1)
@@ -31,8 +32,8 @@ enum InnerProductLayer: CaffeLayerConverter {
       to: layer.tops[0])
     var result = vectors.with(product)
     result.shape[result.shape.count - 1] = outputs
-    if result.shape == shape { return [result] }
-    return [try network.reshaped(result, to: shape, layer, name: layer.part("items"))]
+    if result.shape == shape { return result }
+    return try network.reshaped(result, to: shape, layer, name: layer.part("items"))
   }
 }
 
@@ -48,15 +49,15 @@ extension CaffeNetworkWriter {
     let inner = input.shape.count - axis
     let places =
       switch inner {
-      case 1: [Place.channel]
-      case 2: [Place.channel, Place.height]
-      case 3: [Place.channel, Place.height, Place.width]
+      case 1: [Placement.channel]
+      case 2: [Placement.channel, Placement.height]
+      case 3: [Placement.channel, Placement.height, Placement.width]
       default: [Int]()
       }
     let own = Array(input.axes[axis...])
     let isPlaced =
-      own.allSatisfy { $0 >= Place.channel } && zip(own, own.dropFirst()).allSatisfy { $0 < $1 }
-      && input.axes[..<axis].allSatisfy { $0 < Place.channel }
+      own.allSatisfy { $0 >= Placement.channel } && zip(own, own.dropFirst()).allSatisfy { $0 < $1 }
+      && input.axes[..<axis].allSatisfy { $0 < Placement.channel }
     if !isPlaced, places.count == inner,
       let moved = items(input, before: axis, inner: places, for: layer.name)
     {
@@ -64,10 +65,10 @@ extension CaffeNetworkWriter {
     } else if !isPlaced {
       let rows = try input.count(0..<axis)
       input = try reshaped(input, to: [rows, count], layer, name: layer.part("rows"))
-      return placed(input, axes: [input.axes[0], Place.channel], for: layer.name)
+      return placed(input, axes: [input.axes[0], Placement.channel], for: layer.name)
     }
     var result = CaffeTensor(
-      input.blob, leading + [count], axes: Array(input.axes[..<axis]) + [Place.channel])
+      input.blob, leading + [count], axes: Array(input.axes[..<axis]) + [Placement.channel])
     // The layer does it itself, but says less of what it does.
     result.blob = add(
       layer.part("preflatten"), Flatten(), [input.blob],

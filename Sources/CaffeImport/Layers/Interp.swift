@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Bilinear resizing, the corners on the corners: DeepLab's
 enum Interp: CaffeLayerConverter {
   static let typeNames = ["Interp"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "resizeBilinear with ALIGN_ENDPOINTS, crop before where there is (negative) padding",
     options: "`height`, `width`, `zoom_factor`, `shrink_factor`, `pad_beg`, `pad_end`; a second "
       + "bottom gives the size",

@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// i, f, o = sigmoid, g = tanh of W x + b + R · (cont · h); c = cont · f · c + i · g; h = o · tanh(c)
 enum LSTM: CaffeLayerConverter {
   static let typeNames = ["LSTM"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "innerProduct, and for each step slices, innerProduct, sigmoid, tanh, products and sums; concat "
       + "along the sequence",
     options:
@@ -52,7 +53,7 @@ enum LSTM: CaffeLayerConverter {
 /// h = tanh(W x + b + R · (cont · h)); o = tanh(Q h + q)
 enum RNNLayer: CaffeLayerConverter {
   static let typeNames = ["RNN"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "innerProduct, and for each step a slice, two innerProducts, sums and tanh; concat along the "
       + "sequence",
     options: "`num_output`, `expose_hidden`, `cont`; a third, static bottom",
@@ -101,7 +102,7 @@ enum RNNLayer: CaffeLayerConverter {
 /// One step of an LSTM.
 enum LSTMUnit: CaffeLayerConverter {
   static let typeNames = ["LSTMUnit"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "split, activation sigmoid and tanh, products and a sum", options: "`cont` counts")
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {

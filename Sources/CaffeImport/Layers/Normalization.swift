@@ -1,17 +1,18 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// x / (k + alpha / n · Σ x²) ^ beta over n channels, or over a window of n × n in each
-enum LRNLayer: CaffeLayerConverter {
+enum LRNLayer: SingleInputConverter {
   static let typeNames = ["LRN"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "lrn; within a channel multiply, pooling average, unary power, multiply",
     options: "`local_size`, `alpha`, `beta`, `k`, `norm_region`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("lrn_param")
     let size = try parameters.int("local_size", atLeast: 1)
     guard size % 2 == 1 else {
@@ -22,17 +23,15 @@ enum LRNLayer: CaffeLayerConverter {
     let alpha = try parameters.float("alpha")
     let beta = try parameters.float("beta")
     if try parameters.symbol("norm_region") == "WITHIN_CHANNEL" {
-      return [
-        image.with(
-          network.normalizedWithin(image.blob, size, alpha: alpha, beta: beta, layer))
-      ]
+      return image.with(
+        network.normalizedWithin(image.blob, size, alpha: alpha, beta: beta, layer))
     }
     var lrn = LRN()
     lrn.alpha = alpha
     lrn.beta = beta
     lrn.localSize = size
     lrn.k = try parameters.float("k").orSmallest
-    return [image.with(network.add(layer.name, lrn, [image.blob], to: layer.tops[0]))]
+    return image.with(network.add(layer.name, lrn, [image.blob], to: layer.tops[0]))
   }
 }
 
@@ -45,7 +44,9 @@ extension CaffeNetworkWriter {
   /// A tensor of four axes with the last three in C, H and W.
   mutating func images(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     let input = five(tensor, for: name)
-    if Array(input.axes.suffix(3)) == [Place.channel, Place.height, Place.width] { return input }
+    if Array(input.axes.suffix(3)) == [Placement.channel, Placement.height, Placement.width] {
+      return input
+    }
     return placed(input, for: name)
   }
 
@@ -63,10 +64,7 @@ extension CaffeNetworkWriter {
     pooling.kernelSize = [size, size]
     pooling.stride = [1, 1]
     let border = (size - 1) / 2
-    var padding = ValidPadding()
-    padding.paddingAmounts = BorderAmounts(
-      top: border, bottom: border, left: border, right: border)
-    pooling.padding = .valid(padding)
+    pooling.padding = .valid(.around(border))
     let means = add(layer.part("means"), pooling, [squares])
     let factors = unary(
       .power, means, layer.part("factors"), alpha: -beta, shift: 1, scale: alpha, epsilon: 0)
@@ -75,36 +73,34 @@ extension CaffeNetworkWriter {
 }
 
 /// (x − mean) / (standard deviation + eps), over H · W or over C · H · W
-enum MVN: CaffeLayerConverter {
+enum MVN: SingleInputConverter {
   static let typeNames = ["MVN"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "mvn", options: "`normalize_variance`, `across_channels`, `eps`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("mvn_param")
     let image = try network.channelled(input, for: layer)
     var mvn = MeanVarianceNormalize()
     mvn.normalizeVariance = try parameters.bool("normalize_variance")
     mvn.acrossChannels = try parameters.bool("across_channels")
     mvn.epsilon = try parameters.float("eps").orSmallest
-    return [image.with(network.add(layer.name, mvn, [image.blob], to: layer.tops[0]))]
+    return image.with(network.add(layer.name, mvn, [image.blob], to: layer.tops[0]))
   }
 }
 
 /// x / √(Σ x² + eps), times a scale for each channel: SSD's
-enum NormalizeLayer: CaffeLayerConverter {
+enum NormalizeLayer: SingleInputConverter {
   static let typeNames = ["Normalize"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "l2normalize, scale; reduce sumsquare over C, unary rsqrt, multiply, scale",
     options: "`across_spatial`, `channel_shared`, `eps`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("norm_param")
     let image = try network.channelled(input, for: layer)
     let epsilon = try parameters.float("eps").orSmallest
@@ -124,7 +120,7 @@ enum NormalizeLayer: CaffeLayerConverter {
     var scale = CoreMLModel.Scale()
     scale.shapeScale = [factors.count]
     scale.scale = Weights(factors)
-    return [image.with(network.add(layer.name, scale, [normalized], to: layer.tops[0]))]
+    return image.with(network.add(layer.name, scale, [normalized], to: layer.tops[0]))
   }
 }
 
@@ -136,7 +132,7 @@ extension CaffeNetworkWriter {
     guard (2...4).contains(input.shape.count) else {
       throw layer.error("its bottom \(input.shapeText) has not two to four axes")
     }
-    let places = [Place.batch, Place.channel, Place.height, Place.width]
+    let places = [Placement.batch, Placement.channel, Placement.height, Placement.width]
     return placed(input, axes: Array(places.prefix(input.shape.count)), for: layer.name)
   }
 }

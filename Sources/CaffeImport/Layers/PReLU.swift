@@ -1,27 +1,26 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 
 /// max(0, x) + a[c] · min(0, x)
-enum PReLU: CaffeLayerConverter {
+enum PReLU: SingleInputConverter {
   static let typeNames = ["PReLU"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "activation PReLU", options: "`channel_shared`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     guard input.shape.count >= 2 else {
       throw layer.error("its bottom \(input.shapeText) has no channels")
     }
     let isShared = try layer.parameters("prelu_param").bool("channel_shared")
     let alpha = Weights(
       try layer.vector(0, "alpha", count: isShared ? 1 : input.shape[1]))
-    return [
-      network.withChannels(input, 1, layer) { network, moved, output in
-        network.add(
-          layer.name, Activation(.prelu(alpha: alpha)), [moved.blob], to: output)
-      }
-    ]
+    return network.withChannels(input, 1, layer) { network, moved, output in
+      network.add(
+        layer.name, Activation(.prelu(alpha: alpha)), [moved.blob], to: output)
+    }
   }
 }
 
@@ -33,7 +32,7 @@ extension CaffeNetworkWriter {
     _ body: (inout CaffeNetworkWriter, CaffeTensor, String?) throws -> String
   ) rethrows -> CaffeTensor {
     let input = five(tensor, for: layer.name)
-    let moved = placed(input, axis: axis, in: Place.channel, for: layer.name)
+    let moved = placed(input, axis: axis, in: Placement.channel, for: layer.name)
     let isUnmoved = moved.blob == input.blob
     let result = moved.with(try body(&self, moved, isUnmoved ? layer.tops[0] : nil))
     return isUnmoved ? result : placed(result, axes: input.axes, for: layer.part("back"))

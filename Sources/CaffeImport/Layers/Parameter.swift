@@ -1,9 +1,10 @@
+import ImportSupport
 import TensorCore
 
 /// A weight as a blob
 enum Parameter: CaffeLayerConverter {
   static let typeNames = ["Parameter"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "loadConstant; loadConstantND of more than three axes (specification 4)", options: "`shape`")
 
   static func convert(

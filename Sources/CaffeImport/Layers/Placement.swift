@@ -1,14 +1,6 @@
 import CoreMLModel
+import Formulas
 import TensorCore
-
-/// The axes of `[Seq, Batch, C, H, W]`.
-enum Place {
-  static let sequence = 0
-  static let batch = 1
-  static let channel = 2
-  static let height = 3
-  static let width = 4
-}
 
 extension CaffeTensor {
   /// The sizes of the Core ML blob.
@@ -64,7 +56,7 @@ extension CaffeNetworkWriter {
     var axes = [Int?](repeating: nil, count: tensor.shape.count)
     for (axis, place) in zip(first..., places) { axes[axis] = place }
     let outer = (0..<first).filter { tensor.shape[$0] != 1 }
-    var rows = [Place.sequence, Place.batch]
+    var rows = [Placement.sequence, Placement.batch]
     guard outer.count <= rows.count else { return nil }
     for axis in outer where rows.contains(tensor.axes[axis]) {
       axes[axis] = tensor.axes[axis]
@@ -99,11 +91,11 @@ extension CaffeNetworkWriter {
     var target = CaffeTensor(source.blob, shape, axes: Self.orderedAxes(shape))
     target.readers = tensor.readers
     // A batch of some length stays where it is if it can.
-    if sizes[Place.batch] != 1, let first = shape.first(where: { $0 != 1 }),
-      sizes[Place.batch] == first, sizes[Place.sequence] == 1
+    if sizes[Placement.batch] != 1, let first = shape.first(where: { $0 != 1 }),
+      sizes[Placement.batch] == first, sizes[Placement.sequence] == 1
     {
       target.axes = CaffeTensor.standardAxes(shape.count)
-      if target.blobShape[Place.batch] != first {
+      if target.blobShape[Placement.batch] != first {
         target.axes = Self.batchAxes(shape) ?? target.axes
       }
     }
@@ -111,7 +103,7 @@ extension CaffeNetworkWriter {
       target.constant = tensor.constant?.shaped(shape)
       return target
     }
-    if target.blobShape[Place.batch] == sizes[Place.batch] {
+    if target.blobShape[Placement.batch] == sizes[Placement.batch] {
       var reshape = Reshape()
       let blobShape = target.blobShape
       reshape.targetShape = Array(blobShape.dropFirst(2))
@@ -129,7 +121,7 @@ extension CaffeNetworkWriter {
   /// Places in ascending order that leave the batch at 1 where that can be.
   static func orderedAxes(_ shape: [Int]) -> [Int] {
     let standard = CaffeTensor.standardAxes(shape.count)
-    guard let batch = standard.firstIndex(of: Place.batch), shape[batch] != 1 else {
+    guard let batch = standard.firstIndex(of: Placement.batch), shape[batch] != 1 else {
       return standard
     }
     switch shape.count {

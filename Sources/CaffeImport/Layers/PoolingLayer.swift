@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Maximum, average or Σx² / Σx of windows
 enum PoolingLayer: CaffeLayerConverter {
   static let typeNames = ["Pooling"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "pooling with includeLastPixel, which is Caffe's rule of sizes; valid for `round_mode: FLOOR`; "
       + "STOCHASTIC, as Caffe tests with it, the average of the squares over the average",
     options:

@@ -1,82 +1,74 @@
 import CoreMLModel
+import ImportSupport
 import LibC
 
 /// (shift + scale · x) ^ power
-enum Power: CaffeLayerConverter {
+enum Power: SingleInputConverter {
   static let typeNames = ["Power"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "unary power; activation linear where power · scale is 0, a constant",
     options: "`power`, `scale`, `shift`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("power_param")
     let exponent = try parameters.float("power")
     let scale = try parameters.float("scale")
     let shift = try parameters.float("shift")
     if exponent * scale == 0 {
-      return [network.filled(input, exponent == 0 ? 1 : pow(shift, exponent), layer)]
+      return network.filled(input, exponent == 0 ? 1 : pow(shift, exponent), layer)
     }
-    return [
-      input.with(
-        network.unary(
-          .power, input.blob, layer.name, alpha: exponent, shift: shift, scale: scale,
-          epsilon: 0,
-          to: layer.tops[0]))
-    ]
+    return input.with(
+      network.unary(
+        .power, input.blob, layer.name, alpha: exponent, shift: shift, scale: scale,
+        epsilon: 0,
+        to: layer.tops[0]))
   }
 }
 
 /// base ^ (shift + scale · x)
-enum Exp: CaffeLayerConverter {
+enum Exp: SingleInputConverter {
   static let typeNames = ["Exp"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "unary exp; activation linear where the result is constant",
     options: "`base`, `scale`, `shift`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let formula = try LogarithmicFormula(layer.parameters("exp_param"))
     let scale = Float(formula.logarithm * formula.scale)
     let shift = Float(formula.logarithm * formula.shift)
-    if scale == 0 { return [network.filled(input, exp(shift), layer)] }
-    return [
-      input.with(
-        network.unary(
-          .exp, input.blob, layer.name, shift: shift, scale: scale, epsilon: 0, to: layer.tops[0]))
-    ]
+    if scale == 0 { return network.filled(input, exp(shift), layer) }
+    return input.with(
+      network.unary(
+        .exp, input.blob, layer.name, shift: shift, scale: scale, epsilon: 0, to: layer.tops[0]))
   }
 }
 
 /// The logarithm to `base` of shift + scale · x
-enum Log: CaffeLayerConverter {
+enum Log: SingleInputConverter {
   static let typeNames = ["Log"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "unary log, activation linear where there is a base; linear alone where scale is 0",
     options: "`base`, `scale`, `shift`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let formula = try LogarithmicFormula(layer.parameters("log_param"))
     if formula.scale == 0 {
-      return [network.filled(input, Float(log(formula.shift) / formula.logarithm), layer)]
+      return network.filled(input, Float(log(formula.shift) / formula.logarithm), layer)
     }
     let isNatural = formula.logarithm == 1
     let logarithm = network.unary(
       .log, input.blob, isNatural ? layer.name : layer.part("natural"),
       shift: Float(formula.shift), scale: Float(formula.scale), epsilon: 0,
       to: isNatural ? layer.tops[0] : nil)
-    if isNatural { return [input.with(logarithm)] }
-    return [
-      input.with(
-        network.affine(logarithm, Float(1 / formula.logarithm), layer.name, to: layer.tops[0]))
-    ]
+    if isNatural { return input.with(logarithm) }
+    return input.with(
+      network.affine(logarithm, Float(1 / formula.logarithm), layer.name, to: layer.tops[0]))
   }
 }
 

@@ -1,10 +1,11 @@
+import ImportSupport
 import TensorCore
 
 /// The boxes that SSD's predictions refer to, and their variances: a constant, for it depends on the
 /// extents of the bottoms only
 enum PriorBox: CaffeLayerConverter {
   static let typeNames = ["PriorBox"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "loadConstant; nothing where only DetectionOutput reads it",
     options:
       "`min_size`, `max_size`, `aspect_ratio`, `flip`, `clip`, `variance`, `img_size`, `img_h`, "

@@ -1,10 +1,12 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// coeff · Σ x, Σ |x|, Σ x² or the mean, over all axes from `axis` on
 enum Reduction: CaffeLayerConverter {
   static let typeNames = ["Reduction"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "reduce; activation linear where there is a factor",
     options: "`operation`, `axis`, `coeff`")
 
@@ -57,7 +59,7 @@ extension CaffeNetworkWriter {
 /// The places of the largest elements, their values, or both
 enum ArgMaxLayer: CaffeLayerConverter {
   static let typeNames = ["ArgMax"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "reduce argmax and max; topK where `top_k` is more than 1 (specification 4)",
     options: "`axis`, `top_k`, `out_max_val`; of equal elements Core ML names the first, Caffe the "
       + "last")
@@ -125,13 +127,13 @@ extension CaffeNetworkWriter {
       return wanted.map { tensor.with(blobs[$0 == .values ? 0 : 1], shape: shape) }
     }
     var source = tensor
-    if tensor.axes[axis] < Place.channel {
-      source = placed(tensor, axis: axis, in: Place.channel, for: layer.name)
+    if tensor.axes[axis] < Placement.channel {
+      source = placed(tensor, axis: axis, in: Placement.channel, for: layer.name)
     }
     let range: Reduce.Axis =
       switch source.axes[axis] {
-      case Place.height: .h
-      case Place.width: .w
+      case Placement.height: .h
+      case Placement.width: .w
       default: .c
       }
     return zip(wanted, outputs).enumerated().map { index, pair in

@@ -1,17 +1,17 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Blocks of pixels into channels, as Darknet's reorg does: of the picture that the same numbers
 /// make with `stride` times the extents and a square fewer channels
-enum Reorg: CaffeLayerConverter {
+enum Reorg: SingleInputConverter {
   static let typeNames = ["Reorg"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "reshape, reorganizeData, reshape", options: "`stride`, `reverse`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     try layer.requireImages(input)
     let parameters = layer.parameters("reorg_param")
     let stride = try parameters.int("stride", default: 2, atLeast: 2, atMost: 1024)
@@ -40,16 +40,12 @@ enum Reorg: CaffeLayerConverter {
     let grid =
       isReverse ? image.blob : network.add(layer.part("grid"), before, [image.blob])
     if isReverse {
-      return [
-        image.with(
-          network.add(layer.name, reorganize, [grid], to: layer.tops[0]), shape: shape)
-      ]
+      return image.with(
+        network.add(layer.name, reorganize, [grid], to: layer.tops[0]), shape: shape)
     }
     let blocks = network.add(layer.part("blocks"), reorganize, [grid])
     var after = Reshape()
     after.targetShape = Array(shape[1...])
-    return [
-      image.with(network.add(layer.name, after, [blocks], to: layer.tops[0]), shape: shape)
-    ]
+    return image.with(network.add(layer.name, after, [blocks], to: layer.tops[0]), shape: shape)
   }
 }

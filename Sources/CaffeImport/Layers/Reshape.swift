@@ -1,18 +1,19 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// Other sizes for the same elements
-enum ReshapeLayer: CaffeLayerConverter {
+enum ReshapeLayer: SingleInputConverter {
   static let typeNames = ["Reshape"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "reshape; reshapeStatic where it goes through a batch that is longer than 1",
     options: "`shape` with 0 and −1, `axis`, `num_axes`",
     refused: "more than five axes: Core ML's blobs have no more")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("reshape_param")
     let rank = input.shape.count
     let first = try parameters.int("axis", default: 0)
@@ -27,7 +28,7 @@ enum ReshapeLayer: CaffeLayerConverter {
     let shapeParameters = parameters.message("shape")
     let dims = try shapeParameters.ints("dim", atLeast: -1)
     let shape = try sizes(dims, of: input, start..<end, network.declaredBatch, shapeParameters)
-    return [try network.reshaped(input, to: shape, layer, output: layer.tops[0])]
+    return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
   }
 
   private static func sizes(
@@ -75,16 +76,15 @@ enum ReshapeLayer: CaffeLayerConverter {
 }
 
 /// Several axes as one
-enum FlattenLayer: CaffeLayerConverter {
+enum FlattenLayer: SingleInputConverter {
   static let typeNames = ["Flatten"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "flatten; reshape where other axes than the last three become one",
     options: "`axis`, `end_axis`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     let parameters = layer.parameters("flatten_param")
     let first = try input.axis(parameters.int("axis"), "flatten_param.axis", of: layer)
     let last = try input.axis(parameters.int("end_axis"), "flatten_param.end_axis", of: layer)
@@ -95,22 +95,20 @@ enum FlattenLayer: CaffeLayerConverter {
     let shape = Array(input.shape[..<first]) + [count] + input.shape[(last + 1)...]
     let isImage =
       input.rank == 5 && first == 1 && last == 3 && input.constant == nil
-      && Array(input.axes.dropFirst()) == [Place.channel, Place.height, Place.width]
+      && Array(input.axes.dropFirst()) == [Placement.channel, Placement.height, Placement.width]
     if isImage {
-      return [
-        CaffeTensor(
-          network.add(layer.name, Flatten(), [input.blob], to: layer.tops[0]), shape,
-          axes: [input.axes[0], Place.channel])
-      ]
+      return CaffeTensor(
+        network.add(layer.name, Flatten(), [input.blob], to: layer.tops[0]), shape,
+        axes: [input.axes[0], Placement.channel])
     }
-    return [try network.reshaped(input, to: shape, layer, output: layer.tops[0])]
+    return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
   }
 }
 
 /// The axes in another order: SSD's
 enum PermuteLayer: CaffeLayerConverter {
   static let typeNames = ["Permute"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "permute; transpose where a batch that is longer than 1 moves", options: "`order`")
 
   static func convert(
@@ -131,8 +129,8 @@ enum PermuteLayer: CaffeLayerConverter {
     permuted.constant = nil
     var target = CaffeTensor.standardAxes(rank)
     // The batch stays free of what is longer than 1, and what lies in the sequence may stay there.
-    if let batch = target.firstIndex(of: Place.batch), permuted.shape[batch] != 1,
-      permuted.axes[batch] != Place.batch
+    if let batch = target.firstIndex(of: Placement.batch), permuted.shape[batch] != 1,
+      permuted.axes[batch] != Placement.batch
     {
       target = CaffeNetworkWriter.orderedAxes(permuted.shape)
     }

@@ -1,16 +1,17 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// Pooling into 1, 4, 16, … bins, one after the other
-enum SPP: CaffeLayerConverter {
+enum SPP: SingleInputConverter {
   static let typeNames = ["SPP"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "pooling and flatten for each level, concat", options: "`pyramid_height`, `pool`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     try layer.requireImages(input)
     let parameters = layer.parameters("spp_param")
     let height = try parameters.int("pyramid_height", atLeast: 1, atMost: 16)
@@ -39,8 +40,6 @@ enum SPP: CaffeLayerConverter {
       parts.count == 1
       ? network.add(layer.name, Activation(.linear(alpha: 1, beta: 0)), parts, to: top)
       : network.joined(parts, alongSequence: false, layer.name, to: top)
-    return [
-      CaffeTensor(result, [input.shape[0], count], axes: [image.axes[0], Place.channel])
-    ]
+    return CaffeTensor(result, [input.shape[0], count], axes: [image.axes[0], Placement.channel])
   }
 }

@@ -1,10 +1,12 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 /// x · scale + bias, both stretched along some of the axes
 enum ScaleLayer: CaffeLayerConverter {
   static let typeNames = ["Scale"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "scale; part of the batchnorm in front of it, where that is of Caffe and nobody else reads it; "
       + "of two bottoms multiply, bias",
     options: "`axis`, `num_axes`, `bias_term`; one or two bottoms")
@@ -47,7 +49,7 @@ enum ScaleLayer: CaffeLayerConverter {
 /// x + bias, stretched along some of the axes
 enum BiasLayer: CaffeLayerConverter {
   static let typeNames = ["Bias"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "bias; of two bottoms add", options: "`axis`, `num_axes`; one or two bottoms")
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
@@ -130,7 +132,7 @@ struct CoveredAxes: Sendable {
   }
 
   /// Whether it is one value a channel of Core ML's.
-  var isChannel: Bool { range.count == 1 && places.allSatisfy { $0 == Place.channel } }
+  var isChannel: Bool { range.count == 1 && places.allSatisfy { $0 == Placement.channel } }
 }
 
 extension CaffeNetworkWriter {
@@ -190,17 +192,17 @@ extension CaffeNetworkWriter {
   ) throws -> (shape: [Int], values: FloatValues)? {
     let places = covered.places
     if places.isEmpty { return ([1], values.shaped([values.count])) }
-    if places == [Place.channel] { return ([values.count], values.shaped([values.count])) }
-    guard places.allSatisfy({ $0 >= Place.channel }) else { return nil }
+    if places == [Placement.channel] { return ([values.count], values.shaped([values.count])) }
+    guard places.allSatisfy({ $0 >= Placement.channel }) else { return nil }
     let blob = input.blobShape
-    var target = [1, blob[Place.height], blob[Place.width]]
-    if places.contains(Place.channel) { target[0] = blob[Place.channel] }
+    var target = [1, blob[Placement.height], blob[Placement.width]]
+    if places.contains(Placement.channel) { target[0] = blob[Placement.channel] }
     // Strides in the values along C, H and W; 0 where they are repeated.
     var strides = [0, 0, 0]
     var stride = 1
     let sizes = covered.shape.filter { $0 != 1 }
     for (place, size) in zip(places, sizes).reversed() {
-      strides[place - Place.channel] = stride
+      strides[place - Placement.channel] = stride
       stride *= size
     }
     let source = values.array()
@@ -235,7 +237,7 @@ extension CaffeNetworkWriter {
   fileprivate mutating func joinBatchnorm(
     _ input: CaffeTensor, _ covered: CoveredAxes, _ factors: FloatValues, _ bias: FloatValues?
   ) -> Bool {
-    guard input.readers <= 1, covered.isChannel, factors.count == input.blobShape[Place.channel]
+    guard input.readers <= 1, covered.isChannel, factors.count == input.blobShape[Placement.channel]
     else { return false }
     return edit(producerOf: input.blob) { layer in
       guard var norm = layer.parameters as? Batchnorm,

@@ -1,16 +1,16 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Channels of `group` groups, one of each in turn
-enum ShuffleChannel: CaffeLayerConverter {
+enum ShuffleChannel: SingleInputConverter {
   static let typeNames = ["ShuffleChannel"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "reshape, permute, reshape", options: "`group`")
 
   static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor {
     try layer.requireImages(input)
     let parameters = layer.parameters("shuffle_channel_param")
     let groups = try parameters.int("group", default: 1, atLeast: 1)
@@ -29,8 +29,6 @@ enum ShuffleChannel: CaffeLayerConverter {
     let turned = network.add(layer.part("turned"), permute, [parts])
     var join = Reshape()
     join.targetShape = Array(input.shape[1...])
-    return [
-      image.with(network.add(layer.name, join, [turned], to: layer.tops[0]))
-    ]
+    return image.with(network.add(layer.name, join, [turned], to: layer.tops[0]))
   }
 }

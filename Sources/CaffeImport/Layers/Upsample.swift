@@ -1,11 +1,12 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Enlarges: repeats every element, or, of two bottoms, puts every element where the maximum of the
 /// window was
 enum UpsampleLayer: CaffeLayerConverter {
   static let typeNames = ["Upsample", "Unpooling"]
-  static let documentation = CaffeLayerDocumentation(
+  static let documentation = DocumentationRow(
     "upsample; with the mask of a pooling layer products with its planes, concat, reorganizeData",
     options:
       "`scale`, `scale_h`, `scale_w`, `upsample_h`, `upsample_w`, `pad_out_h`, `pad_out_w`",

@@ -1,3 +1,4 @@
+import ImportSupport
 import TensorCore
 
 /// What one type of Caffe layers becomes. One file a layer under `Layers/`, one line in
@@ -5,7 +6,7 @@ import TensorCore
 protocol CaffeLayerConverter: Sendable {
   /// The names of the type, Caffe's own first, then those of forks.
   static var typeNames: [String] { get }
-  static var documentation: CaffeLayerDocumentation { get }
+  static var documentation: DocumentationRow { get }
   /// Whether the layer does nothing when a network is run and is left out.
   static var vanishes: Bool { get }
   /// Where an input of the network that is bottom `index` has its axes in `[Seq, Batch, C, H, W]`; nil
@@ -27,21 +28,19 @@ extension CaffeLayerConverter {
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? { nil }
 }
 
-/// A row of `docs/caffe.md`.
-package struct CaffeLayerDocumentation: Sendable {
-  /// The Core ML layers, in order; alternatives after a semicolon.
-  package let becomes: String
-  /// Options that count, and what becomes of them.
-  package let options: String
-  /// What is refused, and why.
-  package let refused: String
-  /// The lowest specification version that has what it becomes.
-  package let version: Int
+/// A layer of one bottom and one top.
+protocol SingleInputConverter: CaffeLayerConverter {
+  /// Adds Core ML layers to the network, and returns the top.
+  static func convert(
+    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
+  ) throws -> CaffeTensor
+}
 
-  init(_ becomes: String, options: String = "", refused: String = "", version: Int = 1) {
-    self.becomes = becomes
-    self.options = options
-    self.refused = refused
-    self.version = version
+extension SingleInputConverter {
+  static func convert(
+    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+  ) throws -> [CaffeTensor] {
+    try layer.requireBottoms(1...1)
+    return [try convert(layer, inputs[0], into: &network)]
   }
 }

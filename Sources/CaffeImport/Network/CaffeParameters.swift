@@ -23,20 +23,27 @@ struct CaffeParameters: Sendable {
     _ field: String, default standard: Int? = nil, atLeast minimum: Int = Int(Int32.min),
     atMost maximum: Int = Limits.dimension
   ) throws -> Int {
+    let range =
+      minimum == Int(Int32.min)
+      ? "a whole number"
+      : maximum == Limits.dimension
+        ? "a whole number of at least \(minimum)" : "a whole number from \(minimum) to \(maximum)"
+    return try scalar(field, standard, range) { value in
+      value.integer.flatMap { $0 >= minimum && $0 <= maximum ? $0 : nil }
+    }
+  }
+
+  /// - Parameter kind: what the value has to be, for an error where `read` gives nil.
+  private func scalar<Value>(
+    _ field: String, _ standard: Value?, _ kind: String, _ read: (CaffeValue) -> Value?
+  ) throws -> Value {
     guard let value = message.value(field) else {
       if let standard { return standard }
       throw error(field, "the layer has not this field")
     }
     if !message.has(field), let standard { return standard }
-    guard let number = value.integer, number >= minimum, number <= maximum else {
-      let range =
-        minimum == Int(Int32.min)
-        ? "a whole number"
-        : maximum == Limits.dimension
-          ? "a whole number of at least \(minimum)" : "a whole number from \(minimum) to \(maximum)"
-      throw error(field, "\(value.text) is not \(range)")
-    }
-    return number
+    guard let result = read(value) else { throw error(field, "\(value.text) is not \(kind)") }
+    return result
   }
 
   /// Every value of a repeated field.
@@ -50,13 +57,7 @@ struct CaffeParameters: Sendable {
   }
 
   func double(_ field: String, default standard: Double? = nil) throws -> Double {
-    guard let value = message.value(field) else {
-      if let standard { return standard }
-      throw error(field, "the layer has not this field")
-    }
-    if !message.has(field), let standard { return standard }
-    guard let number = value.number else { throw error(field, "\(value.text) is not a number") }
-    return number
+    try scalar(field, standard, "a number", \.number)
   }
 
   func float(_ field: String, default standard: Float? = nil) throws -> Float {
@@ -75,34 +76,16 @@ struct CaffeParameters: Sendable {
   func floats(_ field: String) throws -> [Float] { try doubles(field).map { Float($0) } }
 
   func bool(_ field: String, default standard: Bool? = nil) throws -> Bool {
-    guard let value = message.value(field) else {
-      if let standard { return standard }
-      throw error(field, "the layer has not this field")
-    }
-    if !message.has(field), let standard { return standard }
-    guard let bool = value.bool else { throw error(field, "\(value.text) is not true or false") }
-    return bool
+    try scalar(field, standard, "true or false", \.bool)
   }
 
   func string(_ field: String, default standard: String? = nil) throws -> String {
-    guard let value = message.value(field) else {
-      if let standard { return standard }
-      throw error(field, "the layer has not this field")
-    }
-    if !message.has(field), let standard { return standard }
-    guard let string = value.string else { throw error(field, "\(value.text) is not a string") }
-    return string
+    try scalar(field, standard, "a string", \.string)
   }
 
   /// The name of an enumeration's value, such as `MAX`.
   func symbol(_ field: String, default standard: String? = nil) throws -> String {
-    guard let value = message.value(field) else {
-      if let standard { return standard }
-      throw error(field, "the layer has not this field")
-    }
-    if !message.has(field), let standard { return standard }
-    guard let name = value.symbol else { throw error(field, "\(value.text) is not a name") }
-    return name
+    try scalar(field, standard, "a name", \.symbol)
   }
 
   /// The message in a field; an empty one, whose fields have their defaults, where there is none.

@@ -43,13 +43,11 @@ struct CustomCaffeLayer {
     if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
       return [try convert(formula, inputs, into: &network)]
     }
-    let custom =
-      try rule.map(builder.layer)
-      ?? builder.layer(
-        className: layer.type, leavingOut: Self.bookkeeping)
+    let custom = try builder.layer(rule, className: layer.type, leavingOut: Self.bookkeeping)
     let outputs = network.add(
       layer.name, custom, inputs.map(\.blob), outputs: layer.tops)
-    let known = known(custom, inputs, shapes, &network)
+    let known = network.outputShapes(
+      of: custom, inputs.map { $0.isGuess ? nil : $0.blobShape }, shapes, for: layer.name)
     return outputs.enumerated().map { index, blob in
       if let known, index < known.count { return first.with(blob, blobShape: known[index]) }
       var tensor = first.with(blob)
@@ -70,32 +68,14 @@ struct CustomCaffeLayer {
       placed.append((tensor.blob, Placement(tensor.shape.map { $0 }, tensor.axes.map { $0 })))
     }
     let result = try network.add(formula, name: layer.name, placed, to: layer.tops[0])
-    var axes: [Int] = []
-    for place in result.placement.places.reversed() {
-      // Axes of one element lie wherever there is room, the last ones first.
-      let used = axes + result.placement.places.compactMap { $0 }
-      guard let axis = place ?? (0..<5).last(where: { !used.contains($0) }) else {
-        throw layer.unsupported("the formula gives more than five axes")
-      }
-      axes.insert(axis, at: 0)
+    // Axes of one element lie wherever there is room, the last ones first.
+    guard let axes = result.placement.filled([4, 3, 2, 1, 0]) else {
+      throw layer.unsupported("the formula gives more than five axes")
     }
     var tensor = CaffeTensor(
       result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
     tensor.isGuess = inputs.contains(where: \.isGuess)
     return tensor
-  }
-
-  /// What the class says of its outputs, where somebody provides it and the inputs' sizes are known.
-  private func known(
-    _ custom: Custom, _ inputs: [CaffeTensor], _ shapes: CustomLayerShapes,
-    _ network: inout CaffeNetworkWriter
-  ) -> [[Int]]? {
-    guard inputs.allSatisfy({ !$0.isGuess }) else { return nil }
-    do { return try shapes(custom, inputs.map(\.blobShape)) } catch {
-      network.notes.append(
-        "the built-in class \(custom.className) refuses '\(layer.name)': \(error)")
-      return nil
-    }
   }
 
   /// The settings of a layer as JSON; lists are lists, messages are objects.

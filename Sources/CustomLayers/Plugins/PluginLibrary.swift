@@ -5,9 +5,9 @@ import LibC
 import TensorCore
 
 /// A library with custom layers, loaded for as long as the process runs: see `assay_plugin.h`.
-public struct PluginLibrary: Sendable {
-  public let path: String
-  public let classNames: [String]
+package struct PluginLibrary: Sendable {
+  package let path: String
+  package let classNames: [String]
   // `unsafe`: the library never changes its table, and is never unloaded.
   nonisolated(unsafe) private let plugin: UnsafePointer<assay_plugin>
 
@@ -15,7 +15,7 @@ public struct PluginLibrary: Sendable {
   /// takes nothing with it.
   ///
   /// - Throws: `.missingFile`, and `.unsupported` for what is no plug-in for this program.
-  public init(path: String) throws {
+  package init(path: String) throws {
     _ = try InstructionSet.selected()
     do {
       try LibraryFile.check(path)
@@ -32,7 +32,7 @@ public struct PluginLibrary: Sendable {
   }
 
   /// Adds the library's classes in place of those of the same names.
-  public func register(in registry: inout CustomLayerRegistry) {
+  package func register(in registry: inout CustomLayerRegistry) {
     for (index, name) in classNames.enumerated() {
       registry.register(name, plugin: path) { parameters in
         try PluginLayer(plugin, classIndex: index, parameters: parameters)

@@ -1,15 +1,19 @@
+import ImportSupport
+
 /// A function of each number.
 struct ActivationLayer: DarknetLayer {
   static let sections = ["activation"]
+  static let documentation = DocumentationRow(
+    "see the functions below")
   static let options = ["activation"]
 
   private let activation: ActivationFunction
 
   init(_ section: ConfigurationSection) throws {
-    activation = ActivationFunction(section, default: .linear)
+    activation = ActivationFunction(section, default: "linear")
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     try network.activate(activation, call.input, call)
   }
 }
@@ -17,11 +21,13 @@ struct ActivationLayer: DarknetLayer {
 /// 1 / (1 + e⁻ˣ), with a loss in training.
 struct LogisticLayer: DarknetLayer {
   static let sections = ["logistic"]
+  static let documentation = DocumentationRow(
+    "activation sigmoid")
   static let options: [String] = []
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
-    try network.activate(.formula(.logistic), call.input, call)
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    try network.activate(ActivationFunction("logistic"), call.input, call)
   }
 }

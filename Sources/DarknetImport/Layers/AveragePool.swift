@@ -1,13 +1,16 @@
 import CoreMLModel
+import ImportSupport
 
 /// The mean of each channel.
 struct AveragePoolLayer: DarknetLayer {
   static let sections = ["avgpool", "avg"]
+  static let documentation = DocumentationRow(
+    "pooling globalPooling")
   static let options: [String] = []
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     var pooling = Pooling()
     pooling.type = .average

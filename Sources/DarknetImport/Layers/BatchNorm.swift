@@ -1,13 +1,16 @@
+import ImportSupport
 import TensorCore
 
 /// scale · (x − mean) / (√variance + 10⁻⁶) + bias; the bias is 0 where the file stores none.
 struct BatchNormLayer: DarknetLayer {
   static let sections = ["batchnorm"]
+  static let documentation = DocumentationRow(
+    "batchnorm")
   static let options: [String] = []
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     let channels = input.channels
     let bias =

@@ -1,10 +1,13 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// out = activation(normalised(matrix · in) + bias), in being all numbers of the layer before in
 /// the order channels, rows, columns.
 struct ConnectedLayer: DarknetLayer {
   static let sections = ["connected", "conn"]
+  static let documentation = DocumentationRow(
+    "flatten, innerProduct, batchnorm, the function")
   static let options = ["output", "batch_normalize", "activation"]
 
   private let outputs: Int
@@ -14,10 +17,10 @@ struct ConnectedLayer: DarknetLayer {
   init(_ section: ConfigurationSection) throws {
     outputs = try section.int("output", default: 1, in: 1...WindowOptions.filterLimit)
     isNormalized = try section.bool("batch_normalize")
-    activation = ActivationFunction(section, default: .logistic)
+    activation = ActivationFunction(section, default: "logistic")
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.input
     let bias = try network.weights.take("biases", [outputs], layer: call.name)
     let isTransposed = network.weights.storesTransposedMatrices

@@ -1,9 +1,15 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// out = activation(normalised(kernel ∗ in) + bias)
 struct ConvolutionalLayer: DarknetLayer {
   static let sections = ["convolutional", "conv"]
+  static let documentation = DocumentationRow(
+    "convolution, batchnorm, the function",
+    refused: "`xnor`, `binary`, `bin_output`: computed on single bits; `sway`, `rotate`, "
+      + "`stretch`, `stretch_sway`, `coordconv`: kernels made while it runs; "
+      + "`antialiasing`: what Darknet leaves undefined")
   static let options = [
     "filters", "size", "stride", "stride_x", "stride_y", "pad", "padding", "groups", "dilation",
     "batch_normalize", "cbn", "activation", "flipped", "share_index", "binary", "xnor",
@@ -33,7 +39,7 @@ struct ConvolutionalLayer: DarknetLayer {
     sharedIndex = try section["share_index"].map { _ in
       try section.int("share_index", default: 0, in: -Limits.layers...Limits.layers)
     }
-    activation = ActivationFunction(section, default: .logistic)
+    activation = ActivationFunction(section, default: "logistic")
     let bits = "networks of single bits are computed otherwise than their weights say"
     try section.refuse("xnor", bits)
     try section.refuse("binary", bits)
@@ -54,7 +60,7 @@ struct ConvolutionalLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     guard input.channels % groups == 0 else {
       throw call.error("\(input.channels) channels do not divide into \(groups) groups")
@@ -74,21 +80,16 @@ struct ConvolutionalLayer: DarknetLayer {
         from: &network)
     }
     network.convolutions[call.index] = weights
-    var convolution = Convolution()
-    convolution.outputChannels = filters
-    convolution.kernelChannels = kernelChannels
-    convolution.nGroups = groups
-    convolution.kernelSize = [window.size, window.size]
-    convolution.stride = [window.strideY, window.strideX]
-    convolution.dilationFactor = [dilation, dilation]
-    convolution.padding = .valid(.around(border))
+    let convolution = Convolution(
+      shape, groups: groups, stride: [window.strideY, window.strideX],
+      dilation: [dilation, dilation], border: [border, border])
     let blob = network.add(convolution, weights, input.blob, call)
     return try network.activate(
       activation, DarknetTensor(blob, filters, height, width), call)
   }
 
   private func shared(
-    _ index: Int, _ shape: [Int], _ call: LayerCall, _ network: DarknetNetwork
+    _ index: Int, _ shape: [Int], _ call: SectionCall, _ network: DarknetNetwork
   ) throws -> ConvolutionWeights {
     let place = index < 0 ? call.index + index : index
     guard let weights = network.convolutions[place] else {
@@ -110,7 +111,7 @@ struct ConvolutionWeights: Sendable {
 
   init(
     filters: Int, kernel shape: [Int], isNormalized: Bool, isFlipped: Bool = false,
-    _ call: LayerCall, from network: inout DarknetNetwork
+    _ call: SectionCall, from network: inout DarknetNetwork
   ) throws {
     bias = try network.weights.take("biases", [filters], layer: call.name)
     normalization = isNormalized ? try Normalization(filters, from: &network, call) : nil
@@ -129,7 +130,7 @@ struct ConvolutionWeights: Sendable {
 extension DarknetNetwork {
   /// A convolution, with its bias or with the normalisation behind it.
   mutating func add(
-    _ convolution: Convolution, _ weights: ConvolutionWeights, _ input: String, _ call: LayerCall
+    _ convolution: Convolution, _ weights: ConvolutionWeights, _ input: String, _ call: SectionCall
   ) -> String {
     var convolution = convolution
     convolution.kernel = Weights(weights.kernel)
@@ -141,14 +142,5 @@ extension DarknetNetwork {
     let blob = add(call.name, convolution, [input])
     return add(
       call.name + "__batch_normalize__", normalization.layer(bias: weights.bias), [blob])
-  }
-}
-
-extension ValidPadding {
-  static func around(_ amount: Int) -> ValidPadding {
-    var padding = ValidPadding()
-    padding.paddingAmounts = BorderAmounts(
-      top: amount, bottom: amount, left: amount, right: amount)
-    return padding
   }
 }

@@ -1,9 +1,12 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// The middle of the picture, 2x − 1; with `noadjust` as it is.
 struct CropLayer: DarknetLayer {
   static let sections = ["crop"]
+  static let documentation = DocumentationRow(
+    "crop of the middle, 2x − 1")
   static let options = ["crop_height", "crop_width", "noadjust"]
   static let trainingOptions = ["angle", "exposure", "flip", "saturation", "shift"]
 
@@ -17,7 +20,7 @@ struct CropLayer: DarknetLayer {
     isAdjusted = try !section.bool("noadjust")
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     guard height <= input.height, width <= input.width else {
       throw call.error("\(height) × \(width) cannot be cut from \(input.height) × \(input.width)")

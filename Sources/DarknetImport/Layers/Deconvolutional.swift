@@ -1,9 +1,12 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// The transpose of a convolution: out = (in − 1) · stride + size − 2 · padding.
 struct DeconvolutionalLayer: DarknetLayer {
   static let sections = ["deconvolutional", "deconv"]
+  static let documentation = DocumentationRow(
+    "convolution with isDeconvolution, batchnorm, the function")
   static let options = [
     "filters", "size", "stride", "pad", "padding", "batch_normalize", "activation",
   ]
@@ -17,10 +20,10 @@ struct DeconvolutionalLayer: DarknetLayer {
     filters = try section.int("filters", default: 1, in: 1...WindowOptions.filterLimit)
     window = try WindowOptions(section)
     isNormalized = try section.bool("batch_normalize")
-    activation = ActivationFunction(section, default: .logistic)
+    activation = ActivationFunction(section, default: "logistic")
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     let size = window.size
     func length(_ extent: Int) throws -> Int {
@@ -33,14 +36,10 @@ struct DeconvolutionalLayer: DarknetLayer {
     let weights = try ConvolutionWeights(
       filters: filters, kernel: [input.channels, filters, size, size], isNormalized: isNormalized,
       call, from: &network)
-    var convolution = Convolution()
+    var convolution = Convolution(
+      [filters, input.channels, size, size], stride: [window.strideX, window.strideX],
+      dilation: [], border: [window.padding, window.padding])
     convolution.isDeconvolution = true
-    convolution.outputChannels = filters
-    convolution.kernelChannels = input.channels
-    convolution.nGroups = 1
-    convolution.kernelSize = [size, size]
-    convolution.stride = [window.strideX, window.strideX]
-    convolution.padding = .valid(.around(window.padding))
     let blob = network.add(convolution, weights, input.blob, call)
     return try network.activate(
       activation,

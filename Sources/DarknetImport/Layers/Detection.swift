@@ -1,9 +1,12 @@
+import ImportSupport
 import TensorCore
 
 /// The answer of YOLO v1: for side × side places the classes of all places, then the confidences,
 /// then the boxes.
 struct DetectionLayer: DarknetLayer {
   static let sections = ["detection"]
+  static let documentation = DocumentationRow(
+    "nothing: the raw numbers are an output")
   static let options = ["classes", "coords", "num", "side", "softmax", "sqrt"]
   static let trainingOptions = [
     "class_scale", "coord_scale", "forced", "jitter", "max", "noobject_scale", "object_scale",
@@ -22,7 +25,7 @@ struct DetectionLayer: DarknetLayer {
     side = try section.int("side", default: 7, in: 1...(1 << 14))
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     var output = try call.input
     let numbers = try checkedSum(
       [checkedProduct([coords + 1, count], limit: Limits.dimension), classes])

@@ -1,6 +1,10 @@
+import ImportSupport
+
 /// Acts in training only.
 struct DropoutLayer: DarknetLayer {
   static let sections = ["dropout"]
+  static let documentation = DocumentationRow(
+    "nothing")
   static let options: [String] = []
   static let trainingOptions = [
     "probability", "dropblock", "dropblock_size_abs", "dropblock_size_rel",
@@ -9,7 +13,7 @@ struct DropoutLayer: DarknetLayer {
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     call.previous
   }
 }
@@ -17,13 +21,15 @@ struct DropoutLayer: DarknetLayer {
 /// A loss.
 struct CostLayer: DarknetLayer {
   static let sections = ["cost"]
+  static let documentation = DocumentationRow(
+    "nothing")
   static let options: [String] = []
   static let trainingOptions = ["type", "scale", "ratio", "noobj", "thresh"]
   static let vanishes = true
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     call.previous
   }
 }

@@ -1,9 +1,12 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Learned numbers, whatever the input: `[filters, atoms, 1]`.
 struct ImplicitLayer: DarknetLayer {
   static let sections = ["implicit"]
+  static let documentation = DocumentationRow(
+    "loadConstant")
   static let options = ["filters", "atoms"]
   static let trainingOptions = ["mean", "std"]
 
@@ -15,7 +18,7 @@ struct ImplicitLayer: DarknetLayer {
     atoms = try section.int("atoms", default: 1, in: 1...Limits.dimension)
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     var constant = LoadConstant()
     constant.shape = [filters, atoms, 1]
     let values = try network.weights.take("weights", constant.shape, layer: call.name)

@@ -1,13 +1,16 @@
 import CoreMLModel
+import ImportSupport
 
 /// x / √(Σ x²), the sum over the channels of each place.
 struct L2NormLayer: DarknetLayer {
   static let sections = ["l2norm"]
+  static let documentation = DocumentationRow(
+    "reduce, a power, a product")
   static let options: [String] = []
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     let squares = network.reduced(.sumsquare, .c, input.blob, call.name + "__squares__")
     let factor = network.unary(.power, squares, call.name + "__factor__", alpha: -0.5)

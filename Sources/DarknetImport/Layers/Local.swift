@@ -1,10 +1,14 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// A convolution with a kernel of its own for each place:
 /// out[o, y, x] = activation(bias[o, y, x] + Σ weights[y, x, o, …] · window).
 struct LocalLayer: DarknetLayer {
   static let sections = ["local"]
+  static let documentation = DocumentationRow(
+    "convolution with unit kernels, one with a group for each place, permutes and "
+      + "reshapes round it, bias")
   static let options = ["filters", "size", "stride", "pad", "activation"]
 
   private let filters: Int
@@ -19,7 +23,7 @@ struct LocalLayer: DarknetLayer {
     size = try section.int("size", default: 1, in: 1...WindowOptions.limit)
     stride = try section.int("stride", default: 1, in: 1...Limits.dimension)
     border = try section.int("pad", default: 0, in: 0...WindowOptions.limit)
-    activation = ActivationFunction(section, default: .logistic)
+    activation = ActivationFunction(section, default: "logistic")
     if let option = section["pad"], border != 0, 2 * border != size - 1 {
       throw section.error(
         option, "\(border) with a size of \(size): Darknet reads beyond its input",
@@ -27,7 +31,7 @@ struct LocalLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     guard input.height + 2 * border >= size, input.width + 2 * border >= size else {
       throw call.error("a window of \(size) does not fit its input's \(input.sizes)")
@@ -50,16 +54,16 @@ struct LocalLayer: DarknetLayer {
     for row in 0..<window { picks[row * taps + row % taps] = 1 }
     let windows = network.add(
       call.name + "__windows__",
-      convolution(
-        [window, 1, size, size], Weights(picks), groups: input.channels, stride: stride,
-        border: border), [input.blob])
+      Convolution(
+        [window, 1, size, size], groups: input.channels, stride: [stride, stride],
+        border: [border, border], kernel: Weights(picks)), [input.blob])
     // Place by place, as groups of one convolution.
     let rows = network.reshaped(windows, 1, window, places, call.name + "__rows__")
     let turned = network.permuted(rows, [0, 3, 2, 1], call.name + "__places__")
     let row = network.reshaped(turned, all, 1, 1, call.name + "__row__")
     let sums = network.add(
       call.name,
-      convolution([places * filters, window, 1, 1], Weights(kernel), groups: places), [row])
+      Convolution([places * filters, window, 1, 1], groups: places, kernel: Weights(kernel)), [row])
     let table = network.reshaped(sums, places, filters, 1, call.name + "__table__")
     let back = network.permuted(table, [0, 2, 1, 3], call.name + "__back__")
     let image = network.reshaped(back, filters, height, width, call.name + "__image__")
@@ -68,20 +72,5 @@ struct LocalLayer: DarknetLayer {
     add.bias = Weights(bias)
     let blob = network.add(call.name + "__bias__", add, [image])
     return try network.activate(activation, output.with(blob), call)
-  }
-
-  private func convolution(
-    _ shape: [Int], _ kernel: Weights, groups: Int, stride: Int = 1, border: Int = 0
-  ) -> Convolution {
-    var convolution = Convolution()
-    convolution.outputChannels = shape[0]
-    convolution.kernelChannels = shape[1]
-    convolution.kernelSize = [shape[2], shape[3]]
-    convolution.nGroups = groups
-    convolution.stride = [stride, stride]
-    convolution.dilationFactor = [1, 1]
-    convolution.padding = .valid(.around(border))
-    convolution.kernel = kernel
-    return convolution
   }
 }

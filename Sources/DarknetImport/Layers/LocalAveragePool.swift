@@ -1,13 +1,17 @@
+import ImportSupport
+
 /// The mean of each window, what lies outside the picture not counted.
 struct LocalAveragePoolLayer: DarknetLayer {
   static let sections = ["local_avgpool", "local_avg"]
+  static let documentation = DocumentationRow(
+    "pooling, padding not counted")
   static let options = ["size", "stride", "stride_x", "stride_y", "padding"]
 
   private let pool: PoolOptions
 
   init(_ section: ConfigurationSection) throws { pool = try PoolOptions(section) }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     try pool.convert(.average, call.image, call, into: &network)
   }
 }

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// x / (kappa + alpha · Σ x²)^beta, the sum over the channels around each one.
@@ -8,6 +9,8 @@ import TensorCore
 /// network was trained with it, so it is computed here: as a 1 × 1 convolution of the squares.
 struct NormalizationLayer: DarknetLayer {
   static let sections = ["normalization", "lrn"]
+  static let documentation = DocumentationRow(
+    "squares, a 1 × 1 convolution, a power, a product: Darknet's sum lacks a channel")
   static let options = ["size", "alpha", "beta", "kappa"]
 
   private let size: Int
@@ -25,7 +28,7 @@ struct NormalizationLayer: DarknetLayer {
     kappa = try section.double("kappa", default: 1)
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     let count = input.channels
     guard count <= Self.channelLimit else {
@@ -43,17 +46,9 @@ struct NormalizationLayer: DarknetLayer {
       }
       if half < count { matrix[row * count + half] -= Float(alpha) }
     }
-    var convolution = Convolution()
-    convolution.outputChannels = count
-    convolution.kernelChannels = count
-    convolution.nGroups = 1
-    convolution.kernelSize = [1, 1]
-    convolution.stride = [1, 1]
-    convolution.dilationFactor = [1, 1]
-    convolution.padding = .valid(.around(0))
-    convolution.kernel = Weights(matrix)
-    convolution.hasBias = true
-    convolution.bias = Weights([Float](repeating: Float(kappa), count: count))
+    let convolution = Convolution(
+      [count, count, 1, 1], kernel: Weights(matrix),
+      bias: Weights([Float](repeating: Float(kappa), count: count)))
     let squares = network.product(input.blob, input.blob, call.name + "__squares__")
     let sums = network.add(call.name + "__sums__", convolution, [squares])
     let factors = network.unary(.power, sums, call.name + "__power__", alpha: Float(-beta))

@@ -1,9 +1,13 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// The greatest number of each window.
 struct MaxPoolLayer: DarknetLayer {
   static let sections = ["maxpool", "max"]
+  static let documentation = DocumentationRow(
+    "pooling, padded to Darknet's size; `maxpool_depth`: reduce, or split and max",
+    refused: "`antialiasing`, `maxpool_zero_nonmax`; windows that lie in the padding")
   static let options = [
     "size", "stride", "stride_x", "stride_y", "padding", "maxpool_depth", "out_channels",
     "maxpool_zero_nonmax", "antialiasing",
@@ -21,7 +25,7 @@ struct MaxPoolLayer: DarknetLayer {
     try section.refuse("maxpool_zero_nonmax", "it changes the output of the layer before")
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     guard isAcrossChannels else {
       return try pool.convert(.max, input, call, into: &network)
@@ -64,7 +68,7 @@ struct PoolOptions: Sendable {
   }
 
   func convert(
-    _ type: Pooling.PoolingType, _ input: DarknetTensor, _ call: LayerCall,
+    _ type: Pooling.PoolingType, _ input: DarknetTensor, _ call: SectionCall,
     into network: inout DarknetNetwork
   ) throws -> DarknetTensor {
     var lengths: [Int] = []

@@ -1,3 +1,4 @@
+import ImportSupport
 import TensorCore
 
 /// The grid of YOLO v2: for each of `num` boxes x, y, w, h, confidence and the classes.
@@ -5,6 +6,8 @@ import TensorCore
 /// The output is the raw grid, before Darknet's logistic function and softmax.
 struct RegionLayer: DarknetLayer {
   static let sections = ["region"]
+  static let documentation = DocumentationRow(
+    "nothing: the raw grid is an output")
   static let options = ["classes", "coords", "num", "anchors"] + recorded
   static let trainingOptions = [
     "absolute", "bias_match", "class_scale", "classfix", "coord_scale", "focal_loss", "jitter",
@@ -25,7 +28,7 @@ struct RegionLayer: DarknetLayer {
     fault = try section.anchorFault(count)
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let grid = try call.grid(
       boxes: count, numbers: classes + coords + 1, "num · (classes + coords + 1)")
     if let fault { network.writer.notes.append(fault) }

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Darknet's reordering of rows, columns and channels.
@@ -8,6 +9,10 @@ import TensorCore
 /// is thus no space-to-depth of the input. With `reverse` it is a depth-to-space of the input.
 struct ReorgLayer: DarknetLayer {
   static let sections = ["reorg", "reorg_old"]
+  static let documentation = DocumentationRow(
+    "reshape, reorganizeData, reshape; `reverse`: reorganizeData",
+    refused: "`extra`; channels that the square of `stride` does not divide: what Darknet "
+      + "leaves undefined")
   static let options = ["stride", "reverse", "flatten", "extra"]
 
   private let stride: Int
@@ -21,7 +26,7 @@ struct ReorgLayer: DarknetLayer {
     try section.refuse("extra", "numbers behind the output that nothing defines")
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     let (c, h, w) = (input.channels, input.height, input.width)
     let area = stride * stride
@@ -49,7 +54,7 @@ struct ReorgLayer: DarknetLayer {
 
   /// `flatten`: rows, columns, channels instead of channels, rows, columns; with `reverse` back.
   private func reordered(
-    _ input: DarknetTensor, _ output: DarknetTensor, _ call: LayerCall,
+    _ input: DarknetTensor, _ output: DarknetTensor, _ call: SectionCall,
     _ network: inout DarknetNetwork
   ) -> String {
     let area = input.height * input.width

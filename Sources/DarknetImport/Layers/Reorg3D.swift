@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Blocks of stride × stride into channels: the channel of row dy and column dx of a block is
@@ -8,6 +9,8 @@ import TensorCore
 /// once more.
 struct Reorg3DLayer: DarknetLayer {
   static let sections = ["reorg3d"]
+  static let documentation = DocumentationRow(
+    "reorganizeData; `reverse`: reshapes round it")
   static let options = ["stride", "reverse"]
 
   private let stride: Int
@@ -18,7 +21,7 @@ struct Reorg3DLayer: DarknetLayer {
     isReverse = try section.bool("reverse")
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     let (c, h, w) = (input.channels, input.height, input.width)
     if stride == 1 { return input }

@@ -1,10 +1,15 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Outputs of earlier layers, one after the other along the channels; of `groups` only the part
 /// `group_id` of each.
 struct RouteLayer: DarknetLayer {
   static let sections = ["route"]
+  static let documentation = DocumentationRow(
+    "nothing for one layer; slice for a group; concat; pictures of unlike sizes in a "
+      + "row",
+    refused: "groups that do not divide the channels")
   static let options = ["layers", "groups", "group_id"]
   static let trainingOptions = ["stream", "wait_stream"]
 
@@ -25,7 +30,7 @@ struct RouteLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let parts = try layers.map { try call.output($0) }
     let first = parts[0]
     let isImage = parts.allSatisfy { $0.isImage && $0.hasSize(of: first) }

@@ -1,8 +1,11 @@
 import CoreMLModel
+import ImportSupport
 
 /// activation(in · from), one number of in for each channel; with `scale_wh` one for each place.
 struct ScaleChannelsLayer: DarknetLayer {
   static let sections = ["scale_channels"]
+  static let documentation = DocumentationRow(
+    "multiply, the function")
   static let options = ["from", "scale_wh", "activation"]
 
   private let from: Int
@@ -12,10 +15,10 @@ struct ScaleChannelsLayer: DarknetLayer {
   init(_ section: ConfigurationSection) throws {
     from = try section.reference("from")
     isByPlace = try section.bool("scale_wh")
-    activation = ActivationFunction(section, default: .linear)
+    activation = ActivationFunction(section, default: "linear")
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let factors = try call.image
     let source = try call.output(from)
     let fits =
@@ -33,6 +36,8 @@ struct ScaleChannelsLayer: DarknetLayer {
 /// activation(in · from), element by element.
 struct SAMLayer: DarknetLayer {
   static let sections = ["sam"]
+  static let documentation = DocumentationRow(
+    "multiply, the function")
   static let options = ["from", "activation"]
 
   private let from: Int
@@ -40,10 +45,10 @@ struct SAMLayer: DarknetLayer {
 
   init(_ section: ConfigurationSection) throws {
     from = try section.reference("from")
-    activation = ActivationFunction(section, default: .linear)
+    activation = ActivationFunction(section, default: "linear")
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     let source = try call.output(from)
     guard input.shape == source.shape else {

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import LibC
 import TensorCore
 
@@ -7,6 +8,10 @@ import TensorCore
 /// weighted sum.
 struct ShortcutLayer: DarknetLayer {
   static let sections = ["shortcut"]
+  static let documentation = DocumentationRow(
+    "add; slices where `from` has other channels, rows or columns; scales for "
+      + "`weights_type`",
+    refused: "a `from` of fewer rows")
   static let options = [
     "from", "activation", "alpha", "beta", "weights_type", "weights_normalization",
   ]
@@ -25,7 +30,7 @@ struct ShortcutLayer: DarknetLayer {
     let option = try section.required("from")
     from = try section.ints("from") ?? []
     guard !from.isEmpty else { throw section.error(option, "it names no layer") }
-    activation = ActivationFunction(section, default: .linear)
+    activation = ActivationFunction(section, default: "linear")
     alpha = try section.double("alpha", default: 1)
     beta = try section.double("beta", default: 1)
     switch section.string("weights_type") {
@@ -56,7 +61,7 @@ struct ShortcutLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     let sources = try from.map { try call.output($0) }
     if kind != .none { return try weighted(input, sources, call, &network) }
@@ -101,7 +106,7 @@ struct ShortcutLayer: DarknetLayer {
 
   /// What of `source` is added to `input`: no more channels than it has, and its rows and columns.
   private func fitted(
-    _ source: DarknetTensor, to input: DarknetTensor, _ suffix: String, _ call: LayerCall,
+    _ source: DarknetTensor, to input: DarknetTensor, _ suffix: String, _ call: SectionCall,
     _ network: inout DarknetNetwork
   ) throws -> DarknetTensor {
     let channels = min(source.channels, input.channels)
@@ -128,7 +133,7 @@ struct ShortcutLayer: DarknetLayer {
 
   /// Σ w · x, the weights normalised over the layers.
   private func weighted(
-    _ input: DarknetTensor, _ sources: [DarknetTensor], _ call: LayerCall,
+    _ input: DarknetTensor, _ sources: [DarknetTensor], _ call: SectionCall,
     _ network: inout DarknetNetwork
   ) throws -> DarknetTensor {
     for source in sources where source.shape != input.shape {

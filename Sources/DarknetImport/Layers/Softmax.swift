@@ -1,10 +1,14 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// exp(x / temperature) / Σ exp(x / temperature) over all numbers, or over each of `groups` parts;
 /// with `spatial` over the channels of each place.
 struct SoftmaxLayer: DarknetLayer {
   static let sections = ["softmax", "soft"]
+  static let documentation = DocumentationRow(
+    "flatten, softmax; with `groups` reshapes and permutes round it",
+    refused: "`tree`: a hierarchy of classes")
   static let options = ["groups", "temperature", "spatial", "tree"]
   static let trainingOptions = ["noloss"]
 
@@ -24,7 +28,7 @@ struct SoftmaxLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.input
     var blob = input.blob
     if temperature != 1 {

@@ -1,10 +1,13 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// scale · in, each number `stride` times in rows and columns; with a negative stride the sums of
 /// the blocks.
 struct UpsampleLayer: DarknetLayer {
   static let sections = ["upsample"]
+  static let documentation = DocumentationRow(
+    "upsample nearest; a negative `stride`: pooling, linear")
   static let options = ["stride", "scale"]
 
   private let stride: Int
@@ -16,7 +19,7 @@ struct UpsampleLayer: DarknetLayer {
     if stride == 0, let option = section["stride"] { throw section.error(option, "0") }
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     var output: DarknetTensor
     var factor = scale

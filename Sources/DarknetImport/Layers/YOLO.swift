@@ -1,3 +1,4 @@
+import ImportSupport
 import TensorCore
 
 /// A grid of YOLO v3 and v4: for each box of `mask` x, y, w, h, confidence and the classes; of
@@ -6,6 +7,8 @@ import TensorCore
 /// The output is the raw grid, before Darknet's logistic function and `scale_x_y`.
 struct YOLOLayer: DarknetLayer {
   static let sections = ["yolo", "gaussian_yolo"]
+  static let documentation = DocumentationRow(
+    "nothing: the raw grid is an output")
   static let options = ["classes", "num", "mask", "anchors", "scale_x_y", "new_coords"] + recorded
   static let trainingOptions = [
     "cls_normalizer", "counters_per_class", "delta_normalizer", "dets_for_show",
@@ -39,7 +42,7 @@ struct YOLOLayer: DarknetLayer {
     self.faults = faults
   }
 
-  func convert(_ call: LayerCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let isGaussian = call.section.kind == "gaussian_yolo"
     let grid = try call.grid(
       boxes: mask.count, numbers: classes + (isGaussian ? 9 : 5),

@@ -20,7 +20,12 @@ public final class Resize: Layer, @unchecked Sendable {
 
   /// The order of a picture's colours in the network.
   public enum Colors: Sendable, CaseIterable {
-    case rgb, bgr, grayscale
+    /// Red, green, blue.
+    case rgb
+    /// Blue, green, red.
+    case bgr
+    /// One channel.
+    case grayscale
 
     /// 1 or 3.
     public var channelCount: Int { self == .grayscale ? 1 : 3 }

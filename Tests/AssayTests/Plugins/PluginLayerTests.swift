@@ -96,6 +96,24 @@ import Testing
     #expect(wrong == nil, "\(layer.className) of \(shape): \(wrong.map { "\($0)" } ?? "")")
   }
 
+  #if os(Linux)
+    /// The stand-ins of vDSP and vForce against numbers worked out by hand.
+    @Test func everyFunctionOfAccelerateComputesWhatItsNameSays() throws {
+      try Command.withFolder { folder in
+        let support = Command.packageRoot + "/Sources/PluginSupport/Support"
+        try PluginFixture.run(
+          "clang",
+          [
+            "-O2", "-I\(Command.packageRoot)/Sources/CAssayPlugin",
+            "-I\(support)/CAssayPlugin/include", "-I\(support)/Accelerate", "-o",
+            folder + "/vectors", PluginFixture.folder + "/c/vectors.c",
+            support + "/CAssayPlugin/host.c", "-lm",
+          ])
+        try PluginFixture.run(folder + "/vectors", [])
+      }
+    }
+  #endif
+
   @Test(arguments: 0..<PluginLayerTests.trials.count) func aLoopIsWithinFourULP(_ trial: Int) throws
   {
     let (layer, shape) = Self.trials[trial]

@@ -4,6 +4,7 @@
 #ifndef VDSP_H
 #define VDSP_H
 
+#include <stdlib.h>
 #include <string.h>
 #include <tgmath.h>
 

@@ -4,6 +4,7 @@ import Foundation
 
 /// The table of a plug-in whose classes are written against Core ML.
 public enum Plugin {
+  /// A class under the name by which models call it.
   public typealias Class = (name: String, type: any MLCustomLayer.Type)
 
   // `unsafe`: set once, by the first call of the plug-in's entry.

@@ -2,8 +2,11 @@ import Foundation
 
 /// An array of numbers, with a shape and strides.
 public final class MLMultiArray: NSObject, @unchecked Sendable {
+  /// The first element.
   public let dataPointer: UnsafeMutableRawPointer
+  /// The type of the elements.
   public let dataType: MLMultiArrayDataType
+  /// Sizes of the axes, the outermost first.
   public let shape: [NSNumber]
   /// Elements between neighbours along each axis.
   public let strides: [NSNumber]
@@ -57,12 +60,14 @@ public final class MLMultiArray: NSObject, @unchecked Sendable {
     for (index, value) in data.enumerated() { store(NSNumber(value: value), at: index) }
   }
 
+  /// One axis with the values of `data`.
   public convenience init<Values: Collection>(_ data: Values) throws
   where Values.Element == Double {
     try self.init(shape: [NSNumber(value: data.count)], dataType: .double)
     for (index, value) in data.enumerated() { store(NSNumber(value: value), at: index) }
   }
 
+  /// One axis with the values of `data`, truncated to 32 bits.
   public convenience init<Values: Collection>(_ data: Values) throws
   where Values.Element: FixedWidthInteger {
     try self.init(shape: [NSNumber(value: data.count)], dataType: .int32)
@@ -178,6 +183,7 @@ extension MLMultiArray {
     count == 0 ? 0 : 1 + zip(sizes, steps).reduce(0) { $0 + ($1.0 - 1) * abs($1.1) }
   }
 
+  /// Calls `body` with the memory from the first to the last element.
   public func withUnsafeBytes<Result>(
     _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
@@ -195,12 +201,14 @@ extension MLMultiArray {
       UnsafeMutableRawBufferPointer(start: dataPointer, count: extent * dataType.byteCount), steps)
   }
 
+  /// The same, as elements of `type`.
   public func withUnsafeBufferPointer<Scalar: MLShapedArrayScalar, Result>(
     ofType type: Scalar.Type, _ body: (UnsafeBufferPointer<Scalar>) throws -> Result
   ) rethrows -> Result {
     try withUnsafeBytes { try body($0.bindMemory(to: type)) }
   }
 
+  /// The same, to be changed, and the strides.
   public func withUnsafeMutableBufferPointer<Scalar: MLShapedArrayScalar, Result>(
     ofType type: Scalar.Type, _ body: (UnsafeMutableBufferPointer<Scalar>, [Int]) throws -> Result
   ) rethrows -> Result {

@@ -4,7 +4,9 @@ import TensorCore
 
 /// What is given for an input: a picture, or numbers.
 public enum FeatureValue: Sendable {
+  /// A picture of any size; the options say how it is brought into the input's.
   case image(Image)
+  /// Numbers.
   case array(Tensor)
 }
 
@@ -12,13 +14,14 @@ public enum FeatureValue: Sendable {
 public enum ArrayLayout: String, Sendable, CaseIterable {
   /// The source framework's, where the model records it, otherwise Core ML's.
   case source
+  /// Core ML's: `[C]`, `[C, H, W]`, or all five axes.
   case coreml
 }
 
 /// An input or output of a model, with what is needed to move values to and from its blob.
-struct Feature: Sendable {
-  let name: String
-  let type: FeatureType
+package struct Feature: Sendable {
+  package let name: String
+  package let type: FeatureType
   /// The recorded layout, unless Core ML's is asked for.
   let sourceLayout: SourceLayout?
   /// The same for a network whose arrays have exact shapes.
@@ -68,7 +71,7 @@ struct Feature: Sendable {
   }
 
   /// The blob of `value`: `[Seq, Batch, C, H, W]`, or of the declared shape with exact mapping.
-  func blob(_ value: FeatureValue) throws -> Tensor {
+  package func blob(_ value: FeatureValue) throws -> Tensor {
     switch (type.kind, value) {
     case (.image(let image), .image(let picture)):
       return flattened(try pixels(of: picture, as: image))
@@ -92,7 +95,7 @@ struct Feature: Sendable {
   }
 
   /// The value of an output blob as a user sees it.
-  func value(_ blob: Tensor) -> Tensor {
+  package func value(_ blob: Tensor) -> Tensor {
     switch type.kind {
     case .image(let image): return Self.picture(blob, colorSpace: image.colorSpace)
     case _ where isExact: return exactLayout?.source(blob) ?? blob
@@ -243,7 +246,7 @@ extension Tensor {
 extension ImageFeatureType {
   /// The size in which a network gets `picture`: the feature's, or the picture's own where the model
   /// takes several sizes and nothing else is asked for.
-  func size(of picture: Image, _ options: PictureOptions) -> (width: Int, height: Int) {
+  package func size(of picture: Image, _ options: PictureOptions) -> (width: Int, height: Int) {
     flexibility != nil && options.fitting == .exact && options.firstSide == nil
       ? (picture.width, picture.height) : (width, height)
   }

@@ -5,12 +5,12 @@ import TensorCore
 /// Importers record it under `assay.layout.FEATURE` as the source framework's axes and the model's,
 /// one capital letter each, the same letter for the same axis: `NDHWC:NCDHW`, `NTC:NTC`. `N` is the
 /// batch. An axis that only one of the two has is of length 1.
-public struct ExactLayout: Sendable, Equatable {
-  public let source: [Character]
-  public let model: [Character]
+package struct ExactLayout: Sendable, Equatable {
+  package let source: [Character]
+  package let model: [Character]
 
   /// Nil where the text is not of that form.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let halves = text.split(separator: ":", omittingEmptySubsequences: false).map { Array($0) }
     guard halves.count == 2,
       halves.allSatisfy({ half in

@@ -8,7 +8,7 @@ extension Model {
 
   /// `[Seq, Batch, C, H, W]` of an input that nothing else says more about: the declared shape, of a
   /// sequence with as many steps as the source framework takes. Nil for what is no image or array.
-  public func typicalShape(of input: FeatureDescription) -> [Int]? {
+  package func typicalShape(of input: FeatureDescription) -> [Int]? {
     guard let network = neuralNetwork else {
       return pipelineModels.first { $0.takes(input.name) }?.typicalShape(of: input)
     }
@@ -23,7 +23,7 @@ extension Model {
   }
 
   /// The network that takes the input, of a pipeline the first one; nil where there is none.
-  func network(taking input: String) -> NeuralNetwork? {
+  package func network(taking input: String) -> NeuralNetwork? {
     neuralNetwork ?? pipelineModels.first { $0.takes(input) }?.network(taking: input)
   }
 }

@@ -8,8 +8,8 @@ import TensorCore
 /// letter an axis: `NHWC`, `NTC`, `NC`; and the sizes that an input has there under
 /// `assay.shape.FEATURE`, as `?,10,3`, where `?` is any size. Features of exact
 /// rank have an `ExactLayout` instead.
-public struct SourceLayout: Sendable, Equatable {
-  public enum Axis: Character, Sendable {
+package struct SourceLayout: Sendable, Equatable {
+  package enum Axis: Character, Sendable {
     case sequence = "T"
     case batch = "N"
     case channels = "C"
@@ -28,13 +28,13 @@ public struct SourceLayout: Sendable, Equatable {
     }
   }
 
-  public static let metadataPrefix = "assay.layout."
-  public static let shapePrefix = "assay.shape."
+  package static let metadataPrefix = "assay.layout."
+  package static let shapePrefix = "assay.shape."
 
-  public let axes: [Axis]
+  package let axes: [Axis]
 
   /// Nil where a letter is unknown or stands twice.
-  public init?(_ letters: String) {
+  package init?(_ letters: String) {
     let axes = letters.compactMap(Axis.init(rawValue:))
     guard axes.count == letters.count, Set(axes).count == axes.count, !axes.isEmpty else {
       return nil
@@ -43,7 +43,7 @@ public struct SourceLayout: Sendable, Equatable {
   }
 
   /// The layout recorded for a feature of `model`.
-  public init?(of feature: String, in model: Model) {
+  package init?(of feature: String, in model: Model) {
     guard
       let letters = model.description?.metadata?.userDefined[Self.metadataPrefix + feature]
     else { return nil }
@@ -52,7 +52,7 @@ public struct SourceLayout: Sendable, Equatable {
 
   /// The number of steps that an input of `model` takes in the source framework; nil where that is
   /// not recorded or left open.
-  public func steps(of feature: String, in model: Model) -> Int? {
+  package func steps(of feature: String, in model: Model) -> Int? {
     let text = model.description?.metadata?.userDefined[Self.shapePrefix + feature]
     let sizes = text?.split(separator: ",", omittingEmptySubsequences: false) ?? []
     guard sizes.count == axes.count, let axis = axes.firstIndex(of: .sequence),
@@ -61,10 +61,10 @@ public struct SourceLayout: Sendable, Equatable {
     return steps
   }
 
-  public var letters: String { String(axes.map(\.rawValue)) }
+  package var letters: String { String(axes.map(\.rawValue)) }
 
   /// `[Seq, Batch, C, H, W]` of an array in this layout; the batch axis may be left out.
-  public func canonical(_ array: Tensor, feature: String) throws -> Tensor {
+  package func canonical(_ array: Tensor, feature: String) throws -> Tensor {
     let shape = try completed(array.shape, feature: feature)
     var canonicalShape = [1, 1, 1, 1, 1]
     for (axis, size) in zip(axes, shape) { canonicalShape[axis.canonicalIndex] = size }
@@ -74,7 +74,7 @@ public struct SourceLayout: Sendable, Equatable {
 
   /// The array in this layout of a `[Seq, Batch, C, H, W]` blob. An axis that the layout does not
   /// name must have length 1; where it has not, the blob's own axes are kept.
-  public func source(_ blob: Tensor) -> Tensor {
+  package func source(_ blob: Tensor) -> Tensor {
     let named = Set(axes.map(\.canonicalIndex))
     guard blob.shape.count == 5,
       blob.shape.indices.allSatisfy({ named.contains($0) || blob.shape[$0] == 1 })

@@ -1,8 +1,8 @@
 import DarknetImport
 
 /// The page `docs/darknet.md`, made from the importer's lists.
-public enum DarknetDocumentation {
-  public static var markdown: String {
+enum DarknetDocumentation {
+  static var markdown: String {
     let layers = LayerCatalog.entries.map { entry in
       [
         "`\(entry.name)`", MarkdownTable.code(entry.otherNames), entry.becomes,

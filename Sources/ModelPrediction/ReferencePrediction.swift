@@ -3,25 +3,24 @@ import Engine
 import TensorCore
 
 /// Outputs computed in double precision, in the order in which a user sees them.
-struct ReferencePrediction {
-  struct Output {
-    let name: String
-    let value: ReferenceTensor
+package struct ReferencePrediction {
+  package struct Output {
+    package let name: String
+    package let value: ReferenceTensor
   }
 
-  let outputs: [Output]
+  package let outputs: [Output]
 }
 
 extension Predictor {
   /// The same prediction by the double-precision engine.
-  func referencePrediction(_ values: [String: FeatureValue]) throws -> ReferencePrediction {
-    let blobs = try blobs(values)
+  package func referencePrediction(_ values: [String: FeatureValue]) throws -> ReferencePrediction {
     let network = try ReferenceNetwork(model: model, customLayers: options.engine.customLayers)
-    let items = try batchItems(blobs).map { item in
+    let items = try items(values) { item in
       try network.predict(item.mapValues { ReferenceTensor($0) }).mapValues { $0.tensor }
     }
     return ReferencePrediction(
-      outputs: assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items).outputs.map {
+      outputs: assembled(items, of: values).outputs.map {
         output in
         let elements = output.value.elements.map(Double.init)
         return .init(

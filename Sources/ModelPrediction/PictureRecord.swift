@@ -6,7 +6,7 @@ import TensorCore
 /// `.interpolation` and `.exif` with the words of the command line, `.first-size` and `.crops` where
 /// parts of a square are taken, and `.recipe` with the name of what all that follows.
 extension PictureOptions {
-  public static let metadataPrefix = "assay.picture."
+  package static let metadataPrefix = "assay.picture."
 
   private enum Key: String, CaseIterable {
     case recipe, resize, interpolation, exif, crops
@@ -16,7 +16,7 @@ extension PictureOptions {
   }
 
   /// Whether `model` records anything of it.
-  public static func isRecorded(in model: Model) -> Bool {
+  package static func isRecorded(in model: Model) -> Bool {
     let entries = model.description?.metadata?.userDefined ?? [:]
     return Key.allCases.contains { entries[$0.name] != nil }
   }
@@ -24,7 +24,7 @@ extension PictureOptions {
   /// The options that `model` records, each by default where it does not.
   ///
   /// - Throws: `.malformed` that names the entry whose value means nothing.
-  public init(recordedIn model: Model) throws {
+  package init(recordedIn model: Model) throws {
     let entries = model.description?.metadata?.userDefined ?? [:]
     func value<Value>(_ key: Key, _ parse: (String) -> Value?) throws -> Value? {
       guard let text = entries[key.name] else { return nil }
@@ -50,7 +50,7 @@ extension PictureOptions {
   }
 
   /// The entries that record what `recipe` does.
-  public static func metadata(for recipe: PictureRecipe) -> [String: String] {
+  package static func metadata(for recipe: PictureRecipe) -> [String: String] {
     let options = recipe.options
     var entries: [Key: String] = [
       .recipe: recipe.rawValue, .resize: options.fitting.rawValue,

@@ -1,8 +1,8 @@
 import KerasImport
 
 /// The page `docs/keras.md`, made from the importer's lists.
-public enum KerasDocumentation {
-  public static var markdown: String {
+enum KerasDocumentation {
+  static var markdown: String {
     let names = Dictionary(
       KerasImporter.supportedClasses.compactMap { all in
         all.first.map { ($0, Array(all.dropFirst())) }

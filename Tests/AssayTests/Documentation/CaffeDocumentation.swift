@@ -1,8 +1,8 @@
 import CaffeImport
 
 /// The page `docs/caffe.md`, made from the importer's lists.
-public enum CaffeDocumentation {
-  public static var markdown: String {
+enum CaffeDocumentation {
+  static var markdown: String {
     let layers = CaffeImporter.supportedTypes.map { entry in
       let documentation = entry.documentation
       return [

@@ -17,7 +17,7 @@ extension Predictor {
             throw ModelError(
               .malformed, "nothing before it gives its input '\(input.name)'")
           }
-          let feature = member.features[input.name]
+          let feature = member.interface.features[input.name]
           if let producer = producers[input.name], let feature {
             inputs[input.name] = try feature.blob(passedOnBy: producer, blob)
           } else {
@@ -25,7 +25,7 @@ extension Predictor {
           }
         }
         let results = try member.outputBlobs(inputs)
-        for output in member.outputs {
+        for output in member.interface.outputs {
           guard let blob = results[output.name] else { continue }
           available[output.name] = blob
           producers[output.name] = output
@@ -42,7 +42,7 @@ extension Predictor {
 extension Feature {
   /// The blob of this input for one that an output of another model has. A picture passes in eight
   /// bits a colour, as between the models of a pipeline of Core ML.
-  func blob(passedOnBy producer: Feature, _ blob: Tensor) throws -> Tensor {
+  package func blob(passedOnBy producer: Feature, _ blob: Tensor) throws -> Tensor {
     switch (producer.type.kind, type.kind) {
     case (.image(let from), .image(let to)):
       let axes = blob.shape.count

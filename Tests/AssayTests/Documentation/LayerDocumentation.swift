@@ -2,7 +2,6 @@ import CoreMLModel
 import CustomLayers
 import KerasImport
 
-@testable import Assay
 @testable import Engine
 
 /// The table of layers in `docs/layers.md`, made from the types that the document reads.

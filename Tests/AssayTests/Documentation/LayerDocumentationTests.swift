@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import Assay
-
 @Suite struct LayerDocumentationTests {
   private static func markdown(_ name: String) -> String {
     switch name {
@@ -18,6 +16,7 @@ import Testing
   func pageIsCurrent(_ name: String) throws {
     let page = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
       .appendingPathComponent("docs/" + name)
     let markdown = Self.markdown(name)
     if ProcessInfo.processInfo.environment["ASSAY_WRITE_DOCS"] != nil {

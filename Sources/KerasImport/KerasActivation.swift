@@ -1,0 +1,163 @@
+import CoreMLModel
+import ImportSupport
+
+/// Keras' functions as Core ML layers.
+enum KerasActivation: Sendable {
+  case common(ActivationFormula)
+  /// min(max(0, x), 6), its layers named as coremltools names them
+  case relu6
+  /// scale · (x > 0 ? x : alpha · (eˣ − 1)), its layers named as coremltools names them
+  case selu
+  case softmax
+  /// x − log Σ eˣ
+  case logSoftmax
+  /// a · sigmoid(b), the two halves of the last axis
+  case glu
+  /// max(x − τ, 0) along the last axis. With the elements in falling order z and their sums c, k is
+  /// the number of those with 1 + i·zᵢ > cᵢ, and τ is (Σ cᵢ of these − 1) / k, as Keras has it.
+  case sparsemax
+
+  /// Nil for a function that the version has not, and that a user may have defined by this name.
+  init?(_ name: String, version: KerasVersion) {
+    var known = Self.always[name]
+    if version.isTensorFlowKeras && version.isAtLeast(2, 3) { known = known ?? Self.since2_3[name] }
+    if version.isAtLeast(2, 13), name == "mish" { known = .common(.mish) }
+    if version.isAtLeast(3, 0) { known = Self.since3[name] ?? known }
+    guard let known else { return nil }
+    self = known
+  }
+
+  private static let always: [String: KerasActivation] = [
+    "linear": .common(.single(.linear(alpha: 1, beta: 0))),
+    "relu": .common(.single(.relu)),
+    "relu6": .relu6,
+    "tanh": .common(.single(.tanh)),
+    "sigmoid": .common(.single(.sigmoid)),
+    "hard_sigmoid": .common(.single(.sigmoidHard(alpha: 0.2, beta: 0.5))),
+    "elu": .common(.single(.elu(alpha: 1))),
+    "softplus": .common(.single(.softplus)),
+    "softsign": .common(.single(.softsign)),
+    "softmax": .softmax,
+    "selu": .selu,
+    "exponential": .common(.exponential),
+  ]
+
+  private static let since2_3: [String: KerasActivation] = [
+    "swish": .common(.swish(beta: 1)), "silu": .common(.swish(beta: 1)), "gelu": .common(.gelu),
+  ]
+
+  private static let since3: [String: KerasActivation] = [
+    "hard_sigmoid": .common(.single(.sigmoidHard(alpha: 1 / 6, beta: 0.5))),
+    "leaky_relu": .common(.single(.leakyReLU(alpha: 0.2))),
+    "hard_silu": .common(.hardSwish),
+    "hard_swish": .common(.hardSwish),
+    "log_softmax": .logSoftmax,
+    "log_sigmoid": .common(.logSigmoid),
+    "celu": .common(.single(.elu(alpha: 1))),
+    "glu": .glu,
+    "hard_tanh": .common(.hardTanh(unit: "unit")),
+    "hard_shrink": .common(.hardShrink),
+    "soft_shrink": .common(.softShrink),
+    "tanh_shrink": .common(.tanhShrink),
+    "sparse_plus": .common(.sparsePlus),
+    "sparse_sigmoid": .common(.single(.sigmoidHard(alpha: 0.5, beta: 0.5))),
+    "squareplus": .common(.squarePlus),
+    "sparsemax": .sparsemax,
+  ]
+
+  /// - Precondition: the last axis of what `glu` takes divides into two.
+  func add(to network: inout NetworkWriter, _ tensor: KerasTensor, name: String) -> KerasTensor {
+    var result = tensor
+    let x = tensor.blob
+    switch self {
+    case .common(let formula):
+      result.blob = network.add(
+        formula, x, ActivationNames(name, prefix: name + "__", suffix: "__"))
+    case .relu6:
+      let relu = network.add(name, Activation(.relu), [x], to: name + "_output_relu")
+      result.blob = network.addUpperLimit(6, relu, name: name)
+    case .selu:
+      let elu = network.add(
+        name + "__elu__", Activation(.elu(alpha: 1.6732632423543772)), [x], to: name + "_output_elu"
+      )
+      var scale = Multiply()
+      scale.alpha = 1.0507009873554805
+      result.blob = network.add(name, scale, [elu])
+    case .softmax: return network.softmax(tensor, axis: tensor.rank - 1, name)
+    case .glu, .sparsemax, .logSoftmax:
+      return network.withChannelAxis(tensor.rank - 1, of: [tensor], for: name) {
+        addAlongChannels(to: &$0, $1[0], name)
+      }
+    }
+    return result
+  }
+
+  private func addAlongChannels(
+    to network: inout NetworkWriter, _ tensor: KerasTensor, _ name: String
+  ) -> KerasTensor {
+    var result = tensor
+    switch self {
+    case .glu:
+      let halves = network.split(result.blob, into: 2, name + "__split__")
+      let gate = network.add(name + "__gate__", Activation(.sigmoid), [halves[1]])
+      result.blob = network.product(halves[0], gate, name)
+      result.shape[result.rank - 1] = result.shape[result.rank - 1].map { $0 / 2 }
+    case .sparsemax: result.blob = network.addSparsemax(tensor, name: name)
+    default: result.blob = network.addLogSoftmax(tensor.blob, name: name)
+    }
+    return result
+  }
+}
+
+extension NetworkWriter {
+  /// min(x, limit) = −max(−limit, −x), named as the reference does.
+  mutating func addUpperLimit(_ limit: Float, _ blob: String, name: String) -> String {
+    let negated = affine(blob, -1, name + "__neg__", to: blob + "_neg")
+    let clipped = unary(
+      .threshold, negated, name + "__clip__", alpha: -limit, to: blob + "_clip")
+    return affine(clipped, -1, name + "_neg2", to: name + "_output")
+  }
+
+  /// - Precondition: the number of channels is known.
+  fileprivate mutating func addSparsemax(_ tensor: KerasTensor, name: String) -> String {
+    let count = tensor.channels ?? 1
+    var order = TopK()
+    order.axis = BlobAxis.channel.blobIndex
+    order.count = count
+    let sorted = add(
+      name + "__sorted__", order, [tensor.blob],
+      outputs: [name + "__sorted__values", name + "__sorted__places"])
+    var ordered = tensor
+    ordered.blob = sorted[0]
+    let triangle = (0..<count).flatMap { row in
+      (0..<count).map { $0 <= row ? Float(1) : 0 }
+    }
+    let sums = channelProduct(
+      ordered, Weights(triangle), inputs: count, outputs: count, name + "__sums__")
+    var ranks = Scale()
+    ranks.shapeScale = [count]
+    ranks.scale = Weights((1...count).map { Float($0) })
+    let ranked = add(name + "__ranked__", ranks, [sorted[0]])
+    let margin = difference(ranked, sums.blob, name + "__margin__")
+    var isAbove = GreaterThan()
+    isAbove.alpha = -1
+    let support = add(name + "__support__", isAbove, [margin])
+    let size = reduced(.sum, .c, support, name + "__size__")
+    let total = reduced(
+      .sum, .c, product(sums.blob, support, name + "__supported__"), name + "__total__")
+    let inverse = unary(.inverse, size, name + "__inverse__", epsilon: .leastNormalMagnitude)
+    let threshold = product(
+      affine(total, -1, 1, name + "__rest__"), inverse, name + "__threshold__")
+    return add(name, Activation(.relu), [sum([tensor.blob, threshold], name + "__over__")])
+  }
+
+  /// d − log Σ exp(d) with d = x − max x, over the channels.
+  fileprivate mutating func addLogSoftmax(_ x: String, name: String) -> String {
+    let largest = reduced(.max, .c, x, name + "__max__")
+    let difference = sum([x, affine(largest, -1, name + "__negmax__")], name + "__difference__")
+    let exponentials = unary(.exp, difference, name + "__exp__", epsilon: 0)
+    let total = unary(
+      .log, reduced(.sum, .c, exponentials, name + "__sum__"), name + "__log__", epsilon: 0)
+    return sum([difference, affine(total, -1, name + "__neglog__")], name)
+  }
+}

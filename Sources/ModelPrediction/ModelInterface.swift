@@ -1,0 +1,140 @@
+import CoreMLModel
+import Imaging
+import TensorCore
+
+/// What a model takes and gives, and the way of the values: in a user's terms, to the blobs of the
+/// network and back. It does not hold the network.
+package struct ModelInterface: Sendable {
+  package let inputs: [FeatureDescription]
+  package let features: [String: Feature]
+  package let outputs: [Feature]
+  /// Those of a pipeline's models; empty for a network.
+  private let members: [ModelInterface]
+  private let layout: ArrayLayout
+  private let isExact: Bool
+  private let probabilitiesBlob: String?
+  /// The output that holds a classifier's best label, which is no blob.
+  private let labelOutput: String?
+
+  package init(
+    _ model: Model, layout: ArrayLayout = .source, pictures: PictureOptions = PictureOptions(),
+    members: [ModelInterface] = []
+  ) {
+    let description = model.description ?? ModelDescription()
+    inputs = description.input
+    self.members = members
+    self.layout = layout
+    isExact = model.neuralNetwork?.arrayInputShapeMapping == .exact
+    probabilitiesBlob = model.probabilitiesBlob
+    labelOutput = model.classLabels == nil ? nil : description.predictedFeatureName
+    features = Dictionary(
+      inputs.map { input in
+        let own = Feature(input, in: model, layout: layout, pictures: pictures)
+        return (input.name, members.lazy.compactMap { $0.features[input.name] }.first ?? own)
+      },
+      uniquingKeysWith: { first, _ in first })
+    outputs = description.output.map { output in
+      members.lazy.reversed().compactMap { $0.output(output.name) }.first
+        ?? Feature(output, in: model, layout: layout)
+    }
+  }
+
+  package func output(_ name: String) -> Feature? { outputs.first { $0.name == name } }
+
+  /// The blob of each value; every required input must have one.
+  package func blobs(_ values: [String: FeatureValue]) throws -> [String: Tensor] {
+    var blobs: [String: Tensor] = [:]
+    for (name, value) in values {
+      guard let feature = features[name] else {
+        throw ModelError(
+          .mismatch, "the model has no input '\(name)'",
+          hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
+      }
+      blobs[name] = try feature.blob(value)
+    }
+    let missing = inputs.filter { $0.type?.isOptional != true && blobs[$0.name] == nil }
+    guard missing.isEmpty else {
+      throw ModelError(
+        .mismatch, "no value for input \(missing.map(\.name).joined(separator: ", "))",
+        hint: "give NAME=FILE for each input")
+    }
+    return blobs
+  }
+
+  /// The blobs of each item of the batch.
+  package func batchItems(_ blobs: [String: Tensor]) throws -> [[String: Tensor]] {
+    func length(_ name: String, _ blob: Tensor) -> Int {
+      features[name]?.batchAxis.map { blob.shape[$0] } ?? 1
+    }
+    let count = max(1, blobs.map { length($0.key, $0.value) }.max() ?? 1)
+    return try (0..<count).map { index in
+      var item = blobs
+      for (name, blob) in blobs {
+        let own = length(name, blob)
+        guard own == count || own == 1 else {
+          throw ModelError(.mismatch, "the inputs have batches of different length")
+        }
+        if own > 1, let axis = features[name]?.batchAxis {
+          item[name] = blob.batchItem(index, axis: axis)
+        }
+      }
+      return item
+    }
+  }
+
+  /// What the user sees of the blobs of each item of the batch.
+  ///
+  /// - Parameter kept: the blobs to show besides the outputs.
+  package func prediction(_ items: [[String: Tensor]], kept: [String] = []) -> Prediction {
+    func blob(_ name: String) -> Tensor? {
+      let parts = items.compactMap { $0[name] }
+      guard parts.count == items.count else { return nil }
+      let owner = members.last { $0.output(name) != nil } ?? self
+      let axis = owner.isExact ? output(name)?.exactLayout?.batchAxis ?? 0 : 1
+      return Tensor.batch(parts, axis: axis)
+    }
+    var prediction = Prediction()
+    for feature in outputs where feature.name != labelOutput {
+      if case .dictionary = feature.type.kind, let name = probabilitiesBlob,
+        let probabilities = blob(name)
+      {
+        let value = feature.value(probabilities)
+        prediction.outputs.append(PredictedOutput(name: feature.name, kind: .classes, value: value))
+      } else if let found = blob(feature.name) {
+        let kind: PredictedOutput.Kind =
+          if case .image = feature.type.kind { .image } else { .array }
+        prediction.outputs.append(
+          PredictedOutput(
+            name: feature.name, kind: kind, value: feature.value(found),
+            channels: feature.channelAxis))
+      }
+    }
+    for name in kept where !prediction.outputs.contains(where: { $0.name == name }) {
+      if let found = blob(name) {
+        prediction.outputs.append(
+          PredictedOutput(
+            name: name, kind: .blob, value: intermediate(found),
+            channels: isExact ? nil : hasChannelsLast ? .last : .first))
+      }
+    }
+    return prediction
+  }
+
+  /// Whether the source framework had channels last.
+  private var hasChannelsLast: Bool {
+    !isExact && layout == .source
+      && (outputs.contains { $0.sourceLayout?.axes.last == .channels }
+        || features.values.contains { $0.sourceLayout?.axes.last == .channels })
+  }
+
+  /// A blob inside the network, channels last where the source had them last.
+  private func intermediate(_ blob: Tensor) -> Tensor {
+    if isExact { return blob }
+    guard hasChannelsLast, blob.shape.count == 5 else {
+      return CoreMLLayout.array(blob, rank: nil)
+    }
+    let letters =
+      blob.shape[0] > 1 ? "NTC" : blob.shape[3] == 1 && blob.shape[4] == 1 ? "NC" : "NHWC"
+    return SourceLayout(letters)?.source(blob) ?? blob
+  }
+}

@@ -1,0 +1,38 @@
+import CoreMLModel
+
+extension Model {
+  /// The blob that holds a classifier's probabilities.
+  package var probabilitiesBlob: String? {
+    if case .pipelineClassifier(let pipeline)? = type {
+      return pipeline.models.lazy.reversed().compactMap(\.probabilitiesBlob).first
+    }
+    guard case .neuralNetworkClassifier(let classifier) = type else { return nil }
+    let named = classifier.labelProbabilityLayerName
+    guard !named.isEmpty else { return classifier.network.layers.last?.output.first }
+    // The field's name says "layer"; writers put the blob's name there.
+    let layers = classifier.network.layers
+    if layers.contains(where: { $0.output.contains(named) }) { return named }
+    return layers.last { $0.name == named }?.output.first ?? named
+  }
+
+  /// The type of the model, or of the first of a pipeline's models, that is no neural network.
+  package var firstTypeThatDoesNotRun: String? {
+    if neuralNetwork != nil { return nil }
+    let models = pipelineModels
+    return models.isEmpty ? typeName : models.lazy.compactMap(\.firstTypeThatDoesNotRun).first
+  }
+
+  /// The name of the model's type in the specification.
+  package var typeName: String {
+    switch type {
+    case .neuralNetwork: "neuralNetwork"
+    case .neuralNetworkClassifier: "neuralNetworkClassifier"
+    case .neuralNetworkRegressor: "neuralNetworkRegressor"
+    case .pipeline: "pipeline"
+    case .pipelineClassifier: "pipelineClassifier"
+    case .pipelineRegressor: "pipelineRegressor"
+    case .opaque(let message): message.name ?? "number \(message.field)"
+    case nil: "unknown"
+    }
+  }
+}

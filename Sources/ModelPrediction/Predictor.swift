@@ -1,0 +1,164 @@
+import CoreMLModel
+import CustomLayers
+import Engine
+import Imaging
+import ModelTransforms
+import Synchronization
+import TensorCore
+
+/// A loaded model that answers in the terms of a user: pictures and arrays in, arrays, pictures and
+/// classes out.
+public final class Predictor: Sendable {
+  /// How to predict.
+  public struct Options: Sendable {
+    /// The order of axes in which arrays come and go.
+    public var layout = ArrayLayout.source
+    /// What happens to pictures before the model gets them; nil for what the model records.
+    public var pictures: PictureOptions?
+    /// Blobs to answer beside the outputs.
+    public var keep = CompileOptions.Keep.named([])
+    /// How the network is compiled.
+    public var engine = CompileOptions()
+    /// Whether an LSTM's `forgetBias` adds 1.
+    public var forgetBias = ForgetBias.ignore
+
+    /// The model's outputs, in the source framework's order of axes.
+    public init() {}
+  }
+
+  /// What predicts.
+  public let model: Model
+  /// What a prediction takes, in the model's order.
+  public var inputs: [FeatureDescription] { interface.inputs }
+  /// What happens to pictures before the model gets them.
+  public let pictures: PictureOptions
+  package let interface: ModelInterface
+  let options: Options
+  /// The predictors of a pipeline's models; empty for a network.
+  package let members: [Predictor]
+  private let compiled = Mutex<Compiled?>(nil)
+  /// One for all shapes: a custom layer keeps its state.
+  private let customLayerInstances = CustomLayerInstances()
+
+  private struct Compiled {
+    var shapes: [String: [Int]]
+    var network: CompiledNetwork
+  }
+
+  /// - Throws: `ModelError` where the model is no neural network, is not valid, or needs a layer
+  ///   that nobody implements.
+  public init(model: Model, options: Options = Options()) throws {
+    let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
+    self.model = model
+    self.options = options
+    if let type = model.firstTypeThatDoesNotRun {
+      throw ModelError(
+        .unsupported,
+        type == model.typeName
+          ? "a model of type \(type) cannot be run"
+          : "a pipeline with a model of type \(type) cannot be run",
+        hint: "only neural networks run here; `assay inspect` shows the others")
+    }
+    let pictures = try options.pictures ?? PictureOptions(recordedIn: model)
+    self.pictures = pictures
+    var memberOptions = options
+    memberOptions.keep = .named([])
+    memberOptions.pictures = pictures
+    members = try model.pipelineModels.map { try Predictor(model: $0, options: memberOptions) }
+    interface = ModelInterface(
+      model, layout: options.layout, pictures: pictures, members: members.map(\.interface))
+  }
+
+  /// Predicts for every item of the batch that the inputs hold; of ten crops of a picture it gives
+  /// the mean.
+  public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
+    try assembled(items(values, outputBlobs), of: values)
+  }
+
+  /// What `predict` gives for each item of the batch that the inputs hold.
+  func items(
+    _ values: [String: FeatureValue], _ predict: ([String: Tensor]) throws -> [String: Tensor]
+  ) throws -> [[String: Tensor]] {
+    try interface.batchItems(interface.blobs(values)).map(predict)
+  }
+
+  /// The outputs of one item, and the blobs that are kept beside them.
+  package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
+    members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
+  }
+
+  /// Whether the items of the batch are crops of one picture.
+  package func averagesItems(of values: [String: FeatureValue]) -> Bool {
+    pictures.firstSide != nil && pictures.crops == .ten
+      && values.values.contains { if case .image = $0 { true } else { false } }
+  }
+
+  func assembled(_ items: [[String: Tensor]], of values: [String: FeatureValue]) -> Prediction {
+    assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items)
+  }
+
+  /// What the user sees of the blobs of each item of the batch.
+  package func assembled(_ items: [[String: Tensor]]) -> Prediction {
+    let kept = compiled.withLock { $0?.network.keptBlobs.map(\.name) ?? [] }
+    return interface.prediction(items, kept: kept.filter(isWanted))
+  }
+
+  private func isWanted(_ blob: String) -> Bool {
+    switch options.keep {
+    case .all: true
+    case .named(let names): names.contains(blob)
+    }
+  }
+
+  /// Values for every required input, equally distributed over 0...255 for a picture and over
+  /// −1...1 for an array, the same for the same seed; of a sequence as many steps as the source
+  /// framework takes.
+  ///
+  /// - Parameter shapes: shapes that some of them have instead.
+  package func randomBlobs(
+    seed: UInt64, shapes: [String: [Int]] = [:]
+  ) throws -> [String: Tensor] {
+    var generator = SplitMix64(seed: seed)
+    var blobs: [String: Tensor] = [:]
+    for input in inputs where input.type?.isOptional != true {
+      let isImage = if case .image = input.type?.kind { true } else { false }
+      let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
+      guard let shape = shapes[input.name] ?? model.typicalShape(of: input) else {
+        throw ModelError(
+          .unsupported, "no random values for an input of this type", field: input.name)
+      }
+      let count = try checkedProduct(shape, limit: Limits.tensorElements)
+      blobs[input.name] = Tensor(
+        shape: shape, (0..<count).map { _ in Float.random(in: range, using: &generator) })
+    }
+    return blobs
+  }
+
+  /// The network, compiled for inputs of the shapes of `blobs`.
+  package func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
+    guard members.isEmpty else {
+      throw ModelError(
+        .unsupported, "a pipeline is no single network", hint: "its models can be timed one by one")
+    }
+    let shapes = blobs.mapValues(\.shape)
+    let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
+    if let known { return known }
+    let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
+    compiled.withLock { $0 = Compiled(shapes: shapes, network: network) }
+    return network
+  }
+
+  /// How the network is compiled for inputs of these shapes.
+  func engineOptions(for shapes: [String: [Int]]) -> CompileOptions {
+    var engineOptions = options.engine
+    engineOptions.inputShapes = shapes
+    engineOptions.customLayerInstances = options.engine.customLayerInstances ?? customLayerInstances
+    if case .named(var names) = options.keep {
+      if let blob = model.probabilitiesBlob { names.insert(blob) }
+      engineOptions.keep = .named(names)
+    } else {
+      engineOptions.keep = .all
+    }
+    return engineOptions
+  }
+}
