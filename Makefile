@@ -22,25 +22,26 @@ setup:
 build: setup
 	$(SWIFT) build -c release --product assay
 	$(SWIFT) build -c release --product assay-hdf5
-
-# A release build, because kernels are some sixty times slower in a debug build.
-test: setup
-	$(SWIFT) build -c release --build-tests
-	$(SWIFT) test -c release --skip-build
-	@$(MAKE) --no-print-directory layers
 	@sh Tests/Tools/kernel-symbols.sh $(BUILD)
+
+# A debug build, in which the manifest has what would be slow optimized.
+test: setup
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+	@$(MAKE) --no-print-directory layers
 
 demo: build
 	@sh Tests/Tools/demo.sh $(BUILD)/assay
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+	@sh Tests/Tools/sizes.sh
 	@sh Tests/Tools/public-docs.sh
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
 
-# Checks that every `import` looks downward.
+# Checks the imports against the manifest, and that rooms which must not see one another do not.
 layers:
 	@sh Tests/Tools/layers.sh
 
@@ -48,10 +49,11 @@ layers:
 plugins: build
 	@sh Tests/Tools/plugins.sh $(BUILD)/assay
 
-# Writes docs/layers.md from the lists of layers.
+# Writes the lists of layers and the picture of the targets into docs.
 docs: setup
-	$(SWIFT) build -c release --build-tests
-	ASSAY_WRITE_DOCS=1 $(SWIFT) test -c release --skip-build --filter LayerDocumentationTests
+	$(SWIFT) build --build-tests
+	ASSAY_WRITE_DOCS=1 $(SWIFT) test --skip-build --filter LayerDocumentationTests
+	@sh Tests/Tools/dependencies.sh
 
 # The whole binary on a CPU that has no AVX.
 baseline: build

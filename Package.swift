@@ -38,7 +38,8 @@ func library(
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .testTarget(name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies)
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.byName(name: name), "TestSupport"] + dependencies)
 }
 
 let package = Package(
@@ -133,7 +134,7 @@ let package = Package(
       ["ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "TensorCore"]),
-    library("Verification", ["Engine", "CoreMLModel", "ByteFormats", "TensorCore"]),
+    library("Verification", ["Engine", "TensorCore"]),
     library(
       "ModelPrediction",
       ["Engine", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
@@ -166,44 +167,49 @@ let package = Package(
       ],
       path: "Tests/Benchmarks"),
 
+    .target(name: "TestSupport", dependencies: ["TensorCore"], path: "Tests/TestSupport"),
     tests("TensorCore"),
     tests("Files", ["TensorCore"]),
-    tests("ByteFormats", ["Files"]),
-    tests("HDF5Reader", ["HDF5Library"]),
-    tests("Kernels", ["KernelInterface"]),
-    tests("Formulas", ["Kernels", "KernelInterface"]),
-    tests("CoreMLModel"),
-    tests("CustomLayers", ["Kernels", "KernelInterface"]),
-    tests("LayerTemplates", ["CoreMLModel"]),
-    tests("ModelTransforms"),
-    tests("ImportSupport", ["CoreMLModel", "TensorCore"]),
+    tests("ByteFormats", ["Files", "TensorCore"]),
+    tests("HDF5Reader", ["HDF5Library", "TensorCore"]),
+    tests("Kernels", ["KernelInterface", "TensorCore"]),
+    tests("Formulas", ["Kernels", "TensorCore"]),
+    tests("CoreMLModel", ["ByteFormats", "CProtobufC", "TensorCore"]),
+    tests("CustomLayers", ["TensorCore"]),
+    tests("LayerTemplates"),
+    tests("ModelTransforms", ["CoreMLModel", "TensorCore"]),
+    tests("ImportSupport", ["CoreMLModel", "TensorCore", "ByteFormats"]),
     tests(
       "KerasImport",
-      ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Formulas", "TensorCore"]),
+      [
+        "ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Formulas", "TensorCore",
+        "Files", "HDF5Reader",
+      ]),
     tests(
       "CaffeImport",
-      ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "Engine", "TensorCore"]),
-    tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore"]),
+      ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "TensorCore", "Files"]),
+    tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore", "ByteFormats"]),
     tests(
       "Engine",
       [
-        "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Kernels",
-        "KernelInterface",
+        "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Files",
+        "Kernels", "TensorCore",
       ]),
-    tests("Imaging"),
-    tests("Detection", ["ByteFormats", "Imaging", "TensorCore"]),
+    tests("Imaging", ["Files", "TensorCore"]),
+    tests("Detection", ["ByteFormats", "Imaging", "TensorCore", "Files"]),
     tests(
       "NetworkBuilder",
       [
-        "Assay", "Engine", "Imaging", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
-        "CoreMLModel", "CustomLayers", "TensorCore",
+        "Assay", "Engine", "KerasImport", "ImportSupport", "HDF5Library", "ByteFormats",
+        "CoreMLModel", "TensorCore",
       ]),
-    tests("Verification"),
-    .testTarget(
-      name: "AssayTests",
-      dependencies: [
-        "Assay", "AssayCommand", "HDF5Worker", "KerasImport", "CaffeImport", "DarknetImport",
-        "Engine", "CustomLayers", "CoreMLModel",
+    tests("Verification", ["Engine", "TensorCore"]),
+    tests(
+      "Assay",
+      [
+        "AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers", "CoreMLModel",
+        "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
+        "LayerTemplates", "ModelPrediction", "TensorCore",
       ]),
   ]
 )

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct BenchTests {
@@ -31,7 +32,7 @@ import Testing
   }
 
   @Test func linesOfJSON() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.json"
       try Self.images.write(toFile: model, atomically: true, encoding: .utf8)
       let result = try Command.run("bench", model, "--json", "--runs", "4", "--threads", "1")
@@ -52,7 +53,7 @@ import Testing
   }
 
   @Test func tableOfSteps() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.json"
       try Self.images.write(toFile: model, atomically: true, encoding: .utf8)
       let text = try Command.run("bench", model, "--layers", "--runs", "2")
@@ -72,7 +73,7 @@ import Testing
   }
 
   @Test func sequencesHaveTheSourcesLength() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.json"
       try Self.steps.write(toFile: model, atomically: true, encoding: .utf8)
       let result = try Command.run("bench", model, "--json", "--runs", "1")
@@ -84,7 +85,7 @@ import Testing
 
   /// Beyond weights and working memory the process takes at most 30 MB.
   @Test func memoryIsWhatIsPlanned() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let result = try Command.run("bench", model, "--json", "--runs", "2")
@@ -97,7 +98,7 @@ import Testing
   }
 
   @Test func againstAnEarlierResult() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.json"
       try Self.images.write(toFile: model, atomically: true, encoding: .utf8)
       func earlier(_ milliseconds: Double) throws -> String {

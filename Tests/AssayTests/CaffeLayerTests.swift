@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Every network of `Fixtures/caffe/layers` predicts what Caffe's formulas, written down in double
 /// precision beside it, give.
 @Suite struct CaffeLayerTests {
-  private static let folder = Command.packageRoot + "/Fixtures/caffe/layers"
+  private static let folder = packageRoot + "/Fixtures/caffe/layers"
 
   private static let names: [String] =
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
@@ -15,7 +16,7 @@ import Testing
   @Test(arguments: names)
   func predictions(_ name: String) throws {
     let path = "\(Self.folder)/\(name)"
-    try Command.withFolder { scratch in
+    try withTemporaryFolder { scratch in
       let model = "\(scratch)/\(name).mlmodel"
       let weights = path + ".caffemodel"
       let sources =

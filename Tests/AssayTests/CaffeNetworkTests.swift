@@ -1,17 +1,18 @@
 import ByteFormats
 import Foundation
+import TestSupport
 import Testing
 
 /// Caffe networks through the command line, against what other engines answered.
 @Suite struct CaffeNetworkTests {
-  private static let fixtures = Command.packageRoot + "/Fixtures/caffe"
+  private static let fixtures = packageRoot + "/Fixtures/caffe"
 
   /// OpenCV's answer; see `Fixtures/caffe/make.py`.
   @Test(arguments: [
     "v2.prototxt single.caffemodel", "v0.prototxt v0.caffemodel", "whole.caffemodel",
   ])
   func answersAsOpenCVDoes(_ files: String) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/net.mlmodel"
       let paths = files.split(separator: " ").map { Self.fixtures + "/\($0)" }
       let converted = try Command.run(["convert"] + paths + ["-o", model])
@@ -24,12 +25,14 @@ import Testing
   }
 
   /// The nine layers that BVLC Caffe itself computed, within 1e-4 of the largest value.
-  @Test(arguments: [
-    "convolution", "deconvolution", "inner_product", "lrn_channels", "lrn_spatial", "mvn",
-    "pooling_ave", "pooling_max", "softmax",
-  ])
+  @Test(
+    .shared("models/caffe"),
+    arguments: [
+      "convolution", "deconvolution", "inner_product", "lrn_channels", "lrn_spatial", "mvn",
+      "pooling_ave", "pooling_max", "softmax",
+    ])
   func answersAsCaffeDid(_ layer: String) throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let folder = shared + "/models/caffe/opencv_contrib_dnn/layers"
     let weights = folder + "/layer_\(layer).caffemodel"
     let own = folder + "/layer_\(layer).input.npy"
@@ -41,31 +44,33 @@ import Testing
   }
 
   /// Networks of others, against OpenCV's answers.
-  @Test(arguments: [
-    ("face_mask_detection/face_mask_detection", "", "face_mask_detection__face_mask_detection"),
-    ("lenet/lenet", "lenet/lenet_iter_10000", "lenet__lenet"),
-    (
-      "lenet_danielhers/lenet", "lenet_danielhers/lenet_rmsprop_iter_10000",
-      "lenet_danielhers__lenet_rmsprop_iter_10000.caffemodel"
-    ),
-    ("mtcnn/det1", "", "mtcnn__det1"), ("mtcnn/det2", "", "mtcnn__det2"),
-    ("mtcnn/det3", "", "mtcnn__det3"), ("ultraface/slim-320", "", "ultraface__slim-320"),
-    (
-      "waifu2x/anime_style_art/noise1_model", "waifu2x/anime_style_art/noise1_model.json",
-      "waifu2x__anime_style_art__noise1_model"
-    ),
-    (
-      "waifu2x/ukbench/scale2.0x_model", "waifu2x/ukbench/scale2.0x_model.json",
-      "waifu2x__ukbench__scale2.0x_model"
-    ),
-  ])
+  @Test(
+    .shared("models/caffe"),
+    arguments: [
+      ("face_mask_detection/face_mask_detection", "", "face_mask_detection__face_mask_detection"),
+      ("lenet/lenet", "lenet/lenet_iter_10000", "lenet__lenet"),
+      (
+        "lenet_danielhers/lenet", "lenet_danielhers/lenet_rmsprop_iter_10000",
+        "lenet_danielhers__lenet_rmsprop_iter_10000.caffemodel"
+      ),
+      ("mtcnn/det1", "", "mtcnn__det1"), ("mtcnn/det2", "", "mtcnn__det2"),
+      ("mtcnn/det3", "", "mtcnn__det3"), ("ultraface/slim-320", "", "ultraface__slim-320"),
+      (
+        "waifu2x/anime_style_art/noise1_model", "waifu2x/anime_style_art/noise1_model.json",
+        "waifu2x__anime_style_art__noise1_model"
+      ),
+      (
+        "waifu2x/ukbench/scale2.0x_model", "waifu2x/ukbench/scale2.0x_model.json",
+        "waifu2x__ukbench__scale2.0x_model"
+      ),
+    ])
   func networksAnswerAsOpenCVDoes(_ network: String, _ weights: String, _ reference: String) throws
   {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let folder = shared + "/models/caffe/"
     let arrays = try ArraySet.read(folder + "_refs/\(reference).npz").arrays
     let input = try #require(arrays.first { $0.name == "input" })
-    try Command.withFolder { scratch in
+    try withTemporaryFolder { scratch in
       try ArraySet([input]).write(to: scratch + "/input.npy")
       try ArraySet(arrays.filter { $0.name != "input" }).write(to: scratch + "/expected.npz")
       try Self.compare(
@@ -79,28 +84,30 @@ import Testing
   }
 
   /// Networks without an answer: converted and run, what Core ML cannot express as custom layers.
-  @Test(arguments: [
-    (
-      "cifar10_quick_hdf5/cifar10_quick.prototxt",
-      "cifar10_quick_hdf5/cifar10_quick_iter_5000.caffemodel.h5"
-    ),
-    (
-      "waifu2x/upresnet10/scale2.0x_model.prototxt",
-      "waifu2x/upresnet10/scale2.0x_model.json.caffemodel"
-    ),
-    (
-      "waifu2x/upresnet10/noise0_scale2.0x_model.prototxt",
-      "waifu2x/upresnet10/noise0_scale2.0x_model.json.caffemodel"
-    ),
-    (
-      "dogqiuqiu/darknet2caffe__sample__MobileNetV2-YOLOv3-Nano-voc.prototxt",
-      "dogqiuqiu/darknet2caffe__sample__MobileNetV2-YOLOv3-Nano-voc.caffemodel"
-    ),
-  ])
+  @Test(
+    .shared("models/caffe"),
+    arguments: [
+      (
+        "cifar10_quick_hdf5/cifar10_quick.prototxt",
+        "cifar10_quick_hdf5/cifar10_quick_iter_5000.caffemodel.h5"
+      ),
+      (
+        "waifu2x/upresnet10/scale2.0x_model.prototxt",
+        "waifu2x/upresnet10/scale2.0x_model.json.caffemodel"
+      ),
+      (
+        "waifu2x/upresnet10/noise0_scale2.0x_model.prototxt",
+        "waifu2x/upresnet10/noise0_scale2.0x_model.json.caffemodel"
+      ),
+      (
+        "dogqiuqiu/darknet2caffe__sample__MobileNetV2-YOLOv3-Nano-voc.prototxt",
+        "dogqiuqiu/darknet2caffe__sample__MobileNetV2-YOLOv3-Nano-voc.caffemodel"
+      ),
+    ])
   func networksConvertAndRun(_ network: String, _ weights: String) throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let folder = shared + "/models/caffe/"
-    try Command.withFolder { scratch in
+    try withTemporaryFolder { scratch in
       let model = scratch + "/net.mlmodel"
       let converted = try Command.run(
         "convert", folder + network, folder + weights, "-o", model)
@@ -111,12 +118,14 @@ import Testing
   }
 
   /// A text whose weights are not there is inspected and timed.
-  @Test(arguments: [
-    "mtcnn/det4.prototxt", "ultraface/RFB-320.prototxt",
-    "dogqiuqiu/yoloface50k-landmark106__caffemodel__landmark106.prototxt",
-  ])
+  @Test(
+    .shared("models/caffe"),
+    arguments: [
+      "mtcnn/det4.prototxt", "ultraface/RFB-320.prototxt",
+      "dogqiuqiu/yoloface50k-landmark106__caffemodel__landmark106.prototxt",
+    ])
   func textsAreInspectedAndTimed(_ network: String) throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let path = shared + "/models/caffe/" + network
     let inspected = try Command.run("inspect", path)
     #expect(inspected.code == 0, "\(inspected.errors)")
@@ -124,33 +133,11 @@ import Testing
     #expect(timed.code == 0, "\(timed.errors)")
   }
 
-  @Test(arguments: ["v2.prototxt", "single.caffemodel", "whole.caffemodel", "hdf5.caffemodel.h5"])
-  func damagedFiles(_ name: String) throws {
-    let original = try Data(contentsOf: URL(filePath: Self.fixtures + "/" + name))
-    try Command.withFolder { folder in
-      for seed in UInt64(1)...40 {
-        let path = folder + "/" + name
-        let output = folder + "/out.mlmodel"
-        try HostileFileTests.damaged(original, seed: seed).write(to: URL(filePath: path))
-        let others =
-          switch name {
-          case "whole.caffemodel": [path]
-          case "v2.prototxt": [path, Self.fixtures + "/single.caffemodel"]
-          default: [Self.fixtures + "/v2.prototxt", path]
-          }
-        let result = try Command.run(["convert"] + others + ["-o", output])
-        HostileFileTests.check(result, "\(name), seed \(seed)")
-        #expect(FileManager.default.fileExists(atPath: output) == (result.code == 0))
-        try? FileManager.default.removeItem(atPath: output)
-      }
-    }
-  }
-
   /// Converts, and compares: no element may be off by more than 1e-4 of its output's largest value.
   private static func compare(
     _ network: [String], input: String, expected: String
   ) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/net.mlmodel"
       let converted = try Command.run(["convert"] + network + ["-o", model])
       #expect(converted.code == 0, "\(converted.errors)")

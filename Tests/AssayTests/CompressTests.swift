@@ -1,6 +1,7 @@
 import ByteFormats
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 /// `assay compress` on the demonstration network: convolutions of 3·3·3·12 and 3·3·12·20 weights, the
@@ -32,7 +33,7 @@ import Testing
   }
 
   @Test func sizesAndAnswers() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let exact = try Self.answer(model)
@@ -67,7 +68,7 @@ import Testing
   }
 
   @Test func oneNameForKMeans() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let files = try ["kmeans", "kmeans_lut"].map { mode in
@@ -80,7 +81,7 @@ import Testing
   }
 
   @Test func givenTable() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let table = folder + "/table.json"
@@ -99,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [0.001, 0.02, 0.1]) func largestErrorThatIsAllowed(_ bound: Double) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let path = folder + "/c.mlmodel"
@@ -121,7 +122,7 @@ import Testing
   }
 
   @Test func sizeAndAgreement() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let path = folder + "/c.mlmodel"
@@ -144,7 +145,7 @@ import Testing
   /// With given inputs the mean of the outputs stays: for one picture and layers without an activation
   /// between the output itself, here nearly so.
   @Test(arguments: ["linear", "kmeans_lut"]) func biasesFollowTheInputs(_ mode: String) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let exact = try Self.answer(model)
@@ -159,7 +160,7 @@ import Testing
 
   /// Each item of a batch has a best class of its own.
   @Test func agreementOfABatch() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       let converted = try Command.run(
         "convert", DemonstrationTests.fixture + "/cifar10_resnet.h5", "-o", model)
@@ -182,7 +183,7 @@ import Testing
 
   @Test(arguments: [["--layer", "conv9*"], ["--skip-layer", "x"], ["--type", "gru"]])
   func layersThatAreNotThere(_ options: [String]) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let result = try Command.run(

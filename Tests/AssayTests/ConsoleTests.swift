@@ -1,25 +1,18 @@
 import CoreMLModel
 import CustomLayers
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Assay
 
 /// What a person sees in a terminal.
 @Suite struct ConsoleTests {
-  private static let network = "'\(Command.packageRoot)/Fixtures/caffe/v2.prototxt'"
+  private static let network = "'\(packageRoot)/Fixtures/caffe/v2.prototxt'"
 
   private func shell(_ script: String) throws -> (code: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", script, Command.binary]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    let result = try Program("/bin/sh").run(["-c", script, Command.binary])
+    return (result.code, result.output + result.errors)
   }
 
   #if os(Linux)
@@ -45,7 +38,7 @@ import Testing
     ("caffe/v2.prototxt", 297),
   ])
   func architecturesWithoutWeights(_ name: String, _ count: Int) throws {
-    let path = "\(Command.packageRoot)/Fixtures/\(name)"
+    let path = "\(packageRoot)/Fixtures/\(name)"
     let inspected = try Command.run("inspect", path, "--json")
     #expect(inspected.output.contains("\"parameters\": \(count), \"train"), "\(inspected.errors)")
     // What is not there cannot be written.

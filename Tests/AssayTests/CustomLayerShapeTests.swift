@@ -4,6 +4,7 @@ import CustomLayers
 import Foundation
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Assay
@@ -13,20 +14,20 @@ import Testing
   private func convert(
     _ type: String, _ rule: String, _ registry: CustomLayerRegistry = CustomLayerRegistry()
   ) throws -> ConversionResult {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "net.prototxt").path
-    try """
-    name: "n"
-    input: "data" input_shape { dim: 1 dim: 3 dim: 4 dim: 6 }
-    layer { name: "x" type: "\(type)" bottom: "data" top: "y" }
-    layer { name: "r" type: "ReLU" bottom: "y" top: "z" }
-    """.write(toFile: path, atomically: true, encoding: .utf8)
+    let text = """
+      name: "n"
+      input: "data" input_shape { dim: 1 dim: 3 dim: 4 dim: 6 }
+      layer { name: "x" type: "\(type)" bottom: "data" top: "y" }
+      layer { name: "r" type: "ReLU" bottom: "y" top: "z" }
+      """
     var options = ConversionOptions()
     options.customLayers = try CustomLayerRules(
       JSONValue(parsing: Array(rule.utf8)), folder: ".")
-    return try ModelSource(contentsOf: path).convert(options, customLayers: registry)
+    return try withTemporaryFolder { folder in
+      let path = folder + "/net.prototxt"
+      try writeFile(Array(text.utf8), to: path)
+      return try ModelSource(contentsOf: path).convert(options, customLayers: registry)
+    }
   }
 
   private func shape(_ result: ConversionResult) -> [Int]? {

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Every network of `Fixtures/darknet/layers` predicts what Darknet's formulas give in double
 /// precision; `Fixtures/darknet/make.py` wrote them.
 @Suite struct DarknetLayerTests {
-  private static let folder = Command.packageRoot + "/Fixtures/darknet"
+  private static let folder = packageRoot + "/Fixtures/darknet"
 
   /// A part of the networks, so that the parts run side by side.
   @Test(arguments: 0..<4)
@@ -12,7 +13,7 @@ import Testing
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder + "/layers")
       .filter { $0.hasSuffix(".cfg") }.sorted().map { String($0.dropLast(4)) }
     #expect(names.count > 120)
-    try Command.withFolder { scratch in
+    try withTemporaryFolder { scratch in
       for (index, name) in names.enumerated() where index % 4 == part {
         let path = "\(Self.folder)/layers/\(name)"
         let model = "\(scratch)/\(name).mlmodel"
@@ -50,7 +51,7 @@ import Testing
     #expect(features.compactMap { $0["name"] as? String } == outputs)
     let timed = try Command.run("bench", path, "--runs", "1", "--warmup", "0", "--quiet")
     #expect(timed.code == 0, "\(timed.errors)")
-    try Command.withFolder { scratch in
+    try withTemporaryFolder { scratch in
       let weights = scratch + "/w.weights"
       try Data([0, 0, 0, 0, minor, 0, 0, 0]).write(to: URL(filePath: weights))
       let file = try FileHandle(forUpdating: URL(filePath: weights))
@@ -66,7 +67,7 @@ import Testing
 
   /// What `run --detect` will need, and the picture's own preprocessing.
   @Test func picturesAndMetadata() throws {
-    try Command.withFolder { scratch in
+    try withTemporaryFolder { scratch in
       let path = Self.folder + "/layers/yolo"
       let model = scratch + "/m.mlmodel"
       let converted = try Command.run(
@@ -90,7 +91,7 @@ import Testing
   }
 
   @Test func networkWithoutItsWeights() throws {
-    try Command.withFolder { scratch in
+    try withTemporaryFolder { scratch in
       let result = try Command.run(
         "convert", Self.folder + "/yolov3-tiny.cfg", "-o", scratch + "/m.mlmodel")
       #expect(result.code == 2)
@@ -104,7 +105,7 @@ import Testing
 
   /// Another size than the file's.
   @Test func inputShape() throws {
-    try Command.withFolder { scratch in
+    try withTemporaryFolder { scratch in
       let path = Self.folder + "/layers/yolo"
       let model = scratch + "/m.mlmodel"
       let converted = try Command.run(

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The command line on the demonstration network, whose answer Keras gave (`Fixtures/demo`).
 @Suite struct DemonstrationTests {
-  static let fixture = Command.packageRoot + "/Fixtures/demo"
+  static let fixture = packageRoot + "/Fixtures/demo"
   static let picture = fixture + "/picture.png"
   static let expected = fixture + "/expected.npz"
   static let options = [
@@ -24,7 +25,7 @@ import Testing
   }
 
   @Test func answersAsKerasDid() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try Self.converted(to: model)
       let diff = try Command.run("diff", model, Self.picture, "--expected", Self.expected)
@@ -33,7 +34,7 @@ import Testing
   }
 
   @Test func aDifferenceIsExitCodeOne() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try Self.converted(to: model, "--image-scale", "1/120")
       let diff = try Command.run(
@@ -50,7 +51,7 @@ import Testing
   }
 
   @Test func theSameFileTwice() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       try Self.converted(to: folder + "/a.mlmodel")
       try Self.converted(to: folder + "/b.mlmodel")
       #expect(
@@ -60,7 +61,7 @@ import Testing
   }
 
   @Test func theSameBitsOnAnyNumberOfThreads() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try Self.converted(to: model)
       for kernels in ["baseline", "avx2", "avx512"] {
@@ -86,7 +87,7 @@ import Testing
   }
 
   @Test func classesHaveNames() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       let converted = try Self.convert(to: model, "--class-labels", Self.fixture + "/labels.txt")
       #expect(converted.code == 0, "\(converted.errors)")
@@ -100,10 +101,10 @@ import Testing
   }
 
   @Test func aPictureOfAnotherSizeNamesBothSizes() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try Self.converted(to: model, "--input-shape", "image=1,64,64,3")
-      let other = Command.packageRoot + "/Fixtures/images"
+      let other = packageRoot + "/Fixtures/images"
       let name = try #require(
         try FileManager.default.contentsOfDirectory(atPath: other).sorted()
           .first { $0.hasSuffix(".png") && $0.contains("rgb") })
@@ -138,7 +139,7 @@ import Testing
   }
 
   @Test func aFailedConversionLeavesTheOutputAlone() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try Data("precious".utf8).write(to: URL(filePath: model))
       let result = try Command.run("convert", Self.fixture + "/swish.h5", "-o", model)

@@ -1,6 +1,7 @@
 import Foundation
 import Imaging
 import TensorCore
+import TestSupport
 import Testing
 
 /// `run --detect` on a network that finds what is red: the grid of 2 × 2 places is the largest red of
@@ -44,7 +45,7 @@ import Testing
 
   /// The converted network, and a picture of 16 × 32 whose right upper quarter is red.
   private func withModel(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       try Data(Self.configuration.utf8).write(to: URL(filePath: folder + "/red.cfg"))
       try Self.weights.write(to: URL(filePath: folder + "/red.weights"))
       let model = folder + "/red.mlmodel"

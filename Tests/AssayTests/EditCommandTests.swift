@@ -3,6 +3,7 @@ import CoreMLModel
 import Files
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Assay
@@ -10,7 +11,7 @@ import Testing
 /// `assay edit`, `assay diff A.mlmodel B.mlmodel` and files of weights on the demonstration network.
 @Suite struct EditCommandTests {
   private func withModel(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       try body(folder, model)

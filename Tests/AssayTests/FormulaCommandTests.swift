@@ -1,8 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `convert --lambda auto` through the command line.
 @Suite struct FormulaCommandTests {
+  private let seed = Fixtures("seed").folder
+
   private func expectNoCustomLayer(_ model: String) throws {
     let inspection = try Command.run("inspect", model)
     #expect(inspection.code == 0, "\(inspection.errors)")
@@ -11,43 +14,42 @@ import Testing
 
   @Test(arguments: ["swish_lambda", "swish_beta", "swish_learnable"])
   func swishNetworksNeedNoRules(_ name: String) throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/model.mlmodel"
       let result = try Command.run(
-        "convert", "\(shared)/seed/\(name).h5", "--lambda", "auto", "-o", model, "--input-name",
+        "convert", "\(seed)/\(name).h5", "--lambda", "auto", "-o", model, "--input-name",
         "image", "--output-name", "output", "--image-input", "image")
       #expect(result.code == 0, "\(result.errors)")
       #expect(result.errors.contains("is taken to be the formula") == (name != "swish_lambda"))
       try expectNoCustomLayer(model)
       for (picture, expected) in [("floortje", "expected"), ("noise", "noise")] {
         let difference = try Command.run(
-          "diff", model, "\(shared)/seed/\(picture).png", "--expected",
-          "\(shared)/seed/\(name).\(expected).npz")
+          "diff", model, "\(seed)/\(picture).png", "--expected",
+          "\(seed)/\(name).\(expected).npz")
         #expect(difference.code == 0, "\(difference.output)\(difference.errors)")
       }
     }
   }
 
   @Test func styleTransferNeedsNoRules() throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/model.mlmodel"
       let result = try Command.run(
-        "convert", shared + "/seed/style.h5", "--lambda", "auto", "-o", model, "--input-name",
+        "convert", packageRoot + "/Fixtures/demo/style.h5", "--lambda", "auto", "-o", model,
+        "--input-name",
         "image", "--output-name", "output", "--image-input", "image", "--image-output", "output")
       #expect(result.code == 0, "\(result.errors)")
       try expectNoCustomLayer(model)
       let difference = try Command.run(
-        "diff", model, shared + "/seed/style_input.png", "--expected",
-        shared + "/seed/style.expected.npz")
+        "diff", model, seed + "/style_input.png", "--expected",
+        seed + "/style.expected.npz")
       #expect(difference.code == 0, "\(difference.output)\(difference.errors)")
     }
   }
 
   /// The network of the demonstration, whose Lambda Python 3.11 wrote.
   @Test func thePlanShowsTheFormula() throws {
-    let network = Command.packageRoot + "/Fixtures/demo/swish.h5"
+    let network = packageRoot + "/Fixtures/demo/swish.h5"
     let plan = try Command.run("convert", network, "--lambda", "auto", "--dry-run")
     #expect(plan.code == 0, "\(plan.errors)")
     #expect(plan.output.contains("Lambda, sigmoid(x) * x"), "\(plan.output)")
@@ -61,7 +63,7 @@ import Testing
   }
 
   @Test func theDemonstrationAnswersAsKerasDid() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       // The options without the rules at their end.
       let result = try Command.run(
@@ -76,7 +78,7 @@ import Testing
   }
 
   @Test func theCustomFormAnswersTheSame() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       let rules = folder + "/rules.json"
       let text = #"[{"class": "Lambda", "expression": "x * sigmoid(x)", "as": "custom"}]"#
@@ -94,16 +96,18 @@ import Testing
   }
 
   /// Lambdas of the converter's corpus, with what Keras answered.
-  @Test(arguments: [
-    "extra.custom_lambda_function__", "extra.custom_lambda_function_noflag__",
-    "extra.custom_not_allowed__",
-  ])
+  @Test(
+    .shared("corpus/keras"),
+    arguments: [
+      "extra.custom_lambda_function__", "extra.custom_lambda_function_noflag__",
+      "extra.custom_not_allowed__",
+    ])
   func corpusLambdasAnswerAsKerasDid(_ prefix: String) throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let corpus = shared + "/corpus/keras"
     let names = try FileManager.default.contentsOfDirectory(atPath: corpus)
     let name = try #require(names.sorted().first { $0.hasPrefix(prefix) })
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       let result = try Command.run(
         "convert", "\(corpus)/\(name)/model.h5", "--lambda", "auto", "-o", model)
@@ -117,12 +121,14 @@ import Testing
   }
 
   /// Lambdas of people's models, of Python 2.7 and 3.
-  @Test(arguments: [
-    ("dl4j/modelimport/keras/examples/lambda/sequential_lambda.h5", ["x ** 2", "3 * x"]),
-    ("selfdriving/naokishibuya_model.h5", ["x / 127.5 - 1"]),
-  ])
+  @Test(
+    .shared("models/keras"),
+    arguments: [
+      ("dl4j/modelimport/keras/examples/lambda/sequential_lambda.h5", ["x ** 2", "3 * x"]),
+      ("selfdriving/naokishibuya_model.h5", ["x / 127.5 - 1"]),
+    ])
   func modelsLambdasAreRead(_ path: String, _ formulas: [String]) throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let plan = try Command.run(
       "convert", "\(shared)/models/keras/\(path)", "--lambda", "auto", "--dry-run")
     #expect(plan.code == 0, "\(plan.errors)")

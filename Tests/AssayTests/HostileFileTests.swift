@@ -1,82 +1,100 @@
-import Foundation
+import TensorCore
+import TestSupport
 import Testing
 
 /// Damaged files through the whole program: never a signal, never an output, always an error line.
 @Suite struct HostileFileTests {
-  /// Deterministic damage: bytes replaced, a piece cut out, or the end cut off.
-  static func damaged(_ original: Data, seed: UInt64) -> Data {
-    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-    func next(_ bound: Int) -> Int {
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return Int(state % UInt64(max(1, bound)))
+  /// Runs the program on damaged copies of a file, which stand at `path`. Where it fails, `output` is
+  /// not there.
+  static func check(
+    _ original: [UInt8], at path: String, times: Int, output: String? = nil,
+    _ run: (_ seed: Int) throws -> Command.Result
+  ) throws {
+    for seed in 1...times {
+      var random = SplitMix64(seed: UInt64(seed))
+      try writeFile(original.damaged(&random), to: path)
+      let result = try run(seed)
+      let what = "\(path), seed \(seed)"
+      #expect(result.exited, "\(what): ended by signal \(result.code)")
+      #expect([0, 1, 2, 75].contains(result.code), "\(what): \(result.code) \(result.errors)")
+      if result.code >= 2 {
+        #expect(result.errors.contains("error: "), "\(what)")
+        #expect(result.errors.split(separator: "\n").count <= 12, "\(what): \(result.errors)")
+      }
+      guard let output else { continue }
+      #expect(fileExists(output) == (result.code == 0), "\(what)")
+      removeFile(output)
     }
-    var data = [UInt8](original)
-    switch seed % 4 {
-    case 0: data = Array(data.prefix(next(data.count)))
-    case 1:
-      let start = next(data.count)
-      data.removeSubrange(start..<min(data.count, start + 1 + next(64)))
-    default: for _ in 0...next(8) { data[next(data.count)] = UInt8(next(256)) }
-    }
-    return Data(data)
   }
 
-  static func check(_ result: Command.Result, _ what: String) {
-    #expect(result.exited, "\(what): ended by signal \(result.code)")
-    #expect([0, 1, 2, 75].contains(result.code), "\(what): \(result.code) \(result.errors)")
-    if result.code >= 2 {
-      #expect(result.errors.contains("error: "), "\(what)")
-      #expect(result.errors.split(separator: "\n").count <= 12, "\(what): \(result.errors)")
-    }
-  }
+  private let fixtures = Fixtures("demo")
 
   @Test func damagedKerasFiles() throws {
-    let original = try Data(contentsOf: URL(filePath: DemonstrationTests.fixture + "/swish.h5"))
-    try Command.withFolder { folder in
-      for seed in UInt64(1)...60 {
-        let path = folder + "/damaged.h5"
-        let output = folder + "/out.mlmodel"
-        try Self.damaged(original, seed: seed).write(to: URL(filePath: path))
-        let result = try Command.run(["convert", path, "-o", output] + DemonstrationTests.options)
-        Self.check(result, "seed \(seed)")
-        #expect(FileManager.default.fileExists(atPath: output) == (result.code == 0))
-        try? FileManager.default.removeItem(atPath: output)
+    try withTemporaryFolder { folder in
+      let path = folder + "/damaged.h5"
+      let output = folder + "/out.mlmodel"
+      try Self.check(fixtures.bytes("swish.h5"), at: path, times: 60, output: output) { _ in
+        try Command.run(["convert", path, "-o", output] + DemonstrationTests.options)
       }
     }
   }
 
   @Test func damagedModels() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
-      let original = try Data(contentsOf: URL(filePath: model))
-      for seed in UInt64(1)...120 {
-        let path = folder + "/damaged.mlmodel"
-        try Self.damaged(original, seed: seed).write(to: URL(filePath: path))
-        Self.check(try Command.run("run", path, DemonstrationTests.picture), "run, seed \(seed)")
-        if seed % 4 == 0 { Self.check(try Command.run("inspect", path), "inspect, seed \(seed)") }
+      let path = folder + "/damaged.mlmodel"
+      try Self.check(fileBytes(model), at: path, times: 120) { _ in
+        try Command.run("run", path, DemonstrationTests.picture)
+      }
+      try Self.check(fileBytes(model), at: path, times: 30) { _ in
+        try Command.run("inspect", path)
       }
     }
   }
 
   @Test func damagedPicturesAndArrays() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
-      for name in ["picture.png", "expected.npz"] {
-        let original = try Data(
-          contentsOf: URL(filePath: DemonstrationTests.fixture + "/" + name))
-        for seed in UInt64(1)...60 {
-          let path = folder + "/damaged"
-          try Self.damaged(original, seed: seed).write(to: URL(filePath: path))
-          let result =
-            name == "picture.png"
-            ? try Command.run("run", model, path)
-            : try Command.run("diff", model, DemonstrationTests.picture, "--expected", path)
-          Self.check(result, "\(name), seed \(seed)")
+      try Self.check(fixtures.bytes("picture.png"), at: folder + "/damaged.png", times: 60) { _ in
+        try Command.run("run", model, folder + "/damaged.png")
+      }
+      try Self.check(fixtures.bytes("expected.npz"), at: folder + "/damaged.npz", times: 60) { _ in
+        try Command.run(
+          "diff", model, DemonstrationTests.picture, "--expected", folder + "/damaged.npz")
+      }
+    }
+  }
+
+  @Test func damagedDarknetFiles() throws {
+    let fixtures = Fixtures("darknet/layers")
+    try withTemporaryFolder { folder in
+      let output = folder + "/m.mlmodel"
+      for name in ["yolo.cfg", "yolo.weights"] {
+        let damaged = "\(folder)/\(name)"
+        let paths = ["yolo.cfg", "yolo.weights"].map { $0 == name ? damaged : fixtures.path($0) }
+        try Self.check(fixtures.bytes(name), at: damaged, times: 30, output: output) { _ in
+          try Command.run(["convert"] + paths + ["-o", output])
         }
+      }
+    }
+  }
+
+  @Test(arguments: ["v2.prototxt", "single.caffemodel", "whole.caffemodel", "hdf5.caffemodel.h5"])
+  func damagedCaffeFiles(_ name: String) throws {
+    let fixtures = Fixtures("caffe")
+    try withTemporaryFolder { folder in
+      let output = folder + "/out.mlmodel"
+      let path = folder + "/" + name
+      let paths =
+        switch name {
+        case "whole.caffemodel": [path]
+        case "v2.prototxt": [path, fixtures.path("single.caffemodel")]
+        default: [fixtures.path("v2.prototxt"), path]
+        }
+      try Self.check(fixtures.bytes(name), at: path, times: 40, output: output) { _ in
+        try Command.run(["convert"] + paths + ["-o", output])
       }
     }
   }

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Every network of `Fixtures/keras/layers` predicts what the version of Keras that made it predicted.
 @Suite struct KerasLayerTests {
-  private static let folder = Command.packageRoot + "/Fixtures/keras/layers"
+  private static let folder = packageRoot + "/Fixtures/keras/layers"
 
   /// A part of the networks, so that the parts run side by side.
   @Test(arguments: ["tf2", "k3"], 0..<4)
@@ -12,7 +13,7 @@ import Testing
       atPath: "\(Self.folder)/\(framework)"
     ).filter { $0.hasSuffix(".expected.npz") }.sorted().map { String($0.dropLast(13)) }
     #expect(names.count > 100)
-    try Command.withFolder { scratch in
+    try withTemporaryFolder { scratch in
       for (index, name) in names.enumerated() where index % 4 == part {
         let path = "\(Self.folder)/\(framework)/\(name)"
         let source = ["h5", "keras"].map { "\(path).\($0)" }.first {

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Networks that today's Keras and tf_keras saved, and what they themselves predict
 /// (`Fixtures/networks`).
 @Suite struct KerasNetworkTests {
-  private static let folder = Command.packageRoot + "/Fixtures/networks"
+  private static let folder = packageRoot + "/Fixtures/networks"
 
   /// Every file with a network, and the file with its weights where that is another one.
   static let models: [[String]] = {
@@ -29,7 +30,7 @@ import Testing
   @Test(arguments: models)
   func answersAsKerasDid(_ files: [String]) throws {
     let stem = Self.folder + "/" + files[0].prefix { $0 != "." }
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       let conversion = try Command.run(
         ["convert"] + files.map { Self.folder + "/" + $0 } + ["-o", model])

@@ -1,12 +1,13 @@
 import Assay
 import Foundation
+import TestSupport
 import Testing
 
 /// The code of `docs/library.md`, with no import beside `Assay`, and that the page holds no other.
 @Suite struct LibraryTests {
   @Test func convertLoadPredictCompare() throws {
-    try Command.withFolder { folder in
-      let fixtures = Command.packageRoot + "/Fixtures/networks/keras3-sequential"
+    try withTemporaryFolder { folder in
+      let fixtures = packageRoot + "/Fixtures/networks/keras3-sequential"
       for (from, to) in [
         (".h5", "network.h5"), (".inputs.npz", "inputs.npz"), (".expected.npz", "expected.npz"),
       ] {
@@ -39,14 +40,14 @@ import Testing
     options.preprocessing.greenBias = PerFeature(-1)
     options.preprocessing.blueBias = PerFeature(-1)
     let source = try ModelSource(
-      contentsOf: Command.packageRoot + "/Fixtures/builder/inception.h5")
+      contentsOf: packageRoot + "/Fixtures/builder/inception.h5")
     // Sixteen channels are no picture.
     #expect(throws: ModelError.self) { try source.convert(options) }
 
     var settings = Predictor.Options()
     settings.engine.customLayers.register(Swish.self)
     settings.engine.threads = 2
-    let picture = try Image.read(Command.packageRoot + "/Fixtures/demo/picture.png")
+    let picture = try Image.read(packageRoot + "/Fixtures/demo/picture.png")
     #expect(picture.channelCount == 3)
   }
 
@@ -55,7 +56,7 @@ import Testing
       text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
     let page = try String(
-      contentsOfFile: Command.packageRoot + "/docs/library.md", encoding: .utf8)
+      contentsOfFile: packageRoot + "/docs/library.md", encoding: .utf8)
     let source = lines(try String(contentsOfFile: #filePath, encoding: .utf8))
     let blocks = page.components(separatedBy: "```swift\n").dropFirst()
       .compactMap { $0.components(separatedBy: "```").first }

@@ -1,5 +1,6 @@
 import CoreMLModel
 import Foundation
+import TestSupport
 import Testing
 
 /// Numbers that are NaN or infinite: in weights, in results, in JSON.
@@ -30,7 +31,7 @@ import Testing
   /// The file's, the layer's and the field's name, and how many: for the source and for what was made
   /// of it. Neither is refused: Keras predicts with such weights, too.
   @Test func weightsAreReported() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let source = try Self.patched([.nan, .infinity], in: folder)
       let model = folder + "/m.mlmodel"
       let text = "layer 'dense' (innerProduct): bias: 2 of 3 values are NaN or infinite\n"
@@ -47,7 +48,7 @@ import Testing
   }
 
   @Test func finiteWeightsAreNot() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let converted = try DemonstrationTests.convert(to: folder + "/m.mlmodel")
       #expect(converted.code == 0 && converted.errors.isEmpty, "\(converted.errors)")
     }
@@ -63,7 +64,7 @@ import Testing
   }
 
   @Test func predictionsAreJSON() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let source = try Self.patched([.infinity], in: folder)
       let model = folder + "/m.mlmodel"
       try Command.run(["convert", source, "-o", model] + DemonstrationTests.options)
@@ -87,7 +88,7 @@ import Testing
   }
 
   @Test func differencesAreJSON() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       for (name, text) in [("a", "[1, NaN, -Infinity]"), ("b", "[1, 2, \"-Infinity\"]")] {
         try text.write(toFile: "\(folder)/\(name).json", atomically: true, encoding: .utf8)
       }
@@ -101,7 +102,7 @@ import Testing
   }
 
   @Test func compressionIsJSON() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let source = try Self.patched([.nan], in: folder)
       let model = folder + "/m.mlmodel"
       try Command.run(["convert", source, "-o", model] + DemonstrationTests.options)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The networks and photographs of `make demo`.
@@ -25,7 +26,7 @@ import Testing
   }
 
   @Test func findsWhatIsThere() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/yolo.mlmodel"
       try convert(
         ["mobilenet_yolo.prototxt", "mobilenet_yolo.caffemodel"], to: model,
@@ -53,7 +54,7 @@ import Testing
   }
 
   @Test func theEagleIsABird() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/resnet.mlmodel"
       try convert(
         ["cifar10_resnet.h5"], to: model,
@@ -70,9 +71,11 @@ import Testing
 
   /// Offsets and scores of two networks of others, with prior boxes by their description; the face is
   /// on Pillow's portrait of Grace Hopper, 128 × 128, edges read off the picture.
-  @Test(arguments: ["ultraface/slim-320", "face_mask_detection/face_mask_detection"])
+  @Test(
+    .shared("models/caffe", "models/images"),
+    arguments: ["ultraface/slim-320", "face_mask_detection/face_mask_detection"])
   func findsAFace(_ name: String) throws {
-    guard let shared = Command.requireShared() else { return }
+    let shared = Shared.folder
     let networks: [String: (input: String, options: [String])] = [
       "ultraface/slim-320": (
         "input",
@@ -96,7 +99,7 @@ import Testing
       ),
     ]
     let network = try #require(networks[name])
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let files = [".prototxt", ".caffemodel"].map { "\(shared)/models/caffe/\(name)\($0)" }
       let converted = try Command.run(
         ["convert"] + files + [

@@ -1,6 +1,7 @@
 import CoreMLModel
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Assay
@@ -8,39 +9,37 @@ import Testing
 @Suite struct ReadAheadTests {
   /// Every source's values come in their order, and an unreadable one fails in its place only.
   @Test func orderAndErrors() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "assay-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let names = (0..<20).map { String(format: "%02d.csv", $0) }
-    for (index, name) in names.enumerated() {
-      let text = index == 7 ? "not a number" : "\(index),\(index * index)\n"
-      try text.write(
-        to: folder.appendingPathComponent(name), atomically: true, encoding: .utf8)
-    }
-    var model = Model()
-    var description = ModelDescription()
-    description.input = [FeatureDescription(name: "x", kind: .multiArray(ArrayFeatureType()))]
-    model.description = description
-    let list = try InputList([folder.path], for: model)
-    #expect(list.count == 20)
-    for depth in [1, 3] {
-      let values = ReadAhead(list, for: model, depth: depth)
+    try withTemporaryFolder { folder in
+      let names = (0..<20).map { String(format: "%02d.csv", $0) }
       for (index, name) in names.enumerated() {
-        let item = try #require(values.next())
-        #expect(item.source.name == folder.path + "/" + name)
-        if index == 7 {
-          #expect(throws: ModelError.self) { try item.values.get() }
-          continue
-        }
-        guard case .array(let tensor) = try #require(try item.values.get()["x"]) else {
-          Issue.record("\(name) is no array")
-          continue
-        }
-        #expect(tensor.elements == [Float(index), Float(index * index)])
+        let text = index == 7 ? "not a number" : "\(index),\(index * index)\n"
+        try text.write(
+          toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
       }
-      #expect(values.next() == nil)
-      #expect(values.next() == nil)
+      var model = Model()
+      var description = ModelDescription()
+      description.input = [FeatureDescription(name: "x", kind: .multiArray(ArrayFeatureType()))]
+      model.description = description
+      let list = try InputList([folder], for: model)
+      #expect(list.count == 20)
+      for depth in [1, 3] {
+        let values = ReadAhead(list, for: model, depth: depth)
+        for (index, name) in names.enumerated() {
+          let item = try #require(values.next())
+          #expect(item.source.name == "\(folder)/\(name)")
+          if index == 7 {
+            #expect(throws: ModelError.self) { try item.values.get() }
+            continue
+          }
+          guard case .array(let tensor) = try #require(try item.values.get()["x"]) else {
+            Issue.record("\(name) is no array")
+            continue
+          }
+          #expect(tensor.elements == [Float(index), Float(index * index)])
+        }
+        #expect(values.next() == nil)
+        #expect(values.next() == nil)
+      }
     }
   }
 }

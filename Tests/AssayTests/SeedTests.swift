@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The networks that it all began with, through the command line.
@@ -8,6 +9,9 @@ import Testing
     2.24579312e-02, 6.99496120e-02, 7.55519234e-03, 1.38940173e-03, 5.51432837e-03,
     8.00364137e-01, 1.42883752e-02, 3.57461395e-04, 5.40433871e-03, 7.27192238e-02,
   ]
+
+  /// The files, copied from `../shared/seed`.
+  private static let seed = Fixtures("seed").folder
 
   static let swishRules = """
     [{ "class": "Lambda", "function": "swish", "className": "Swish",
@@ -41,11 +45,10 @@ import Testing
   }
 
   @Test func publishedNumbers() throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = try Self.convert(
-        [shared + "/seed/swish_lambda.h5"], rules: Self.swishRules, to: folder)
-      let result = try Command.run("run", model, shared + "/seed/floortje.png", "--json")
+        [Self.seed + "/swish_lambda.h5"], rules: Self.swishRules, to: folder)
+      let result = try Command.run("run", model, Self.seed + "/floortje.png", "--json")
       #expect(result.code == 0, "\(result.errors)")
       let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
       let outputs = try #require((object as? [String: Any])?["outputs"] as? [String: [Double]])
@@ -59,60 +62,67 @@ import Testing
 
   @Test(arguments: ["swish_lambda", "swish_beta", "swish_learnable"])
   func swish(_ name: String) throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = try Self.convert(
-        ["\(shared)/seed/\(name).h5"], rules: Self.swishRules, to: folder)
+        ["\(Self.seed)/\(name).h5"], rules: Self.swishRules, to: folder)
       for (picture, expected) in [("floortje", "expected"), ("noise", "noise")] {
         let result = try Command.run(
-          "diff", model, "\(shared)/seed/\(picture).png", "--expected",
-          "\(shared)/seed/\(name).\(expected).npz")
+          "diff", model, "\(Self.seed)/\(picture).png", "--expected",
+          "\(Self.seed)/\(name).\(expected).npz")
         #expect(result.code == 0, "\(result.output)\(result.errors)")
       }
     }
   }
 
   @Test func originalSwishFile() throws {
-    guard let shared = Command.requireShared() else { return }
     for (picture, expected) in [("floortje", "expected"), ("noise", "noise")] {
       let result = try Command.run(
-        "diff", "\(shared)/seed/NeuralMcNeuralNet.mlmodel", "\(shared)/seed/\(picture).png",
-        "--expected", "\(shared)/seed/NeuralMcNeuralNet.\(expected).npz")
+        "diff", "\(Self.seed)/NeuralMcNeuralNet.mlmodel", "\(Self.seed)/\(picture).png",
+        "--expected", "\(Self.seed)/NeuralMcNeuralNet.\(expected).npz")
       #expect(result.code == 0, "\(result.output)\(result.errors)")
     }
   }
 
-  @Test(arguments: ["whole", "architecture and weights", "original"])
-  func style(_ source: String) throws {
-    guard let shared = Command.requireShared() else { return }
-    let seed = shared + "/seed"
-    try Command.withFolder { folder in
-      let image = ["--image-input", "image", "--image-output", "output"]
-      let model: String
-      switch source {
-      case "whole":
-        model = try Self.convert(
-          [seed + "/style.h5"], rules: Self.styleRules, to: folder, image: image)
-      case "original": model = seed + "/FastStyleTransferVanGoghStarryNight.mlmodel"
-      default:
-        model = try Self.convert(
-          [seed + "/style_architecture.json", seed + "/van-gogh-starry-night_style.h5"],
-          rules: Self.styleRules, to: folder, image: image)
-      }
-      let result = try Command.run(
-        "diff", model, seed + "/style_input.png", "--expected", seed + "/style.expected.npz",
-        "--atol", "0.05", "--rtol", "0")
-      #expect(result.code == 0, "\(result.output)\(result.errors)")
+  @Test func style() throws {
+    try withTemporaryFolder { folder in
+      try Self.compareStyle(
+        Self.convertStyle([packageRoot + "/Fixtures/demo/style.h5"], to: folder))
     }
+  }
+
+  /// The architecture and the weights in two files, and the model that its author published.
+  @Test(.shared("seed"), arguments: ["architecture and weights", "original"])
+  func styleOfOtherFiles(_ source: String) throws {
+    let seed = Shared.path("seed")
+    try withTemporaryFolder { folder in
+      try Self.compareStyle(
+        source == "original"
+          ? seed + "/FastStyleTransferVanGoghStarryNight.mlmodel"
+          : Self.convertStyle(
+            [seed + "/style_architecture.json", seed + "/van-gogh-starry-night_style.h5"],
+            to: folder))
+    }
+  }
+
+  private static func convertStyle(_ files: [String], to folder: String) throws -> String {
+    try convert(
+      files, rules: styleRules, to: folder,
+      image: ["--image-input", "image", "--image-output", "output"])
+  }
+
+  private static func compareStyle(_ model: String) throws {
+    let result = try Command.run(
+      "diff", model, seed + "/style_input.png", "--expected", seed + "/style.expected.npz",
+      "--atol", "0.05", "--rtol", "0")
+    #expect(result.code == 0, "\(result.output)\(result.errors)")
   }
 
   @Test func missingImplementationIsNamedBeforeAnythingRuns() throws {
-    guard let shared = Command.requireShared() else { return }
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = try Self.convert(
-        [shared + "/seed/swish_lambda.h5"],
+        [Self.seed + "/swish_lambda.h5"],
         rules: #"[{ "class": "Lambda", "className": "Unheard" }]"#, to: folder)
-      let result = try Command.run("run", model, shared + "/seed/floortje.png")
+      let result = try Command.run("run", model, Self.seed + "/floortje.png")
       #expect(result.code == 2)
       #expect(result.errors.contains("implementation named 'Unheard'"))
       #expect(result.errors.contains("was not found"))
@@ -120,9 +130,8 @@ import Testing
   }
 
   @Test func traceShowsTheContract() throws {
-    guard let shared = Command.requireShared() else { return }
     let result = try Command.run(
-      "run", shared + "/seed/NeuralMcNeuralNet.mlmodel", shared + "/seed/floortje.png",
+      "run", Self.seed + "/NeuralMcNeuralNet.mlmodel", Self.seed + "/floortje.png",
       "--trace", "custom")
     #expect(result.code == 0)
     #expect(result.errors.contains("[[1, 1, 6, 256, 256]]"))

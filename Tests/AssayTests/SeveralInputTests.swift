@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `run` on folders, lists and parts of them.
@@ -8,7 +9,7 @@ import Testing
   /// A folder with the demonstration network and `in` with twelve pictures, the third and the ninth
   /// broken, in two sub-folders that have the same names.
   private func withPictures(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(
         to: model, "--class-labels", DemonstrationTests.fixture + "/labels.txt")
@@ -155,10 +156,10 @@ import Testing
 
   /// A recipe that the model records is what `--recipe` does; options on the command line come first.
   @Test func recordedRecipes() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let plain = folder + "/plain.mlmodel"
       try DemonstrationTests.converted(to: plain)
-      let photograph = Command.packageRoot + "/Fixtures/images/oriented_6.jpg"
+      let photograph = packageRoot + "/Fixtures/images/oriented_6.jpg"
       #expect(try Command.run("run", plain, photograph).code == 2)
       for recipe in [
         "keras-load-img", "caffe-classify", "caffe-classify-ten", "vision-center-crop",
@@ -195,10 +196,10 @@ import Testing
 
   /// The mean of ten answers is what Caffe's classify.py gives.
   @Test func tenCropsAreAveraged() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
-      let photograph = Command.packageRoot + "/Fixtures/images/oriented_1.jpg"
+      let photograph = packageRoot + "/Fixtures/images/oriented_1.jpg"
       let run = try Command.run(
         "run", model, photograph, "--json", "--recipe", "caffe-classify-ten", "--layer", "image")
       let outputs = try objects(run.output).first?["outputs"] as? [String: [Double]]

@@ -1,15 +1,16 @@
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import ByteFormats
 
 @Suite struct NumPyFileTests {
   @Test func readsWhatNumPyReads() throws {
-    let expected = try Fixtures.expected()
+    let expected = try fixtures.expected()
     #expect(expected.count == 33)
     for (file, arrays) in expected {
-      let set = try ArraySet.read(Fixtures.folder + file)
+      let set = try ArraySet.read(fixtures.path(file))
       #expect(set.arrays.map(\.name) == arrays.map(\.name), "\(file)")
       #expect(set.arrays.map(\.tensor.shape) == arrays.map(\.shape), "\(file)")
       for (array, expected) in zip(set.arrays, arrays) {
@@ -21,13 +22,13 @@ import Testing
 
   @Test func keepsTheFilesType() throws {
     for type in NumericType.allCases {
-      #expect(try ArraySet.read(Fixtures.folder + "\(type.rawValue).npy").arrays[0].type == type)
+      #expect(try ArraySet.read(fixtures.path("\(type.rawValue).npy")).arrays[0].type == type)
     }
   }
 
   @Test func writesWhatNumPyWrites() throws {
     for name in ["f4.npy", "u1.npy", "scalar.npy", "empty.npy", "long.npy", "extremes.npy"] {
-      let file = try Fixtures.bytes(name)
+      let file = try fixtures.bytes(name)
       var written: [UInt8] = []
       try ArraySet.parse(Bytes(file)).write(.npy) { written += $0 }
       #expect(written == file, "\(name)")
@@ -72,25 +73,25 @@ import Testing
     ]
     for (header, expected) in cases {
       #expect(
-        code { _ = try NumPyFile.parse(file(header, elements: [7])) } == expected, "\(header)")
+        errorCode { try NumPyFile.parse(file(header, elements: [7])) } == expected, "\(header)")
     }
   }
 
   @Test func survivesEveryTruncation() throws {
     for name in ["f4.npy", "fortran.npy", "version2.npy"] {
-      let bytes = try Fixtures.bytes(name)
+      let bytes = try fixtures.bytes(name)
       for length in bytes.indices {
         #expect(
-          code { _ = try ArraySet.parse(Bytes(Array(bytes[..<length]))) } == .malformed,
+          errorCode { try ArraySet.parse(Bytes(Array(bytes[..<length]))) } == .malformed,
           "\(name), \(length) bytes")
       }
-      #expect(code { _ = try NumPyFile.parse(Bytes(bytes + [0])) } == .malformed)
+      #expect(errorCode { try NumPyFile.parse(Bytes(bytes + [0])) } == .malformed)
     }
   }
 
   @Test func survivesMutations() throws {
     for name in ["f4.npy", "i2_big.npy", "fortran.npy", "version3.npy"] {
-      for bytes in mutations(of: try Fixtures.bytes(name), count: 1500, seed: 1) {
+      for bytes in damaged(try fixtures.bytes(name), count: 1500, seed: 1) {
         do { _ = try NumPyFile.parse(Bytes(bytes)) } catch is ModelError {}
       }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import ByteFormats
@@ -14,7 +15,7 @@ import Testing
   }
 
   @Test func numbersAreTheNearestFloats() throws {
-    var random = SplitMix64(state: 5)
+    var random = SplitMix64(seed: 5)
     var texts = [
       "0", "-0", "1", "16777217", "16777219", "33554435", "1e10", "1e-45", "7e-46",
       "1.17549435e-38",
@@ -73,7 +74,7 @@ import Testing
     for text in [
       "", "\n", "a,b\n", "1,2\n3\n", "1,x\n", "1,2,,3", "1 2,3", "1,\"2", "1,0x10", "1\0",
     ] {
-      #expect(code { _ = try parse(text) } == .malformed, "\(text)")
+      #expect(errorCode { try parse(text) } == .malformed, "\(text)")
     }
   }
 
@@ -109,9 +110,9 @@ import Testing
       "{\"a\": 1, \"a\": 2}", "{\"a\": {\"b\": 1}}", "[1] [2]", "{\"\\ud800\": 1}",
       "{\"\\x\": 1}", "{\"a\nb\": 1}", "{\"", "[", "{",
     ]
-    for text in texts { #expect(code { _ = try parse(text) } == .malformed, "\(text)") }
+    for text in texts { #expect(errorCode { try parse(text) } == .malformed, "\(text)") }
     let deep = String(repeating: "[", count: 100_000)
-    #expect(code { _ = try parse(deep) } == .limitExceeded)
+    #expect(errorCode { try parse(deep) } == .limitExceeded)
   }
 
   @Test func writesWhatItReads() throws {
@@ -148,19 +149,18 @@ import Testing
   }
 
   @Test func choosesTheFormatByExtension() throws {
-    let folder = NSTemporaryDirectory() + "/assay-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let array = NamedArray(Tensor(shape: [2, 2], [1, 2, 3, 4]))
-    for name in ["a.npy", "a.npz", "a.json", "a.CSV"] {
-      try ArraySet([array]).write(to: folder + "/" + name)
-      let back = try ArraySet.read(folder + "/" + name)
-      #expect(back.arrays.map(\.tensor) == [array.tensor], "\(name)")
+    try withTemporaryFolder { folder in
+      let array = NamedArray(Tensor(shape: [2, 2], [1, 2, 3, 4]))
+      for name in ["a.npy", "a.npz", "a.json", "a.CSV"] {
+        try ArraySet([array]).write(to: folder + "/" + name)
+        let back = try ArraySet.read(folder + "/" + name)
+        #expect(back.arrays.map(\.tensor) == [array.tensor], "\(name)")
+      }
+      let two = ArraySet([array, array])
+      #expect(errorCode { try two.write(to: folder + "/b.npy") } == .mismatch)
+      #expect(errorCode { try two.write(to: folder + "/b.txt") } == .usage)
+      #expect(errorCode { try ArraySet.read(folder + "/none.npy") } == .missingFile)
     }
-    let two = ArraySet([array, array])
-    #expect(code { try two.write(to: folder + "/b.npy") } == .mismatch)
-    #expect(code { try two.write(to: folder + "/b.txt") } == .usage)
-    #expect(code { _ = try ArraySet.read(folder + "/none.npy") } == .missingFile)
   }
 
   @Test func survivesTruncationsAndMutations() throws {
@@ -170,7 +170,7 @@ import Testing
       for length in bytes.indices {
         do { _ = try ArraySet.parse(Bytes(Array(bytes[..<length]))) } catch is ModelError {}
       }
-      for mutated in mutations(of: bytes, count: 5000, seed: UInt64(index)) {
+      for mutated in damaged(bytes, count: 5000, seed: UInt64(index)) {
         do { _ = try ArraySet.parse(Bytes(mutated)) } catch is ModelError {}
       }
     }

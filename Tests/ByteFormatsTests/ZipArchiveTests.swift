@@ -1,5 +1,6 @@
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import ByteFormats
@@ -23,14 +24,14 @@ import Testing
   }
 
   @Test func writesWhatPythonWrites() throws {
-    let file = try Fixtures.bytes("plain.npz")
+    let file = try fixtures.bytes("plain.npz")
     var written: [UInt8] = []
     try ArraySet.parse(Bytes(file)).write(.npz) { written += $0 }
     #expect(written == file)
   }
 
   @Test func readsBackWhatItWrites() throws {
-    var random = SplitMix64(state: 3)
+    var random = SplitMix64(seed: 3)
     let noise = (0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) }
     let members = [
       ("a", []), ("ü/b.txt", [1, 2, 3]), ("zeros", [UInt8](repeating: 0, count: 70_000)),
@@ -50,10 +51,10 @@ import Testing
 
   @Test func refusesDangerousNames() throws {
     for name in ["/etc/passwd", "../up", "a/../../b", "..", "a\\b", "a\0b", ""] {
-      #expect(code { _ = try read(archive([(name, [1])])) } == .malformed, "\(name)")
+      #expect(errorCode { try read(archive([(name, [1])])) } == .malformed, "\(name)")
     }
-    #expect(code { _ = try read(archive([("a", [1]), ("a", [2])])) } == .malformed)
-    #expect(code { _ = try read(archive([("a..b/c..", [1])])) } == nil)
+    #expect(errorCode { try read(archive([("a", [1]), ("a", [2])])) } == .malformed)
+    #expect(errorCode { try read(archive([("a..b/c..", [1])])) } == nil)
   }
 
   /// Offsets in a directory entry, PKWARE APPNOTE 4.3.12.
@@ -85,28 +86,28 @@ import Testing
       (Array(good.dropLast()), .malformed),
     ]
     for (index, (bytes, expected)) in cases.enumerated() {
-      #expect(code { _ = try read(bytes) } == expected, "case \(index)")
+      #expect(errorCode { try read(bytes) } == expected, "case \(index)")
     }
   }
 
   @Test func refusesBombs() throws {
     // 200 MB of zeros in 200 kB.
     let bomb = try archive([("zeros", [UInt8](repeating: 0, count: 200 << 20))], deflated: true)
-    #expect(code { _ = try ZipArchive(Bytes(bomb)) } == .limitExceeded)
+    #expect(errorCode { try ZipArchive(Bytes(bomb)) } == .limitExceeded)
     // The same with a smaller size declared: nothing is made beyond it.
     let size: [UInt8] = [0, 0, 16, 0]
     let liar = try ZipArchive(Bytes(patched(bomb, 24, size)))
-    #expect(code { _ = try liar.contents(liar.members[0]) } == .malformed)
+    #expect(errorCode { try liar.contents(liar.members[0]) } == .malformed)
     let many = try archive((0...Limits.zipMembers).map { ("\($0)", []) })
-    #expect(code { _ = try ZipArchive(Bytes(many)) } == .limitExceeded)
+    #expect(errorCode { try ZipArchive(Bytes(many)) } == .limitExceeded)
   }
 
   @Test func survivesEveryTruncation() throws {
     for name in ["numpy_compressed.npz", "wide.npz", "descriptors.npz"] {
-      let bytes = try Fixtures.bytes(name)
+      let bytes = try fixtures.bytes(name)
       for length in bytes.indices {
         #expect(
-          code { _ = try ArraySet.parse(Bytes(Array(bytes[..<length]))) } == .malformed,
+          errorCode { try ArraySet.parse(Bytes(Array(bytes[..<length]))) } == .malformed,
           "\(name), \(length) bytes")
       }
     }
@@ -114,20 +115,20 @@ import Testing
 
   @Test func survivesMutations() throws {
     for name in ["numpy_compressed.npz", "wide.npz", "descriptors.npz", "plain.npz"] {
-      for bytes in mutations(of: try Fixtures.bytes(name), count: 2000, seed: 2) {
+      for bytes in damaged(try fixtures.bytes(name), count: 2000, seed: 2) {
         do { _ = try ArraySet.parse(Bytes(bytes)) } catch is ModelError {}
       }
     }
   }
 
   @Test func namesTheMember() throws {
-    let bytes = try archive([("good.npy", try Fixtures.bytes("f4.npy")), ("bad.npy", [1])])
+    let bytes = try archive([("good.npy", try fixtures.bytes("f4.npy")), ("bad.npy", [1])])
     do {
       _ = try ArraySet.parse(Bytes(bytes))
       Issue.record("was read")
     } catch let error as ModelError {
       #expect(error.field == "bad.npy")
     }
-    #expect(code { _ = try ArraySet.parse(Bytes(archive([("x.txt", [1])]))) } == .unsupported)
+    #expect(errorCode { try ArraySet.parse(Bytes(archive([("x.txt", [1])]))) } == .unsupported)
   }
 }

@@ -2,6 +2,7 @@ import CoreMLModel
 import HDF5Library
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CaffeImport
@@ -10,7 +11,7 @@ import Testing
 @Suite struct FileFormTests {
   private func model(_ network: String, _ weights: String?) throws -> Converted {
     let source = try CaffeImporter.load(
-      Fixture.path(network), weights: weights.map(Fixture.path), access: .inProcess)
+      fixtures.path(network), weights: weights.map(fixtures.path), access: .inProcess)
     return Converted(result: try CaffeImporter.convert(source))
   }
 
@@ -32,7 +33,7 @@ import Testing
 
   @Test func weightsStayInTheMappedFile() throws {
     let source = try CaffeImporter.load(
-      Fixture.path("v2.prototxt"), weights: Fixture.path("single.caffemodel"))
+      fixtures.path("v2.prototxt"), weights: fixtures.path("single.caffemodel"))
     let blob = try #require(source.weights?["fc"]?.first)
     guard case .single(let values) = blob.storage else {
       Issue.record("\(blob.storage)")
@@ -43,8 +44,8 @@ import Testing
   }
 
   @Test func readsMeanImages() throws {
-    let binary = try MeanImage(contentsOf: Fixture.path("mean.binaryproto"))
-    var array = try MeanImage(contentsOf: Fixture.path("mean.npy"))
+    let binary = try MeanImage(contentsOf: fixtures.path("mean.binaryproto"))
+    var array = try MeanImage(contentsOf: fixtures.path("mean.npy"))
     array.name = binary.name
     #expect(binary == array)
     #expect((binary.channels, binary.height, binary.width) == (3, 8, 8))
@@ -55,9 +56,9 @@ import Testing
     var options = ConversionOptions()
     options.imageInputs = ["data"]
     options.preprocessing.meanImage.all = try MeanImage(
-      contentsOf: Fixture.path("mean.binaryproto"))
+      contentsOf: fixtures.path("mean.binaryproto"))
     let source = try CaffeImporter.load(
-      Fixture.path("v2.prototxt"), weights: Fixture.path("single.caffemodel"))
+      fixtures.path("v2.prototxt"), weights: fixtures.path("single.caffemodel"))
     let model = try CaffeImporter.convert(source, options: options).model
     guard case .meanImage(let mean)? = model.neuralNetwork?.preprocessing.first?.preprocessor
     else {
@@ -91,12 +92,12 @@ import Testing
           network, weights: weights, access: .inProcess)
       }
     }
-    let text = Fixture.path("v2.prototxt")
+    let text = fixtures.path("v2.prototxt")
     #expect(error(text, text)?.file == text)
     #expect(error(text, text)?.code == .mismatch)
-    #expect(error(Fixture.path("hdf5.caffemodel.h5"), nil)?.message.contains("no network") == true)
+    #expect(error(fixtures.path("hdf5.caffemodel.h5"), nil)?.message.contains("no network") == true)
     #expect(
-      error(Fixture.path("v2.prototxt"), Fixture.path("input.npy"))?.file?.hasSuffix("input.npy")
+      error(fixtures.path("v2.prototxt"), fixtures.path("input.npy"))?.file?.hasSuffix("input.npy")
         == true)
     #expect(error(text, "/nowhere.caffemodel")?.code == .missingFile)
   }

@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CaffeImport

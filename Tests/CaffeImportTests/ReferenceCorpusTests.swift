@@ -4,22 +4,26 @@ import Files
 import HDF5Library
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CaffeImport
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
 struct ReferenceCorpusTests {
-  @Test func layersAreNamedAndOrderedAsInTheReference() throws {
-    guard let corpus = Fixture.shared("corpus/caffe") else { return }
+  @Test(.shared("corpus/caffe"))
+  func layersAreNamedAndOrderedAsInTheReference() throws {
+    #expect(try compare(Shared.path("corpus/caffe")) > 50)
+  }
+
+  @Test func sampleIsNamedAndOrderedAsInTheReference() throws {
+    #expect(try compare(Fixtures("corpus").path("caffe")) > 15)
+  }
+
+  /// How many of a folder's cases were compared.
+  private func compare(_ corpus: String) throws -> Int {
     var compared = 0
-    for name in try FileManager.default.contentsOfDirectory(atPath: corpus).sorted() {
+    for name in fileNames(in: corpus) {
       let folder = "\(corpus)/\(name)"
       guard let meta = try? JSONValue(contentsOf: "\(folder)/meta.json"),
         meta["convert"]?.string == "ok",
@@ -45,12 +49,12 @@ struct ReferenceCorpusTests {
         ours.description?.input.map(\.name) == theirs.description?.input.map(\.name), "\(name)")
       compared += 1
     }
-    #expect(compared > 50)
+    return compared
   }
 }
 
 extension JSONValue {
   fileprivate init(contentsOf path: String) throws {
-    try self.init(parsing: MappedFile.read(path).array(of: UInt8.self))
+    try self.init(parsing: fileBytes(path))
   }
 }

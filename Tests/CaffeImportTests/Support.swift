@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
-import LibC
 import TensorCore
+import TestSupport
 
 @testable import CaffeImport
 
@@ -66,15 +66,6 @@ func layer(
   "layer { name: '\(name)' type: '\(type)' bottom: '\(bottom)' top: '\(top)' \(fields) }\n"
 }
 
-func modelError(_ body: () throws -> some Any) -> ModelError? {
-  do {
-    _ = try body()
-    return nil
-  } catch {
-    return error as? ModelError
-  }
-}
-
 /// Protobuf's binary format, written field by field.
 struct Wire {
   var bytes: [UInt8] = []
@@ -119,23 +110,4 @@ struct Wire {
   }
 }
 
-enum Fixture {
-  private static func folder(_ path: String) -> String {
-    String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-  }
-
-  static let packageRoot = folder(folder(folder(#filePath)))
-
-  static func path(_ name: String) -> String { "\(packageRoot)/Fixtures/caffe/\(name)" }
-
-  /// A folder of `../shared`, or nil, said aloud, where it is not there.
-  static func shared(_ name: String) -> String? {
-    let root = getenv("ASSAY_SHARED").map { String(cString: $0) } ?? "\(packageRoot)/../shared"
-    let path = "\(root)/\(name)"
-    guard access(path, R_OK) == 0 else {
-      print("skipped: \(path) is not there")
-      return nil
-    }
-    return path
-  }
-}
+let fixtures = Fixtures("caffe")

@@ -45,25 +45,11 @@ struct DescriptionTextTests {
   }
 
   /// Python's protobuf prints the same text for every shared model.
-  @Test func equalsWhatProtobufPrints() throws {
-    guard let python = ProcessInfo.processInfo.environment["ASSAY_COREMLTOOLS_PYTHON"] else {
-      print("SKIPPED: set ASSAY_COREMLTOOLS_PYTHON to a python that has coremltools")
-      return
-    }
-    let process = Process()
-    process.executableURL = URL(filePath: python)
-    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    process.arguments =
-      [tests.appending(path: "Tools/print_descriptions.py").path] + SharedFiles.models
-    process.standardError = FileHandle.nullDevice
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    let expected = try JSONDecoder().decode([String: String].self, from: output)
-    #expect(expected.count == SharedFiles.models.count)
-    for path in SharedFiles.models {
+  @Test(.shared("corpus"), .coremltools) func equalsWhatProtobufPrints() throws {
+    let printed = try coremltools("print_descriptions.py", sharedModels)
+    let expected = try JSONDecoder().decode([String: String].self, from: Data(printed.output.utf8))
+    #expect(expected.count == sharedModels.count)
+    for path in sharedModels {
       #expect(try Model(contentsOf: path).descriptionText == expected[path], "\(path)")
     }
   }

@@ -1,33 +1,21 @@
-import Foundation
+import TestSupport
 import Testing
 
 struct GeneratedCodeTests {
   /// The committed C code is what `make proto` makes of the `.proto` files.
-  @Test func isCurrent() throws {
-    let specification = URL(filePath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources/CSpec")
-    let compilers = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { "\($0)/protoc-c" }
-    guard compilers.contains(where: FileManager.default.isExecutableFile) else {
-      print("SKIPPED: protoc-c is not installed")
-      return
-    }
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = [specification.appending(path: "generate.sh").path, folder.path]
-    process.environment = ["PATH": "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"]
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    let committed = specification.appending(path: "generated")
-    let names = try FileManager.default.contentsOfDirectory(atPath: committed.path).sorted()
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names)
-    for name in names {
-      #expect(
-        try Data(contentsOf: folder.appending(path: name))
-          == Data(contentsOf: committed.appending(path: name)),
-        "run 'make proto': \(name) differs")
+  @Test(.program("protoc-c")) func isCurrent() throws {
+    let specification = "\(packageRoot)/Sources/CSpec"
+    try withTemporaryFolder { folder in
+      let generated = "\(folder)/generated"
+      let result = try Program("/bin/sh").run(["\(specification)/generate.sh", generated])
+      #expect(result.code == 0, "\(result.errors)")
+      let names = fileNames(in: "\(specification)/generated")
+      #expect(fileNames(in: generated) == names)
+      for name in names {
+        #expect(
+          try fileBytes("\(generated)/\(name)") == fileBytes("\(specification)/generated/\(name)"),
+          "run 'make proto': \(name) differs")
+      }
     }
   }
 }

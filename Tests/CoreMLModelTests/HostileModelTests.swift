@@ -1,6 +1,7 @@
 import ByteFormats
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CoreMLModel
@@ -71,35 +72,17 @@ struct HostileModelTests {
     #expect(refused >= Self.sample.count - 3)
   }
 
-  @Test func everyPrefixOfSmallFiles() throws {
-    for path in SharedFiles.models {
-      let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+  @Test(.shared("corpus")) func everyPrefixOfSmallFiles() throws {
+    for path in sharedModels {
+      let bytes = try fileBytes(path)
       if bytes.count > 1500 { continue }
       for length in 0..<bytes.count { Self.exercise(Array(bytes[..<length])) }
     }
   }
 
   @Test(arguments: 0..<8) func mutations(seed: UInt64) {
-    var random = SplitMix(state: seed)
-    for _ in 0..<2500 {
-      var bytes = Self.sample
-      for _ in 0...random.below(4) {
-        switch random.below(5) {
-        case 0: bytes[random.below(bytes.count)] ^= 1 << UInt8(random.below(8))
-        case 1: bytes[random.below(bytes.count)] = UInt8(random.below(256))
-        case 2: bytes.remove(at: random.below(bytes.count))
-        case 3:
-          bytes.insert(
-            [0, 0x7F, 0x80, 0xFF][random.below(4)], at: random.below(bytes.count))
-        default:
-          let begin = random.below(bytes.count)
-          let piece = bytes[begin..<min(bytes.count, begin + random.below(40))]
-          bytes.insert(contentsOf: piece, at: random.below(bytes.count))
-        }
-        if bytes.isEmpty { break }
-      }
-      Self.exercise(bytes)
-    }
+    var random = SplitMix64(seed: seed)
+    for _ in 0..<2500 { Self.exercise(Self.sample.damaged(&random)) }
   }
 
   /// Field 202 of a model is a pipeline, whose field 1 are models.
@@ -202,17 +185,5 @@ struct HostileModelTests {
   }
 }
 
-/// Steele, Lea and Flood's generator, so that failures can be repeated.
-struct SplitMix {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
-}
+/// Every `.mlmodel` of the shared folder.
+let sharedModels = Shared.files(endingIn: ".mlmodel")

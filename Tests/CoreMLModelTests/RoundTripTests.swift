@@ -1,5 +1,6 @@
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CoreMLModel
@@ -23,8 +24,8 @@ struct RoundTripTests {
     #expect(owner == nil)
   }
 
-  @Test func sharedModelsAreWrittenAsTheyWereRead() throws {
-    for path in SharedFiles.models {
+  @Test(.shared("corpus")) func sharedModelsAreWrittenAsTheyWereRead() throws {
+    for path in sharedModels {
       let model = try Model(contentsOf: path)
       let first = try model.encoded()
       let again = try Model(bytes: Bytes(first))
@@ -36,29 +37,31 @@ struct RoundTripTests {
   }
 
   /// The independent judge: protobuf's own implementation with the classes of coremltools.
-  @Test func protobufDecodesTheSameMessages() throws {
-    guard let python = ProcessInfo.processInfo.environment["ASSAY_COREMLTOOLS_PYTHON"] else {
-      print("SKIPPED: set ASSAY_COREMLTOOLS_PYTHON to a python that has coremltools")
-      return
+  @Test(.shared("corpus"), .coremltools) func protobufDecodesTheSameMessages() throws {
+    try withTemporaryFolder { folder in
+      var list = ""
+      for (index, path) in sharedModels.enumerated() {
+        let copy = "\(folder)/\(index).mlmodel"
+        try Model(contentsOf: path).write(to: copy)
+        list += "\(path)\t\(copy)\n"
+      }
+      try Data(list.utf8).write(to: URL(filePath: folder + "/list"))
+      let result = try coremltools("compare_messages.py", [folder + "/list"])
+      #expect(result.code == 0, "\(result.errors)")
     }
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    var list = ""
-    for (index, path) in SharedFiles.models.enumerated() {
-      let copy = folder.appending(path: "\(index).mlmodel").path
-      try Model(contentsOf: path).write(to: copy)
-      list += "\(path)\t\(copy)\n"
-    }
-    let listFile = folder.appending(path: "list")
-    try Data(list.utf8).write(to: listFile)
-    let process = Process()
-    process.executableURL = URL(filePath: python)
-    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    process.arguments = [tests.appending(path: "Tools/compare_messages.py").path, listFile.path]
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
   }
+}
+
+private let coremltoolsPython = "ASSAY_COREMLTOOLS_PYTHON"
+
+extension Trait where Self == ConditionTrait {
+  static var coremltools: Self {
+    .environment(coremltoolsPython, "the path of a python that has coremltools")
+  }
+}
+
+/// Runs a script of `Tests/Tools` with coremltools' classes.
+func coremltools(_ script: String, _ arguments: [String]) throws -> Program.Result {
+  let python = try #require(ProcessInfo.processInfo.environment[coremltoolsPython])
+  return try Program(python).run(["\(packageRoot)/Tests/Tools/\(script)"] + arguments)
 }

@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CoreMLModel
@@ -46,8 +47,8 @@ struct ValidationTests {
   ]
 
   /// What the reference's writer made is sound, but for its own faults, which are found.
-  @Test func referenceModelsHaveNoFaults() throws {
-    for path in SharedFiles.models where path.hasSuffix("coremltools.mlmodel") {
+  @Test(.shared("corpus")) func referenceModelsHaveNoFaults() throws {
+    for path in sharedModels where path.hasSuffix("coremltools.mlmodel") {
       let faults = try Model(contentsOf: path).validate()
       let isFaulty = Self.faultyReferences.contains { path.contains($0) }
       #expect(faults.isEmpty != isFaulty, "\(path): \(faults)")
@@ -169,8 +170,8 @@ struct ValidationTests {
   }
 
   /// The versions that the reference's writer chose are as small as possible.
-  @Test func referenceVersions() throws {
-    for path in SharedFiles.models where path.hasSuffix("coremltools.mlmodel") {
+  @Test(.shared("corpus")) func referenceVersions() throws {
+    for path in sharedModels where path.hasSuffix("coremltools.mlmodel") {
       let model = try Model(contentsOf: path)
       #expect(model.minimumSpecificationVersion == model.specificationVersion, "\(path)")
     }

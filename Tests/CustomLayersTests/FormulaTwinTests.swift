@@ -1,5 +1,6 @@
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CustomLayers
@@ -21,8 +22,8 @@ import Testing
   }
 
   @Test func elementwise() throws {
-    var random = TestValues(seed: 1)
-    var input = random.tensor([1, 2, 3, 40, 50])
+    var random = SplitMix64(seed: 1)
+    var input = random.array([1, 2, 3, 40, 50])
     for index in input.values.indices { input.values[index] *= 6 }
     let functions: [(String, [String: CustomLayerParameter], @Sendable (Double) -> Double)] = [
       ("HardSwish", [:], { $0 * min(max($0 + 3, 0), 6) / 6 }),
@@ -43,10 +44,10 @@ import Testing
   }
 
   @Test func normalizations() throws {
-    var random = TestValues(seed: 2)
+    var random = SplitMix64(seed: 2)
     let shape = [2, 3, 8, 5, 7]
-    let input = random.tensor(shape)
-    let (gamma, beta) = (random.tensor([8]).values, random.tensor([8]).values)
+    let input = random.array(shape)
+    let (gamma, beta) = (random.array([8]).values, random.array([8]).values)
     for (name, groups, parameters) in [
       ("GroupNormalization", 4, ["groups": CustomLayerParameter.int(4)]),
       ("InstanceNormalization", 8, ["epsilon": .double(1e-5)]),
@@ -72,9 +73,9 @@ import Testing
 
   @Test(arguments: [-1, -2, -3, 0])
   func alongAnAxis(axis: Int) throws {
-    var random = TestValues(seed: 3)
+    var random = SplitMix64(seed: 3)
     let shape = [3, 4, 5, 6]
-    let input = random.tensor(shape)
+    let input = random.array(shape)
     let view = try AxisShape(shape, axis: axis)
     func alongAxis(_ function: ([Double]) -> [Double]) -> [Double] {
       var result = input.values.map(Double.init)
@@ -105,8 +106,8 @@ import Testing
 
   /// Half-pixel sampling written as PyTorch's documentation has it.
   @Test func resize() throws {
-    var random = TestValues(seed: 4)
-    let input = random.tensor([1, 1, 2, 5, 4])
+    var random = SplitMix64(seed: 4)
+    let input = random.array([1, 1, 2, 5, 4])
     let layer = try LayerRun.make(
       "Resize", ["height": .int(8), "width": .int(3), "half_pixel": .bool(true)])
     func places(_ length: Int, _ count: Int) -> [(Int, Int, Double)] {
@@ -134,8 +135,8 @@ import Testing
 
   @Test(arguments: ["DCR", "CRD"])
   func depthToSpaceUndoesSpaceToDepth(mode: String) throws {
-    var random = TestValues(seed: 5)
-    let input = random.tensor([2, 1, 3, 6, 9])
+    var random = SplitMix64(seed: 5)
+    let input = random.array([2, 1, 3, 6, 9])
     let parameters: [String: CustomLayerParameter] = [
       "block_size": .int(3), "mode": .string(mode),
     ]
@@ -151,9 +152,9 @@ import Testing
 
   /// Without offsets it is a convolution; with one of a whole row everything moves by a row.
   @Test func deformableConvolutionWithWholeOffsets() throws {
-    var random = TestValues(seed: 6)
-    let input = random.tensor([1, 1, 2, 5, 6])
-    let kernel = random.tensor([3, 2, 3, 3])
+    var random = SplitMix64(seed: 6)
+    let input = random.array([1, 1, 2, 5, 6])
+    let kernel = random.array([3, 2, 3, 3])
     let layer = try LayerRun.make(
       "DeformableConvolution",
       ["kernel_h": .int(3), "kernel_w": .int(3), "pad_h": .int(1), "pad_w": .int(1)],
@@ -190,9 +191,9 @@ import Testing
 
   /// The least squares of a tall matrix leave a rest that is orthogonal to its columns.
   @Test func leastSquaresLeaveAnOrthogonalRest() throws {
-    var random = TestValues(seed: 7)
-    let a = random.tensor([3, 7])
-    let b = random.tensor([7])
+    var random = SplitMix64(seed: 7)
+    let a = random.array([3, 7])
+    let b = random.array([7])
     let results = try LayerRun.run(try LayerRun.make("dneprDroid_lstsq"), [a, b])
     #expect(results.map(\.shape) == [[3], [1], [1], [7]])
     let x = results[0].values.map(Double.init)

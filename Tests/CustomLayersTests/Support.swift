@@ -1,5 +1,6 @@
 import Foundation
 import TensorCore
+import TestSupport
 
 @testable import CustomLayers
 
@@ -58,9 +59,9 @@ struct FrameworkCase: Decodable, Sendable, CustomStringConvertible {
   var description: String { "\(className), \(name)" }
 
   static func all(_ framework: String) -> [FrameworkCase] {
-    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-    let path = root.joined(separator: "/") + "/Fixtures/custom-layers/\(framework).json"
-    guard let data = FileManager.default.contents(atPath: path) else { return [] }
+    guard let data = try? Data(Fixtures("custom-layers").bytes(framework + ".json")) else {
+      return []
+    }
     return (try? JSONDecoder().decode([FrameworkCase].self, from: data)) ?? []
   }
 
@@ -114,19 +115,8 @@ enum LayerRun {
   }
 }
 
-/// The same values in −2 ..< 2 for the same seed.
-struct TestValues {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-  mutating func tensor(_ shape: [Int]) -> CaseTensor {
-    let values = (0..<shape.reduce(1, *)).map { _ in
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return Float(state >> 40) / Float(1 << 22) - 2
-    }
-    return CaseTensor(shape: shape, values: values)
+extension SplitMix64 {
+  mutating func array(_ shape: [Int]) -> CaseTensor {
+    CaseTensor(shape: shape, values: values(shape.reduce(1, *), in: -2...2))
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import TestSupport
 import Testing
 
 @testable import DarknetImport
@@ -13,14 +13,9 @@ import Testing
 
   /// Every kind of section and every function stands in a network that is compared.
   @Test func everySectionHasAFixture() throws {
-    let folder = URL(filePath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Fixtures/darknet/layers")
-    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      .filter { $0.hasSuffix(".cfg") }
-    let text = try files.map {
-      try String(contentsOf: folder.appending(path: $0), encoding: .utf8)
-    }.joined(separator: "\n")
+    let files = fixtures.names.filter { $0.hasSuffix(".cfg") }
+    let text = try files.map { try String(decoding: fixtures.bytes($0), as: UTF8.self) }
+      .joined(separator: "\n")
     for type in DarknetLayerRegistry.types {
       #expect(text.contains("[\(type.sections[0])]"), "\(type.sections[0])")
     }

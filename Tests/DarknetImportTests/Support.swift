@@ -1,8 +1,11 @@
 import CoreMLModel
 import ImportSupport
 import TensorCore
+import TestSupport
 
 @testable import DarknetImport
+
+let fixtures = Fixtures("darknet/layers")
 
 /// A network of text, with random weights where there are none.
 func convert(
@@ -16,16 +19,6 @@ func convert(
       path: "m.cfg", configuration: try ConfigurationFile(Bytes(Array(text.utf8))),
       weights: try bytes.map { try WeightsFile($0, path: "m.weights") }, weightBytes: bytes),
     options: options)
-}
-
-/// The error that `body` throws.
-func modelError<Result>(_ body: () throws -> Result) -> ModelError? {
-  do {
-    _ = try body()
-    return nil
-  } catch {
-    return error as? ModelError
-  }
 }
 
 /// A header of version 0.2 and `count` numbers, each its index.

@@ -1,5 +1,6 @@
 import CoreMLModel
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import DarknetImport

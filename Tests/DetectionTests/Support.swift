@@ -2,15 +2,12 @@ import ByteFormats
 import Detection
 import Files
 import TensorCore
+import TestSupport
 
 /// The arrays of `Fixtures/detection/detection.npz`, which OpenCV computed.
 enum Fixture {
-  static let path =
-    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-    + "/Fixtures/detection/detection.npz"
-
   static func array(_ name: String) throws -> Tensor {
-    let set = try ArraySet.parse(try MappedFile.read(path))
+    let set = try ArraySet.parse(try MappedFile.read(Fixtures("detection").path("detection.npz")))
     guard let array = set.arrays.first(where: { $0.name == name }) else {
       throw ModelError(.missingFile, "no array \(name)")
     }

@@ -1,10 +1,12 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
 
 @Suite struct ArenaPlannerTests {
   private func random(_ count: Int, steps: Int, seed: UInt64) -> [ArenaPlanner.Buffer] {
-    var random = SeededValues(seed: seed)
+    var random = SplitMix64(seed: seed)
     return (0..<count).map { _ in
       let first = Int(random.next() % UInt64(steps))
       let last = min(steps - 1, first + Int(random.next() % 6))

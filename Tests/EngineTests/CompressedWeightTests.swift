@@ -1,6 +1,7 @@
 import CoreMLModel
 import Kernels
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -18,7 +19,7 @@ import Testing
     func weights(
       _ shape: [Int], channelAxis: Int = 0, bits: Int, seed: UInt64, factor: Float = 1
     ) -> Weights {
-      var random = SeededValues(seed: seed)
+      var random = SplitMix64(seed: seed)
       let count = shape.reduce(1, *)
       var weights = Weights()
       if self == .half {
@@ -215,7 +216,7 @@ import Testing
   /// Rows of codes of every width as columns of bytes, also behind the last of them.
   @Test(arguments: 1...8) func codesByColumns(_ bits: Int) throws {
     for (rows, count) in [(3, 9), (8, 16), (11, 27)] {
-      var random = SeededValues(seed: UInt64(bits))
+      var random = SplitMix64(seed: UInt64(bits))
       let codes = (0..<rows * count).map { _ in Int(random.next() >> 32) & ((1 << bits) - 1) }
       let digits = codes.flatMap { code in (0..<bits).reversed().map { UInt8(code >> $0 & 1) } }
       var bytes: [UInt8] = []

@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -18,25 +19,15 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
     framework.rawValue + "/" + (folder.split(separator: "/").last ?? "")
   }
 
-  /// Where the corpus lies: `ASSAY_SHARED`, or `shared` beside the checkout.
-  static let shared: String = {
-    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
-    return ProcessInfo.processInfo.environment["ASSAY_SHARED"]
-      ?? root.joined(separator: "/") + "/shared"
-  }()
-
-  static var isPresent: Bool { FileManager.default.fileExists(atPath: shared + "/corpus") }
-
   /// The cases whose conversion computes what the source framework computed.
-  static func all(_ framework: Framework) -> [CorpusCase] {
-    let corpus = "\(shared)/corpus/\(framework.rawValue)"
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: corpus)) ?? []
-    return names.sorted().map { CorpusCase(framework: framework, folder: "\(corpus)/\($0)") }
+  static func all(_ framework: Framework, in folder: String) -> [CorpusCase] {
+    let corpus = "\(folder)/\(framework.rawValue)"
+    return fileNames(in: corpus).map { CorpusCase(framework: framework, folder: "\(corpus)/\($0)") }
       .filter { item in
         let agrees = item.meta["reference_agrees_with_source"] as? [Any]
         return agrees?.first as? String == "ok"
           && ["coremltools.mlmodel", "inputs.npz", "expected.npz"].allSatisfy {
-            FileManager.default.fileExists(atPath: "\(item.folder)/\($0)")
+            fileExists("\(item.folder)/\($0)")
           }
       }
   }

@@ -1,6 +1,7 @@
 import CoreMLModel
 import Kernels
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -16,7 +17,7 @@ import Testing
   private func network(
     _ weights: [Float], vectors: Int, _ set: InstructionSet, threads: Int = 2
   ) throws -> CompiledNetwork {
-    var random = SeededValues(seed: 9)
+    var random = SplitMix64(seed: 9)
     var layer = InnerProduct()
     layer.inputChannels = Self.inputs
     layer.outputChannels = weights.count / Self.inputs
@@ -55,10 +56,10 @@ import Testing
   /// variances. Of uniform weights and inputs that of the codes, a step of 2⁻²³ over √12, is no
   /// greater than that of the sum: a half more allows for it.
   @Test(arguments: sets) func errorsStayWithinThoseOfSums(_ set: InstructionSet) throws {
-    var random = SeededValues(seed: 3)
+    var random = SplitMix64(seed: 3)
     let weights = random.values(Self.outputs * Self.inputs)
     let input = random.values(Self.inputs)
-    var bias = SeededValues(seed: 9)
+    var bias = SplitMix64(seed: 9)
     let exact = bias.values(Self.outputs).enumerated().map { row, bias in
       (0..<Self.inputs).reduce(Double(bias)) {
         $0 + Double(weights[row * Self.inputs + $1]) * Double(input[$1])
@@ -81,7 +82,7 @@ import Testing
   /// Rows of zeros and of weights with few digits lose nothing; rows that would lose too much, and
   /// those with what is no number, are read as they stand, first and last and in between.
   @Test(arguments: sets) func rowsThatStayFloats(_ set: InstructionSet) throws {
-    var random = SeededValues(seed: 4)
+    var random = SplitMix64(seed: 4)
     var weights = random.values(Self.outputs * Self.inputs).map { Float(Float16($0 + 2)) }
     let input = random.values(Self.inputs)
     func change(_ row: Int, _ edit: (inout ArraySlice<Float>) -> Void) {

@@ -3,6 +3,7 @@ import Formulas
 import Foundation
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -26,9 +27,7 @@ import Testing
   }
 
   private func file() throws -> File {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Fixtures/formulas/expressions.json")
-    return try JSONDecoder().decode(File.self, from: Data(contentsOf: folder))
+    try JSONDecoder().decode(File.self, from: Data(Fixtures("formulas").bytes("expressions.json")))
   }
 
   /// Where `[N, H, W, C]` lies.

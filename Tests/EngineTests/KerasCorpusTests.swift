@@ -2,19 +2,20 @@ import ByteFormats
 import CoreMLModel
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
 
 /// Networks with the answer that Keras gave, as the reference converter wrote them.
 @Suite struct KerasCorpusTests {
-  @Test func predictionsAgreeWithKeras() throws {
-    guard let folder = SharedFolder.file("corpus/keras") else { return }
+  @Test(.shared("corpus/keras")) func predictionsAgreeWithKeras() throws {
+    let folder = Shared.path("corpus/keras")
     var agreed = 0
     var unsupported = 0
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() {
+    for name in fileNames(in: folder) {
       let path = "\(folder)/\(name)"
-      guard FileManager.default.fileExists(atPath: "\(path)/coremltools.mlmodel"),
+      guard fileExists("\(path)/coremltools.mlmodel"),
         let meta = try? String(contentsOfFile: "\(path)/meta.json", encoding: .utf8),
         meta.contains("\"reference_agrees_with_source\": [\n  \"ok\""),
         let inputs = try? ArraySet.read("\(path)/inputs.npz"),

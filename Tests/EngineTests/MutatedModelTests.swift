@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -9,32 +10,21 @@ import Testing
 /// Files in which some bytes have been changed either run or give an error; nothing ends the process.
 @Suite struct MutatedModelTests {
   @Test func mutatedModelsRunOrGiveAnError() throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("assay-mutated-\(ProcessInfo.processInfo.processIdentifier)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appendingPathComponent("model.mlmodel").path
     let rounds = Int(ProcessInfo.processInfo.environment["ASSAY_MUTATIONS"] ?? "") ?? 3
-    var random = SeededValues(seed: UInt64(rounds))
-    var ran = 0
-    var refused = 0
-    for (name, bytes) in try originals() {
-      for _ in 0..<rounds {
-        var mutated = bytes
-        for _ in 0..<1 + random.next() % 4 {
-          mutated[Int(random.next() % UInt64(mutated.count))] = UInt8(
-            truncatingIfNeeded: random.next())
-        }
-        try Data(mutated).write(to: URL(fileURLWithPath: path))
-        if ProcessInfo.processInfo.environment["ASSAY_MUTATIONS"] != nil {
-          try Data(mutated).write(to: URL(fileURLWithPath: "/tmp/assay-last-mutation.mlmodel"))
-        }
-        do {
-          try predict(path)
-          ran += 1
-        } catch let error as ModelError {
-          #expect(error.code != .internal, "\(name): \(error)")
-          refused += 1
+    var random = SplitMix64(seed: UInt64(rounds))
+    var (ran, refused) = (0, 0)
+    try withTemporaryFolder { folder in
+      for (name, bytes) in try originals(in: folder) {
+        for _ in 0..<rounds {
+          let path = "\(folder)/model.mlmodel"
+          try writeFile(bytes.withBytesReplaced(&random), to: path)
+          do {
+            try predict(path)
+            ran += 1
+          } catch let error as ModelError {
+            #expect(error.code != .internal, "\(name): \(error)")
+            refused += 1
+          }
         }
       }
     }
@@ -56,28 +46,15 @@ import Testing
   }
 
   /// Small models of the corpus; a network of our own everywhere.
-  private func originals() throws -> [(String, [UInt8])] {
-    let own = FileManager.default.temporaryDirectory
-      .appendingPathComponent("assay-own-\(ProcessInfo.processInfo.processIdentifier).mlmodel")
-    defer { try? FileManager.default.removeItem(at: own) }
-    var models: [(String, [UInt8])] = []
-    for (index, model) in ownModels().enumerated() {
-      try model.write(to: own.path)
-      models.append(("own \(index)", [UInt8](try Data(contentsOf: own))))
+  private func originals(in folder: String) throws -> [(String, [UInt8])] {
+    let own = try ownModels().map { model in
+      try model.write(to: folder + "/own.mlmodel")
+      return ("own", try fileBytes(folder + "/own.mlmodel"))
     }
-    guard let root = SharedFolder.path else {
-      print("skipped: the corpus is not on this machine")
-      return models
+    let corpus = try Shared.files(below: "corpus", endingIn: "coremltools.mlmodel").map {
+      ($0, try fileBytes($0))
     }
-    for corpus in ["keras", "caffe"] {
-      let folder = "\(root)/corpus/\(corpus)"
-      for name in (try? FileManager.default.contentsOfDirectory(atPath: folder))?.sorted() ?? [] {
-        let file = URL(fileURLWithPath: "\(folder)/\(name)/coremltools.mlmodel")
-        guard let data = try? Data(contentsOf: file), data.count < 6000 else { continue }
-        models.append((name, [UInt8](data)))
-      }
-    }
-    return models
+    return own + corpus.filter { $0.1.count < 6000 }
   }
 
   private func ownModels() -> [Model] {

@@ -1,6 +1,7 @@
 import CoreMLModel
 import CustomLayers
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -10,7 +11,7 @@ import Testing
 @Suite struct MutatedNetworkTests {
   @Test(arguments: testedLayerTypes.map { $0.typeName })
   func neitherTrapsNorHangs(typeName: String) throws {
-    var random = RandomNumbers(seed: 11)
+    var random = SplitMix64(seed: 11)
     let type = try #require(testedLayerTypes.first { $0.typeName == typeName })
     let trials = try type.trials(&random)
       .filter { $0.inputs.allSatisfy { $0.reduce(1, *) < 4000 } }
@@ -30,7 +31,7 @@ import Testing
     #expect(read > 50)
   }
 
-  private func mutated(_ bytes: [UInt8], _ random: inout RandomNumbers) -> [UInt8] {
+  private func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
     var result = bytes
     for _ in 0..<random.number(1...3) {
       let position = random.number(0...result.count - 1)
@@ -45,7 +46,7 @@ import Testing
     return result
   }
 
-  private func run(_ model: Model, _ trial: LayerTrial, _ random: inout RandomNumbers) {
+  private func run(_ model: Model, _ trial: LayerTrial, _ random: inout SplitMix64) {
     var inputs: [String: Tensor] = [:]
     for (index, shape) in trial.inputs.enumerated() {
       let elements = trial.values[index] ?? random.values(shape.reduce(1, *), in: trial.range)

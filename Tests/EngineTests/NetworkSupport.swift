@@ -1,5 +1,6 @@
 import CoreMLModel
 import TensorCore
+import TestSupport
 
 @testable import Engine
 
@@ -36,7 +37,7 @@ enum TestNetwork {
     _ inputs: Int, _ outputs: Int, kernel: [Int] = [3, 3], seed: UInt64 = 1, groups: Int = 1,
     change: (inout Convolution) -> Void = { _ in }
   ) -> Convolution {
-    var random = SeededValues(seed: seed)
+    var random = SplitMix64(seed: seed)
     var layer = Convolution()
     layer.outputChannels = outputs
     layer.kernelChannels = inputs / groups
@@ -52,7 +53,7 @@ enum TestNetwork {
   }
 
   static func batchnorm(_ channels: Int, seed: UInt64 = 2) -> Batchnorm {
-    var random = SeededValues(seed: seed)
+    var random = SplitMix64(seed: seed)
     var layer = Batchnorm()
     layer.channels = channels
     layer.gamma = Weights(random.values(channels))
@@ -63,7 +64,7 @@ enum TestNetwork {
   }
 
   static func tensor(_ shape: [Int], seed: UInt64 = 7) -> Tensor {
-    var random = SeededValues(seed: seed)
+    var random = SplitMix64(seed: seed)
     return Tensor(shape: shape, random.values(shape.reduce(1, *)))
   }
 
@@ -76,34 +77,4 @@ enum TestNetwork {
     change(&options)
     return try CompiledNetwork(model: model, options: options).predict(["in": input])
   }
-}
-
-/// The same values in −1 ..< 1 for the same seed.
-struct SeededValues {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state
-  }
-
-  mutating func values(_ count: Int) -> [Float] {
-    (0..<count).map { _ in Float(next() >> 40) / Float(1 << 23) - 1 }
-  }
-}
-
-/// The largest difference, relative to the largest value expected.
-func relativeError(_ values: Tensor?, _ expected: Tensor?) -> Float {
-  guard let values, let expected, values.shape == expected.shape else { return .infinity }
-  let largest = expected.elements.map { abs($0) }.max() ?? 0
-  var worst: Float = 0
-  for (a, b) in zip(values.elements, expected.elements) {
-    let difference = abs(a - b)
-    worst = difference.isNaN ? .infinity : max(worst, difference)
-  }
-  return worst / max(largest, .leastNormalMagnitude)
 }

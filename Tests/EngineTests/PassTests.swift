@@ -1,6 +1,7 @@
 import CoreMLModel
 import Kernels
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine

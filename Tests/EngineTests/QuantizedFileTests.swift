@@ -3,15 +3,14 @@ import CoreMLModel
 import Files
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
 
 /// Files that coremltools quantised, in every mode and width that it has: `Fixtures/quantized`.
 @Suite struct QuantizedFileTests {
-  static let folder =
-    URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().path + "/Fixtures/quantized"
+  static let folder = Fixtures("quantized").folder
 
   static let names: [String] =
     ["float_16", "linear_symmetric_8", "custom_lut_3"]

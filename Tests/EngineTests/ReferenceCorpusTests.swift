@@ -1,5 +1,6 @@
 import CoreMLModel
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -7,30 +8,44 @@ import Testing
 /// The reader, the twins and the engine against what Keras and Caffe computed.
 @Suite struct ReferenceCorpusTests {
   @Test(arguments: CorpusCase.Framework.allCases)
-  func reproducesTheSourceFramework(framework: CorpusCase.Framework) throws {
-    try checkAll(framework) { model, inputs in
-      try ReferenceNetwork(model: model).predict(inputs.mapValues(ReferenceTensor.init))
-        .mapValues(\.tensor)
+  func sampleIsReproduced(framework: CorpusCase.Framework) throws {
+    let cases = CorpusCase.all(framework, in: Fixtures("corpus").folder)
+    #expect(cases.count >= 19)
+    for item in cases {
+      try check(item, Self.reference)
+      try check(item, Self.engine)
     }
   }
 
-  @Test(arguments: CorpusCase.Framework.allCases)
+  @Test(.shared("corpus"), arguments: CorpusCase.Framework.allCases)
+  func reproducesTheSourceFramework(framework: CorpusCase.Framework) throws {
+    try checkAll(framework, Self.reference)
+  }
+
+  @Test(.shared("corpus"), arguments: CorpusCase.Framework.allCases)
   func engineReproducesTheSourceFramework(framework: CorpusCase.Framework) throws {
-    try checkAll(framework) { model, inputs in
-      var options = CompileOptions()
-      options.inputShapes = inputs.mapValues(\.shape)
-      return try CompiledNetwork(model: model, options: options).predict(inputs)
-    }
+    try checkAll(framework, Self.engine)
   }
 
   private typealias Prediction = (Model, [String: Tensor]) throws -> [String: Tensor]
 
+  private static func reference(
+    _ model: Model, _ inputs: [String: Tensor]
+  ) throws -> [String: Tensor] {
+    try ReferenceNetwork(model: model).predict(inputs.mapValues(ReferenceTensor.init))
+      .mapValues(\.tensor)
+  }
+
+  private static func engine(
+    _ model: Model, _ inputs: [String: Tensor]
+  ) throws -> [String: Tensor] {
+    var options = CompileOptions()
+    options.inputShapes = inputs.mapValues(\.shape)
+    return try CompiledNetwork(model: model, options: options).predict(inputs)
+  }
+
   private func checkAll(_ framework: CorpusCase.Framework, _ predict: Prediction) throws {
-    guard CorpusCase.isPresent else {
-      print("skipped: there is no corpus at \(CorpusCase.shared)")
-      return
-    }
-    let cases = CorpusCase.all(framework)
+    let cases = CorpusCase.all(framework, in: Shared.path("corpus"))
     #expect(cases.count > 50)
     for item in cases {
       do {

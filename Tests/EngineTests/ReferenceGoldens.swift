@@ -1,6 +1,7 @@
 import ByteFormats
 import CoreMLModel
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -8,13 +9,10 @@ import Testing
 /// Arrays that `Fixtures/reference/make.py`, `make_arrays.py` and `make_windows.py` computed with
 /// numpy and scipy.
 struct Goldens {
-  private static let planes = Result { try ArraySet.read(folder + "goldens.npz") }
-  private static let exact = Result { try ArraySet.read(folder + "arrays.npz") }
-  private static let windows = Result { try ArraySet.read(folder + "windows.npz") }
-
-  private static let folder =
-    #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-    .joined(separator: "/") + "/Fixtures/reference/"
+  private static let folder = Fixtures("reference")
+  private static let planes = Result { try ArraySet.read(folder.path("goldens.npz")) }
+  private static let exact = Result { try ArraySet.read(folder.path("arrays.npz")) }
+  private static let windows = Result { try ArraySet.read(folder.path("windows.npz")) }
 
   let name: String
   private let arrays: Result<ArraySet, any Error>

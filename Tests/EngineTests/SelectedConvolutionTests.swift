@@ -1,6 +1,7 @@
 import CoreMLModel
 import Kernels
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -49,7 +50,7 @@ import Testing
     let last = rest.isEmpty ? "out" : "c"
     let layer = Net.convolution(inputs, outputs, kernel: kernel) {
       if valid { $0.padding = .valid(ValidPadding()) }
-      var random = SeededValues(seed: 5)
+      var random = SplitMix64(seed: 5)
       $0.kernel = Weights(
         random.values(inputs * outputs * kernel[0] * kernel[1]).map { $0 * factor })
     }

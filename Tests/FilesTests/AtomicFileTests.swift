@@ -1,5 +1,6 @@
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Files
@@ -8,11 +9,6 @@ import Testing
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
-
-  private func code(_ body: () throws -> Void) -> ModelError.Code? {
-    do { try body() } catch { return (error as? ModelError)?.code }
-    return nil
-  }
 
   @Test func writesNewAndReplacesOldFiles() throws {
     let path = folder.file("out")
@@ -74,11 +70,11 @@ import Testing
   }
 
   @Test func refusesWhatIsNoFile() throws {
-    #expect(code { try AtomicFile.write([1], to: folder.path) } == .cannotCreate)
-    #expect(code { try AtomicFile.write([1], to: folder.file("none/out")) } == .cannotCreate)
-    #expect(code { try AtomicFile.write([1], to: folder.file("new/")) } == .cannotCreate)
+    #expect(errorCode { try AtomicFile.write([1], to: folder.path) } == .cannotCreate)
+    #expect(errorCode { try AtomicFile.write([1], to: folder.file("none/out")) } == .cannotCreate)
+    #expect(errorCode { try AtomicFile.write([1], to: folder.file("new/")) } == .cannotCreate)
     #expect(symlink("loop", folder.file("loop")) == 0)
-    #expect(code { try AtomicFile.write([1], to: folder.file("loop")) } == .cannotCreate)
+    #expect(errorCode { try AtomicFile.write([1], to: folder.file("loop")) } == .cannotCreate)
     #expect(folder.names == ["loop"])
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Formulas
@@ -24,10 +25,8 @@ struct FormulaFixture {
       let names: [String: Numbers]
       let cases: [Case]
     }
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Fixtures/formulas")
     let file = try JSONDecoder().decode(
-      File.self, from: Data(contentsOf: folder.appending(path: "expressions.json")))
+      File.self, from: Data(Fixtures("formulas").bytes("expressions.json")))
     names = file.names.mapValues(\.array)
     for entry in file.cases { cases.append((entry.expression, entry.value.array)) }
   }

@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import HDF5Reader
@@ -61,11 +62,11 @@ struct ElementTypeTests {
   }
 
   @Test func namesTypesThatAreNotRead() throws {
-    let root = try HDF5File.open(Fixture.path("types.h5")).root
+    let root = try HDF5File.open(fixtures.path("types.h5")).root
     let error = #expect(throws: ModelError.self) { try root.dataset("unsupported") }
     #expect(error?.code == .unsupported)
     #expect(error?.message == "/unsupported: compound values are not supported")
-    #expect(error?.file == Fixture.path("types.h5"))
+    #expect(error?.file == fixtures.path("types.h5"))
     #expect(!root.datasetNames.contains("unsupported"))
   }
 }

@@ -1,5 +1,6 @@
 import LibC
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import HDF5Reader
@@ -12,7 +13,7 @@ struct FileSignatureTests {
     ("<!DOCTYPE html><html>", "HTML or XML"), ("name: \"net\"\n", "text"),
   ])
   func namesWhatItIs(content: String, name: String) throws {
-    try Fixture.withFile(Array(content.utf8)) { path in
+    try withFile(Array(content.utf8)) { path in
       let error = #expect(throws: ModelError.self) { try HDF5File.open(path) }
       #expect(error?.code == .malformed)
       #expect(error?.file == path)
@@ -21,7 +22,7 @@ struct FileSignatureTests {
   }
 
   @Test func showsUnknownBytes() throws {
-    try Fixture.withFile([8, 1, 0x9a, 0, 255]) { path in
+    try withFile([8, 1, 0x9a, 0, 255]) { path in
       let error = #expect(throws: ModelError.self) { try HDF5File.open(path) }
       #expect(error?.hint == "its first bytes are 08 01 9a 00 ff")
     }

@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import HDF5Reader
@@ -32,7 +33,7 @@ struct KerasFileTests {
   }
 
   @Test func contiguousWeightsAreNotCopied() throws {
-    let file = try HDF5File.open(Fixture.path("keras.h5"))
+    let file = try HDF5File.open(fixtures.path("keras.h5"))
     let kernel = try file.root.dataset("model_weights/conv2d_1/conv2d_1/kernel:0")
     let first = try #require(try kernel.values().contiguousBytes)
     let second = try #require(try kernel.values().contiguousBytes)

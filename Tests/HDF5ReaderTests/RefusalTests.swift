@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import HDF5Reader
@@ -74,7 +75,7 @@ struct RefusalTests {
   }
 
   @Test func saysWhatExistsInstead() throws {
-    let root = try HDF5File.open(Fixture.path("keras.h5")).root
+    let root = try HDF5File.open(fixtures.path("keras.h5")).root
     let error = #expect(throws: ModelError.self) { try root.dataset("model_weights/dense_2/x") }
     #expect(error?.message == "there is no 'dense_2' in the group '/model_weights'")
     #expect(error?.hint == "it holds conv2d_1, dense_1, flatten")

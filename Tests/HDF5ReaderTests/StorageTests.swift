@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import HDF5Reader
@@ -34,14 +35,14 @@ struct StorageTests {
   @Test func keepsValuesWhenTheFileIsGone() throws {
     var values: [FloatValues] = []
     do {
-      let root = try HDF5File.open(Fixture.path("storage.h5")).root
+      let root = try HDF5File.open(fixtures.path("storage.h5")).root
       for name in ["contiguous", "gzip"] { values.append(try root.dataset(name).values()) }
     }
     for value in values { #expect(value.array() == ramp(120)) }
   }
 
   @Test func readsFromManyThreads() async throws {
-    let root = try HDF5File.open(Fixture.path("storage.h5")).root
+    let root = try HDF5File.open(fixtures.path("storage.h5")).root
     try await withThrowingTaskGroup(of: [Float].self) { group in
       for name in ["gzip", "chunked", "contiguous", "gzip", "half_gzip", "gzip_shuffle"] {
         group.addTask { try root.dataset(name).values().array() }

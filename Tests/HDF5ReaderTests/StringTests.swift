@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import HDF5Reader
@@ -31,7 +32,7 @@ struct StringTests {
   }
 
   @Test func joinsListsThatWereSplit() throws {
-    let root = try HDF5File.open(Fixture.path("strings.h5")).root
+    let root = try HDF5File.open(fixtures.path("strings.h5")).root
     #expect(root.attributeStrings("weight_names") == ["w0", "w1", "w2"])
     #expect(root.attributeStrings("fixed_list") == ["a", "bcd", ""])
     #expect(root.attributeStrings("absent") == nil)

@@ -2,43 +2,18 @@ import HDF5Library
 import HDF5Reader
 import LibC
 import TensorCore
+import TestSupport
 
-enum Fixture {
-  static let packageRoot = folder(folder(folder(#filePath)))
+let fixtures = Fixtures("hdf5")
 
-  static func path(_ name: String) -> String { "\(packageRoot)/Fixtures/hdf5/\(name)" }
-
-  static func folder(_ path: String) -> String {
-    String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-  }
-
-  static func bytes(_ path: String) -> [UInt8] {
-    guard let file = fopen(path, "rb") else { return [] }
-    defer { fclose(file) }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while case let count = fread(&piece, 1, piece.count, file), count > 0 {
-      bytes += piece[..<count]
-    }
-    return bytes
-  }
-
-  /// A file that is removed after `body`.
-  static func withFile<Result>(
-    _ bytes: [UInt8], mode: mode_t = 0o600, _ body: (String) throws -> Result
-  ) throws -> Result {
-    var template = Array("/tmp/assay-test-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&template)
-    let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    defer { unlink(path) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      if count <= 0 { break }
-      rest = rest.dropFirst(count)
-    }
-    fchmod(descriptor, mode)
-    close(descriptor)
+/// A file that is removed after `body`.
+func withFile<Result>(
+  _ bytes: [UInt8], mode: mode_t = 0o600, _ body: (String) throws -> Result
+) throws -> Result {
+  try withTemporaryFolder { folder in
+    let path = "\(folder)/file"
+    try writeFile(bytes, to: path)
+    chmod(path, mode)
     return try body(path)
   }
 }
@@ -54,6 +29,6 @@ enum Way: String, CaseIterable {
   var access: HDF5Access { self == .isolated ? .isolated : .inProcess }
 
   func open(_ fixture: String) throws -> HDF5File {
-    try HDF5File.open(Fixture.path(fixture), access: access)
+    try HDF5File.open(fixtures.path(fixture), access: access)
   }
 }

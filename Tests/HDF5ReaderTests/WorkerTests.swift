@@ -1,5 +1,6 @@
 import LibC
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import HDF5Reader
@@ -7,19 +8,19 @@ import Testing
 /// Workers that are absent, crash, hang or answer nonsense: each is one error, in time.
 struct WorkerTests {
   private func failure(of script: String, timeout: Double = 20) throws -> ModelError? {
-    try Fixture.withFile(Array("#!/bin/sh\n\(script)\n".utf8), mode: 0o700) { worker in
+    try withFile(Array("#!/bin/sh\n\(script)\n".utf8), mode: 0o700) { worker in
       let error = #expect(throws: ModelError.self) {
         try HDF5File.open(
-          Fixture.path("keras.h5"), access: .isolated(worker: worker, timeout: timeout))
+          fixtures.path("keras.h5"), access: .isolated(worker: worker, timeout: timeout))
       }
-      #expect(error?.file == Fixture.path("keras.h5"))
+      #expect(error?.file == fixtures.path("keras.h5"))
       return error
     }
   }
 
   @Test func namesThePlacesWithoutAWorker() throws {
     let error = #expect(throws: ModelError.self) {
-      try HDF5File.open(Fixture.path("keras.h5"), access: .isolated(worker: "/nowhere/assay-hdf5"))
+      try HDF5File.open(fixtures.path("keras.h5"), access: .isolated(worker: "/nowhere/assay-hdf5"))
     }
     #expect(error?.code == .internal)
     #expect(error?.message.contains("/nowhere/assay-hdf5") == true)
@@ -81,7 +82,7 @@ struct WorkerTests {
 
   #if os(Linux)
     @Test func confinesTheWorker() throws {
-      let input = try HDF5Input(path: Fixture.path("keras.h5"))
+      let input = try HDF5Input(path: fixtures.path("keras.h5"))
       let process = WorkerProcess(executable: try WorkerLocation.find(), timeout: 20)
       // The bits of `Confinement.leaks`: other files, new files, sockets, processes.
       let (_, end) = try process.run(verb: "leaks", file: input.descriptor, region: nil)

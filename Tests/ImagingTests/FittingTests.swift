@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Imaging
@@ -11,7 +12,7 @@ struct FittingTests {
 
   @Test func exactRefusesAnotherSize() throws {
     #expect(try wide.fitted(width: 4, height: 2, .exact, .bilinear) == wide)
-    #expect(code { _ = try wide.fitted(width: 2, height: 2, .exact, .bilinear) } == .mismatch)
+    #expect(errorCode { try wide.fitted(width: 2, height: 2, .exact, .bilinear) } == .mismatch)
   }
 
   @Test func squashTakesAll() throws {

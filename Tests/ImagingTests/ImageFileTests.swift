@@ -1,16 +1,17 @@
 import Files
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Imaging
 
 @Suite struct ImageFileTests {
   @Test func equalsPillow() throws {
-    let expected = try Fixtures.expected()
+    let expected = try fixtures.expected()
     #expect(expected.count == 32)
     for (name, picture) in expected {
-      let image = try Image.read(Fixtures.folder + name)
+      let image = try Image.read(fixtures.path(name))
       #expect(image.width == picture.width && image.height == picture.height, "\(name)")
       #expect(hexadecimal(try image.rgb().bytes) == picture.rgb, "\(name) in colour")
       #expect(hexadecimal(try image.grayscale().bytes) == picture.grey, "\(name) in grey")
@@ -18,18 +19,13 @@ import Testing
   }
 
   /// Real files; `corpus.txt` holds what Pillow makes of them.
-  @Test func equalsPillowOnRealFiles() throws {
-    guard let folder = Fixtures.shared("models/images") else { return }
-    let list = try String(contentsOfFile: Fixtures.folder + "corpus.txt", encoding: .utf8)
+  @Test(.shared("models/images")) func equalsPillowOnRealFiles() throws {
+    let list = try String(contentsOfFile: fixtures.path("corpus.txt"), encoding: .utf8)
     for line in list.split(separator: "\n") {
       let fields = line.split(separator: " ").map(String.init)
-      let path = folder + "/" + fields[0]
-      guard FileManager.default.fileExists(atPath: path) else {
-        print("skipped: \(path) is not here")
-        continue
-      }
+      let path = Shared.path("models/images/" + fields[0])
       if fields[1] == "error" {
-        #expect(code { _ = try Image.read(path) }?.exitCode == 2, "\(fields[0])")
+        #expect(errorCode { try Image.read(path) }?.exitCode == 2, "\(fields[0])")
         continue
       }
       do {
@@ -59,7 +55,7 @@ import Testing
       ("RIFF....WEBPVP8 ", .unsupported), ("hello", .malformed), ("", .malformed),
     ]
     for (text, expected) in cases {
-      #expect(code { _ = try Image(decoding: Bytes(Array(text.utf8))) } == expected, "\(text)")
+      #expect(errorCode { try Image(decoding: Bytes(Array(text.utf8))) } == expected, "\(text)")
     }
     do {
       _ = try Image.read("/nowhere/cat.png")
@@ -69,7 +65,7 @@ import Testing
 
   @Test func writesPNG() throws {
     for (width, height, channelCount) in [(1, 1, 1), (7, 5, 3), (300, 2, 1), (64, 65, 3)] {
-      var random = SplitMix64(state: UInt64(width))
+      var random = SplitMix64(seed: UInt64(width))
       let samples = (0..<width * height * channelCount).map { _ in
         UInt8.random(in: 0...255, using: &random)
       }
@@ -87,7 +83,7 @@ import Testing
     for name in ["rgb8.png", "palette4.png", "grey16_interlaced.png", "420.jpg", "cmyk.jpg"]
       + ["444_progressive.jpg", "restart.jpg"]
     {
-      let bytes = try Fixtures.bytes(name)
+      let bytes = try fixtures.bytes(name)
       let needed = name.hasSuffix(".png") ? bytes.count - 16 : bytes.count
       let whole = try Image(decoding: Bytes(bytes))
       for length in needed..<bytes.count {
@@ -95,7 +91,7 @@ import Testing
       }
       for length in 0..<needed {
         #expect(
-          code { _ = try Image(decoding: Bytes(Array(bytes[..<length]))) } == .malformed,
+          errorCode { try Image(decoding: Bytes(Array(bytes[..<length]))) } == .malformed,
           "\(name), \(length) bytes")
       }
     }
@@ -104,7 +100,7 @@ import Testing
   /// A text after the pixels must be whole, its checksum and the end mark need not be there: so it is
   /// with Pillow.
   @Test func aChunkAfterThePixelsIsWhole() throws {
-    let bytes = try Fixtures.bytes("rgb8.png")
+    let bytes = try fixtures.bytes("rgb8.png")
     var file: [UInt8] = Array(bytes.dropLast(12))
     file += [0, 0, 0, 3] as [UInt8]
     file += Array("tEXta\0b".utf8)
@@ -113,14 +109,14 @@ import Testing
     #expect(try Image(decoding: Bytes(Array(file.dropLast(6)))) == whole)
     for missing in 1...3 {
       #expect(
-        code { _ = try Image(decoding: Bytes(Array(file.dropLast(missing)))) } == .malformed)
+        errorCode { try Image(decoding: Bytes(Array(file.dropLast(missing)))) } == .malformed)
     }
   }
 
   @Test func survivesMutations() throws {
-    var random = SplitMix64(state: 9)
-    for name in try Fixtures.expected().keys.sorted() {
-      let bytes = try Fixtures.bytes(name)
+    var random = SplitMix64(seed: 9)
+    for name in try fixtures.expected().keys.sorted() {
+      let bytes = try fixtures.bytes(name)
       for _ in 0..<300 {
         var mutated = bytes
         for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -153,7 +149,7 @@ import Testing
 
   @Test func refusesGiants() throws {
     func resized(_ name: String, at offset: Int, _ size: [UInt8]) throws -> Bytes {
-      var bytes = try Fixtures.bytes(name)
+      var bytes = try fixtures.bytes(name)
       bytes.replaceSubrange(offset..<offset + size.count, with: size)
       return Bytes(name.hasSuffix(".png") ? withChecksums(bytes) : bytes)
     }
@@ -167,11 +163,11 @@ import Testing
     ]
     for (size, expected) in cases {
       #expect(
-        code { _ = try Image(decoding: resized("rgb8.png", at: 16, size)) } == expected, "\(size)")
+        errorCode { try Image(decoding: resized("rgb8.png", at: 16, size)) } == expected, "\(size)")
     }
     // Height and width in the frame header of a JPEG file.
     for (name, marker) in [("420.jpg", 0xC0), ("420_progressive.jpg", 0xC2)] as [(String, UInt8)] {
-      let bytes = try Fixtures.bytes(name)
+      let bytes = try fixtures.bytes(name)
       let start = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xFF, marker]) })
       for (size, expected) in [
         ([0x7F, 0xFF, 0x7F, 0xFF], .limitExceeded), ([0x20, 0, 0x20, 0], .malformed),
@@ -179,7 +175,7 @@ import Testing
         as [([UInt8], ModelError.Code)]
       {
         #expect(
-          code { _ = try Image(decoding: resized(name, at: start + 5, size)) } == expected,
+          errorCode { try Image(decoding: resized(name, at: start + 5, size)) } == expected,
           "\(name) \(size)")
       }
     }

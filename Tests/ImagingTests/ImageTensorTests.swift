@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Imaging
@@ -42,7 +43,7 @@ import Testing
   @Test func refusesOtherShapes() {
     for shape in [[4, 2, 2], [2, 3, 2, 2], [3], [3, 0, 2]] {
       #expect(
-        code { _ = try Image(Tensor(shape: shape), .rgb) }?.exitCode == 2, "\(shape)")
+        errorCode { try Image(Tensor(shape: shape), .rgb) }?.exitCode == 2, "\(shape)")
     }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Imaging
@@ -58,14 +59,14 @@ import Testing
       "", "\n", "a\n\nb\n", "a\0b", "[", "[]", "{}", "[1.5]", "[1, \"a\"]", "[[1]]",
       #"{"0": "a", "2": "b"}"#, #"{"0": ["a"]}"#, String(repeating: "[", count: 100_000),
     ]
-    for text in texts { #expect(code { _ = try parse(text) } == .malformed, "\(text.prefix(20))") }
-    #expect(code { _ = try LabelFile.parse(Bytes([0x61, 0xFF] as [UInt8])) } == .malformed)
+    for text in texts { #expect(errorCode { try parse(text) } == .malformed, "\(text.prefix(20))") }
+    #expect(errorCode { try LabelFile.parse(Bytes([0x61, 0xFF] as [UInt8])) } == .malformed)
   }
 
   private let tissue = "toilet tissue, toilet paper, bathroom tissue"
 
-  @Test func readsRealFiles() throws {
-    guard let folder = Fixtures.shared("models/labels") else { return }
+  @Test(.shared("models/labels")) func readsRealFiles() throws {
+    let folder = Shared.path("models/labels")
     // File, lines, first and last label.
     let files: [(String, Int, String, String)] = [
       ("coco.names", 80, "person", "toothbrush"), ("coco_labels.txt", 90, "person", "toothbrush"),

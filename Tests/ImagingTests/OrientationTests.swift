@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Imaging
@@ -7,12 +8,12 @@ struct OrientationTests {
   /// Every orientation, and every place where it may be said, turned as Pillow's
   /// `ImageOps.exif_transpose` does.
   @Test func equalsPillow() throws {
-    let lines = String(decoding: try Fixtures.bytes("oriented.txt"), as: UTF8.self)
+    let lines = String(decoding: try fixtures.bytes("oriented.txt"), as: UTF8.self)
       .split(separator: "\n")
     #expect(lines.count == 14)
     for line in lines {
       let words = line.split(separator: " ").map(String.init)
-      let file = Bytes(try Fixtures.bytes(words[0]))
+      let file = Bytes(try fixtures.bytes(words[0]))
       let turned = try Image(decoding: file).turned(Orientation(of: file))
       #expect([turned.width, turned.height].map(String.init) == Array(words[1...2]), "\(words[0])")
       #expect(try crc32(turned.bytes) == #require(UInt32(words[3], radix: 16)), "\(words[0])")
@@ -21,9 +22,9 @@ struct OrientationTests {
 
   @Test func damagedFilesAreUpright() throws {
     let names = ["6.jpg", "7_xmp.jpg", "6.png", "8_text.png", "8_ztext.png", "5_zxmp.png"]
-    var random = SplitMix64(state: 6)
+    var random = SplitMix64(seed: 6)
     for index in 0..<6000 {
-      let file = try Fixtures.bytes("oriented_" + names[index % names.count])
+      let file = try fixtures.bytes("oriented_" + names[index % names.count])
       var damaged = Array(file.prefix(Int(random.next() % 400)))
       for _ in 0..<2 where !damaged.isEmpty {
         let place = Int(random.next() % UInt64(damaged.count))

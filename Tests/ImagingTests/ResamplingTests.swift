@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Imaging
@@ -6,7 +7,7 @@ import Testing
 struct ResamplingTests {
   /// All filters at forty pairs of sizes, in colour and grey, with Pillow's results.
   @Test func equalsPillow() throws {
-    let lines = String(decoding: try Fixtures.bytes("resized.txt"), as: UTF8.self)
+    let lines = String(decoding: try fixtures.bytes("resized.txt"), as: UTF8.self)
       .split(separator: "\n")
     #expect(lines.count == 6 * 40 * 2)
     for line in lines {
@@ -22,8 +23,8 @@ struct ResamplingTests {
 
   @Test func absurdSizesAreErrors() {
     let source = randomPicture(width: 3, height: 2, channels: 3)
-    #expect(code { _ = try source.resized(width: 1 << 20, height: 1 << 20) } == .limitExceeded)
-    #expect(code { _ = try source.resized(width: 0, height: 5, .nearest) } == .malformed)
-    #expect(code { _ = try source.resized(width: 5, height: -1, .lanczos) } == .malformed)
+    #expect(errorCode { try source.resized(width: 1 << 20, height: 1 << 20) } == .limitExceeded)
+    #expect(errorCode { try source.resized(width: 0, height: 5, .nearest) } == .malformed)
+    #expect(errorCode { try source.resized(width: 5, height: -1, .lanczos) } == .malformed)
   }
 }

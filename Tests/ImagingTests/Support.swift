@@ -1,18 +1,13 @@
 import Files
 import Foundation
 import TensorCore
+import TestSupport
 
 @testable import Imaging
 
-enum Fixtures {
-  static let root = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().path
-  static let folder = root + "/Fixtures/images/"
+let fixtures = Fixtures("images")
 
-  static func bytes(_ name: String) throws -> [UInt8] {
-    try MappedFile.read(folder + name).array(of: UInt8.self)
-  }
-
+extension Fixtures {
   /// What Pillow reads from a file; see `make.py`.
   struct Expected: Decodable {
     let width: Int
@@ -21,19 +16,9 @@ enum Fixtures {
     let grey: String
   }
 
-  static func expected() throws -> [String: Expected] {
-    let json = try Data(contentsOf: URL(filePath: folder + "expected.json"))
+  func expected() throws -> [String: Expected] {
+    let json = try Data(contentsOf: URL(filePath: path("expected.json")))
     return try JSONDecoder().decode([String: Expected].self, from: json)
-  }
-
-  /// The folder of real files beside the checkout, where there is one.
-  static func shared(_ path: String) -> String? {
-    let folder = ProcessInfo.processInfo.environment["ASSAY_SHARED"] ?? root + "/../shared"
-    guard FileManager.default.fileExists(atPath: folder + "/" + path) else {
-      print("skipped: \(folder)/\(path) is not here")
-      return nil
-    }
-    return folder + "/" + path
   }
 }
 
@@ -64,23 +49,5 @@ func crc32(_ bytes: [UInt8]) -> UInt32 {
   }
   return ~bytes.reduce(~0) { crc, byte in
     crc >> 8 ^ table[Int(UInt8(truncatingIfNeeded: crc) ^ byte)]
-  }
-}
-
-func code(_ body: () throws -> Void) -> ModelError.Code? {
-  do { try body() } catch { return (error as? ModelError)?.code }
-  return nil
-}
-
-/// Steele, Lea and Flood's SplitMix64: the same sequence everywhere.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

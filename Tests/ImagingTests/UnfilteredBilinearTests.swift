@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Imaging
@@ -15,7 +16,7 @@ struct UnfilteredBilinearTests {
   }
 
   private func records(_ name: String) throws -> [Record] {
-    let file = try Fixtures.bytes(name)
+    let file = try fixtures.bytes(name)
     var records: [Record] = []
     var place = 0
     func number() -> UInt32 {
@@ -60,7 +61,7 @@ struct UnfilteredBilinearTests {
   }
 
   @Test func equalsOpenCV() throws {
-    let lines = String(decoding: try Fixtures.bytes("opencv.txt"), as: UTF8.self)
+    let lines = String(decoding: try fixtures.bytes("opencv.txt"), as: UTF8.self)
       .split(separator: "\n")
     #expect(lines.count == 2 * 40)
     for line in lines {
@@ -103,6 +104,6 @@ struct UnfilteredBilinearTests {
     let source = randomPicture(width: 20, height: 20, channels: 3)
     let recipe = PictureRecipe.caffeClassify.options
     #expect(
-      code { _ = try source.prepared(width: 299, height: 299, .rgb, recipe) } == .mismatch)
+      errorCode { try source.prepared(width: 299, height: 299, .rgb, recipe) } == .mismatch)
   }
 }

@@ -1,6 +1,7 @@
 import ByteFormats
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import KerasImport

@@ -1,6 +1,7 @@
 import CoreMLModel
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import KerasImport

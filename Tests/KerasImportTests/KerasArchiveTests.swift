@@ -5,6 +5,7 @@ import HDF5Library
 import HDF5Reader
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import KerasImport
@@ -14,15 +15,11 @@ struct KerasArchiveTests {
   private typealias Member = (name: String, contents: [UInt8])
 
   private static func network(_ name: String) -> String {
-    "\(Fixture.packageRoot)/Fixtures/networks/\(name)"
-  }
-
-  private static func bytes(_ path: String) throws -> [UInt8] {
-    [UInt8](try Data(contentsOf: URL(filePath: path)))
+    Fixtures("networks").path(name)
   }
 
   private static func members(_ name: String) throws -> [Member] {
-    let archive = try ZipArchive(Bytes(bytes(network(name))))
+    let archive = try ZipArchive(Bytes(fileBytes(network(name))))
     return try archive.members.map { ($0.name, try archive.contents($0).array(of: UInt8.self)) }
   }
 
@@ -38,12 +35,10 @@ struct KerasArchiveTests {
 
   /// Converts a file of these bytes.
   private static func convert(_ bytes: [UInt8], as name: String = "m.keras") throws -> [UInt8] {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appending(path: name)
-    try Data(bytes).write(to: file)
-    return try convert(path: file.path)
+    try withTemporaryFolder { folder in
+      try writeFile(bytes, to: "\(folder)/\(name)")
+      return try convert(path: "\(folder)/\(name)")
+    }
   }
 
   private static func convert(path: String, weights: String? = nil) throws -> [UInt8] {
@@ -67,7 +62,7 @@ struct KerasArchiveTests {
   @Test func contentCountsAndNotTheName() throws {
     for (name, other) in [("keras3-nested.keras", "m.h5"), ("tfkeras-nested.h5", "m.keras")] {
       let path = Self.network(name)
-      #expect(try Self.convert(Self.bytes(path), as: other) == Self.convert(path: path))
+      #expect(try Self.convert(fileBytes(path), as: other) == Self.convert(path: path))
     }
   }
 
@@ -182,7 +177,7 @@ struct KerasArchiveTests {
   }
 
   @Test func everyPieceOfAnArchiveIsAnError() throws {
-    let bytes = try Self.bytes(Self.network("keras3-sequential.keras"))
+    let bytes = try fileBytes(Self.network("keras3-sequential.keras"))
     for part in 1..<64 {
       let error = error(Array(bytes.prefix(bytes.count * part / 64)))
       #expect(error?.code == .malformed, "\(part)")
@@ -190,7 +185,7 @@ struct KerasArchiveTests {
   }
 
   @Test func damagedArchivesAreErrorsOrRead() throws {
-    let bytes = try Self.bytes(Self.network("keras3-sequential.keras"))
+    let bytes = try fileBytes(Self.network("keras3-sequential.keras"))
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<200 {
       var damaged = bytes
@@ -207,7 +202,7 @@ struct KerasVersionTests {
     ("keras3-nested.json", 3, 0), ("keras3-sequential.json", 3, 0), ("tfkeras-nested.json", 2, 12),
   ])
   func aVersionThatIsNotNamed(_ name: String, _ major: Int, _ minor: Int) throws {
-    let path = "\(Fixture.packageRoot)/Fixtures/networks/\(name)"
+    let path = Fixtures("networks").path(name)
     let json = try JSONValue(parsing: [UInt8](Data(contentsOf: URL(filePath: path))))
     let version = KerasVersion(text: nil, backend: nil, configuration: json)
     #expect(version.isAtLeast(major, minor) && !version.isAtLeast(major, minor + 1))

@@ -3,6 +3,7 @@ import HDF5Library
 import HDF5Reader
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import KerasImport
@@ -13,7 +14,7 @@ struct KerasFileTests {
     Converted(
       result: try KerasImporter.convert(
         KerasImporter.load(
-          Fixture.path(name), weights: weights.map(Fixture.path), access: .inProcess)))
+          fixtures.path(name), weights: weights.map(fixtures.path), access: .inProcess)))
   }
 
   private func error(_ name: String, weights: String? = nil) -> ModelError? {

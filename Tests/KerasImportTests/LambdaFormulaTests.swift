@@ -4,6 +4,7 @@ import Formulas
 import Foundation
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import KerasImport
@@ -44,10 +45,8 @@ struct LambdaFixture: Decodable, Sendable {
   let values: [String: Numbers]
 
   init() throws {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Fixtures/formulas")
     self = try JSONDecoder().decode(
-      Self.self, from: Data(contentsOf: folder.appending(path: "lambdas.json")))
+      Self.self, from: Data(Fixtures("formulas").bytes("lambdas.json")))
   }
 }
 
@@ -121,11 +120,7 @@ struct LambdaFixture: Decodable, Sendable {
         #expect(PythonMarshal.function(Array(bytes[..<length])) == nil)
       }
       for _ in 0..<200 {
-        var mutated = bytes
-        for _ in 0..<(1 + random.next() % 3) {
-          mutated[Int(random.next() % UInt64(mutated.count))] = UInt8(random.next() & 0xFF)
-        }
-        guard let code = PythonMarshal.function(mutated) else { continue }
+        guard let code = PythonMarshal.function(bytes.withBytesReplaced(&random)) else { continue }
         if (try? PythonFormula(code, entry.surroundings)) != nil { read += 1 } else { refused += 1 }
       }
     }

@@ -5,15 +5,10 @@ import HDF5Library
 import HDF5Reader
 import ImportSupport
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import KerasImport
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
 struct ReferenceCorpusTests {
@@ -23,10 +18,19 @@ struct ReferenceCorpusTests {
     "embedding_mask_zero", "test_conv_batch_1d", "test_clickbait_cnn_half_precision",
   ]
 
-  @Test func layersAreNamedAndOrderedAsInTheReference() throws {
-    guard let corpus = Fixture.shared("corpus/keras") else { return }
+  @Test(.shared("corpus/keras"))
+  func layersAreNamedAndOrderedAsInTheReference() throws {
+    #expect(try compare(Shared.path("corpus/keras")) > 100)
+  }
+
+  @Test func sampleIsNamedAndOrderedAsInTheReference() throws {
+    #expect(try compare(Fixtures("corpus").path("keras")) > 20)
+  }
+
+  /// How many of a folder's cases were compared.
+  private func compare(_ corpus: String) throws -> Int {
     var compared = 0
-    for name in try FileManager.default.contentsOfDirectory(atPath: corpus).sorted() {
+    for name in fileNames(in: corpus) {
       let folder = "\(corpus)/\(name)"
       guard let meta = try? JSONValue(contentsOf: "\(folder)/meta.json"),
         meta["convert"]?.string == "ok",
@@ -61,7 +65,7 @@ struct ReferenceCorpusTests {
           || arguments["is_bgr"] != nil || arguments["use_float_arraytype"] != nil, "\(name)")
       compared += 1
     }
-    #expect(compared > 100)
+    return compared
   }
 
   private func names(_ json: JSONValue?) -> [String] {
@@ -71,6 +75,6 @@ struct ReferenceCorpusTests {
 
 extension JSONValue {
   fileprivate init(contentsOf path: String) throws {
-    try self.init(parsing: MappedFile.read(path).array(of: UInt8.self))
+    try self.init(parsing: fileBytes(path))
   }
 }

@@ -1,8 +1,8 @@
 import ByteFormats
 import CoreMLModel
 import ImportSupport
-import LibC
 import TensorCore
+import TestSupport
 
 @testable import KerasImport
 
@@ -107,32 +107,4 @@ func single(_ className: String, input: String, _ fields: String = "") -> String
   """
 }
 
-func modelError(_ body: () throws -> some Any) -> ModelError? {
-  do {
-    _ = try body()
-    return nil
-  } catch {
-    return error as? ModelError
-  }
-}
-
-enum Fixture {
-  private static func folder(_ path: String) -> String {
-    String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-  }
-
-  static let packageRoot = folder(folder(folder(#filePath)))
-
-  static func path(_ name: String) -> String { "\(packageRoot)/Fixtures/keras/\(name)" }
-
-  /// The folder of the reference corpus, or nil, said aloud, where it is not there.
-  static func shared(_ name: String) -> String? {
-    let root = getenv("ASSAY_SHARED").map { String(cString: $0) } ?? "\(packageRoot)/../shared"
-    let path = "\(root)/\(name)"
-    guard access(path, R_OK) == 0 else {
-      print("skipped: \(path) is not there")
-      return nil
-    }
-    return path
-  }
-}
+let fixtures = Fixtures("keras")

@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -10,11 +12,11 @@ import Testing
     for columns in [1, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 47, 64, 65, 128, 1030, 2104] {
       for (rows, batch, first) in [(1, 1, 0), (3, 2, 1), (4, 1, 0), (9, 3, 2)] {
         let codes = Codes(bits: bits, count: (first + rows) * columns)
-        var generator = Generator(state: UInt64(columns * 100 + rows))
-        let scales = generator.floats(rows)
-        let biases = generator.floats(rows)
-        let table = generator.floats(1 << bits)
-        let input = generator.floats(batch * columns)
+        var generator = SplitMix64(seed: UInt64(columns * 100 + rows))
+        let scales = generator.values(rows)
+        let biases = generator.values(rows)
+        let table = generator.values(1 << bits)
+        let input = generator.values(batch * columns)
         let used = codes.codes[(first * columns)...]
         let linear = used.enumerated().map { index, code in
           let row = index / columns

@@ -1,3 +1,6 @@
+import TensorCore
+import TestSupport
+
 /// Random codes and their bytes, the highest bit of the first code first.
 struct Codes {
   let bits: Int
@@ -5,7 +8,7 @@ struct Codes {
   let bytes: [UInt8]
 
   init(bits: Int, count: Int) {
-    var generator = Generator(state: UInt64(bits * 10_000 + count))
+    var generator = SplitMix64(seed: UInt64(bits * 10_000 + count))
     self.bits = bits
     codes = (0..<count).map { _ in Int.random(in: 0..<1 << bits, using: &generator) }
     let digits = codes.flatMap { code in (0..<bits).reversed().map { UInt8(code >> $0 & 1) } }

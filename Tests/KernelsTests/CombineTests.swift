@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -17,11 +19,11 @@ import Testing
   }
 
   @Test(arguments: availableSets) func everyFunctionCountAndTail(_ set: InstructionSet) {
-    var generator = Generator(state: 3)
+    var generator = SplitMix64(seed: 3)
     for function in CombiningFunction.allCases {
       for operandCount in 1...5 {
         for count in 1...33 {
-          let values = (0..<operandCount).map { _ in generator.floats(count, in: 0.5...2) }
+          let values = (0..<operandCount).map { _ in generator.values(count, in: 0.5...2) }
           let buffers = values.map { GuardedBuffer($0, at: .end) }
           let output = GuardedBuffer(count: count, at: .end)
           let operands = buffers.map { CombiningOperand($0.constant) }
@@ -42,11 +44,11 @@ import Testing
 
   @Test(arguments: availableSets) func broadcastOperands(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
-    var generator = Generator(state: 4)
+    var generator = SplitMix64(seed: 4)
     let pixels = 5
-    let a = generator.floats(block * pixels)
-    let channel = generator.floats(block)
-    let pixel = generator.floats(block * pixels)
+    let a = generator.values(block * pixels)
+    let channel = generator.values(block)
+    let pixel = generator.values(block * pixels)
     let buffers = [a, channel, pixel].map { GuardedBuffer($0, at: .end) }
     let operands = zip(buffers, [Broadcast.none, .channel, .pixel]).map {
       CombiningOperand($0.constant, $1)

@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -139,10 +141,10 @@ func expectClose(
   }
 
   static func data(_ plain: PlainConvolution, seed: UInt64) -> ([Float], [Float], [Float]) {
-    var generator = Generator(state: seed)
+    var generator = SplitMix64(seed: seed)
     return (
-      generator.floats(plain.inputChannels * plain.rows * plain.width),
-      generator.floats(plain.weightCount), generator.floats(plain.outputChannels)
+      generator.values(plain.inputChannels * plain.rows * plain.width),
+      generator.values(plain.weightCount), generator.values(plain.outputChannels)
     )
   }
 
@@ -181,10 +183,10 @@ func expectClose(
     let target = BlockedPlanes(
       channels: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth, halo: 1,
       block: block)
-    var generator = Generator(state: 12)
-    let residual = generator.floats(
+    var generator = SplitMix64(seed: 12)
+    let residual = generator.values(
       plain.outputChannels * plain.outputRows * plain.outputWidth, in: -9...9)
-    let slopes = generator.floats(target.blocks * block)
+    let slopes = generator.values(target.blocks * block)
     let blockedResidual = GuardedBuffer(target.blocked(residual), at: .end)
     let slopeBuffer = GuardedBuffer(slopes, at: .end)
     let pixels = plain.outputRows * plain.outputWidth

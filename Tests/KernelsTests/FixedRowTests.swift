@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -45,9 +47,9 @@ import Testing
   /// bits, wherever the row stands.
   @Test(arguments: availableSets) func codesAreNearest(_ set: InstructionSet) {
     for (index, columns) in Self.lengths.enumerated() {
-      var generator = Generator(state: UInt64(columns))
+      var generator = SplitMix64(seed: UInt64(columns))
       let size = Float(sign: .plus, exponent: index * 15 - 100, significand: 1)
-      let row = generator.floats(columns).map { $0 * size }
+      let row = generator.values(columns).map { $0 * size }
       let largest = row.map(abs).max() ?? 0
       for (edge, misaligned) in [(GuardedBuffer.Edge.end, 0), (.begin, 0), (.begin, 1)] {
         let packed = Packed(set.kernels, row, edge: edge, misaligned: misaligned)
@@ -71,8 +73,8 @@ import Testing
   /// Bit for bit, so that the choice of the rows that are packed is the same too.
   @Test func everyInstructionSetPacksAlike() {
     for columns in Self.lengths {
-      var generator = Generator(state: UInt64(columns))
-      let row = generator.floats(columns).map { $0 * $0 * $0 }
+      var generator = SplitMix64(seed: UInt64(columns))
+      let row = generator.values(columns).map { $0 * $0 * $0 }
       let first = Packed(InstructionSet.baseline.kernels, row)
       for set in availableSets {
         let other = Packed(set.kernels, row)
@@ -180,9 +182,9 @@ import Testing
   @Test(arguments: availableSets) func products(_ set: InstructionSet) {
     for columns in Self.lengths {
       for (rows, batch) in [(1, 1), (2, 2), (3, 3), (4, 1), (5, 2), (9, 1), (9, 3)] {
-        var generator = Generator(state: UInt64(columns * 10 + rows))
-        let weights = generator.floats(rows * columns)
-        let input = generator.floats(batch * columns)
+        var generator = SplitMix64(seed: UInt64(columns * 10 + rows))
+        let weights = generator.values(rows * columns)
+        let input = generator.values(batch * columns)
         let matrix = Matrix(set.kernels, rows: rows, columns: columns, weights: weights)
         let expected = floats(set.kernels, matrix.decoded, input, rows: rows, batch: batch)
         for edge in GuardedBuffer.Edge.allCases {
@@ -209,10 +211,10 @@ import Testing
 
   /// Weights that have 23 bits below the largest's first one lose nothing.
   @Test(arguments: availableSets) func halvesAreExact(_ set: InstructionSet) {
-    var generator = Generator(state: 5)
-    let weights = generator.floats(6 * 200).map { Float(Float16($0 * 4)) }
+    var generator = SplitMix64(seed: 5)
+    let weights = generator.values(6 * 200).map { Float(Float16($0 * 4)) }
       .map { abs($0) < 0x1p-8 ? 0 : $0 }
-    let input = generator.floats(200)
+    let input = generator.values(200)
     let matrix = Matrix(set.kernels, rows: 6, columns: 200, weights: weights)
     #expect(
       matrix.multiply(set.kernels, input, batch: 1, edge: .end)

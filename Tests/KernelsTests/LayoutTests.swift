@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -5,14 +7,14 @@ import Testing
 @Suite struct LayoutTests {
   @Test(arguments: availableSets) func planarThereAndBack(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
-    var generator = Generator(state: 6)
+    var generator = SplitMix64(seed: 6)
     for width in 1...33 {
       let rows = 1 + width % 3
       for channels in [1, 3, block - 1, block] {
         for edge in GuardedBuffer.Edge.allCases {
           let planes = BlockedPlanes(
             channels: channels, rows: rows, width: width, halo: 1, block: block)
-          let x = generator.floats(channels * rows * width)
+          let x = generator.values(channels * rows * width)
           let input = GuardedBuffer(x, at: edge)
           let blocked = GuardedBuffer(
             [Float](repeating: 0, count: planes.count), at: edge)

@@ -1,4 +1,6 @@
 import LibC
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -13,13 +15,13 @@ import Testing
     var bias: [Float]
 
     init(rows: Int, columns: Int, batch: Int = 1) {
-      var generator = Generator(state: UInt64(rows * 1000 + columns))
+      var generator = SplitMix64(seed: UInt64(rows * 1000 + columns))
       self.rows = rows
       self.columns = columns
       self.batch = batch
-      weights = generator.floats(rows * columns).map { Float(Float16($0)) }
-      input = generator.floats(batch * columns)
-      bias = generator.floats(rows)
+      weights = generator.values(rows * columns).map { Float(Float16($0)) }
+      input = generator.values(batch * columns)
+      bias = generator.values(rows)
     }
 
     var exact: [(Double, Double)] {
@@ -149,10 +151,10 @@ import Testing
       (1, 1, 1), (3, 5, 7), (14, 32, 16), (15, 33, 300), (29, 65, 513), (6, 16, 256), (7, 31, 257),
       (2, 3, 0),
     ] {
-      var generator = Generator(state: UInt64(m + n + k))
-      let a = generator.floats(m * k)
-      let b = generator.floats(k * n)
-      let columnBias = generator.floats(n)
+      var generator = SplitMix64(seed: UInt64(m + n + k))
+      let a = generator.values(m * k)
+      let b = generator.values(k * n)
+      let columnBias = generator.values(n)
       var exact: [(Double, Double)] = []
       for row in 0..<m {
         for column in 0..<n {

@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -9,7 +11,7 @@ import Testing
     points: [Fraction(0), Fraction(1), Fraction(-1), Fraction(2)], outputs: 3, taps: 3)
 
   private func integers(_ count: Int, seed: UInt64) -> [Float] {
-    var generator = Generator(state: seed)
+    var generator = SplitMix64(seed: seed)
     return (0..<count).map { _ in Float(Int.random(in: -64...64, using: &generator)) }
   }
 

@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -65,7 +67,7 @@ import Testing
 
   @Test(arguments: availableSets) func windowsOfEveryKind(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
-    var generator = Generator(state: 1)
+    var generator = SplitMix64(seed: 1)
     for size in [1, 2, 3, 5] {
       for stride in [1, 2, 3] {
         for padding in [0, size / 2] {
@@ -73,7 +75,7 @@ import Testing
             let pool = Pool(
               size: size, stride: stride, padding: padding, countsPadding: countsPadding)
             // All negative: padding must not win.
-            let x = generator.floats(block * pool.rows * pool.width, in: -2 ... -1)
+            let x = generator.values(block * pool.rows * pool.width, in: -2 ... -1)
             for function in [PoolingFunction.maximum, .average, .l2] {
               let found = pool.compute(set.kernels, function, x)
               let exact = pool.plain(function, x, channels: block)

@@ -1,4 +1,6 @@
 import LibC
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -17,9 +19,9 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
 
 @Suite struct ReductionTests {
   @Test(arguments: availableSets) func vectors(_ set: InstructionSet) {
-    var generator = Generator(state: 2)
+    var generator = SplitMix64(seed: 2)
     for count in Array(0...70) + [1000, 4099] {
-      let x = generator.floats(count, in: -1.2...1.2)
+      let x = generator.values(count, in: -1.2...1.2)
       let buffer = GuardedBuffer(x, at: .end)
       for function in Reduction.allCases {
         let y = set.kernels.reduce(function, buffer.constant, count: count)
@@ -47,9 +49,9 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
 
   @Test(arguments: availableSets) func blocks(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
-    var generator = Generator(state: 3)
+    var generator = SplitMix64(seed: 3)
     for pixels in [1, 2, 7, 13, 30, 240] {
-      let x = generator.floats(block * pixels, in: -1.1...1.1)
+      let x = generator.values(block * pixels, in: -1.1...1.1)
       let input = GuardedBuffer(x, at: .end)
       for function in Reduction.allCases {
         let output = GuardedBuffer(count: block, at: .end)
@@ -71,10 +73,10 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
   }
 
   @Test(arguments: availableSets) func softmaxOfVectors(_ set: InstructionSet) {
-    var generator = Generator(state: 4)
+    var generator = SplitMix64(seed: 4)
     for count in Array(1...40) + [1000] {
       for range in [Float(-3)...3, -90...90, 500...1000] {
-        let x = generator.floats(count, in: range)
+        let x = generator.values(count, in: range)
         let buffer = GuardedBuffer(x, at: .end)
         set.kernels.softmax(buffer.constant, to: buffer.pointer, count: count)
         for (y, exact) in zip(buffer.values, Self.softmax(x)) {
@@ -86,11 +88,11 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
 
   @Test(arguments: availableSets) func softmaxOfChannels(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
-    var generator = Generator(state: 5)
+    var generator = SplitMix64(seed: 5)
     for channels in Array(1...40) + [101] {
       let pixels = 3
       let planes = BlockedPlanes(channels: channels, rows: 1, width: pixels, halo: 0, block: block)
-      let x = generator.floats(channels * pixels, in: -120 ... -100)
+      let x = generator.values(channels * pixels, in: -120 ... -100)
       let buffer = GuardedBuffer(planes.blocked(x, padding: 7), at: .end)
       set.kernels.blockedSoftmax(
         buffer.constant, blockStride: planes.blockStride, to: buffer.pointer,

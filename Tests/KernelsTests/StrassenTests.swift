@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -23,11 +25,11 @@ import Testing
     }
 
     /// `[image][channel][row][column]`
-    func input(_ generator: inout Generator) -> [Float] {
+    func input(_ generator: inout SplitMix64) -> [Float] {
       integers(images * plain.inputChannels * plain.rows * plain.width, &generator)
     }
 
-    func integers(_ count: Int, _ generator: inout Generator) -> [Float] {
+    func integers(_ count: Int, _ generator: inout SplitMix64) -> [Float] {
       (0..<count).map { _ in Float(Int.random(in: -9...9, using: &generator)) }
     }
   }
@@ -154,7 +156,7 @@ import Testing
   private func data(
     _ test: Case, seed: UInt64
   ) -> (input: [Float], weights: [Float], bias: [Float]) {
-    var generator = Generator(state: seed)
+    var generator = SplitMix64(seed: seed)
     return (
       test.input(&generator), test.integers(test.plain.weightCount, &generator),
       test.integers(test.plain.outputChannels, &generator)
@@ -194,7 +196,7 @@ import Testing
     var test = Case(inputs: 2 * block, outputs: blocks * block - 2, rows: 3, width: 5)
     test.images = 2
     let (x, w, b) = data(test, seed: 7)
-    var generator = Generator(state: 8)
+    var generator = SplitMix64(seed: 8)
     let sums = exact(test, x, w, b)
     let area = test.plain.outputRows * test.plain.outputWidth
     let residual = test.integers(sums.count, &generator).map { $0 * 30 }

@@ -1,36 +1,9 @@
 import Kernels
+import TensorCore
+import TestSupport
 
 /// Every instruction set that this machine can run.
 let availableSets = InstructionSet.allCases.filter(\.isAvailable)
-
-/// Reproducible numbers (SplitMix64).
-struct Generator: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-
-  mutating func floats(_ count: Int, in range: ClosedRange<Float> = -1...1) -> [Float] {
-    (0..<count).map { _ in Float.random(in: range, using: &self) }
-  }
-}
-
-/// The distance of `value` from `exact` in units of the last place of the float nearest `exact`.
-func ulps(_ value: Float, _ exact: Double) -> Double {
-  let nearest = Float(exact)
-  if value.isNaN || nearest.isNaN { return value.isNaN && nearest.isNaN ? 0 : .infinity }
-  if value == nearest { return 0 }
-  if value.isInfinite || nearest.isInfinite {
-    return value.magnitude == .greatestFiniteMagnitude
-      || nearest.magnitude == .greatestFiniteMagnitude
-      ? 1 : .infinity
-  }
-  return abs(Double(value) - exact) / Double(nearest.ulp)
-}
 
 /// Values `[channel][row][column]` in channel blocks with a border of `halo` pixels of `padding`.
 struct BlockedPlanes {

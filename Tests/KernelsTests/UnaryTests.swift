@@ -1,4 +1,6 @@
 import LibC
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -112,11 +114,11 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
   }
 
   @Test(arguments: availableSets) func everyFunctionAndTail(_ set: InstructionSet) {
-    var generator = Generator(state: 5)
+    var generator = SplitMix64(seed: 5)
     for function in UnaryFunction.allCases {
       let positive: Set<UnaryFunction> = [.sqrt, .rsqrt, .inverse, .log, .power]
       let range: ClosedRange<Float> = positive.contains(function) ? 0.25...8 : -6...6
-      let all = generator.floats(70, in: range)
+      let all = generator.values(70, in: range)
       for (alpha, beta) in [(Float(0.7), Float(1.3)), (0.3, 0.9)] {
         let reference = Self.apply(set.kernels, function, all, alpha: alpha, beta: beta)
         for (x, y) in zip(all, reference) {
@@ -154,10 +156,10 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
 
   @Test(arguments: availableSets) func parametersOfChannels(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
-    var generator = Generator(state: 9)
-    let x = generator.floats(block * 5)
-    let alpha = generator.floats(block)
-    let beta = generator.floats(block)
+    var generator = SplitMix64(seed: 9)
+    let x = generator.values(block * 5)
+    let alpha = generator.values(block)
+    let beta = generator.values(block)
     let input = GuardedBuffer(x, at: .end)
     let a = GuardedBuffer(alpha, at: .end)
     let b = GuardedBuffer(beta, at: .begin)

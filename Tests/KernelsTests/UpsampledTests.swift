@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -10,7 +12,7 @@ import Testing
     taps: 2)
 
   private func integers(_ count: Int, seed: UInt64) -> [Float] {
-    var generator = Generator(state: seed)
+    var generator = SplitMix64(seed: seed)
     return (0..<count).map { _ in Float(Int.random(in: -64...64, using: &generator)) }
   }
 

@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -46,8 +48,8 @@ import Testing
 
   @Test(arguments: availableSets) func tables(_ set: InstructionSet) {
     for bits in 1...8 {
-      var generator = Generator(state: UInt64(bits))
-      let values = generator.floats(1 << bits)
+      var generator = SplitMix64(seed: UInt64(bits))
+      let values = generator.values(1 << bits)
       let table = CodeTable.floats(values, bits: bits)
       for count in [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100] {
         let codes = Codes(bits: bits, count: count)
@@ -67,9 +69,9 @@ import Testing
   }
 
   @Test(arguments: availableSets) func halves(_ set: InstructionSet) {
-    var generator = Generator(state: 1)
+    var generator = SplitMix64(seed: 1)
     for count in 1...67 {
-      let values = generator.floats(count).map { Float16($0) }
+      let values = generator.values(count).map { Float16($0) }
       let bytes = values.withUnsafeBytes { Array($0) }
       for first in [0, 1, count / 2, count - 1] where first < count {
         for edge in GuardedBuffer.Edge.allCases {

@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -15,14 +17,14 @@ import Testing
     let vertical = Derivation.used(form.vertical).weightTransform.map { $0.map(\.double) }
     let horizontal = Derivation.used(form.horizontal).weightTransform.map { $0.map(\.double) }
     for (inputs, width) in [(1, block), (block + 3, fullWidth), (2 * block, fullWidth)] {
-      var generator = Generator(state: UInt64(inputs))
+      var generator = SplitMix64(seed: UInt64(inputs))
       let channels = (inputs + block - 1) / block * block
       let codes = (0..<taps * inputs * width).map { _ in
         UInt8.random(in: 0...255, using: &generator)
       }
-      let scale = generator.floats(width, in: 0.005...0.01)
-      let bias = generator.floats(width, in: -1.2 ... -1)
-      let table = generator.floats(256)
+      let scale = generator.values(width, in: 0.005...0.01)
+      let bias = generator.values(width, in: -1.2 ... -1)
+      let table = generator.values(256)
       let padded = [UInt8](repeating: 0, count: (4 - codes.count % 4) % 4) + codes
       let source = GuardedBuffer(
         padded.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }, at: .end)

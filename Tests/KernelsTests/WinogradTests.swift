@@ -1,3 +1,5 @@
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Kernels
@@ -9,7 +11,7 @@ import Testing
   @Test(arguments: WinogradForm.allCases)
   func derivedMatricesGiveTheCorrelation(_ form: WinogradForm) {
     let (vertical, horizontal) = (form.vertical, form.horizontal)
-    var generator = Generator(state: 1)
+    var generator = SplitMix64(seed: 1)
     func matrix(_ rows: Int, _ columns: Int) -> [[Fraction]] {
       (0..<rows).map { _ in
         (0..<columns).map { _ in Fraction(Int.random(in: -9...9, using: &generator)) }
@@ -43,7 +45,7 @@ import Testing
     let block = set.kernels.channelBlock
     let (rows, columns) = (form.vertical.points, form.horizontal.points)
     let points = form.points
-    var generator = Generator(state: 2)
+    var generator = SplitMix64(seed: 2)
     let values = (0..<points * block).map { _ in
       Float(Int.random(in: -64...64, using: &generator))
     }
@@ -75,7 +77,7 @@ import Testing
     let taps = form.taps
     let block = set.kernels.channelBlock
     let (inputs, outputs) = (block + 3, 3 * block - 5)
-    var generator = Generator(state: 3)
+    var generator = SplitMix64(seed: 3)
     let values = (0..<inputs * outputs * taps).map { _ in
       Float(Int.random(in: -50...50, using: &generator))
     }
@@ -283,9 +285,9 @@ import Testing
       channels: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth, halo: 0,
       block: block)
     let pixels = plain.outputRows * plain.outputWidth
-    var generator = Generator(state: 12)
-    let residual = generator.floats(plain.outputChannels * pixels, in: -9...9)
-    let slopes = generator.floats(target.blocks * block)
+    var generator = SplitMix64(seed: 12)
+    let residual = generator.values(plain.outputChannels * pixels, in: -9...9)
+    let slopes = generator.values(target.blocks * block)
     let addends = GuardedBuffer(target.blocked(residual), at: .end)
     let slopeBuffer = GuardedBuffer(slopes, at: .end)
     let activations: [(Epilogue, (Double, Int) -> Double)] = [

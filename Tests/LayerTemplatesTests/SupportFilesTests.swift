@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LayerTemplates
@@ -6,9 +7,7 @@ import Testing
 /// The files inside of the program are those in the sources, all of them.
 @Suite struct SupportFilesTests {
   @Test func everyFileIsInTheProgram() throws {
-    let root =
-      URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().path + "/Sources/PluginSupport/"
+    let root = packageRoot + "/Sources/PluginSupport/"
     let found = try FileManager.default.subpathsOfDirectory(atPath: root + "Support")
       .filter { $0.contains(".") }.map { "Support/" + $0 }
     let embedded = PluginPackage.support

@@ -1,6 +1,7 @@
 import Foundation
 import NetworkBuilder
 import TensorCore
+import TestSupport
 import Testing
 
 struct CompiledModelTests {
@@ -144,8 +145,8 @@ struct CompiledModelTests {
 
   @Test func theWrittenFileIsTheSameAndRunsTheSame() throws {
     let digits = DigitNetwork()
-    let weights = WeightSource.folder(Fixture.path("lenet"))
-    try withFolder { folder in
+    let weights = WeightSource.folder(fixtures.path("lenet"))
+    try withTemporaryFolder { folder in
       let (a, b) = ("\(folder)/a.mlmodel", "\(folder)/b.mlmodel")
       try digits.network.write(to: a, weights: weights)
       try DigitNetwork().network.write(to: b, weights: weights)

@@ -1,5 +1,6 @@
 import NetworkBuilder
 import TensorCore
+import TestSupport
 import Testing
 
 /// Networks described here against what Keras predicts with the same weights, and against the same
@@ -8,13 +9,13 @@ struct KerasComparisonTests {
   @Test func digits() throws {
     var digits = DigitNetwork()
     digits.network.keep(digits.features)
-    let model = try digits.network.compile(weights: .folder(Fixture.path("lenet")))
-    let prediction = try model.predict(Fixture.picture("lenet.npz", "picture"))
-    let expected = try Fixture.floats("lenet.npz", "softmax")
+    let model = try digits.network.compile(weights: .folder(fixtures.path("lenet")))
+    let prediction = try model.predict(fixtures.picture("lenet.npz", "picture"))
+    let expected = try fixtures.floats("lenet.npz", "softmax")
     #expect(difference(prediction.output.floats, from: expected) <= 1)
     let features = try prediction.value(of: digits.features)
     #expect(features.shape == TensorShape(height: 7, width: 7, channels: 8))
-    #expect(try difference(features.floats, from: Fixture.floats("lenet.npz", "pool2")) <= 1)
+    #expect(try difference(features.floats, from: fixtures.floats("lenet.npz", "pool2")) <= 1)
     #expect(
       prediction.output.top(1).first?.index == expected.indices.max { expected[$0] < expected[$1] })
   }
@@ -47,13 +48,13 @@ struct KerasComparisonTests {
       --> Dense(neurons: 5, activation: .sigmoid, name: "dense")
     var network = Network(input: input, output: output)
     network.keep(average)
-    let prediction = try network.compile(weights: .folder(Fixture.path("mixture")))
-      .predict(Fixture.floats("mixture.npz", "input"))
+    let prediction = try network.compile(weights: .folder(fixtures.path("mixture")))
+      .predict(fixtures.floats("mixture.npz", "input"))
     #expect(
       try difference(
-        prediction.value(of: average).floats, from: Fixture.floats("mixture.npz", "average")) <= 1)
+        prediction.value(of: average).floats, from: fixtures.floats("mixture.npz", "average")) <= 1)
     #expect(
-      try difference(prediction.output.floats, from: Fixture.floats("mixture.npz", "dense")) <= 1)
+      try difference(prediction.output.floats, from: fixtures.floats("mixture.npz", "dense")) <= 1)
   }
 
   @Test func inceptionModuleEqualsTheOneReadFromKeras() throws {
@@ -66,11 +67,11 @@ struct KerasComparisonTests {
     let kernels = 16 * 64 + 16 * 48 + 25 * 48 * 64 + 16 * 64 + 9 * 64 * 96 + 9 * 96 * 96 + 16 * 32
     #expect(
       try network.parameterCount() == kernels + 64 + 48 + 64 + 64 + 96 + 96 + 32)
-    let value = try Fixture.tensor("inception.npz", "input")
+    let value = try fixtures.tensor("inception.npz", "input")
     let own = try network.compile { name, _, kind in try keras.weights(name, kind) }
       .predict(value.elements).output
     #expect(own.shape == TensorShape(height: 9, width: 7, channels: 256))
-    #expect(difference(own.floats, from: try Fixture.floats("inception.npz", "mixed")) <= 1)
+    #expect(difference(own.floats, from: try fixtures.floats("inception.npz", "mixed")) <= 1)
     #expect(try keras.predict(value).values.first == own.floats)
   }
 
@@ -78,14 +79,15 @@ struct KerasComparisonTests {
     let keras = try KerasNetwork("vgg16_narrow.h5")
     var vgg = VGG16(side: 32, dividedBy: 16, classes: 10)
     vgg.network.keep(vgg.fc2)
-    let value = try Fixture.tensor("vgg16_narrow.npz", "input")
+    let value = try fixtures.tensor("vgg16_narrow.npz", "input")
     let own = try vgg.network.compile { name, _, kind in try keras.weights(name, kind) }
       .predict(value.elements)
     #expect(
-      try difference(own.value(of: vgg.fc2).floats, from: Fixture.floats("vgg16_narrow.npz", "fc2"))
+      try difference(
+        own.value(of: vgg.fc2).floats, from: fixtures.floats("vgg16_narrow.npz", "fc2"))
         <= 1)
     #expect(
-      try difference(own.output.floats, from: Fixture.floats("vgg16_narrow.npz", "predictions"))
+      try difference(own.output.floats, from: fixtures.floats("vgg16_narrow.npz", "predictions"))
         <= 1)
     #expect(try keras.predict(value).values.first == own.output.floats)
   }

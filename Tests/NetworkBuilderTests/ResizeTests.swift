@@ -1,5 +1,6 @@
 import NetworkBuilder
 import TensorCore
+import TestSupport
 import Testing
 
 struct ResizeTests {
@@ -14,13 +15,13 @@ struct ResizeTests {
   @Test func cropsAsPillowDoes() throws {
     let resize = Resize(width: 8, height: 6)
     let model = try view(resize)
-    let picture = try Fixture.picture("crop.npz", "picture")
-    let boxes = try Fixture.tensor("crop.npz", "boxes")
+    let picture = try fixtures.picture("crop.npz", "picture")
+    let boxes = try fixtures.tensor("crop.npz", "boxes")
     for index in 0..<boxes.shape[0] {
       let box = boxes.elements[index * 4..<index * 4 + 4].map(Double.init)
       resize.crop = .rectangle(
         x: box[0], y: box[1], width: box[2] - box[0], height: box[3] - box[1])
-      let expected = try Fixture.floats("crop.npz", "resized\(index)")
+      let expected = try fixtures.floats("crop.npz", "resized\(index)")
       #expect(try model.predict(picture).output.floats == expected)
     }
     resize.crop = .whole
@@ -35,7 +36,7 @@ struct ResizeTests {
     let model = try view(resize)
     resize.crop = .rectangle(x: 10, y: 0, width: 10.5, height: 14)
     #expect(
-      modelError { _ = try model.predict(Fixture.picture("crop.npz", "picture")) }?.description
+      modelError { _ = try model.predict(fixtures.picture("crop.npz", "picture")) }?.description
         == "layer 'view' (Resize): crop: the rectangle of 10.5 × 14.0 at (10.0, 0.0) lies outside of "
         + "the picture of 20 × 14")
   }

@@ -1,4 +1,5 @@
 import NetworkBuilder
+import TestSupport
 import Testing
 
 /// What does not fit is an error that names the layer and both shapes.

@@ -7,27 +7,25 @@ import ImportSupport
 import KerasImport
 import NetworkBuilder
 import TensorCore
+import TestSupport
 
-/// The files that `Fixtures/builder/make.py` wrote.
-enum Fixture {
-  static let packageRoot = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+/// The files that `make.py` wrote.
+let fixtures = Fixtures("builder")
 
-  static func path(_ name: String) -> String { "\(packageRoot)/Fixtures/builder/\(name)" }
-
-  static func tensor(_ file: String, _ name: String) throws -> Tensor {
+extension Fixtures {
+  func tensor(_ file: String, _ name: String) throws -> Tensor {
     guard let array = try ArraySet.read(path(file))[name] else {
       throw ModelError(.missingFile, "no array '\(name)'", file: file)
     }
     return array.tensor
   }
 
-  static func floats(_ file: String, _ name: String) throws -> [Float] {
+  func floats(_ file: String, _ name: String) throws -> [Float] {
     try tensor(file, name).elements
   }
 
   /// A picture of an array `[height, width, channels]` of bytes.
-  static func picture(_ file: String, _ name: String) throws -> Image {
+  func picture(_ file: String, _ name: String) throws -> Image {
     let array = try tensor(file, name)
     return Image(
       width: array.shape[1], height: array.shape[0], channelCount: array.shape[2],
@@ -45,18 +43,6 @@ func difference(_ a: [Float], from b: [Float]) -> Float {
   }
 }
 
-func modelError(_ body: () throws -> Void) -> ModelError? {
-  do { try body() } catch { return error as? ModelError }
-  return nil
-}
-
-func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
-  let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  return try body(folder.path)
-}
-
 /// A network that Keras described, converted.
 struct KerasNetwork {
   let model: Model
@@ -65,7 +51,7 @@ struct KerasNetwork {
     var options = ConversionOptions()
     options.missingWeights = random.map { .random($0) }
     model = try KerasImporter.convert(
-      KerasImporter.load(Fixture.path(name), access: .inProcess), options: options
+      KerasImporter.load(fixtures.path(name), access: .inProcess), options: options
     ).model
   }
 

@@ -1,18 +1,19 @@
 import Foundation
 import NetworkBuilder
 import TensorCore
+import TestSupport
 import Testing
 
 /// The code of `docs/networks-in-swift.md`, and that the page holds no other.
 struct TutorialTests {
   private let picture: Image
 
-  init() throws { picture = try Fixture.picture("lenet.npz", "picture") }
+  init() throws { picture = try fixtures.picture("lenet.npz", "picture") }
 
   private func copyWeights(to folder: String) throws {
-    for name in try FileManager.default.contentsOfDirectory(atPath: Fixture.path("lenet")) {
+    for name in try FileManager.default.contentsOfDirectory(atPath: fixtures.path("lenet")) {
       try FileManager.default.copyItem(
-        atPath: Fixture.path("lenet/\(name)"), toPath: "\(folder)/\(name)")
+        atPath: fixtures.path("lenet/\(name)"), toPath: "\(folder)/\(name)")
     }
   }
 
@@ -31,7 +32,7 @@ struct TutorialTests {
     let network = Network(input: input, output: output)
     #expect(try Self.page().contains(Self.indented(network.summary())))
 
-    try withFolder { folder in
+    try withTemporaryFolder { folder in
       try copyWeights(to: folder)
       let model = try network.compile(weights: .folder(folder))
       let zeros = try network.compile { name, count, kind in
@@ -43,7 +44,7 @@ struct TutorialTests {
       for score in prediction.output.top(3) {
         print("digit \(score.index): \(score.value)")
       }
-      let expected = try Fixture.floats("lenet.npz", "softmax")
+      let expected = try fixtures.floats("lenet.npz", "softmax")
       #expect(difference(prediction.output.floats, from: expected) <= 1)
 
       try network.write(to: "\(folder)/digits.mlmodel", weights: .folder(folder))
@@ -61,7 +62,7 @@ struct TutorialTests {
   @Test func insideAndInPart() throws {
     let digits = DigitNetwork()
     let (network, features, resize) = (digits.network, digits.features, digits.resize)
-    let folder = Fixture.path("lenet")
+    let folder = fixtures.path("lenet")
     let model = try network.compile(weights: .folder(folder))
     var inspected = network
     inspected.keep(features)
@@ -83,7 +84,7 @@ struct TutorialTests {
 
   private static func page() throws -> String {
     try String(
-      contentsOfFile: Fixture.packageRoot + "/docs/networks-in-swift.md", encoding: .utf8)
+      contentsOfFile: packageRoot + "/docs/networks-in-swift.md", encoding: .utf8)
   }
 
   private static func indented(_ text: String) -> String {
@@ -93,7 +94,7 @@ struct TutorialTests {
 
   /// Each block of Swift on the page stands, line for line, in code that tests compile.
   @Test func thePageHoldsCompiledCode() throws {
-    let example = Fixture.packageRoot + "/docs/examples/NetworksInSwift"
+    let example = packageRoot + "/docs/examples/NetworksInSwift"
     let sources = try [
       #filePath, "\(example)/Package.swift",
       "\(example)/Sources/NetworksInSwift/DigitNetwork.swift",

@@ -1,6 +1,7 @@
 import CoreMLModel
 import NetworkBuilder
 import TensorCore
+import TestSupport
 import Testing
 
 /// VGG-16 in its full size, with weights by a formula that Keras was given, too.
@@ -64,11 +65,11 @@ struct VGG16Tests {
     #expect(own.output.floats == fromKeras.values.first)
     // Activations behind fifteen layers, some near zero: relative to the greatest.
     let inside = try own.value(of: vgg.fc2).floats
-    let expected = try Fixture.floats("vgg16.npz", "fc2")
+    let expected = try fixtures.floats("vgg16.npz", "fc2")
     let greatest = zip(inside, expected).map { abs($0 - $1) }.max() ?? .infinity
     #expect(inside.count == 4096)
     #expect(greatest <= 1e-4 * (expected.max() ?? 0), "\(greatest)")
     #expect(
-      try difference(own.output.floats, from: Fixture.floats("vgg16.npz", "predictions")) <= 1)
+      try difference(own.output.floats, from: fixtures.floats("vgg16.npz", "predictions")) <= 1)
   }
 }

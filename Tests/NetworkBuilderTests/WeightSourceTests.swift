@@ -1,6 +1,7 @@
 import Foundation
 import NetworkBuilder
 import TensorCore
+import TestSupport
 import Testing
 
 struct WeightSourceTests {
@@ -32,7 +33,7 @@ struct WeightSourceTests {
     let network = network()
     let frame: [Float] = (0..<12).map { Float($0) - 6 }
     let first = try network.compile(weights: .dictionary(values)).predict(frame).output.floats
-    try withFolder { folder in
+    try withTemporaryFolder { folder in
       for (name, floats) in values {
         try Data(floats.withUnsafeBytes { Array($0) }).write(
           to: URL(filePath: "\(folder)/\(name).bin"))

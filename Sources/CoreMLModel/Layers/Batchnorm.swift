@@ -22,8 +22,8 @@ package struct Batchnorm: LayerParameters {
     .float("epsilon", \.epsilon),
     .weights("gamma", \.gamma) { [$0.channels] },
     .weights("beta", \.beta) { [$0.channels] },
-    .weights("mean", \.mean, isNeeded: { !$0.computeMeanVar }) { [$0.channels] },
-    .weights("variance", \.variance, isNeeded: { !$0.computeMeanVar }) { [$0.channels] },
+    .weights("mean", \.mean, isNeeded: { !$0.computeMeanVar }, { [$0.channels] }),
+    .weights("variance", \.variance, isNeeded: { !$0.computeMeanVar }, { [$0.channels] }),
   ]
 
   package var effectiveEpsilon: Float { epsilon == 0 ? 1e-5 : epsilon }

@@ -16,9 +16,9 @@ protocol GatedLayer: LayerParameters {
 
 extension Field where Message: GatedLayer {
   static func gate(_ name: String, _ path: WritableKeyPath<Message, Weights?>) -> Self {
-    .weights(name, path, isNeeded: { name.hasSuffix("Matrix") || $0.hasBias }) {
-      recurrentWeightShape(name, $0.inputVectorSize, $0.outputVectorSize)
-    }
+    .weights(
+      name, path, isNeeded: { name.hasSuffix("Matrix") || $0.hasBias },
+      { recurrentWeightShape(name, $0.inputVectorSize, $0.outputVectorSize) })
   }
 }
 

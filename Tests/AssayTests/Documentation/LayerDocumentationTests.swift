@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct LayerDocumentationTests {
@@ -14,10 +15,7 @@ import Testing
   /// With `ASSAY_WRITE_DOCS` set, writes the pages instead; `make docs` does so.
   @Test(arguments: ["layers.md", "keras.md", "caffe.md", "darknet.md"])
   func pageIsCurrent(_ name: String) throws {
-    let page = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-      .appendingPathComponent("docs/" + name)
+    let page = URL(filePath: "\(packageRoot)/docs/\(name)")
     let markdown = Self.markdown(name)
     if ProcessInfo.processInfo.environment["ASSAY_WRITE_DOCS"] != nil {
       try markdown.write(to: page, atomically: true, encoding: .utf8)

@@ -1,6 +1,7 @@
 import CoreMLModel
 import Foundation
 import LayerTemplates
+import TestSupport
 import Testing
 
 @testable import Assay
@@ -9,7 +10,7 @@ import Testing
 @Suite struct PluginCommandTests {
   @Test func aPluginTakesThePlaceOfABuiltInClass() throws {
     let library = try PluginFixture.library("AccelerateLayers")
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let arguments = [
@@ -30,7 +31,7 @@ import Testing
   }
 
   @Test func aPackageForAModel() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let result = try Command.run("plugin", "new", "Mine", "--for", model, "-o", folder + "/p")
@@ -83,15 +84,15 @@ import Testing
         outputShapes: Array(repeating: nil, count: 1 + index % 2))
     }
     let package = try PluginPackage(name: "Mine", classes: LayerClass.classes(of: layers))
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       try package.write(to: folder + "/p")
       try PluginFixture.typecheck(sourcesIn: folder + "/p/Sources/Mine")
     }
   }
 
   @Test func aModelWithoutCustomLayersNeedsNoPackage() throws {
-    try Command.withFolder { folder in
-      let network = Command.packageRoot + "/Fixtures/networks/keras3-sequential.h5"
+    try withTemporaryFolder { folder in
+      let network = packageRoot + "/Fixtures/networks/keras3-sequential.h5"
       let result = try Command.run("plugin", "new", "Mine", "--for", network, "-o", folder + "/p")
       #expect(result.code == 2 && result.errors.contains("no custom layers"), "\(result.errors)")
     }
@@ -108,8 +109,8 @@ extension PluginFixture {
       [
         "-typecheck", "-swift-version", "5", "-module-name", "Mine", "-I",
         scratch + "/release/Modules", "-I",
-        Command.packageRoot + "/Sources/PluginSupport/Support/CAssayPlugin/include", "-I",
-        Command.packageRoot + "/Sources/PluginSupport/Support/Accelerate",
+        packageRoot + "/Sources/PluginSupport/Support/CAssayPlugin/include", "-I",
+        packageRoot + "/Sources/PluginSupport/Support/Accelerate",
       ] + files.map { folder + "/" + $0 })
   }
 }

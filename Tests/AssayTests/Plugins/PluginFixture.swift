@@ -1,12 +1,13 @@
 import CustomLayers
 import Foundation
+import TestSupport
 
 @testable import Engine
 
 /// The plug-ins of `Fixtures/plugins`, built when a test first asks for them.
 enum PluginFixture {
-  static let folder = Command.packageRoot + "/Fixtures/plugins"
-  static let scratch = Command.packageRoot + "/.build/plugins/Package"
+  static let folder = packageRoot + "/Fixtures/plugins"
+  static let scratch = packageRoot + "/.build/plugins/Package"
 
   struct BuildFailure: Error {
     let output: String
@@ -39,7 +40,7 @@ enum PluginFixture {
     let path = "\(folder)/\(mistake ?? "sums").so"
     try run(
       "clang",
-      ["-shared", "-fPIC", "-I\(Command.packageRoot)/Sources/CAssayPlugin"]
+      ["-shared", "-fPIC", "-I\(packageRoot)/Sources/CAssayPlugin"]
         + (mistake.map { ["-DMISTAKE=\($0)"] } ?? [])
         + ["-o", path, Self.folder + "/c/sums.c", "-lm"])
     return path
@@ -47,17 +48,7 @@ enum PluginFixture {
 
   /// Runs a program from `PATH`.
   static func run(_ program: String, _ arguments: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw BuildFailure(output: String(decoding: output, as: UTF8.self))
-    }
+    let result = try Program("/usr/bin/env").run([program] + arguments)
+    guard result.code == 0 else { throw BuildFailure(output: result.output + result.errors) }
   }
 }

@@ -2,6 +2,7 @@ import CoreMLModel
 import CustomLayers
 import LibC
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -99,12 +100,12 @@ import Testing
   #if os(Linux)
     /// The stand-ins of vDSP and vForce against numbers worked out by hand.
     @Test func everyFunctionOfAccelerateComputesWhatItsNameSays() throws {
-      try Command.withFolder { folder in
-        let support = Command.packageRoot + "/Sources/PluginSupport/Support"
+      try withTemporaryFolder { folder in
+        let support = packageRoot + "/Sources/PluginSupport/Support"
         try PluginFixture.run(
           "clang",
           [
-            "-O2", "-I\(Command.packageRoot)/Sources/CAssayPlugin",
+            "-O2", "-I\(packageRoot)/Sources/CAssayPlugin",
             "-I\(support)/CAssayPlugin/include", "-I\(support)/Accelerate", "-o",
             folder + "/vectors", PluginFixture.folder + "/c/vectors.c",
             support + "/CAssayPlugin/host.c", "-lm",
@@ -148,7 +149,7 @@ import Testing
 
   /// tanh(scale · x + w) and a ± b, from a plug-in in C, at ranks 1, 3 and 5.
   @Test(arguments: [[4], [2, 3, 4], [1, 1, 2, 3, 4]]) func layersInC(_ shape: [Int]) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let registry = try PluginFixture.registry(PluginFixture.compiled(in: folder))
       let a = Self.values(shape)
       var generator = SplitMix64(seed: 9)

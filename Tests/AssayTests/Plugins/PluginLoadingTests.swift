@@ -1,6 +1,7 @@
 import CustomLayers
 import Foundation
 import TensorCore
+import TestSupport
 import Testing
 
 /// What is no plug-in, or a broken one, is one error that says so.
@@ -20,7 +21,7 @@ import Testing
     ("REFUSES", "does not work with version 1 of the interface"),
   ])
   func brokenPlugins(_ mistake: String, _ text: String) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let path = try PluginFixture.compiled(in: folder, mistake: mistake)
       let error = failure(path)
       #expect(error?.file == path)
@@ -36,7 +37,7 @@ import Testing
     ("FAILS_SILENTLY", "evaluate failed: the plug-in gives no reason"),
   ])
   func brokenLayers(_ mistake: String, _ text: String) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let registry = try PluginFixture.registry(
         PluginFixture.compiled(in: folder, mistake: mistake))
       let tensor = Tensor(shape: [3], [1, 2, 3])
@@ -52,7 +53,7 @@ import Testing
   }
 
   @Test func aLayerThatCannotBeMade() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let registry = try PluginFixture.registry(PluginFixture.compiled(in: folder))
       let error = #expect(throws: ModelError.self) {
         try PluginLayerTests.predict(
@@ -64,7 +65,7 @@ import Testing
   }
 
   @Test func filesThatAreNoLibraries() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       #expect(failure(folder + "/none.so")?.code == .missingFile)
       #expect(failure(folder)?.message.contains("a folder") == true)
       let path = folder + "/x.so"

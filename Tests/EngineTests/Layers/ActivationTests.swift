@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Activation: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let shapes = [[1, 1, 1, 1, 1], [1, 1, 7, 5, 9], [2, 3, 16, 2, 3], [1, 2, 33, 1, 1]]
     return shapes.flatMap { shape in
       let functions: [Function] = [

@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Batchnorm: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[1, 1, 1, 1, 1], [1, 1, 5, 7, 3], [2, 3, 16, 4, 4], [1, 2, 35, 3, 5]].flatMap { shape in
       [0, 1, 2].map { kind in
         var layer = Batchnorm()

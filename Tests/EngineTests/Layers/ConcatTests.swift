@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Concat: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     var sequence = Concat()
     sequence.sequenceConcat = true
     let sizes = [[3], [5, 3], [8, 8, 16], [16, 1, 17]]
@@ -15,7 +17,7 @@ extension Concat: TestedLayer {
 }
 
 extension Split: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [(1, 3), (2, 16), (3, 5), (2, 17)].map { count, channels in
       var layer = Split()
       layer.nOutputs = count
@@ -25,7 +27,7 @@ extension Split: TestedLayer {
 }
 
 extension SequenceRepeat: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [0, 1, 4].flatMap { count in
       [[1, 1, 5, 1, 1], [3, 2, 17, 2, 3]].map { shape in
         var layer = SequenceRepeat()
@@ -37,7 +39,7 @@ extension SequenceRepeat: TestedLayer {
 }
 
 extension ReorganizeData: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     Mode.allCases.flatMap { mode in
       [2, 3].flatMap { size in
         [1, 5, 16].map { channels in
@@ -55,7 +57,7 @@ extension ReorganizeData: TestedLayer {
 }
 
 extension Slice: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let ranges = [(0, 3, 1), (1, 7, 2), (-5, -1, 1), (2, -2, 3), (-7, -1, 2)]
     return Axis.allCases.flatMap { axis in
       [[1, 1, 9, 8, 7], [2, 3, 33, 8, 9]].flatMap { shape in

@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Convolution: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     (0..<70).map { convolution(&random, $0) } + (0..<50).map { deconvolution(&random, $0) }
   }
 
@@ -11,7 +13,7 @@ extension Convolution: TestedLayer {
     (12, 9, 3), (6, 6, 6), (5, 10, 5), (16, 16, 16), (19, 19, 19), (32, 64, 32), (64, 16, 2),
   ]
 
-  private static func convolution(_ random: inout RandomNumbers, _ index: Int) -> LayerTrial {
+  private static func convolution(_ random: inout SplitMix64, _ index: Int) -> LayerTrial {
     let (inputs, outputs, groups) = random.pick(channels)
     var layer = Convolution()
     layer.outputChannels = outputs
@@ -44,7 +46,7 @@ extension Convolution: TestedLayer {
         + " \(layer.stride), dilation \(dilation), \(layer.padding as Any)", layer, [shape])
   }
 
-  private static func deconvolution(_ random: inout RandomNumbers, _ index: Int) -> LayerTrial {
+  private static func deconvolution(_ random: inout SplitMix64, _ index: Int) -> LayerTrial {
     let (inputs, outputs, groups) = random.pick(channels)
     var layer = Convolution()
     layer.isDeconvolution = true

@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Crop: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[1, 1, 3, 7, 9], [2, 3, 17, 6, 5]].flatMap { shape in
       var amounts = Crop()
       amounts.cropAmounts = BorderAmounts(top: 1, bottom: 2, left: 0, right: 3)

@@ -1,9 +1,10 @@
 import CoreMLModel
 import CustomLayers
 import TensorCore
+import TestSupport
 
 extension Custom: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[1, 1, 5, 3, 7], [2, 3, 17, 2, 3]].map { shape in
       var layer = Custom()
       layer.className = TwiceAndNegated.className

@@ -1,4 +1,6 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 /// Inputs of one shape, and inputs whose axes of size 1 are repeated.
 private let sets: [[[Int]]] = [
@@ -14,7 +16,7 @@ private func trials(_ layer: any LayerParameters) -> [LayerTrial] {
 }
 
 extension Add: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     var layer = Add()
     layer.alpha = 0.75
     return [LayerTrial("alpha", layer, [[1, 2, 19, 3, 5]])] + EngineTests.trials(Add())
@@ -22,7 +24,7 @@ extension Add: TestedLayer {
 }
 
 extension Multiply: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     var layer = Multiply()
     layer.alpha = 0.75
     return [LayerTrial("alpha", layer, [[1, 2, 19, 3, 5]])] + EngineTests.trials(Multiply())
@@ -30,21 +32,21 @@ extension Multiply: TestedLayer {
 }
 
 extension Average: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     EngineTests.trials(Average())
   }
 }
 
 extension Max: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] { EngineTests.trials(Max()) }
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { EngineTests.trials(Max()) }
 }
 
 extension Min: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] { EngineTests.trials(Min()) }
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { EngineTests.trials(Min()) }
 }
 
 extension DotProduct: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[1, 1, 1, 1, 1], [1, 1, 7, 1, 1], [2, 3, 33, 1, 1]].flatMap { shape in
       [false, true].map { cosine in
         var layer = DotProduct()

@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Embedding: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [(1, 1, 3, 5), (4, 2, 9, 16), (7, 1, 2, 1), (1, 6, 30, 33)].flatMap {
       steps, batch, size, outputs in
       [false, true].map { hasBias in

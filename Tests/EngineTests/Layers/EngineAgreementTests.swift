@@ -2,6 +2,7 @@ import CoreMLModel
 import CustomLayers
 import Kernels
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -12,7 +13,7 @@ import Testing
   @Test(arguments: testedLayerTypes.map { $0.typeName })
   func agreesWithReference(typeName: String) throws {
     let type = try #require(testedLayerTypes.first { $0.typeName == typeName })
-    var random = RandomNumbers(seed: 7)
+    var random = SplitMix64(seed: 7)
     let trials = try type.trials(&random)
     #expect(!trials.isEmpty)
     let exact = trials.compactMap(\.withoutSequence).enumerated().filter { $0.offset % 4 == 0 }
@@ -30,7 +31,7 @@ import Testing
   }
 
   private func check(
-    _ trial: LayerTrial, _ model: Model, _ random: inout RandomNumbers
+    _ trial: LayerTrial, _ model: Model, _ random: inout SplitMix64
   ) throws {
     var inputs: [String: Tensor] = [:]
     for (index, shape) in trial.inputs.enumerated() {
@@ -107,7 +108,7 @@ import Testing
   /// The layer between two 1 × 1 convolutions, so that it works on the kernels' own layout; nil for
   /// layers that do not work on planes.
   private func surroundedModel(
-    of trial: LayerTrial, _ random: inout RandomNumbers
+    of trial: LayerTrial, _ random: inout SplitMix64
   ) throws -> Model? {
     guard let input = trial.inputs.first, trial.values[0] == nil, trial.range.lowerBound < 0 else {
       return nil

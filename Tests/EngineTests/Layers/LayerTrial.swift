@@ -1,6 +1,7 @@
 import CoreMLModel
 import Kernels
 import TensorCore
+import TestSupport
 
 @testable import Engine
 
@@ -50,41 +51,16 @@ struct LayerTrial {
 
 /// A type of layer with trials of odd shapes and parameters.
 protocol TestedLayer: LayerParameters {
-  static func trials(_ random: inout RandomNumbers) throws -> [LayerTrial]
+  static func trials(_ random: inout SplitMix64) throws -> [LayerTrial]
 }
 
 /// Every type of layer whose engine implementation is compared with its reference.
 let testedLayerTypes = layerTypes.compactMap { $0 as? any TestedLayer.Type }
 
-/// SplitMix64, so that a seed gives the same trials everywhere.
-struct RandomNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  mutating func values(_ count: Int, in range: ClosedRange<Float> = -1...1) -> [Float] {
-    (0..<count).map { _ in Float.random(in: range, using: &self) }
-  }
-
+extension SplitMix64 {
   mutating func weights(_ count: Int, in range: ClosedRange<Float> = -1...1) -> Weights {
     Weights(values(count, in: range))
   }
-
-  mutating func pick<Element>(_ elements: [Element]) -> Element {
-    elements[Int.random(in: elements.indices, using: &self)]
-  }
-
-  mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
-
-  mutating func flag() -> Bool { Bool.random(using: &self) }
 }
 
 extension ValidPadding {

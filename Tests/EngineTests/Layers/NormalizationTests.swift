@@ -1,9 +1,11 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 private let shapes = [[1, 1, 3, 1, 1], [1, 1, 5, 7, 3], [2, 3, 16, 4, 4], [1, 2, 35, 3, 5]]
 
 extension MeanVarianceNormalize: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     shapes.dropFirst().flatMap { shape in
       [(false, false), (false, true), (true, false), (true, true)].map { across, variance in
         var layer = MeanVarianceNormalize()
@@ -17,7 +19,7 @@ extension MeanVarianceNormalize: TestedLayer {
 }
 
 extension L2Normalize: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     shapes.map { shape in
       var layer = L2Normalize()
       layer.epsilon = random.pick([0, 0.01])
@@ -27,7 +29,7 @@ extension L2Normalize: TestedLayer {
 }
 
 extension Softmax: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     (shapes + [[1, 1, 1000, 1, 1]]).flatMap { shape in
       [-2...2, -300...300].map { LayerTrial("\(shape) in \($0)", Softmax(), [shape], range: $0) }
     }
@@ -35,7 +37,7 @@ extension Softmax: TestedLayer {
 }
 
 extension LRN: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     shapes.flatMap { shape in
       [1, 4, 5].map { size in
         var layer = LRN()

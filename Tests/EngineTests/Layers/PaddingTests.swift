@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Padding: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let kinds: [Kind] = [.constant(value: 0), .constant(value: -1.5), .reflection, .replication]
     return [[1, 1, 1, 4, 5], [2, 3, 17, 6, 5]].flatMap { shape in
       kinds.flatMap { kind in

@@ -1,4 +1,6 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 /// Steps, batch, inputs, units.
 private let sizes = [(1, 1, 3, 4), (5, 1, 9, 8), (4, 2, 7, 5), (3, 1, 17, 33)]
@@ -7,7 +9,7 @@ private let functions: [Activation.Function] = [
   .scaledTanh(alpha: 0.5, beta: 1.5),
 ]
 
-extension RandomNumbers {
+extension SplitMix64 {
   fileprivate mutating func functions(_ count: Int) -> [Activation] {
     (0..<count).map { _ in Activation(pick(EngineTests.functions)) }
   }
@@ -55,7 +57,7 @@ private func shapes(
 }
 
 extension SimpleRecurrent: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     sizes.flatMap { steps, batch, inputs, units in
       [false, true].map { isSequence in
         var layer = SimpleRecurrent()
@@ -77,7 +79,7 @@ extension SimpleRecurrent: TestedLayer {
 }
 
 extension GRU: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     sizes.flatMap { steps, batch, inputs, units in
       [false, true].map { isSequence in
         var layer = GRU()
@@ -105,7 +107,7 @@ extension GRU: TestedLayer {
 }
 
 extension UniDirectionalLSTM: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     sizes.flatMap { steps, batch, inputs, units in
       [false, true].map { isSequence in
         var layer = UniDirectionalLSTM()
@@ -125,7 +127,7 @@ extension UniDirectionalLSTM: TestedLayer {
 }
 
 extension BiDirectionalLSTM: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     sizes.flatMap { steps, batch, inputs, units in
       [false, true].map { isSequence in
         var layer = BiDirectionalLSTM()

@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Reduce: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[1, 1, 1, 3, 4], [2, 3, 17, 2, 5]].flatMap { shape in
       Operation.allCases.flatMap { operation in
         Axis.allCases.filter { operation != .argmax || $0.rawValue > 1 }.map { axis in

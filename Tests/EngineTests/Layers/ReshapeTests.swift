@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Reshape: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases = [
       ([1, 1, 12, 4, 6], [[288, 1, 1], [1, 12, 24], [16, 9, 2], [2, 12, 3, 4]]),
       ([3, 2, 4, 2, 3], [[6, 4, 1], [24, 1, 1], [6, 2, 2, 3], [1, 72, 1, 1]]),
@@ -21,7 +23,7 @@ extension Reshape: TestedLayer {
 }
 
 extension Flatten: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[1, 1, 5, 1, 1], [1, 1, 12, 4, 6], [3, 2, 17, 2, 3]].flatMap { shape in
       [Order.channelFirst, .channelLast].map { mode in
         var layer = Flatten()
@@ -33,7 +35,7 @@ extension Flatten: TestedLayer {
 }
 
 extension Permute: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     var orders: [[Int]] = [[]]
     for a in 0..<4 {
       for b in 0..<4 where b != a {

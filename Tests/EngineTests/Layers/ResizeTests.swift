@@ -1,10 +1,12 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 private let shapes = [[1, 1, 1, 1, 1], [1, 1, 3, 4, 5], [2, 3, 17, 3, 2]]
 private let methods: [SamplingMethod?] = [nil] + SamplingMethod.allCases
 
 extension Upsample: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     shapes.flatMap { shape in
       [[], [2, 2], [3, 1], [2, 5]].flatMap { factors in
         ([nil] + LinearUpsampleMode.allCases).map { mode in
@@ -22,7 +24,7 @@ extension Upsample: TestedLayer {
 }
 
 extension ResizeBilinear: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     shapes.flatMap { shape in
       [[1, 1], [5, 4], [2, 9]].flatMap { size in
         methods.map { method in
@@ -37,7 +39,7 @@ extension ResizeBilinear: TestedLayer {
 }
 
 extension CropResize: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let image = [1, 2, 5, 7, 6]
     return methods.flatMap { method in
       ([nil] + BoxCoordinates.allCases).flatMap { coordinates in
@@ -62,7 +64,7 @@ extension CropResize: TestedLayer {
   /// A random box inside of the image.
   private static func box(
     _ coordinates: BoxCoordinates?, _ layer: CropResize, _ item: Float?, _ image: [Int],
-    _ random: inout RandomNumbers
+    _ random: inout SplitMix64
   ) -> [Float] {
     let scale = layer.spatialScale == 0 ? 1 : layer.spatialScale
     func interval(_ size: Int) -> (from: Float, to: Float) {

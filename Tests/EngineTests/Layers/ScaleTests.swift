@@ -1,4 +1,6 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 private let shapes = [[1, 1, 5, 3, 7], [2, 3, 16, 4, 4], [1, 2, 19, 3, 5]]
 
@@ -8,7 +10,7 @@ private func constants(_ shape: [Int]) -> [[Int]] {
 }
 
 extension Scale: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     shapes.flatMap { shape in
       constants(shape).flatMap { scale in
         ([nil] + constants(shape)).map { bias in
@@ -28,7 +30,7 @@ extension Scale: TestedLayer {
 }
 
 extension Bias: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     shapes.flatMap { shape in
       constants(shape).map { bias in
         var layer = Bias()
@@ -41,7 +43,7 @@ extension Bias: TestedLayer {
 }
 
 extension LoadConstant: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[1, 1, 1], [19, 3, 5]].map { shape in
       var layer = LoadConstant()
       layer.shape = shape

@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Unary: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[1, 1, 5, 3, 7], [2, 3, 17, 2, 2]].flatMap { shape in
       Operation.allCases.flatMap { operation in
         [(Float(0), Float(0)), (2, 0.25)].map { scale, shift in

@@ -30,9 +30,9 @@ package struct BatchedMatMul: ArrayLayer {
     .weights("weights", \.matrix, isNeeded: \.hasMatrix) {
       [$0.weightMatrixSecondDimension, $0.weightMatrixFirstDimension]
     },
-    .weights("bias", \.bias, isNeeded: { $0.hasMatrix && $0.hasBias }) {
-      [$0.weightMatrixSecondDimension]
-    },
+    .weights(
+      "bias", \.bias, isNeeded: { $0.hasMatrix && $0.hasBias },
+      { [$0.weightMatrixSecondDimension] }),
     .bool("int8DynamicQuantize", \.int8DynamicQuantize),
   ]
 

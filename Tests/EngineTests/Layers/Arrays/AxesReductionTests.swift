@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension AxesReductionLayer where Self: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int])] = [
       ([7], [0]), ([3, 5], [1]), ([3, 5], [-2]), ([5, 3, 70], [1]), ([2, 3, 4, 5], [2, 3]),
       ([2, 17, 4, 5], [1]), ([2, 3, 4, 5], [0, 2]), ([2, 3, 1, 5], [1, -1]), ([4, 3, 2], []),
@@ -23,7 +25,7 @@ extension AxesReductionLayer where Self: TestedLayer {
 }
 
 extension SoftmaxND: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[7], [3, 5], [4, 3, 5], [1, 17, 3, 7], [2, 3, 2, 4, 5], [2, 2, 2, 2, 2, 3]].flatMap { shape in
       (-1..<shape.count).map { axis in
         var layer = SoftmaxND()
@@ -35,7 +37,7 @@ extension SoftmaxND: TestedLayer {
 }
 
 extension LayerNormalization: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [([7], 1), ([3, 17], 1), ([2, 3, 33], 1), ([2, 3, 4, 5], 3), ([2, 3, 4, 5], 1)].map {
       (shape: [Int], count: Int) in
       var layer = LayerNormalization()
@@ -50,7 +52,7 @@ extension LayerNormalization: TestedLayer {
 }
 
 extension BatchedMatMul: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let pairs: [([Int], [Int], Bool, Bool)] = [
       ([5], [5], false, false), ([5], [5, 3], false, false), ([4, 5], [5], false, false),
       ([2, 4, 5], [5], false, false), ([7], [3, 2, 7, 4], false, false),

@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension BroadcastingLayer where Self: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let pairs: [[[Int]]] = [
       [[7], [7]], [[5], [1]], [[3, 1], [4]], [[2, 5], [1, 5]], [[3, 5, 7], [5, 1]],
       [[1, 17, 3, 5], [1, 17, 1, 1]], [[2, 17, 3, 5], [5]], [[2, 3, 4, 5], [3, 1, 5]],
@@ -32,7 +34,7 @@ extension BroadcastingLayer where Self: TestedLayer {
 }
 
 extension ComparisonLayer where Self: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let pairs: [[[Int]]] = [
       [[7], [7]], [[3, 1], [4]], [[2, 17, 3, 5], [17, 1, 1]], [[2, 3, 4]],
     ]

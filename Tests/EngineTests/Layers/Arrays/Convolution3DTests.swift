@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension Convolution3D: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     struct Case {
       var shape: [Int]
       var outputs: Int
@@ -68,7 +70,7 @@ extension Convolution3D: TestedLayer {
 }
 
 extension Pooling3D: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int], PaddingType)] = [
       ([2, 2, 2], [2, 2, 2], .valid), ([3, 2, 3], [1, 2, 2], .same),
       ([1, 3, 3], [1, 1, 1], .same),
@@ -100,7 +102,7 @@ extension Pooling3D: TestedLayer {
 }
 
 extension GlobalPooling3D: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     PoolingType.allCases.map { type in
       var layer = GlobalPooling3D()
       layer.type = type
@@ -110,7 +112,7 @@ extension GlobalPooling3D: TestedLayer {
 }
 
 extension NonMaximumSuppression: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [(Float(0.3), Float(0.2), 5, false), (0.5, 0.9, 40, true), (0.1, 2, 3, false)].map {
       iou, threshold, most, perClass in
       var layer = NonMaximumSuppression()

@@ -1,4 +1,6 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension ElementFunctionLayer where Self: TestedLayer {
   /// Where the function has a value.
@@ -19,11 +21,11 @@ extension ElementFunctionLayer where Self: TestedLayer {
     }
   }
 
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] { elementTrials([Self()]) }
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { elementTrials([Self()]) }
 }
 
 extension Clip {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     elementTrials(
       [(Float(-1), Float(2)), (0, 6), (0.5, 1)].map { low, high in
         var layer = Clip()
@@ -35,7 +37,7 @@ extension Clip {
 }
 
 extension ClampedReLU {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     elementTrials(
       [(Float(0), Float(6)), (0.25, 1.5), (0.5, -0.25)].map { slope, bound in
         var layer = ClampedReLU()
@@ -47,7 +49,7 @@ extension ClampedReLU {
 }
 
 extension Gelu {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     elementTrials(
       Mode.allCases.map { mode in
         var layer = Gelu()

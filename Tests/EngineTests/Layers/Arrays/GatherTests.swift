@@ -1,6 +1,8 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
-extension RandomNumbers {
+extension SplitMix64 {
   /// Whole numbers −bound ..< bound.
   fileprivate mutating func places(_ count: Int, _ bound: Int, negative: Bool = true) -> [Float] {
     (0..<count).map { _ in Float(number((negative ? -bound : 0)...bound - 1)) }
@@ -8,7 +10,7 @@ extension RandomNumbers {
 }
 
 extension Gather: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int], Int)] = [
       ([7], [3], 0), ([3, 5], [4], 1), ([3, 5], [2, 2], 0), ([2, 17, 3, 4], [5], 1),
       ([2, 3, 4], [2, 3], -2),
@@ -25,7 +27,7 @@ extension Gather: TestedLayer {
 }
 
 extension GatherND: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int])] = [
       ([7], [3, 1]), ([4, 5], [3, 2]), ([4, 5], [2]), ([4, 5], [2, 3, 1]), ([3, 4, 5], [2, 2, 2]),
     ]
@@ -38,7 +40,7 @@ extension GatherND: TestedLayer {
 }
 
 extension GatherAlongAxis: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int], Int)] = [
       ([7], [3], 0), ([3, 5], [3, 2], 1), ([4, 5], [6, 5], -2), ([2, 17, 3, 4], [2, 5, 3, 4], 1),
     ]
@@ -54,7 +56,7 @@ extension GatherAlongAxis: TestedLayer {
 }
 
 extension EmbeddingND: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[3, 1], [2, 5, 1], [2, 3, 4, 1]].map { shape in
       var layer = EmbeddingND()
       layer.vocabSize = 11
@@ -70,7 +72,7 @@ extension EmbeddingND: TestedLayer {
 }
 
 extension OneHot: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], Int)] = [
       ([5], -1), ([2, 3], 0), ([2, 3], 1), ([2, 3], -1), ([2, 3, 4], 2),
     ]

@@ -1,4 +1,6 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 /// Shapes, and an axis of each.
 private let lines: [([Int], Int)] = [
@@ -6,7 +8,7 @@ private let lines: [([Int], Int)] = [
 ]
 
 extension ArgMax: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     lines.flatMap { shape, axis in
       [false, true].map { removes in
         var layer = ArgMax()
@@ -20,7 +22,7 @@ extension ArgMax: TestedLayer {
 }
 
 extension ArgMin: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     lines.flatMap { shape, axis in
       [false, true].map { removes in
         var layer = ArgMin()
@@ -33,7 +35,7 @@ extension ArgMin: TestedLayer {
 }
 
 extension TopK: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     lines.dropLast().flatMap { shape, axis in
       [false, true].map { bottom in
         var layer = TopK()
@@ -47,7 +49,7 @@ extension TopK: TestedLayer {
 }
 
 extension ArgSort: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     lines.map { shape, axis in
       var layer = ArgSort()
       layer.axis = axis
@@ -59,7 +61,7 @@ extension ArgSort: TestedLayer {
 }
 
 extension CumSum: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     lines.flatMap { shape, axis in
       [(false, false), (true, false), (false, true), (true, true)].map { excludes, reverses in
         var layer = CumSum()
@@ -74,7 +76,7 @@ extension CumSum: TestedLayer {
 }
 
 extension MatrixBandPart: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [(0, 0), (1, 2), (-1, 1), (2, -1), (-1, -1)].flatMap { lower, upper in
       [[5, 5], [2, 3, 7]].map { shape in
         var layer = MatrixBandPart()
@@ -87,7 +89,7 @@ extension MatrixBandPart: TestedLayer {
 }
 
 extension LowerTriangular: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [-9, -1, 0, 2, 9].map { k in
       var layer = LowerTriangular()
       layer.k = k
@@ -97,7 +99,7 @@ extension LowerTriangular: TestedLayer {
 }
 
 extension UpperTriangular: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [-9, -1, 0, 2, 9].map { k in
       var layer = UpperTriangular()
       layer.k = k

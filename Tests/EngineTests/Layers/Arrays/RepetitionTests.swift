@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension BroadcastToStatic: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int])] = [
       ([1], [4]), ([3, 1], [3, 5]), ([5], [2, 3, 5]), ([1, 17, 1, 1], [1, 17, 3, 5]),
       ([2, 1, 4], [3, 2, 5, 4]), ([2, 3], [2, 3]),
@@ -15,7 +17,7 @@ extension BroadcastToStatic: TestedLayer {
 }
 
 extension BroadcastToLike: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [
       LayerTrial("planes", BroadcastToLike(), [[1, 17, 1, 1], [1, 17, 3, 5]]),
       LayerTrial("rows", BroadcastToLike(), [[3, 1], [2, 3, 4]]),
@@ -24,7 +26,7 @@ extension BroadcastToLike: TestedLayer {
 }
 
 extension Tile: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int])] = [
       ([3], [2]), ([2, 3], [2, 2]), ([2, 3, 4], [3]), ([1, 17, 2, 3], [1, 1, 3, 2]),
       ([2, 3, 4], [2, 1, 3]), ([2, 2, 2, 2, 2], [2, 1, 2, 1, 2]), ([2, 3], [1, 1]),
@@ -38,7 +40,7 @@ extension Tile: TestedLayer {
 }
 
 extension ConstantPad: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int], Bool)] = [
       ([3], [1, 2], false), ([2, 3], [0, 1, 2, 0], false), ([2, 3, 4], [1, 0, 0, 2, 3, 1], false),
       ([1, 17, 3, 5], [0, 0, 0, 0, 1, 2, 3, 0], false),

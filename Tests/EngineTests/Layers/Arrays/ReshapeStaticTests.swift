@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension ReshapeStatic: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int])] = [
       ([12], [3, 4]), ([2, 3, 4], [6, -1]), ([2, 17, 3, 5], [2, 17, 15]),
       ([1, 17, 3, 5], [1, 1, 17, 3, 5]), ([1, 17, 1, 1], [1, 17]),
@@ -16,7 +18,7 @@ extension ReshapeStatic: TestedLayer {
 }
 
 extension RankPreservingReshape: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int])] = [([2, 3, 4], [0, -1, 2]), ([2, 17, 3, 4], [-1, 0, 0, 2])]
     return cases.map { shape, target in
       var layer = RankPreservingReshape()
@@ -27,13 +29,13 @@ extension RankPreservingReshape: TestedLayer {
 }
 
 extension ReshapeLike: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [LayerTrial("like", ReshapeLike(), [[2, 17, 6], [2, 17, 3, 2]])]
   }
 }
 
 extension FlattenTo2D: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [0, 1, 2, 3, 4, -1, -4].map { axis in
       var layer = FlattenTo2D()
       layer.axis = axis
@@ -43,7 +45,7 @@ extension FlattenTo2D: TestedLayer {
 }
 
 extension ExpandDims: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int])] = [
       ([5], [0]), ([5], [-1]), ([2, 17, 3], [0, 2]), ([17, 3, 5], [0]), ([1, 17, 3, 5], [-3]),
     ]
@@ -56,7 +58,7 @@ extension ExpandDims: TestedLayer {
 }
 
 extension Squeeze: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int])] = [
       ([2, 17, 1, 1], [2, 3]), ([1, 5, 1], []), ([1, 1], []), ([1, 17, 3, 5], [0]),
       ([3, 1, 5], [-2]),
@@ -71,7 +73,7 @@ extension Squeeze: TestedLayer {
 }
 
 extension Transpose: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Int])] = [
       ([5], [0]), ([3, 5], [1, 0]), ([2, 3, 5], [2, 0, 1]), ([1, 17, 3, 5], [0, 2, 3, 1]),
       ([2, 3, 5, 17], [0, 3, 1, 2]), ([2, 7, 3, 4], [0, 2, 1, 3]),
@@ -87,7 +89,7 @@ extension Transpose: TestedLayer {
 }
 
 extension ConcatND: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([[Int]], Int, Bool)] = [
       ([[3], [4]], 0, false), ([[2, 3], [2, 4], [2, 1]], 1, false),
       ([[2, 3], [1, 3]], -2, false),
@@ -106,7 +108,7 @@ extension ConcatND: TestedLayer {
 }
 
 extension Stack: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [0, 1, 2, 3, -1].map { axis in
       var layer = Stack()
       layer.axis = axis
@@ -116,7 +118,7 @@ extension Stack: TestedLayer {
 }
 
 extension SplitND: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], Int, Int, [Int])] = [
       ([6], 0, 3, []), ([2, 6], -1, 2, []), ([1, 34, 3, 5], 1, 2, []),
       ([1, 17, 3, 5], -3, 0, [16, 1]),

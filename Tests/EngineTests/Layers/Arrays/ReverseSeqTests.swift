@@ -1,10 +1,12 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 import Testing
 
 @testable import Engine
 
 extension ReverseSeq: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], Int, Int)] = [
       ([2, 4], 0, 1), ([3, 5, 2], 0, 1), ([3, 5, 7], 0, 2), ([2, 3, 4, 17], 1, -1),
       ([2, 3, 4, 5, 2], -4, -2),

@@ -1,7 +1,9 @@
 import CoreMLModel
+import TensorCore
+import TestSupport
 
 extension SliceStatic: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     struct Case {
       var shape: [Int]
       var begins: [Int?]
@@ -44,7 +46,7 @@ extension SliceStatic: TestedLayer {
 }
 
 extension Reverse: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], [Bool])] = [
       ([5], [true]), ([3, 4], [false, true]), ([2, 17, 3, 4], [false, false, true, true]),
       ([2, 17, 3, 4], [true, true, false, false]), ([2, 3], [false, false]),
@@ -58,7 +60,7 @@ extension Reverse: TestedLayer {
 }
 
 extension SlidingWindows: TestedLayer {
-  static func trials(_ random: inout RandomNumbers) -> [LayerTrial] {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     let cases: [([Int], Int, Int, Int)] = [
       ([7], 0, 3, 2), ([2, 9, 4], 1, 4, 1), ([1, 17, 3, 8], -1, 2, 3), ([1, 5, 6, 2], 2, 6, 1),
     ]

@@ -1,0 +1,41 @@
+import TensorCore
+
+/// The error of the module's own that `body` throws; nil where it succeeds or throws another.
+package func modelError<Result>(_ body: () throws -> Result) -> ModelError? {
+  do { _ = try body() } catch { return error as? ModelError }
+  return nil
+}
+
+package func errorCode<Result>(_ body: () throws -> Result) -> ModelError.Code? {
+  modelError(body)?.code
+}
+
+/// The greatest |a − b| / max |b|: infinite where the counts differ or an element is not a number.
+package func relativeError<Number: BinaryFloatingPoint>(_ a: [Number], _ b: [Number]) -> Number {
+  guard a.count == b.count else { return .infinity }
+  let largest = b.reduce(0) { max($0, abs($1)) }
+  let worst = zip(a, b).reduce(Number.zero) {
+    let difference = abs($1.0 - $1.1)
+    return difference.isNaN ? .infinity : max($0, difference)
+  }
+  return worst / max(largest, .leastNormalMagnitude)
+}
+
+/// The same of tensors, whose shapes must be equal as well.
+package func relativeError(_ a: Tensor?, _ b: Tensor?) -> Float {
+  guard let a, let b, a.shape == b.shape else { return .infinity }
+  return relativeError(a.elements, b.elements)
+}
+
+/// The distance of `value` from `exact` in units of the last place of the float nearest `exact`.
+package func ulps(_ value: Float, _ exact: Double) -> Double {
+  let nearest = Float(exact)
+  if value.isNaN || nearest.isNaN { return value.isNaN && nearest.isNaN ? 0 : .infinity }
+  if value == nearest { return 0 }
+  if value.isInfinite || nearest.isInfinite {
+    return value.magnitude == .greatestFiniteMagnitude
+      || nearest.magnitude == .greatestFiniteMagnitude
+      ? 1 : .infinity
+  }
+  return abs(Double(value) - exact) / Double(nearest.ulp)
+}

@@ -1,0 +1,55 @@
+import Foundation
+import TensorCore
+
+/// The folder of `Package.swift`.
+package let packageRoot = URL(filePath: #filePath)
+  .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+
+/// A folder of `Fixtures`.
+package struct Fixtures: Sendable {
+  package let folder: String
+
+  package init(_ name: String) { folder = "\(packageRoot)/Fixtures/\(name)" }
+
+  package func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+  package func bytes(_ name: String) throws -> [UInt8] { try fileBytes(path(name)) }
+
+  package var names: [String] { fileNames(in: folder) }
+}
+
+/// Networks, pictures and answers that are too large for the repository: the folder that the variable
+/// `ASSAY_SHARED` names, or else `../shared`. A test that needs one carries the trait `.shared`.
+package enum Shared {
+  package static let folder =
+    ProcessInfo.processInfo.environment["ASSAY_SHARED"] ?? packageRoot + "/../shared"
+
+  package static func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+  package static func has(_ name: String) -> Bool { fileExists(path(name)) }
+
+  /// The paths of all files below `name` that end in one of `suffixes`, sorted.
+  package static func files(below name: String = "", endingIn suffixes: String...) -> [String] {
+    let top = name.isEmpty ? folder : path(name)
+    return (FileManager.default.enumerator(atPath: top)?.compactMap { $0 as? String } ?? [])
+      .filter { file in suffixes.contains { file.hasSuffix($0) } }
+      .sorted().map { "\(top)/\($0)" }
+  }
+}
+
+package func fileExists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+package func removeFile(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
+
+package func fileBytes(_ path: String) throws -> [UInt8] {
+  [UInt8](try Data(contentsOf: URL(filePath: path)))
+}
+
+package func writeFile(_ bytes: [UInt8], to path: String) throws {
+  try Data(bytes).write(to: URL(filePath: path))
+}
+
+/// The names in a folder, sorted; none where there is no folder.
+package func fileNames(in folder: String) -> [String] {
+  ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+}
