@@ -70,12 +70,17 @@ public struct Inspection: Sendable {
         customClasses.append(Self.customClass(custom, layer: layer.name, customLayers))
       }
       let custom = layer.parameters as? Custom
+      let known = (inputs + outputs).compactMap(\.self)
+      let count =
+        known.count == inputs.count + outputs.count
+        ? layer.parameters?.multiplyAdds(
+          Array(known[..<inputs.count]), Array(known[inputs.count...])) : nil
       layers.append(
         Layer(
           name: layer.name, type: custom?.className ?? layer.parameters?.typeName ?? "unknown",
           inputShapes: inputs, outputShapes: outputs,
           parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) },
-          multiplyAdds: layer.parameters?.multiplyAdds(outputs: outputs) ?? 0))
+          multiplyAdds: count ?? 0))
     }
     self.layers = layers
     self.customClasses = customClasses
@@ -133,27 +138,6 @@ extension Weights {
     if rawValue.count > 0 { return "\(quantization?.numberOfBits ?? 0) bits" }
     if int8RawValue.count > 0 { return "int8" }
     return nil
-  }
-}
-
-extension LayerParameters {
-  /// Multiplications with a weight, for one prediction.
-  func multiplyAdds(outputs: [[Int]?]) -> Int {
-    guard let output = outputs.first ?? nil else { return 0 }
-    let elements = output.reduce(1, *)
-    switch self {
-    case let layer as Convolution:
-      let kernel = layer.kernelSize.isEmpty ? 9 : layer.kernelSize.reduce(1, *)
-      // A deconvolution spends its weights on the elements of its input.
-      if layer.isDeconvolution {
-        let stride = layer.stride.isEmpty ? 1 : layer.stride.reduce(1, *)
-        return elements / max(1, stride) * layer.kernelChannels * kernel
-          / max(1, layer.nGroups)
-      }
-      return elements * layer.kernelChannels * kernel
-    case let layer as InnerProduct: return elements * layer.inputChannels
-    default: return 0
-    }
   }
 }
 

@@ -24,7 +24,8 @@ struct AssayCommand: ParsableCommand {
 enum Main {
   static func main() {
     do {
-      var command = try AssayCommand.parseAsRoot()
+      var command = try AssayCommand.parseAsRoot(
+        InspectCommand.completed(Array(CommandLine.arguments.dropFirst())))
       try command.run()
     } catch let error as ModelError {
       Console.report(error)

@@ -19,6 +19,14 @@ struct InspectCommand: ParsableCommand {
   var json = false
 
   @Option(
+    help: ArgumentHelp(
+      "The steps of a prediction on this machine; --plan=PASS the graph after the first run of one "
+        + "pass, --plan=lowering before all of them.", valueName: "PASS"))
+  var plan: String?
+
+  @OptionGroup var passes: PassArguments
+
+  @Option(
     help: ArgumentHelp("Write the weights into this folder instead.", valueName: "DIR"),
     completion: .directory)
   var exportWeights: String?
@@ -41,6 +49,7 @@ struct InspectCommand: ParsableCommand {
     let registry = try plugins.customLayers()
     if let exportWeights { return try export(to: exportWeights, registry) }
     let source = try inFile(model) { try ModelSource(contentsOf: model, weights: weights) }
+    if let plan { return try inFile(model) { try printPlan(plan, of: source, registry) } }
     let document = try inFile(model) { try source.inspectedModel(customLayers: registry) }
     if !global.quiet {
       Console.warnOfWeights(document, file: source.weightsFile(model, weights))
@@ -65,6 +74,32 @@ struct InspectCommand: ParsableCommand {
       Console.print(text.json().text)
     } else {
       Console.write(text.text())
+    }
+  }
+
+  /// The option's value where it is given without one.
+  private static let wholePlan = "final"
+
+  /// Arguments of the program in which `--plan` has a value: the parser knows no option that may do
+  /// without.
+  static func completed(_ arguments: [String]) -> [String] {
+    guard arguments.first == configuration.commandName else { return arguments }
+    let end = arguments.firstIndex(of: "--") ?? arguments.count
+    return arguments[..<end].map { $0 == "--plan" ? "--plan=\(wholePlan)" : $0 }
+      + arguments[end...]
+  }
+
+  private func printPlan(
+    _ stage: String, of source: ModelSource, _ registry: CustomLayerRegistry
+  ) throws {
+    var options = Predictor.Options()
+    options.engine.customLayers = registry
+    options.engine.withoutPasses = Set(passes.without)
+    let document = try source.timedModel(seed: 0, rules: .allow, customLayers: registry).model
+    let predictor = try Predictor(model: document, options: options)
+    for plan in try predictor.plans(after: stage == Self.wholePlan ? nil : stage) {
+      let text = PlanText(plan)
+      if json { Console.print(text.json.text) } else { Console.write(text.text) }
     }
   }
 

@@ -100,6 +100,10 @@ package protocol LayerParameters: EncodedMessage {
   /// later ones; `blobShapes` takes any for all.
   /// Throws where they do not fit the parameters.
   func outputShapes(_ inputs: [[Int]]) throws -> [[Int]]
+  /// The products that the definition of the layer sums for these shapes, which fit it: those of
+  /// matrices and convolutions, and not what is done to each element. The one statement of a layer's
+  /// cost.
+  func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int
   /// Weights in field order, with the field's name and the shape that the other fields imply.
   var weights: [NamedWeights] { get }
   /// Notes what no network could make right about the parameters.
@@ -132,6 +136,7 @@ extension LayerParameters {
   package var requiredSpecificationVersion: Int { Self.specificationVersion }
   package static var inputCount: ClosedRange<Int> { 1...1 }
   package static var outputCount: ClosedRange<Int> { 1...1 }
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int { 0 }
   package var weights: [NamedWeights] { Self.fields.compactMap { $0.weight?.named(self) } }
   package func check(_ faults: inout Faults) {}
   package var typeName: String { Self.typeName }

@@ -18,6 +18,8 @@ public struct CompileOptions: Sendable {
   package var instructionSet: InstructionSet?
   /// How 3 × 3 convolutions are computed; nil means what the environment asks for, else the faster.
   package var convolution: ConvolutionAlgorithm?
+  /// Names of passes to leave out, to find out whether one is at fault.
+  package var withoutPasses: Set<String> = []
   /// The blobs that a prediction returns besides the outputs.
   public var keep = Keep.named([])
   /// Shapes `[Seq, Batch, C, H, W]` of inputs that differ from the declared ones: another batch, a
@@ -63,11 +65,14 @@ package struct StepDescription: Sendable, Equatable {
   package var layerType: String
   /// What the step does and with which kernel.
   package var kernel: String
+  /// Names of the blobs that are read and written.
+  package var inputs: [String]
+  package var outputs: [String]
   /// `[Seq, Batch, C, H, W]` of the outputs.
   package var outputShapes: [[Int]]
-  package var multiplyAdds: Int
+  package var multiplyAdds = 0
   /// Bytes of packed weights.
-  package var weightBytes: Int
+  package var weightBytes = 0
 }
 
 /// A call of a custom layer, printed as Core ML's own layers print their arguments.

@@ -29,19 +29,11 @@ package final class CompiledNetwork: Sendable {
   ///   unsupported layers, and once for all custom layers without an implementation;
   ///   `.outOfMemory` where weights and working memory would exceed `options.maxMemory`.
   package init(model: Model, options: CompileOptions = CompileOptions()) throws {
-    var builder = try GraphBuilder(model: model, options: options)
-    let (graph, interface) = try builder.build()
-    let pool = ThreadPool(threadCount: options.threads ?? ThreadPool.availableCores)
-    let instructionSet = try options.instructionSet ?? InstructionSet.selected()
-    guard instructionSet.isAvailable else {
-      throw ModelError(
-        .usage, "this processor does not have what '\(instructionSet.rawValue)' needs")
-    }
-    let kernels = instructionSet.kernels
-    let convolution = try options.convolution ?? ConvolutionAlgorithm.selected()
-    let optimized = try optimize(graph, pool: pool, kernels: kernels, convolution: convolution)
+    let compilation = try Compilation(model, options)
+    let pool = compilation.context.pool
+    let interface = compilation.interface
     let plan = try Plan(
-      optimized, pool: pool, kernels: kernels, convolution: convolution,
+      compilation.graph, pool: pool, kernels: compilation.context.kernels,
       maxMemory: options.maxMemory)
     executor = try Executor(plan, pool: pool, hooks: options.hooks)
     inputs = interface.inputs
@@ -49,8 +41,18 @@ package final class CompiledNetwork: Sendable {
     keptBlobs = interface.kept
     steps = plan.descriptions
     threadCount = pool.threadCount
-    self.instructionSet = instructionSet
+    instructionSet = compilation.instructionSet
     packedWeightBytes = steps.reduce(0) { $0 + $1.weightBytes }
+  }
+
+  /// The nodes of the graph after the first run of a pass, or of `Passes.lowering`.
+  ///
+  /// - Throws: `.usage` where there is no such pass; what `init` throws.
+  package static func steps(
+    of model: Model, options: CompileOptions, after pass: String
+  ) throws -> [StepDescription] {
+    if pass != Passes.lowering { try Passes.check([pass]) }
+    return try Compilation(model, options, upTo: pass).graph.descriptions
   }
 
   /// Runs the network once.
@@ -81,5 +83,32 @@ package final class CompiledNetwork: Sendable {
     var named: [String: Tensor] = [:]
     for (feature, tensor) in zip(outputs + keptBlobs, results) { named[feature.name] = tensor }
     return named
+  }
+}
+
+/// A network between the document and the plan.
+private struct Compilation {
+  let graph: Graph
+  let interface: GraphBuilder.Interface
+  let context: PassContext
+  let instructionSet: InstructionSet
+
+  /// - Parameter pass: the last one that runs; nil for all.
+  init(_ model: Model, _ options: CompileOptions, upTo pass: String? = nil) throws {
+    try Passes.check(options.withoutPasses.sorted())
+    var builder = try GraphBuilder(model: model, options: options)
+    var (graph, interface) = try builder.build()
+    let pool = ThreadPool(threadCount: options.threads ?? ThreadPool.availableCores)
+    instructionSet = try options.instructionSet ?? InstructionSet.selected()
+    guard instructionSet.isAvailable else {
+      throw ModelError(
+        .usage, "this processor does not have what '\(instructionSet.rawValue)' needs")
+    }
+    context = PassContext(
+      pool: pool, kernels: instructionSet.kernels,
+      convolution: try options.convolution ?? ConvolutionAlgorithm.selected())
+    try Passes.run(&graph, context, without: options.withoutPasses, upTo: pass)
+    self.graph = graph
+    self.interface = interface
   }
 }

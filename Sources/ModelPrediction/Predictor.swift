@@ -143,6 +143,13 @@ public final class Predictor: Sendable {
     let shapes = blobs.mapValues(\.shape)
     let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
     if let known { return known }
+    let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
+    compiled.withLock { $0 = Compiled(shapes: shapes, network: network) }
+    return network
+  }
+
+  /// How the network is compiled for inputs of these shapes.
+  func engineOptions(for shapes: [String: [Int]]) -> CompileOptions {
     var engineOptions = options.engine
     engineOptions.inputShapes = shapes
     engineOptions.customLayerInstances = options.engine.customLayerInstances ?? customLayerInstances
@@ -152,8 +159,6 @@ public final class Predictor: Sendable {
     } else {
       engineOptions.keep = .all
     }
-    let network = try CompiledNetwork(model: model, options: engineOptions)
-    compiled.withLock { $0 = Compiled(shapes: shapes, network: network) }
-    return network
+    return engineOptions
   }
 }

@@ -7,6 +7,8 @@ package enum Limits {
   /// Elements of one tensor.
   package static let tensorElements = 1 << 31
   package static let rank = 8
+  /// What is counted of one layer's multiply-adds: with as many layers as there may be, an `Int`.
+  package static let multiplyAdds = 1 << 45
   package static let dimension = Int(Int32.max)
   package static let layers = 100_000
   package static let nameBytes = 4096

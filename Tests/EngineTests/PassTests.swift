@@ -1,4 +1,5 @@
 import CoreMLModel
+import Kernels
 import TensorCore
 import TestSupport
 import Testing
@@ -187,5 +188,162 @@ import Testing
         Net.layer("d", dense, "in", "a"), Net.layer("n", Net.batchnorm(5), "a", "b"),
         Net.layer("r", Activation(.relu), "b", "out"),
       ], channels: 1, to: ["row dot products"], size: 4)
+  }
+
+  // MARK: Leaving out
+
+  /// A network in which every pass finds something to do, on planes of 24 × 24.
+  private static func everyPass() -> Model {
+    var border = Padding()
+    border.kind = .constant(value: 0)
+    border.paddingAmounts = BorderAmounts(top: 1, bottom: 1, left: 1, right: 1)
+    var constant = LoadConstant()
+    constant.shape = [1, 1, 1]
+    constant.data = Weights([0.5])
+    var power = Unary()
+    power.type = .power
+    power.alpha = 2
+    var threshold = Unary()
+    threshold.type = .threshold
+    threshold.alpha = -6
+    var twice = Upsample()
+    twice.scalingFactor = [2, 2]
+    var pooling = Pooling()
+    pooling.type = .max
+    pooling.kernelSize = [2, 2]
+    pooling.stride = [2, 2]
+    pooling.padding = .valid(ValidPadding())
+    var crop = Crop()
+    crop.cropAmounts = BorderAmounts(top: 1, bottom: 1, left: 1, right: 1)
+    // Weights that keep the size of values, so that rounding is not blown up.
+    func convolution(
+      _ inputs: Int, _ outputs: Int, kernel: [Int] = [3, 3], groups: Int = 1, isPadded: Bool = true
+    ) -> Convolution {
+      Net.convolution(inputs, outputs, kernel: kernel, groups: groups) { layer in
+        let terms = Float(inputs / groups * kernel[0] * kernel[1])
+        let values = layer.kernel?.floatValue.array() ?? []
+        layer.kernel = Weights(values.map { $0 * (3 / terms).squareRoot() })
+        if !isPadded { layer.padding = .valid(ValidPadding()) }
+      }
+    }
+    func both(_ name: String, _ parameters: some LayerParameters, _ inputs: [String], _ out: String)
+      -> NeuralNetworkLayer
+    {
+      NeuralNetworkLayer(name, parameters, input: inputs, output: [out])
+    }
+    return Net.model(
+      [4, 24, 24],
+      [
+        Net.layer("identity", Activation(.linear(alpha: 1, beta: 0)), "in", "a0"),
+        Net.layer("unread", convolution(4, 3), "a0", "nobody"),
+        both("half", constant, [], "k"), Net.layer("square", power, "k", "kk"),
+        both("scaled", Multiply(), ["a0", "kk"], "a1"),
+        Net.layer("border", border, "a1", "a2"),
+        Net.layer("c1", convolution(4, 16, isPadded: false), "a2", "a3"),
+        Net.layer("norm", Net.batchnorm(16), "a3", "a4"),
+        Net.layer("sigmoid", Activation(.sigmoid), "a4", "gate"),
+        both("swish", Multiply(), ["a4", "gate"], "a5"),
+        Net.layer("crop", crop, "a5", "cut"),
+        Net.layer("c2", convolution(16, 16, isPadded: false), "a5", "a6"),
+        both("sum", Add(), ["a6", "cut"], "a7"),
+        Net.layer("relu", Activation(.relu), "a7", "a8"),
+        Net.layer("c3", convolution(16, 16), "a8", "a9"),
+        Net.layer("pool", pooling, "a9", "a10"),
+        Net.layer("depthwise", convolution(16, 16, groups: 16), "a10", "a11"),
+        Net.layer("pointwise", convolution(16, 16, kernel: [1, 1]), "a11", "a12"),
+        Net.layer("twice", twice, "a12", "a13"),
+        Net.layer("c4", convolution(16, 16), "a13", "a14"),
+        Net.layer("large", convolution(16, 3, kernel: [9, 9]), "a14", "a15"),
+        Net.layer("few", convolution(3, 2), "a15", "a16"),
+        Net.layer("lower", Activation(.relu), "a16", "a17"),
+        Net.layer("minus", Activation(.linear(alpha: -1, beta: 0)), "a17", "a18"),
+        Net.layer("upper", threshold, "a18", "a19"),
+        Net.layer("minus again", Activation(.linear(alpha: -1, beta: 0)), "a19", "a20"),
+        Net.layer("tanh", Activation(.tanh), "a20", "out"),
+      ])
+  }
+
+  private func options(_ change: (inout CompileOptions) -> Void = { _ in }) -> CompileOptions {
+    var options = CompileOptions()
+    options.threads = 2
+    options.inputShapes["in"] = [1, 1, 4, 24, 24]
+    options.convolution = .winograd2
+    change(&options)
+    return options
+  }
+
+  @Test(arguments: Passes.names)
+  func everyPassCanBeLeftOut(_ pass: String) throws {
+    let model = Self.everyPass()
+    let input = Net.tensor([1, 1, 4, 24, 24])
+    let expected = try #require(
+      try ReferenceNetwork(model: model).predict(["in": ReferenceTensor(input)])["out"])
+    let without = try CompiledNetwork(model: model, options: options { $0.withoutPasses = [pass] })
+    let found = try #require(try without.predict(["in": input])["out"])
+    let largest = expected.elements.reduce(0) { max($0, abs($1)) }
+    for (a, b) in zip(found.elements, expected.elements) {
+      #expect(abs(Double(a) - b) <= 5e-5 * largest, "without \(pass)")
+    }
+    // The network would prove nothing for a pass that finds nothing to do in it.
+    let whole = try CompiledNetwork(model: model, options: options())
+    #expect(without.steps != whole.steps, "\(pass) finds nothing")
+  }
+
+  @Test func passesShowTheGraphBehindThem() throws {
+    let model = Self.everyPass()
+    func names(after pass: String) throws -> [String] {
+      try CompiledNetwork.steps(of: model, options: options(), after: pass).map(\.name)
+    }
+    let layers = try #require(model.neuralNetwork?.layers.map(\.name))
+    let lowered = try names(after: Passes.lowering)
+    #expect(lowered == layers.filter { $0 != "half" })
+    #expect(try names(after: "identity-elimination") == lowered.filter { $0 != "identity" })
+    let folded = try names(after: "constant-folding")
+    #expect(folded == lowered.filter { !["identity", "square"].contains($0) })
+    #expect(try names(after: "dead-code") == folded.filter { $0 != "unread" })
+    let final = try CompiledNetwork(model: model, options: options()).steps
+    let total = final.reduce(0) { $0 + $1.multiplyAdds }
+    let counted = try CompiledNetwork.steps(of: model, options: options(), after: "dead-code")
+    #expect(total == counted.reduce(0) { $0 + $1.multiplyAdds })
+  }
+
+  @Test func anUnknownPassIsAnsweredWithTheNames() throws {
+    let model = Self.everyPass()
+    for attempt in [
+      { _ = try CompiledNetwork(model: model, options: options { $0.withoutPasses = ["fusion"] }) },
+      { _ = try CompiledNetwork.steps(of: model, options: options(), after: "fusion") },
+    ] {
+      let error = #expect(throws: ModelError.self, performing: attempt)
+      #expect(error?.code == .usage && error?.message.contains("'fusion'") == true)
+      #expect(Passes.names.allSatisfy { error?.hint?.contains($0) == true })
+    }
+  }
+
+  /// A pass that fails says so with its name and the node's.
+  @Test func anErrorNamesThePassAndTheNode() throws {
+    enum Broken: Pass {
+      static let name = "broken"
+      static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
+        graph.nodes.swapAt(0, 1)
+        return true
+      }
+    }
+    var (graph, _) = try {
+      var builder = try GraphBuilder(
+        model: Net.model(
+          [4, 6, 6],
+          [
+            Net.layer("c", Net.convolution(4, 16), "in", "a"),
+            Net.layer("r", Activation(.relu), "a", "out"),
+          ]), options: CompileOptions())
+      return try builder.build()
+    }()
+    let context = PassContext(
+      pool: ThreadPool(threadCount: 1), kernels: InstructionSet.baseline.kernels,
+      convolution: .direct)
+    let error = #expect(throws: ModelError.self) {
+      try Passes.run(&graph, context, without: [], of: [Broken.self])
+    }
+    #expect(error?.layer == "r" && error?.message.contains("in the pass broken") == true)
   }
 }

@@ -17,6 +17,8 @@ struct EngineArguments: ParsableArguments {
     ))
   var forgetBias = ForgetBias.ignore
 
+  @OptionGroup var passes: PassArguments
+
   @OptionGroup var plugins: PluginArguments
 
   func validate() throws {
@@ -29,9 +31,19 @@ struct EngineArguments: ParsableArguments {
     var options = CompileOptions()
     options.threads = threads
     options.maxMemory = maxMemory?.bytes
+    options.withoutPasses = Set(passes.without)
     options.customLayers = try plugins.customLayers()
     return options
   }
+}
+
+/// Which rewrites of the graph are left out.
+struct PassArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Leave a pass over the graph out, to find out whether it is at fault; repeatable.",
+      valueName: "PASS"))
+  var without: [String] = []
 }
 
 /// A number of bytes: `1000`, `64K`, `500M`, `2G`.

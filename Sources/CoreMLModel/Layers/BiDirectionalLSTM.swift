@@ -35,6 +35,11 @@ package struct BiDirectionalLSTM: LayerParameters {
     return shapes
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.recurrent(
+      inputs, gates: 2 * (params ?? LSTMParameters()).gateCount, inputVectorSize, outputVectorSize)
+  }
+
   package var weights: [NamedWeights] {
     weightParams.enumerated().flatMap {
       $1.named("weightParams[\($0)]", inputVectorSize, outputVectorSize)

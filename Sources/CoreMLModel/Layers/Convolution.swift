@@ -157,6 +157,12 @@ package struct Convolution: LayerParameters {
     return [try shape.checked]
   }
 
+  /// A weight of `[o, i, h, w]` is used for each element of output channel o, of a deconvolution's
+  /// `[i, o, h, w]` for each element of input channel i.
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
+  }
+
   package func check(_ faults: inout Faults) {
     faults.require(outputChannels > 0, "outputChannels", "0")
     faults.require(kernelChannels > 0, "kernelChannels", "0")

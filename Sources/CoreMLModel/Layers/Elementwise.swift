@@ -84,4 +84,8 @@ package struct DotProduct: LayerParameters {
     shape.channels = 1
     return [shape.array]
   }
+
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.product(inputs.first, [])
+  }
 }

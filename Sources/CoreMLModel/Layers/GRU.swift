@@ -51,6 +51,10 @@ package struct GRU: GatedLayer {
       inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.recurrent(inputs, gates: 3, inputVectorSize, outputVectorSize)
+  }
+
   package func check(_ faults: inout Faults) {
     faults.requireRecurrent(activations, 2)
   }

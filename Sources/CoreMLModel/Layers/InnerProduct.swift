@@ -42,6 +42,10 @@ package struct InnerProduct: LayerParameters {
     return [try shape.checked]
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.product(outputs.first, [inputChannels])
+  }
+
   package func check(_ faults: inout Faults) {
     faults.require(inputChannels > 0, "inputChannels", "0")
     faults.require(outputChannels > 0, "outputChannels", "0")

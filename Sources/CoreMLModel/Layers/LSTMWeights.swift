@@ -19,6 +19,9 @@ package struct LSTMParameters: EncodedMessage {
     .float("cellClipThreshold", \.cellClipThreshold),
   ]
 
+  /// Of one direction; coupled, the forget gate is 1 less the input gate.
+  var gateCount: Int { coupledInputAndForgetGate ? 3 : 4 }
+
   package var effectiveCellClipThreshold: Float { cellClipThreshold == 0 ? 50 : cellClipThreshold }
 }
 

@@ -37,6 +37,10 @@ package struct SimpleRecurrent: GatedLayer {
       inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.recurrent(inputs, gates: 1, inputVectorSize, outputVectorSize)
+  }
+
   package func check(_ faults: inout Faults) {
     faults.requireRecurrent(activation.map { [$0] } ?? [], 1)
   }

@@ -30,6 +30,11 @@ package struct UniDirectionalLSTM: LayerParameters {
       sequenceOutput: params?.sequenceOutput ?? false)
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.recurrent(
+      inputs, gates: (params ?? LSTMParameters()).gateCount, inputVectorSize, outputVectorSize)
+  }
+
   package var weights: [NamedWeights] {
     weightParams?.named("weightParams", inputVectorSize, outputVectorSize) ?? []
   }

@@ -2,16 +2,13 @@ import Kernels
 
 /// A computation on row-major arrays whose sizes the layer's file knows: a loop over units that
 /// threads share.
-struct ArrayOperation: Operation {
+struct ArrayOperation: NodeOperation {
   var kind: String
   var units: Int
-  var multiplyAdds = 0
+  var sumsProducts = false
+  var canRunInPlace = false
   /// Where its inputs and outputs are, and which unit to compute. A unit writes what no other does.
   var body: @Sendable (ArrayBuffers, Int) -> Void
-
-  func multiplyAdds(_ shapes: NodeShapes) -> Int { multiplyAdds }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
@@ -35,26 +32,4 @@ struct ArrayBuffers {
 
   var input: UnsafePointer<Float> { inputs[0] }
   var output: UnsafeMutablePointer<Float> { outputs[0] }
-}
-
-extension LayerLowering {
-  /// The same elements under another shape.
-  mutating func view(_ value: Graph.ValueID, _ shape: Shape) throws -> Graph.ValueID {
-    let from = graph.shape(value)
-    if from == shape { return value }
-    try require(
-      from.count == shape.count, "input",
-      "\(shape.dimensions) does not have as many elements as \(from.dimensions)")
-    return add(ViewOperation(keepsPlanes: try from.planes == shape.planes), [value], shape)
-  }
-
-  /// The input with its axes in another order.
-  mutating func transposed(_ value: Graph.ValueID, _ axes: [Int]) throws -> Graph.ValueID {
-    let shape = graph.shape(value).dimensions
-    let strides = ArrayStrides.rowMajor(shape)
-    let operation = StridedCopyOperation.merged(
-      "transpose", sizes: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
-    let result = try Shape(axes.map { shape[$0] })
-    return operation.keepsOrder ? try view(value, result) : add(operation, [value], result)
-  }
 }

@@ -40,17 +40,3 @@ enum ArrayStrides {
     return (mergedSizes, merged)
   }
 }
-
-extension StridedCopyOperation {
-  /// A walk with as few axes as possible.
-  static func merged(
-    _ kind: String, sizes: [Int], strides: [Int], offset: Int = 0
-  ) -> StridedCopyOperation {
-    let walk = ArrayStrides.merged(sizes, [strides])
-    return StridedCopyOperation(
-      kind: kind, sizes: walk.sizes, strides: walk.operands[0], offset: offset)
-  }
-
-  /// Whether the elements stay in place.
-  var keepsOrder: Bool { offset == 0 && sizes.count == 1 && (strides == [1] || sizes == [1]) }
-}

@@ -28,7 +28,7 @@ final class Executor: @unchecked Sendable {
       switch action {
       case .input(let index, let id):
         let blob = plan.operand(id)
-        let array = try TensorLayout(blob.layout.shape, block: 1)
+        let array = try BlobLayout(blob.layout.shape, block: 1)
         let scaling = try Self.scaling(plan.graph.inputs[index], channels: array.shape.channels)
         return Transfer(
           blob: blob,
@@ -36,7 +36,7 @@ final class Executor: @unchecked Sendable {
             from: array, to: blob.layout, scaling: scaling, plan.kernels))
       case .output(_, let id):
         let blob = plan.operand(id)
-        let array = try TensorLayout(blob.layout.shape, block: 1)
+        let array = try BlobLayout(blob.layout.shape, block: 1)
         return Transfer(
           blob: blob, converter: LayoutConverter(from: blob.layout, to: array, plan.kernels))
       case .node, .convert: return nil
@@ -77,11 +77,7 @@ final class Executor: @unchecked Sendable {
           plan.graph.shape(plan.representations[id].value), transfers[step], context)
       case .node(let index, _, _):
         let node = plan.graph.nodes[index]
-        do {
-          try plan.bodies[step]?(context)
-        } catch let error as ModelError {
-          throw error.inLayer(node.name, class: node.layerType)
-        }
+        try node.inErrors { try plan.bodies[step]?(context) }
       case .convert: try plan.bodies[step]?(context)
       }
       if let start, let onStep = hooks.onStep {

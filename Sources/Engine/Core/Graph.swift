@@ -17,9 +17,11 @@ struct Graph: Sendable {
     /// The layer that the node comes from, or the last of those that have been fused into it.
     var name: String
     var layerType: String
-    var operation: any Operation
+    var operation: any NodeOperation
     var inputs: [ValueID]
     var outputs: [ValueID]
+    /// Of the layers that are computed here, by their definition.
+    var multiplyAdds = 0
   }
 
   /// An input feature and what is done to its elements on their way in.
@@ -59,6 +61,37 @@ struct Graph: Sendable {
       for output in node.outputs { producers[output] = index }
     }
     return producers
+  }
+
+  /// Puts a layer's multiply-adds down to that of its nodes, those from `first` on, which does them.
+  mutating func setMultiplyAdds(_ count: Int, ofNodesFrom first: Int) {
+    if let index = nodes[first...].firstIndex(where: { $0.operation.sumsProducts }) {
+      nodes[index].multiplyAdds = count
+    }
+  }
+
+  /// The name of a value, or its number where the document has none for it.
+  func label(of value: ValueID) -> String {
+    values[value].name.isEmpty ? "#\(value)" : values[value].name
+  }
+
+  /// The nodes in a reader's terms.
+  var descriptions: [StepDescription] { nodes.map(description) }
+
+  func description(of node: Node) -> StepDescription {
+    var step = step(
+      node.name, node.layerType, node.operation.kind, from: node.inputs, to: node.outputs)
+    step.multiplyAdds = node.multiplyAdds
+    return step
+  }
+
+  func step(
+    _ name: String, _ layerType: String, _ kernel: String, from inputs: [ValueID],
+    to outputs: [ValueID]
+  ) -> StepDescription {
+    StepDescription(
+      name: name, layerType: layerType, kernel: kernel, inputs: inputs.map(label),
+      outputs: outputs.map(label), outputShapes: outputs.map { shape($0).dimensions })
   }
 
   /// Drops the nodes at `indices`.

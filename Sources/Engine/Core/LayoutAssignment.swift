@@ -81,7 +81,7 @@ struct LayoutAssignment {
   private mutating func findParts() {
     let block = kernels.channelBlock
     for (index, node) in graph.nodes.enumerated()
-    where node.operation is ConcatOperation && wishes[index].outputs == [.blocked] {
+    where node.operation.joinsChannels && wishes[index].outputs == [.blocked] {
       let whole = Key(value: node.outputs[0], block: .blocked)
       var channel = 0
       for (position, value) in node.inputs.enumerated() {
@@ -113,11 +113,11 @@ struct LayoutAssignment {
 
   private func halo(_ key: Key) -> Halo { halos[key] ?? .none }
 
-  private func layout(_ key: Key) throws -> TensorLayout {
+  private func layout(_ key: Key) throws -> BlobLayout {
     if let (whole, _) = wholes[key] {
-      return TensorLayout(graph.shape(key.value), in: try layout(whole))
+      return BlobLayout(graph.shape(key.value), in: try layout(whole))
     }
-    return try TensorLayout(
+    return try BlobLayout(
       graph.shape(key.value), block: key.block == .blocked ? kernels.channelBlock : 1,
       halo: key.block == .dense ? .none : halo(key))
   }

@@ -3,13 +3,13 @@ import TensorCore
 
 /// Moves a blob from one layout to another, halos aside, and may scale and shift it on the way.
 struct LayoutConverter: Sendable {
-  private let from: TensorLayout
-  private let to: TensorLayout
+  private let from: BlobLayout
+  private let to: BlobLayout
   private let scaling: InputScaling?
   private let kernels: any KernelTable.Type
 
   init(
-    from: TensorLayout, to: TensorLayout, scaling: InputScaling? = nil,
+    from: BlobLayout, to: BlobLayout, scaling: InputScaling? = nil,
     _ kernels: any KernelTable.Type
   ) {
     self.from = from
@@ -18,7 +18,7 @@ struct LayoutConverter: Sendable {
     self.kernels = kernels
   }
 
-  private var wide: TensorLayout { to.block > from.block ? to : from }
+  private var wide: BlobLayout { to.block > from.block ? to : from }
   /// Whether one array becomes another, whatever its planes are.
   private var isCopy: Bool { from.isDense && to.isDense && scaling == nil }
   /// Floats of an array that are copied at once.
@@ -77,14 +77,14 @@ struct LayoutConverter: Sendable {
 
   /// The same constant in another layout.
   static func converted(
-    _ constant: Constant, to layout: TensorLayout, _ kernels: any KernelTable.Type
+    _ constant: Constant, to layout: BlobLayout, _ kernels: any KernelTable.Type
   ) throws -> Constant {
     if layout.isDense { return constant }
     let buffer = try AlignedBuffer(checkedByteCount: layout.floatCount * 4)
     let target = buffer.pointer.assumingMemoryBound(to: Float.self)
     target.update(repeating: 0, count: layout.floatCount)
     let converter = LayoutConverter(
-      from: try TensorLayout(layout.shape, block: 1), to: layout, kernels)
+      from: try BlobLayout(layout.shape, block: 1), to: layout, kernels)
     for unit in 0..<converter.units { converter.run(unit, constant.pointer, target) }
     return Constant(buffer)
   }

@@ -17,7 +17,7 @@ struct Plan {
   struct Representation {
     typealias ID = Int
     var value: Graph.ValueID
-    var layout: TensorLayout
+    var layout: BlobLayout
     /// Nil for constants.
     var buffer: Int?
     /// Floats from the buffer's start.
@@ -31,7 +31,6 @@ struct Plan {
 
   let graph: Graph
   let kernels: any KernelTable.Type
-  let convolution: ConvolutionAlgorithm
   private(set) var representations: [Representation] = []
   private(set) var actions: [Action] = []
   private(set) var descriptions: [StepDescription] = []
@@ -44,12 +43,10 @@ struct Plan {
 
   /// - Throws: `.outOfMemory` before anything large is allocated.
   init(
-    _ graph: Graph, pool: ThreadPool, kernels: any KernelTable.Type,
-    convolution: ConvolutionAlgorithm = .automatic, maxMemory: Int?
+    _ graph: Graph, pool: ThreadPool, kernels: any KernelTable.Type, maxMemory: Int?
   ) throws {
     self.graph = graph
     self.kernels = kernels
-    self.convolution = convolution
     var assignment = LayoutAssignment(graph, kernels: kernels)
     try assignment.assign()
     representations = assignment.representations
@@ -68,11 +65,7 @@ struct Plan {
       case .convert: bodies.append(convertStep(context))
       case .node(let index, _, _):
         let node = graph.nodes[index]
-        do {
-          bodies.append(try node.operation.makeStep(context))
-        } catch let error as ModelError {
-          throw error.inLayer(node.name, class: node.layerType)
-        }
+        bodies.append(try node.inErrors { try node.operation.makeStep(context) })
       }
     }
   }
@@ -118,7 +111,7 @@ struct Plan {
       layer: name, layerType: type, inputs: inputs.map(operand), outputs: outputs.map(operand),
       constants: inputs.map { graph.values[representations[$0].value].constant },
       scratch: scratch ?? .arena(offset: 0), threadCount: pool.threadCount, pool: pool,
-      kernels: kernels, convolution: convolution)
+      kernels: kernels)
   }
 
   private func convertStep(_ context: StepContext) -> StepBody {
@@ -239,15 +232,12 @@ extension Plan {
     for (step, action) in actions.enumerated() {
       guard case .node(let index, _, _) = action else { continue }
       let node = graph.nodes[index]
-      do {
-        let floats = try node.operation.scratchFloats(context(step, pool))
-        if floats == 0 { continue }
-        scratchBuffers[step] = buffers.count
-        buffers.append(
-          ArenaPlanner.Buffer(byteCount: try checkedProduct([floats, 4]), lifetime: step...step))
-      } catch let error as ModelError {
-        throw error.inLayer(node.name, class: node.layerType)
+      let bytes = try node.inErrors {
+        try checkedProduct([node.operation.scratchFloats(context(step, pool)), 4])
       }
+      if bytes == 0 { continue }
+      scratchBuffers[step] = buffers.count
+      buffers.append(ArenaPlanner.Buffer(byteCount: bytes, lifetime: step...step))
     }
     let planner = try ArenaPlanner(buffers)
     offsets = planner.offsets
@@ -277,42 +267,35 @@ extension Plan.Action {
 
 extension Plan {
   private func describe(_ action: Action, _ context: StepContext) -> StepDescription {
-    func blob(_ id: Representation.ID) -> String { graph.values[representations[id].value].name }
-    func shape(_ id: Representation.ID) -> [Int] {
-      graph.shape(representations[id].value).dimensions
+    func label(_ id: Representation.ID) -> String { representations[id].layout.label }
+    func step(
+      _ name: String, _ type: String, _ kernel: String, from: [Representation.ID],
+      to: [Representation.ID]
+    ) -> StepDescription {
+      graph.step(
+        name, type, kernel, from: from.map { representations[$0].value },
+        to: to.map { representations[$0].value })
     }
-    let shapes = action.outputs.map(shape)
     switch action {
     case .input(let index, let id):
-      return StepDescription(
-        name: graph.inputs[index].name, layerType: "input",
-        kernel: "to \(representations[id].layout.label)", outputShapes: shapes, multiplyAdds: 0,
-        weightBytes: 0)
+      return step(graph.inputs[index].name, "input", "to \(label(id))", from: [], to: [id])
     case .convert(let from, let to):
-      let change = "\(representations[from].layout.label) to \(representations[to].layout.label)"
-      return StepDescription(
-        name: blob(to), layerType: "convert", kernel: change, outputShapes: shapes,
-        multiplyAdds: 0, weightBytes: 0)
+      return step(
+        graph.label(of: representations[to].value), "convert", "\(label(from)) to \(label(to))",
+        from: [from], to: [to])
     case .output(let index, let id):
-      return StepDescription(
-        name: graph.exposed[index].name, layerType: "output",
-        kernel: "from \(representations[id].layout.label)",
-        outputShapes: [shape(id)], multiplyAdds: 0,
-        weightBytes: 0)
+      return step(graph.exposed[index].name, "output", "from \(label(id))", from: [id], to: [id])
     case .node(let index, _, _):
       let node = graph.nodes[index]
+      var description = graph.description(of: node)
       let note = node.operation.describe(context)
-      let nodeShapes = NodeShapes(
-        inputs: node.inputs.map { graph.shape($0) }, outputs: node.outputs.map { graph.shape($0) },
-        producedBlocks: [])
-      return StepDescription(
-        name: node.name, layerType: node.layerType,
-        kernel: note.kernel.isEmpty ? node.operation.kind : note.kernel, outputShapes: shapes,
-        multiplyAdds: node.operation.multiplyAdds(nodeShapes), weightBytes: note.weightBytes)
+      if !note.kernel.isEmpty { description.kernel = note.kernel }
+      description.weightBytes = note.weightBytes
+      return description
     }
   }
 }
 
-extension TensorLayout {
+extension BlobLayout {
   var label: String { block == 1 ? (halo == .none ? "row-major" : "planes") : "blocks of \(block)" }
 }

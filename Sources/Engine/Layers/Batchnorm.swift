@@ -4,7 +4,7 @@ import TensorCore
 
 /// gamma · (x − mean) / √(variance + ε) + beta, with mean and variance of the blob itself: of each
 /// channel of each item, or of each channel over all items.
-struct InstanceNormOperation: Operation {
+struct InstanceNormOperation: NodeOperation {
   var gamma: [Float]
   var beta: [Float]
   var epsilon: Float
@@ -66,7 +66,7 @@ struct LaneStatistics {
   private(set) var variances: [Double]
 
   /// Two passes: the variance is that of the differences from the mean.
-  init(_ planes: [UnsafePointer<Float>], _ layout: TensorLayout, _ kernels: any KernelTable.Type) {
+  init(_ planes: [UnsafePointer<Float>], _ layout: BlobLayout, _ kernels: any KernelTable.Type) {
     let block = layout.block
     let count = Double(layout.shape.area * planes.count)
     var means = [Double](repeating: 0, count: block)
@@ -112,8 +112,8 @@ struct LaneStatistics {
 extension KernelTable {
   /// out = scale[lane] · x + shift[lane] over one plane of blocks.
   static func scaleLanes(
-    _ source: UnsafePointer<Float>, _ from: TensorLayout, _ target: UnsafeMutablePointer<Float>,
-    _ to: TensorLayout, _ scale: UnsafePointer<Float>, _ shift: UnsafePointer<Float>
+    _ source: UnsafePointer<Float>, _ from: BlobLayout, _ target: UnsafeMutablePointer<Float>,
+    _ to: BlobLayout, _ scale: UnsafePointer<Float>, _ shift: UnsafePointer<Float>
   ) {
     for row in 0..<to.shape.height {
       unary(

@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// A function of several blobs, element by element. Axes of length 1 are repeated.
-struct CombineOperation: Operation {
+struct CombineOperation: NodeOperation {
   var function: CombiningFunction
 
   var kind: String { "\(function)" }
@@ -17,8 +17,6 @@ struct CombineOperation: Operation {
     }
     return LayoutWishes(inputs: shapes.inputs.map { _ in .blocked }, outputs: [.blocked])
   }
-
-  func describe(_ context: StepContext) -> StepNote { StepNote(kernel: kind) }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
@@ -99,13 +97,13 @@ extension CombiningFunction {
 
 /// Where the values for one row of the output stand in an operand of fewer elements.
 struct BroadcastReader: Sendable {
-  private let layout: TensorLayout
-  private let output: TensorLayout
+  private let layout: BlobLayout
+  private let output: BlobLayout
   private let repeatsRows: Bool
   private let repeatsColumns: Bool
   let repeatsChannels: Bool
 
-  init(_ layout: TensorLayout, _ output: TensorLayout) {
+  init(_ layout: BlobLayout, _ output: BlobLayout) {
     self.layout = layout
     self.output = output
     repeatsRows = layout.shape.height != output.shape.height

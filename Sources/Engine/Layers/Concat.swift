@@ -3,8 +3,9 @@ import Kernels
 import TensorCore
 
 /// The inputs one after the other along the channels.
-struct ConcatOperation: Operation {
+struct ConcatOperation: NodeOperation {
   var kind: String { "concat" }
+  var joinsChannels: Bool { true }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
     // Where nothing is blocked yet, row-major pieces only have to be put in a row.
@@ -65,16 +66,16 @@ extension Operand {
     guard case .arena(let offset) = place, case .arena(let start) = whole.place,
       channel % whole.layout.block == 0
     else { return false }
-    return layout == TensorLayout(layout.shape, in: whole.layout)
+    return layout == BlobLayout(layout.shape, in: whole.layout)
       && offset == start + channel / whole.layout.block * whole.layout.planeStride
   }
 }
 
-extension TensorLayout {
+extension BlobLayout {
   /// Copies the first `count` lanes of a plane to the channels from `channel` on, across blocks where
   /// need be.
   fileprivate func copyLanes(
-    _ count: Int, of source: UnsafePointer<Float>, _ sourceLayout: TensorLayout,
+    _ count: Int, of source: UnsafePointer<Float>, _ sourceLayout: BlobLayout,
     to target: UnsafeMutablePointer<Float>, image: Int, channel: Int
   ) {
     if channel % block == 0 {
@@ -99,10 +100,8 @@ extension TensorLayout {
 }
 
 /// The inputs one after the other along the sequence.
-struct SequenceConcatOperation: Operation {
+struct SequenceConcatOperation: NodeOperation {
   var kind: String { "sequence concat" }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
@@ -134,7 +133,8 @@ extension Concat: EngineLayer {
           }, "input", "the inputs do not fit each other")
     }
     if inputs.count == 1 { return layer.inputs }
-    let operation: any Operation = sequenceConcat ? SequenceConcatOperation() : ConcatOperation()
+    let operation: any NodeOperation =
+      sequenceConcat ? SequenceConcatOperation() : ConcatOperation()
     return [layer.add(operation, layer.inputs, output)]
   }
 }

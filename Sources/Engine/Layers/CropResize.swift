@@ -4,12 +4,10 @@ import TensorCore
 
 /// Boxes cut out of row-major images and resized by bilinear interpolation. A box of four numbers is
 /// taken out of every image of the batch, one of five out of the image that its first names.
-struct CropResizeOperation: Operation {
+struct CropResizeOperation: NodeOperation {
   var parameters: CropResize
 
   var kind: String { "crop and resize" }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let image = context.inputs[0]

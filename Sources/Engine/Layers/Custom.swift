@@ -3,7 +3,7 @@ import CustomLayers
 import TensorCore
 
 /// A layer that a class outside of the engine computes, on row-major arrays.
-struct CustomOperation: Operation {
+struct CustomOperation: NodeOperation {
   var instance: CustomLayerInstance
   var inputShapes: [[Int]]
   var outputShapes: [[Int]]
@@ -12,8 +12,6 @@ struct CustomOperation: Operation {
   var hooks: EngineHooks
 
   var kind: String { className }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
@@ -122,7 +120,7 @@ extension Custom: EngineLayer {
 
 extension CustomLayerEquivalent {
   /// The operation, where it gives `output`.
-  fileprivate func operation(from input: Shape, to output: Shape) -> (any Operation)? {
+  fileprivate func operation(from input: Shape, to output: Shape) -> (any NodeOperation)? {
     switch self {
     case .function(let function, let alpha, let beta, let scale, let shift):
       guard output == input, alpha.count == 1 || alpha.count == input.channels else { return nil }

@@ -4,40 +4,39 @@ import TensorCore
 
 /// Σ a · b over the channels of each pixel, or the cosine of the angle between the two, whose squared
 /// lengths then count as at least 1e-12. Axes of length 1 are repeated.
-struct DotOperation: Operation {
-  var isCosine: Bool
-
-  var kind: String { isCosine ? "cosine" : "dot" }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
-  func makeStep(_ context: StepContext) throws -> StepBody {
-    let inputs = context.inputs
-    let output = context.outputs[0]
-    let result = output.layout.shape
-    let channels = inputs[0].layout.shape.channels
-    let readers = inputs.map { PixelReader($0.layout.shape, result) }
-    let isCosine = isCosine
-    return { run in
-      let a = UnsafePointer(run.pointer(inputs[0]))
-      let b = UnsafePointer(run.pointer(inputs[1]))
-      let target = run.pointer(output)
-      run.pool.forEach(result.count) { index in
-        let x = a + readers[0].offset(index)
-        let y = b + readers[1].offset(index)
-        var sum = 0.0
-        var (xx, yy) = (0.0, 0.0)
-        for channel in 0..<channels {
-          let p = Double(x[channel &* readers[0].step])
-          let q = Double(y[channel &* readers[1].step])
-          sum += p * q
-          xx += p * p
-          yy += q * q
-        }
-        target[index] = Float(
-          isCosine ? sum / (max(xx, 1e-12).squareRoot() * max(yy, 1e-12).squareRoot()) : sum)
+extension DotProduct: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shapes = layer.inputShapes
+    let output = try layer.outputShape()
+    try layer.require(
+      shapes[0].channels == shapes[1].channels && output.channels == 1, "input",
+      "\(shapes[0].channels) and \(shapes[1].channels) channels")
+    for shape in shapes {
+      let fits = zip(shape.dimensions, output.dimensions).enumerated().allSatisfy {
+        $0.offset == 2 || $0.element.0 == 1 || $0.element.0 == $0.element.1
       }
+      try layer.require(fits, "input", "\(shape.dimensions) does not fit \(output.dimensions)")
     }
+    let readers = shapes.map { PixelReader($0, output) }
+    let (channels, isCosine) = (shapes[0].channels, cosineSimilarity)
+    let operation = ArrayOperation(
+      kind: isCosine ? "cosine" : "dot", units: output.count, sumsProducts: true
+    ) { buffers, index in
+      let x = buffers.inputs[0] + readers[0].offset(index)
+      let y = buffers.inputs[1] + readers[1].offset(index)
+      var sum = 0.0
+      var (xx, yy) = (0.0, 0.0)
+      for channel in 0..<channels {
+        let p = Double(x[channel &* readers[0].step])
+        let q = Double(y[channel &* readers[1].step])
+        sum += p * q
+        xx += p * p
+        yy += q * q
+      }
+      buffers.output[index] = Float(
+        isCosine ? sum / (max(xx, 1e-12).squareRoot() * max(yy, 1e-12).squareRoot()) : sum)
+    }
+    return [layer.add(operation, layer.inputs, output)]
   }
 }
 
@@ -61,22 +60,5 @@ private struct PixelReader: Sendable {
       (shape.sequence == 1 ? 0 : sequence) * shape.batch + (shape.batch == 1 ? 0 : batch)
     return item * shape.itemCount + (shape.height == 1 ? 0 : row) * shape.width
       + (shape.width == 1 ? 0 : column)
-  }
-}
-
-extension DotProduct: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    let shapes = layer.inputShapes
-    let output = try layer.outputShape()
-    try layer.require(
-      shapes[0].channels == shapes[1].channels && output.channels == 1, "input",
-      "\(shapes[0].channels) and \(shapes[1].channels) channels")
-    for shape in shapes {
-      let fits = zip(shape.dimensions, output.dimensions).enumerated().allSatisfy {
-        $0.offset == 2 || $0.element.0 == 1 || $0.element.0 == $0.element.1
-      }
-      try layer.require(fits, "input", "\(shape.dimensions) does not fit \(output.dimensions)")
-    }
-    return [layer.add(DotOperation(isCosine: cosineSimilarity), layer.inputs, output)]
   }
 }

@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// A function of each element.
-struct ElementwiseOperation: Operation {
+struct ElementwiseOperation: NodeOperation {
   var function: ElementFunction
 
   var kind: String { "\(function.function)" }
@@ -62,8 +62,7 @@ struct ElementwiseRunner: Sendable {
   private let betas: Constant?
   private let clearsLanes: Bool
 
-  init(_ function: ElementFunction, _ layout: TensorLayout, _ kernels: any KernelTable.Type) throws
-  {
+  init(_ function: ElementFunction, _ layout: BlobLayout, _ kernels: any KernelTable.Type) throws {
     self.function = function
     kernel = kernels.unary
     let padded = layout.channelBlocks * layout.block
@@ -77,8 +76,8 @@ struct ElementwiseRunner: Sendable {
   }
 
   func apply(
-    _ plane: Int, _ source: UnsafePointer<Float>, _ sourceLayout: TensorLayout,
-    _ target: UnsafeMutablePointer<Float>, _ layout: TensorLayout
+    _ plane: Int, _ source: UnsafePointer<Float>, _ sourceLayout: BlobLayout,
+    _ target: UnsafeMutablePointer<Float>, _ layout: BlobLayout
   ) {
     let block = layout.block
     let channel = plane % layout.channelBlocks * block

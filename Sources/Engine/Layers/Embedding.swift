@@ -3,15 +3,13 @@ import Kernels
 import TensorCore
 
 /// out[o] = weights[o, in] + bias[o], the input being a whole number.
-struct EmbeddingOperation: Operation {
+struct EmbeddingOperation: NodeOperation {
   /// `[outputChannels, inputDim]`
   var table: StoredWeights
   var inputCount: Int
   var bias: [Float]?
 
   var kind: String { "embedding" }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let input = context.inputs[0]

@@ -2,92 +2,14 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// (x − mean) / (√variance + ε), or x − mean, over H·W of each channel or over C·H·W, on row-major
-/// items.
-///
-/// The specification gives no formula; this is that of Caffe's MVN layer, which Core ML's was made
-/// for.
-struct MeanVarianceOperation: Operation {
-  var acrossChannels: Bool
-  var normalizesVariance: Bool
-  var epsilon: Float
-
-  var kind: String { "mean and variance normalisation" }
-  var canRunInPlace: Bool { true }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
-  func makeStep(_ context: StepContext) throws -> StepBody {
-    let input = context.inputs[0]
-    let output = context.outputs[0]
-    let shape = input.layout.shape
-    let length = acrossChannels ? shape.itemCount : shape.area
-    let kernels = context.kernels
-    let epsilon = Double(epsilon)
-    let normalizesVariance = normalizesVariance
-    return { run in
-      let source = UnsafePointer(run.pointer(input))
-      let target = run.pointer(output)
-      run.pool.forEach(shape.count / length) { unit in
-        let from = source + unit * length
-        let to = target + unit * length
-        let mean = kernels.sum(.sum, from, length) / Double(length)
-        kernels.unary(
-          UnaryArguments(
-            function: .linear, input: from, output: to, count: length, alpha: 1,
-            beta: Float(-mean)))
-        if normalizesVariance {
-          let variance = kernels.sum(.sumOfSquares, to, length) / Double(length)
-          kernels.unary(
-            UnaryArguments(
-              function: .linear, input: to, output: to, count: length,
-              alpha: Float(1 / (variance.squareRoot() + epsilon))))
-        }
-      }
-    }
-  }
-}
-
-/// x / √(Σ x² + ε) over C·H·W.
-struct L2NormalizeOperation: Operation {
-  var epsilon: Float
-
-  var kind: String { "L2 normalisation" }
-  var canRunInPlace: Bool { true }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
-  func makeStep(_ context: StepContext) throws -> StepBody {
-    let input = context.inputs[0]
-    let output = context.outputs[0]
-    let shape = input.layout.shape
-    let kernels = context.kernels
-    let epsilon = Double(epsilon)
-    return { run in
-      let source = UnsafePointer(run.pointer(input))
-      let target = run.pointer(output)
-      run.pool.forEach(shape.images) { image in
-        let from = source + image * shape.itemCount
-        let squares = kernels.sum(.sumOfSquares, from, shape.itemCount)
-        kernels.unary(
-          UnaryArguments(
-            function: .linear, input: from, output: target + image * shape.itemCount,
-            count: shape.itemCount, alpha: Float(1 / (squares + epsilon).squareRoot())))
-      }
-    }
-  }
-}
-
 /// x / (k + α / localSize · Σ x²)^β, the sum over `localSize` channels round the element's.
-struct LocalResponseOperation: Operation {
+struct LocalResponseOperation: NodeOperation {
   var alpha: Float
   var beta: Float
   var localSize: Int
   var k: Float
 
   var kind: String { "local response normalisation" }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
 
   /// The squares, and their sums.
   func scratchFloats(_ context: StepContext) throws -> Int {
@@ -143,19 +65,50 @@ struct LocalResponseOperation: Operation {
   }
 }
 
+/// (x − mean) / (√variance + ε), or x − mean, over H·W of each channel or over C·H·W.
+///
+/// The specification gives no formula; this is that of Caffe's MVN layer, which Core ML's was made
+/// for.
 extension MeanVarianceNormalize: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    let operation = MeanVarianceOperation(
-      acrossChannels: acrossChannels, normalizesVariance: normalizeVariance,
-      epsilon: effectiveEpsilon)
-    return [layer.add(operation, layer.inputs, try layer.outputShape())]
+    let shape = try layer.outputShape()
+    let length = acrossChannels ? shape.itemCount : shape.area
+    let (epsilon, normalizesVariance) = (Double(effectiveEpsilon), normalizeVariance)
+    let operation = ArrayOperation(
+      kind: "mean and variance normalization", units: shape.count / length, canRunInPlace: true
+    ) { buffers, unit in
+      let (from, to) = (buffers.input + unit * length, buffers.output + unit * length)
+      let mean = buffers.kernels.sum(.sum, from, length) / Double(length)
+      buffers.kernels.unary(
+        UnaryArguments(
+          function: .linear, input: from, output: to, count: length, alpha: 1, beta: Float(-mean)))
+      if !normalizesVariance { return }
+      let variance = buffers.kernels.sum(.sumOfSquares, to, length) / Double(length)
+      buffers.kernels.unary(
+        UnaryArguments(
+          function: .linear, input: to, output: to, count: length,
+          alpha: Float(1 / (variance.squareRoot() + epsilon))))
+    }
+    return [layer.add(operation, layer.inputs, shape)]
   }
 }
 
+/// x / √(Σ x² + ε) over C·H·W.
 extension L2Normalize: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    let operation = L2NormalizeOperation(epsilon: effectiveEpsilon)
-    return [layer.add(operation, layer.inputs, try layer.outputShape())]
+    let shape = try layer.outputShape()
+    let (length, epsilon) = (shape.itemCount, Double(effectiveEpsilon))
+    let operation = ArrayOperation(
+      kind: "L2 normalization", units: shape.images, canRunInPlace: true
+    ) { buffers, image in
+      let from = buffers.input + image * length
+      let squares = buffers.kernels.sum(.sumOfSquares, from, length)
+      buffers.kernels.unary(
+        UnaryArguments(
+          function: .linear, input: from, output: buffers.output + image * length, count: length,
+          alpha: Float(1 / (squares + epsilon).squareRoot())))
+    }
+    return [layer.add(operation, layer.inputs, shape)]
   }
 }
 

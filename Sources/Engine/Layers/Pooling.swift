@@ -4,7 +4,7 @@ import TensorCore
 
 /// Maximum, average or L2 norm over windows. Padding is never read: windows end at the border, and
 /// only the divisor of an average knows of it.
-struct PoolingOperation: Operation {
+struct PoolingOperation: NodeOperation {
   var function: PoolingFunction
   var rows: PoolingAxis
   var columns: PoolingAxis
@@ -17,37 +17,26 @@ struct PoolingOperation: Operation {
     LayoutWishes(inputs: [.blocked], outputs: [.blocked])
   }
 
-  func describe(_ context: StepContext) -> StepNote { StepNote(kernel: kind) }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
-    let input = context.inputs[0]
-    let output = context.outputs[0]
-    let from = input.layout
-    let to = output.layout
+    let (from, to) = (context.inputs[0].layout, context.outputs[0].layout)
     let rows = try PoolingAxis.Table(rows)
     let columns = try PoolingAxis.Table(columns)
-    let kernels = context.kernels
-    let function = function
-    let patches = emptyWindows
+    let (kernels, function, patches) = (context.kernels, function, emptyWindows)
     let bands = to.planes >= context.threadCount * 4 ? 1 : min(to.shape.height, 8)
-    return { run in
-      let source = run.pointer(input)
-      let target = run.pointer(output)
-      run.parallel(to.planes * bands, writing: output) { unit in
-        let plane = unit / bands
-        let band = ThreadPool.share(of: to.shape.height, unit % bands, bands)
-        if band.isEmpty { return }
-        kernels.pool(
-          PoolingArguments(
-            function: function, rows: rows[band], columns: columns[0..<to.shape.width],
-            input: source + from.planeOffset(plane), inputRowStride: from.rowStride,
-            output: target + to.planeOffset(plane) + band.lowerBound * to.rowStride,
-            outputRowStride: to.rowStride))
-        for patch in patches where band.contains(patch.row) {
-          (target + to.planeOffset(plane) + patch.row * to.rowStride + patch.column * to.block)
-            .update(repeating: patch.value, count: to.block)
-        }
-        if !patches.isEmpty { to.clearEmptyLanes(ofPlane: plane, rows: band, in: target) }
+    return context.planeStep(bands: bands) { band in
+      if band.rows.isEmpty { return }
+      kernels.pool(
+        PoolingArguments(
+          function: function, rows: rows[band.rows], columns: columns[0..<to.shape.width],
+          input: band.source, inputRowStride: from.rowStride,
+          output: band.target + band.rows.lowerBound * to.rowStride,
+          outputRowStride: to.rowStride))
+      for patch in patches where band.rows.contains(patch.row) {
+        (band.target + patch.row * to.rowStride + patch.column * to.block)
+          .update(repeating: patch.value, count: to.block)
+      }
+      if !patches.isEmpty {
+        to.clearEmptyLanes(ofPlane: band.plane, rows: band.rows, in: band.buffer)
       }
     }
   }

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// A recurrent cell over a sequence, forwards, backwards or both.
-struct RecurrentOperation: Operation {
+struct RecurrentOperation: NodeOperation {
   /// One cell, or one forwards and one backwards.
   var cells: [RecurrentCell]
   var isReversed: Bool
@@ -11,13 +11,7 @@ struct RecurrentOperation: Operation {
   var units: Int
 
   var kind: String { "recurrent" }
-
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
-
-  func multiplyAdds(_ shapes: NodeShapes) -> Int {
-    let gates = cells.reduce(0) { $0 + $1.gateCount }
-    return (shapes.inputs.first?.images ?? 0) * gates * units * (inputCount + units)
-  }
+  var sumsProducts: Bool { true }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let operation = self
@@ -100,7 +94,6 @@ struct RecurrentCell: Sendable {
   var kind: Kind
   var gates: [RecurrentGates]
 
-  var gateCount: Int { gates.count }
   /// h, and of an LSTM c.
   var stateCount: Int { if case .lstm = kind { 2 } else { 1 } }
 

@@ -101,35 +101,42 @@ extension LayerLowering {
       throw ModelError(.malformed, "no weights are set", field: "weightParams")
     }
     try require(activations.count == 3, "activations", "\(activations.count), not 3")
-    func gate(_ w: Weights?, _ r: Weights?, _ b: Weights?, _ name: String) throws -> RecurrentGates
-    {
-      try self.gate(w, r, parameters.hasBiasVectors ? b : nil, inputs, units, name)
-    }
-    let input = try gate(
-      weights.inputGateWeightMatrix, weights.inputGateRecursionMatrix, weights.inputGateBiasVector,
-      "inputGate")
+    let w = weights
+    let fields = [
+      (
+        "inputGate", w.inputGateWeightMatrix, w.inputGateRecursionMatrix, w.inputGateBiasVector
+      ),
+      (
+        "forgetGate", w.forgetGateWeightMatrix, w.forgetGateRecursionMatrix, w.forgetGateBiasVector
+      ),
+      (
+        "outputGate", w.outputGateWeightMatrix, w.outputGateRecursionMatrix, w.outputGateBiasVector
+      ),
+      (
+        "blockInput", w.blockInputWeightMatrix, w.blockInputRecursionMatrix, w.blockInputBiasVector
+      ),
+    ]
     let isCoupled = parameters.coupledInputAndForgetGate
-    let forget =
-      isCoupled
-      ? input
-      : try gate(
-        weights.forgetGateWeightMatrix, weights.forgetGateRecursionMatrix,
-        weights.forgetGateBiasVector, "forgetGate")
-    let output = try gate(
-      weights.outputGateWeightMatrix, weights.outputGateRecursionMatrix,
-      weights.outputGateBiasVector, "outputGate")
-    let block = try gate(
-      weights.blockInputWeightMatrix, weights.blockInputRecursionMatrix,
-      weights.blockInputBiasVector, "blockInput")
+    var gates: [RecurrentGates] = []
+    for (index, (name, matrix, recursion, bias)) in fields.enumerated() {
+      // The coupled forget gate is the input gate's complement.
+      gates.append(
+        index == 1 && isCoupled
+          ? gates[0]
+          : try gate(
+            matrix, recursion, parameters.hasBiasVectors ? bias : nil, inputs, units, name))
+    }
     var peepholes: [[Float]] = []
     if parameters.hasPeepholeVectors {
-      peepholes = [
-        try values(weights.inputGatePeepholeVector, [units], "inputGatePeephole").array(),
-        isCoupled
-          ? [Float](repeating: 0, count: units)
-          : try values(weights.forgetGatePeepholeVector, [units], "forgetGatePeephole").array(),
-        try values(weights.outputGatePeepholeVector, [units], "outputGatePeephole").array(),
+      let vectors = [
+        ("inputGate", w.inputGatePeepholeVector), ("forgetGate", w.forgetGatePeepholeVector),
+        ("outputGate", w.outputGatePeepholeVector),
       ]
+      peepholes = try vectors.map { name, vector in
+        isCoupled && name == "forgetGate"
+          ? [Float](repeating: 0, count: units)
+          : try values(vector, [units], name + "Peephole").array()
+      }
     }
     return RecurrentCell(
       kind: .lstm(
@@ -138,7 +145,7 @@ extension LayerLowering {
           input: try gateFunction(activations[1], "activations"),
           output: try gateFunction(activations[2], "activations"), isCoupled: isCoupled,
           clip: parameters.effectiveCellClipThreshold.magnitude, peepholes: peepholes)),
-      gates: [input, forget, output, block])
+      gates: gates)
   }
 }
 

@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// The same row-major elements under another shape.
-struct ViewOperation: Operation {
+struct ViewOperation: NodeOperation {
   /// Whether both shapes are one as `[Seq, Batch, C, H, W]`, so that any layout will do.
   var keepsPlanes = false
 
@@ -18,25 +18,32 @@ struct ViewOperation: Operation {
   func makeStep(_ context: StepContext) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
-    let count = output.layout.shape.count
-    if keepsPlanes, !(input.layout.isDense && output.layout.isDense) {
-      let from = input.layout
-      let to = output.layout
-      return { run in
-        let source = UnsafePointer(run.pointer(input))
-        let target = run.pointer(output)
-        if source == UnsafePointer(target) { return }
-        run.parallel(to.planes, writing: output) { plane in
-          to.copyPlane(
-            from: source + from.planeOffset(plane), from, to: target + to.planeOffset(plane))
+    let (from, to) = (input.layout, output.layout)
+    if keepsPlanes, !(from.isDense && to.isDense) {
+      return context.planeStep { band in
+        if band.source != UnsafePointer(band.target) {
+          to.copyPlane(from: band.source, from, to: band.target)
         }
       }
     }
+    let count = to.shape.count
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
       if source != target { target.update(from: source, count: count) }
     }
+  }
+}
+
+extension LayerLowering {
+  /// The same elements under another shape.
+  mutating func view(_ value: Graph.ValueID, _ shape: Shape) throws -> Graph.ValueID {
+    let from = graph.shape(value)
+    if from == shape { return value }
+    try require(
+      from.count == shape.count, "input",
+      "\(shape.dimensions) does not have as many elements as \(from.dimensions)")
+    return add(ViewOperation(keepsPlanes: try from.planes == shape.planes), [value], shape)
   }
 }
 

@@ -19,7 +19,7 @@ struct ResamplingPoint: Sendable, Equatable {
 }
 
 /// Bilinear interpolation between rows and columns given once for all planes.
-struct ResampleOperation: Operation {
+struct ResampleOperation: NodeOperation {
   var rows: [ResamplingPoint]
   var columns: [ResamplingPoint]
 
@@ -28,24 +28,14 @@ struct ResampleOperation: Operation {
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.followingFirstInput() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    let input = context.inputs[0]
-    let output = context.outputs[0]
-    let from = input.layout
-    let to = output.layout
+    let (from, to) = (context.inputs[0].layout, context.outputs[0].layout)
     let (rows, columns) = (rows, columns)
-    let bands = max(1, min(to.shape.height, context.threadCount * 4 / to.planes))
-    return { run in
-      let source = UnsafePointer(run.pointer(input))
-      let target = run.pointer(output)
-      run.parallel(to.planes * bands, writing: output) { unit in
-        let plane = unit / bands
-        let origin = source + from.planeOffset(plane)
-        for y in ThreadPool.share(of: rows.count, unit % bands, bands) {
-          interpolateRow(
-            origin + rows[y].lower * from.rowStride, origin + rows[y].upper * from.rowStride,
-            rows[y].fraction, columns, target + to.planeOffset(plane) + y * to.rowStride,
-            block: to.block)
-        }
+    return context.planeStep(bands: context.bands) { band in
+      for y in band.rows {
+        interpolateRow(
+          band.source + rows[y].lower * from.rowStride,
+          band.source + rows[y].upper * from.rowStride, rows[y].fraction, columns,
+          band.target + y * to.rowStride, block: to.block)
       }
     }
   }

@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// A run of channels.
-struct ChannelRangeOperation: Operation {
+struct ChannelRangeOperation: NodeOperation {
   var start: Int
 
   var kind: String { "channels from \(start)" }
@@ -34,10 +34,10 @@ struct ChannelRangeOperation: Operation {
   }
 }
 
-extension TensorLayout {
+extension BlobLayout {
   /// Copies the rows of one plane of another blob of this width, height and block.
   func copyPlane(
-    from source: UnsafePointer<Float>, _ sourceLayout: TensorLayout,
+    from source: UnsafePointer<Float>, _ sourceLayout: BlobLayout,
     to target: UnsafeMutablePointer<Float>
   ) {
     let width = shape.width * block
@@ -67,7 +67,7 @@ extension Slice: EngineLayer {
       "startIndex", "\(count) elements from \(startIndex) in steps of \(step), of \(size)")
     if output == input { return layer.inputs }
     let picked = (0..<count).map { start + $0 * step }
-    let operation: any Operation
+    let operation: any NodeOperation
     switch axis {
     case .channel:
       if step == 1 {

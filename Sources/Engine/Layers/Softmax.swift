@@ -2,41 +2,24 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// exp(x − max) / Σ exp(x − max) over the channels of each pixel.
-struct SoftmaxOperation: Operation {
+/// exp(x − max) / Σ exp(x − max) over the channels of each of several pixels.
+struct SoftmaxOperation: NodeOperation {
   var kind: String { "softmax" }
   var canRunInPlace: Bool { true }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    shapes.inputs[0].area == 1
-      ? shapes.allDense() : LayoutWishes(inputs: [.blocked], outputs: [.blocked])
+    LayoutWishes(inputs: [.blocked], outputs: [.blocked])
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    let input = context.inputs[0]
-    let output = context.outputs[0]
-    let shape = output.layout.shape
-    if shape.area == 1, output.layout.isDense {
-      let kernels = context.kernels
-      return { run in
-        let source = run.pointer(input)
-        let target = run.pointer(output)
-        run.pool.forEach(shape.images) { image in
-          kernels.softmax(
-            source + image * shape.channels, to: target + image * shape.channels,
-            count: shape.channels)
-        }
-      }
-    }
-    let kernels = context.kernels
-    let from = input.layout
-    let to = output.layout
+    let (from, to) = (context.inputs[0].layout, context.outputs[0].layout)
+    let (input, output) = (context.inputs[0], context.outputs[0])
+    let (shape, kernels) = (to.shape, context.kernels)
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
       run.parallel(shape.images * shape.height, writing: output) { unit in
-        let image = unit / shape.height
-        let row = unit % shape.height
+        let (image, row) = unit.quotientAndRemainder(dividingBy: shape.height)
         kernels.blockedSoftmax(
           source + from.origin + image * from.imageStride + row * from.rowStride,
           blockStride: from.planeStride,
@@ -47,8 +30,44 @@ struct SoftmaxOperation: Operation {
   }
 }
 
+extension LayerLowering {
+  /// The softmax over the channels of each pixel.
+  fileprivate mutating func softmaxOfChannels(_ shape: Shape) -> [Graph.ValueID] {
+    shape.area == 1
+      ? [softmaxOfRows(inputs[0], length: shape.channels)]
+      : [add(SoftmaxOperation(), inputs, shape)]
+  }
+
+  /// The softmax of neighbours, `length` at a time.
+  fileprivate mutating func softmaxOfRows(_ value: Graph.ValueID, length: Int) -> Graph.ValueID {
+    let shape = graph.shape(value)
+    let operation = ArrayOperation(
+      kind: "softmax", units: shape.count / length, canRunInPlace: true
+    ) { buffers, row in
+      buffers.kernels.softmax(
+        buffers.input + row * length, to: buffers.output + row * length, count: length)
+    }
+    return add(operation, [value], shape)
+  }
+}
+
 extension Softmax: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    [layer.add(SoftmaxOperation(), layer.inputs, try layer.outputShape())]
+    layer.softmaxOfChannels(try layer.outputShape())
+  }
+}
+
+extension SoftmaxND: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shape = try layer.outputShape()
+    let axis = try ArrayShape.axis(axis, rank: shape.rank)
+    let last = shape.rank - 1
+    if axis == shape.channelAxis, shape.rank < 6 { return layer.softmaxOfChannels(shape) }
+    let length = shape.dimensions[axis]
+    if axis == last { return [layer.softmaxOfRows(layer.inputs[0], length: length)] }
+    var order = Array(0...last)
+    order.swapAt(axis, last)
+    let rows = try layer.transposed(layer.inputs[0], order)
+    return [try layer.transposed(layer.softmaxOfRows(rows, length: length), order)]
   }
 }

@@ -81,6 +81,7 @@ struct GraphBuilder {
       }
       return value
     }
+    let firstNode = graph.nodes.count
     // The graph moves into the lowering and back, so that it is never copied.
     var moved = Graph()
     swap(&moved, &graph)
@@ -94,6 +95,11 @@ struct GraphBuilder {
         .malformed, "\(layer.output.count) outputs are named, the layer has \(outputs.count)",
         field: "output")
     }
+    func dimensions(_ values: [Graph.ValueID]) -> [[Int]] {
+      values.map { graph.shape($0).dimensions }
+    }
+    graph.setMultiplyAdds(
+      parameters.multiplyAdds(dimensions(inputs), dimensions(outputs)), ofNodesFrom: firstNode)
     for (name, value) in zip(layer.output, outputs) {
       guard blobs[name] == nil else {
         throw ModelError(.malformed, "the blob '\(name)' is written a second time", field: "output")

@@ -45,14 +45,14 @@ struct LayerLowering {
 
   /// Appends a node with one output.
   mutating func add(
-    _ operation: any Operation, _ inputs: [Graph.ValueID], _ shape: Shape
+    _ operation: any NodeOperation, _ inputs: [Graph.ValueID], _ shape: Shape
   ) -> Graph.ValueID {
     add(operation, inputs, [shape])[0]
   }
 
   /// Appends a node; its outputs are named when the layer's are.
   mutating func add(
-    _ operation: any Operation, _ inputs: [Graph.ValueID], _ shapes: [Shape]
+    _ operation: any NodeOperation, _ inputs: [Graph.ValueID], _ shapes: [Shape]
   ) -> [Graph.ValueID] {
     let outputs = shapes.map { graph.addValue("", $0) }
     graph.nodes.append(

@@ -1,6 +1,8 @@
 /// Lets the convolution or dense layer before compute an activation while its results are still in
 /// registers.
 enum ActivationFusion: Pass {
+  static let name = "activation-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     try fuse(&graph) { producer, node, _ in
       guard let elementwise = node.operation as? ElementwiseOperation,

@@ -2,6 +2,8 @@ import TensorCore
 
 /// Computes once what does not depend on any input.
 enum ConstantFolding: Pass {
+  static let name = "constant-folding"
+
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     var folded: Set<Int> = []
     for index in graph.nodes.indices {
@@ -9,7 +11,9 @@ enum ConstantFolding: Pass {
       guard node.inputs.allSatisfy({ graph.values[$0].constant != nil }),
         !(node.operation is CustomOperation)
       else { continue }
-      for (output, constant) in zip(node.outputs, try evaluate(node, in: graph, context)) {
+      for (output, constant) in zip(
+        node.outputs, try node.inErrors { try evaluate(node, in: graph, context) })
+      {
         graph.values[output].constant = constant
       }
       folded.insert(index)

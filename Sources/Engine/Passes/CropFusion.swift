@@ -1,5 +1,7 @@
 /// Lets a convolution that adds a cropped blob read the blob from where the crop begins.
 enum CropFusion: Pass {
+  static let name = "crop-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     let uses = graph.useCounts()
     let producers = graph.producers()

@@ -2,6 +2,8 @@
 ///
 /// Custom layers stay: they may be there for what they do besides.
 enum DeadCode: Pass {
+  static let name = "dead-code"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     var needed = graph.exposedValues
     var dead: Set<Int> = []

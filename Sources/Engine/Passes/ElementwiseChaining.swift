@@ -1,6 +1,8 @@
 /// Makes one function of two where the kernels have it: min(max(x, a), b) from a threshold between
 /// two changes of sign, as converters write a bounded rectifier.
 enum ElementwiseChaining: Pass {
+  static let name = "elementwise-chaining"
+
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     var changed = false
     while try fuse(

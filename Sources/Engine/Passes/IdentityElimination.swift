@@ -1,5 +1,7 @@
 /// Drops nodes whose output is their input, element for element in the same order and shape.
 enum IdentityElimination: Pass {
+  static let name = "identity-elimination"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     var removed: Set<Int> = []
     // What stands for each value; a node's inputs are replaced before the node is looked at.
@@ -24,7 +26,7 @@ enum IdentityElimination: Pass {
     return !removed.isEmpty
   }
 
-  private static func isIdentity(_ operation: any Operation) -> Bool {
+  private static func isIdentity(_ operation: any NodeOperation) -> Bool {
     if operation is ViewOperation { return true }
     if let elementwise = operation as? ElementwiseOperation {
       return elementwise.function.isIdentity

@@ -1,5 +1,7 @@
 /// Makes a border of zeros part of the convolution that alone reads it.
 enum PaddingFusion: Pass {
+  static let name = "padding-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     try fuse(&graph) { producer, node, _ in
       guard let border = (producer.operation as? PlaneGatherOperation)?.border,

@@ -1,32 +1,23 @@
 /// Chooses to cut large kernels into pieces where that saves enough multiplications: the results of
 /// few output channels then stand in planes.
 enum PieceSelection: Pass {
+  static let name = "piece-selection"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     if context.convolution == .direct { return false }
-    var changed = false
-    for index in graph.nodes.indices {
-      let node = graph.nodes[index]
-      guard let convolution = node.operation as? ConvolutionOperation, !convolution.hasResidual,
-        !convolution.poolsMaximum
-      else { continue }
-      let weights = convolution.weights
-      let window = convolution.window
-      let output = graph.shape(node.outputs[0])
-      guard weights.groups == 1, window.stride == [1, 1], window.dilation == [1, 1],
-        PieceGrid(window.kernel).saves(output)
-      else { continue }
+    return graph.replaceConvolutions { convolution, node, output in
+      let (weights, window) = (convolution.weights, convolution.window)
+      guard !convolution.hasResidual, weights.groups == 1, window.stride == [1, 1],
+        window.dilation == [1, 1], PieceGrid(window.kernel).saves(output)
+      else { return nil }
       if weights.outputs <= PieceSumConvolutionOperation.mostOutputs, weights.inputs >= 8 {
-        graph.nodes[index].operation = PieceSumConvolutionOperation(
+        return PieceSumConvolutionOperation(
           weights: weights.withoutActivation, window: window,
           functions: weights.activation.elementFunctions)
-      } else if weights.outputs >= 8 {
-        graph.nodes[index].operation = PieceConvolutionOperation(weights: weights, window: window)
-      } else {
-        continue
       }
-      changed = true
+      return weights.outputs >= 8
+        ? PieceConvolutionOperation(weights: weights, window: window) : nil
     }
-    return changed
   }
 }
 

@@ -1,38 +1,37 @@
 /// Chooses to compute convolutions with few channels on both sides plane by plane, where both sides
 /// stand in planes anyway.
 enum PlanarSelection: Pass {
+  static let name = "planar-selection"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
+    let before = graph
     let producers = graph.producers()
     var readers = [[Int]](repeating: [], count: graph.values.count)
     for (index, node) in graph.nodes.enumerated() {
       for input in node.inputs { readers[input].append(index) }
     }
-    var changed = false
-    for index in graph.nodes.indices {
-      let node = graph.nodes[index]
-      guard let convolution = node.operation as? ConvolutionOperation, !convolution.hasResidual,
-        !convolution.poolsMaximum
-      else { continue }
-      let weights = convolution.weights
-      let output = graph.shape(node.outputs[0])
-      guard weights.groups == 1, weights.inputs <= 8, weights.outputs <= 8, output.width >= 16,
-        convolution.window.stride == [1, 1],
-        producers[node.inputs[0]].map({ graph.nodes[$0].operation.givesPlanes }) ?? true,
-        readers[node.outputs[0]].allSatisfy({ graph.nodes[$0].operation.takesPlanes })
-      else { continue }
-      graph.nodes[index].operation = PlanarConvolutionOperation(
-        weights: weights.withoutActivation, window: convolution.window,
+    // A convolution that was chosen before gives planes itself.
+    var chosen: Set<Graph.ValueID> = []
+    return graph.replaceConvolutions { convolution, node, output in
+      let (weights, window) = (convolution.weights, convolution.window)
+      guard !convolution.hasResidual, weights.groups == 1, weights.inputs <= 8,
+        weights.outputs <= 8, output.width >= 16, window.stride == [1, 1],
+        chosen.contains(node.inputs[0])
+          || producers[node.inputs[0]].map({ before.nodes[$0].operation.givesPlanes }) ?? true,
+        readers[node.outputs[0]].allSatisfy({ before.nodes[$0].operation.takesPlanes })
+      else { return nil }
+      chosen.insert(node.outputs[0])
+      return PlanarConvolutionOperation(
+        weights: weights.withoutActivation, window: window,
+        isPaired: ![.direct, .strassen].contains(context.convolution)
+          && window.kernel[0] == 3 && window.dilation[0] == 1,
         rows: output.height, width: output.width, functions: weights.activation.elementFunctions)
-      changed = true
     }
-    return changed
   }
 }
 
-extension Operation {
-  fileprivate var givesPlanes: Bool {
-    self is PlanarConvolutionOperation || self is PieceSumConvolutionOperation
-  }
+extension NodeOperation {
+  fileprivate var givesPlanes: Bool { self is PieceSumConvolutionOperation }
 
   fileprivate var takesPlanes: Bool {
     switch self {

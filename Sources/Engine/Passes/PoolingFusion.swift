@@ -3,6 +3,8 @@ import Kernels
 /// Lets a convolution by Winograd's algorithm write only the largest of each 2 × 2 of its results,
 /// where a maximum over such windows is all that reads them.
 enum PoolingFusion: Pass {
+  static let name = "pooling-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     let before = graph
     return try fuse(&graph) { producer, node, _ in
@@ -13,9 +15,7 @@ enum PoolingFusion: Pass {
       let output = before.shape(producer.outputs[0])
       // Of few channels the input may come as planes.
       guard convolution.weights.inputs > 8, output.height % 2 == 0, output.width % 2 == 0,
-        convolution.window.kernel == [3, 3],
-        convolution.weights.winogradForm(
-          convolution.window, output: output, kernels: context.kernels, context.convolution) != nil
+        convolution.window.kernel == [3, 3], case .winograd = convolution.method
       else { return nil }
       convolution.poolsMaximum = true
       return convolution

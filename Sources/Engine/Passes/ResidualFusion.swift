@@ -1,5 +1,7 @@
 /// Lets a convolution add the other operand of the sum that alone reads its result.
 enum ResidualFusion: Pass {
+  static let name = "residual-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     let uses = graph.useCounts()
     var producers = graph.producers()

@@ -1,6 +1,8 @@
 /// Lets convolutions that write planes apply any function of an element, and take the average of
 /// each plane, while a row is still in the nearest cache.
 enum RowFunctionFusion: Pass {
+  static let name = "row-function-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     var changed = false
     while try fuse(&graph, { producer, node, _ in combined(producer, node.operation) }) {
@@ -10,8 +12,8 @@ enum RowFunctionFusion: Pass {
   }
 
   private static func combined(
-    _ producer: Graph.Node, _ operation: any Operation
-  ) -> (any Operation)? {
+    _ producer: Graph.Node, _ operation: any NodeOperation
+  ) -> (any NodeOperation)? {
     switch (producer.operation, operation) {
     case (var convolution as PieceSumConvolutionOperation, let next as ElementwiseOperation):
       convolution.functions.append(next.function)

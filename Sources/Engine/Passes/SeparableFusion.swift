@@ -1,6 +1,8 @@
 /// Joins a depthwise convolution to the 1 × 1 convolution that alone reads it, where the rows can be
 /// shared out evenly.
 enum SeparableFusion: Pass {
+  static let name = "separable-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     let uses = graph.useCounts()
     let producers = graph.producers()
@@ -8,14 +10,11 @@ enum SeparableFusion: Pass {
     for index in graph.nodes.indices {
       let node = graph.nodes[index]
       guard let pointwise = node.operation as? ConvolutionOperation, pointwise.isPointwise,
+        pointwise.method != .strassen,
+        !pointwise.hasResidual || graph.shape(node.inputs[1]) == graph.shape(node.outputs[0]),
         uses[node.inputs[0]] == 1, let producer = producers[node.inputs[0]],
         let depthwise = graph.nodes[producer].operation as? ConvolutionOperation,
         depthwise.weights.path(block: context.channelBlock) == .depthwise, !depthwise.hasResidual
-      else { continue }
-      let output = graph.shape(node.outputs[0])
-      guard
-        !pointwise.weights.usesStrassen(
-          pointwise.window, output: output, kernels: context.kernels, context.convolution)
       else { continue }
       let middle = graph.shape(node.inputs[0])
       let bands = SeparableBands(
@@ -24,6 +23,7 @@ enum SeparableFusion: Pass {
       graph.nodes[index].operation = SeparableConvolutionOperation(
         depthwise: depthwise, pointwise: pointwise, middle: middle)
       graph.nodes[index].inputs[0] = graph.nodes[producer].inputs[0]
+      graph.nodes[index].multiplyAdds += graph.nodes[producer].multiplyAdds
       removed.insert(producer)
     }
     graph.removeNodes(removed)

@@ -1,5 +1,7 @@
 /// Makes x / (1 + exp(−β·x)) of x · sigmoid(β·x), as converters write it in two or three layers.
 enum SwishFusion: Pass {
+  static let name = "swish-fusion"
+
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     let producers = graph.producers()
     var changed = false

@@ -1,5 +1,7 @@
 /// Computes a 3 × 3 convolution behind an enlargement by two at the low resolution.
 enum UpsampledSelection: Pass {
+  static let name = "upsampled-selection"
+
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     if context.convolution == .direct { return false }
     return try fuse(&graph) { producer, node, _ in

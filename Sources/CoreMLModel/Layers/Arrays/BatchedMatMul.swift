@@ -76,6 +76,11 @@ package struct BatchedMatMul: ArrayLayer {
     return (a[a.count - 2], depth, b[b.count - 1], a.dropLast(2), b.dropLast(2))
   }
 
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    let depth = inputs.count == 2 ? try? matrixSizes(inputs).depth : weightMatrixFirstDimension
+    return MultiplyAdds.product(outputs.first, [depth ?? 0])
+  }
+
   package func check(_ faults: inout Faults) {
     guard hasMatrix else { return }
     faults.require(weightMatrixFirstDimension > 0, "weightMatrixFirstDimension", "0")

@@ -121,6 +121,11 @@ package struct Convolution3D: ArrayLayer {
       + [kernelDepth, kernelHeight, kernelWidth]
   }
 
+  /// As of `Convolution`.
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
+  }
+
   package func check(_ faults: inout Faults) {
     faults.require(outputChannels > 0, "outputChannels", "\(outputChannels)")
     faults.require(inputChannels > 0, "inputChannels", "\(inputChannels)")

@@ -52,7 +52,7 @@ extension LayerLowering {
 
 extension AxesReduction {
   /// Of a contiguous vector.
-  fileprivate func value(
+  func value(
     _ input: UnsafePointer<Float>, _ count: Int, _ kernels: any KernelTable.Type
   ) -> Float {
     func whole(_ function: Reduction) -> Float {
@@ -120,62 +120,53 @@ extension AxesReduction {
   }
 }
 
-extension ReduceL1: EngineLayer {
+/// A layer that reduces the axes it names.
+protocol ReducingLayer: EngineLayer, AxesReductionLayer {
+  static var reduction: AxesReduction { get }
+}
+
+extension ReducingLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.magnitudes, self)
+    try layer.reduce(Self.reduction, self)
   }
 }
 
-extension ReduceL2: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.length, self)
-  }
+extension ReduceL1: ReducingLayer {
+  static let reduction = AxesReduction.magnitudes
 }
 
-extension ReduceMax: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.maximum, self)
-  }
+extension ReduceL2: ReducingLayer {
+  static let reduction = AxesReduction.length
 }
 
-extension ReduceMin: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.minimum, self)
-  }
+extension ReduceMax: ReducingLayer {
+  static let reduction = AxesReduction.maximum
 }
 
-extension ReduceSum: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.sum, self)
-  }
+extension ReduceMin: ReducingLayer {
+  static let reduction = AxesReduction.minimum
 }
 
-extension ReduceProd: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.product, self)
-  }
+extension ReduceSum: ReducingLayer {
+  static let reduction = AxesReduction.sum
 }
 
-extension ReduceMean: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.mean, self)
-  }
+extension ReduceProd: ReducingLayer {
+  static let reduction = AxesReduction.product
 }
 
-extension ReduceLogSum: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.logSum, self)
-  }
+extension ReduceMean: ReducingLayer {
+  static let reduction = AxesReduction.mean
 }
 
-extension ReduceSumSquare: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.squares, self)
-  }
+extension ReduceLogSum: ReducingLayer {
+  static let reduction = AxesReduction.logSum
 }
 
-extension ReduceLogSumExp: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.reduce(.logSumExp, self)
-  }
+extension ReduceSumSquare: ReducingLayer {
+  static let reduction = AxesReduction.squares
+}
+
+extension ReduceLogSumExp: ReducingLayer {
+  static let reduction = AxesReduction.logSumExp
 }

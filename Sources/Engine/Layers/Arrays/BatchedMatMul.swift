@@ -79,8 +79,7 @@ extension LayerLowering {
     let strip = batches.count >= 16 ? rows : min(rows, 48)
     let strips = (rows + strip - 1) / strip
     let operation = ArrayOperation(
-      kind: "matrix product", units: batches.count * strips,
-      multiplyAdds: batches.count * rows * depth * columns
+      kind: "matrix product", units: batches.count * strips, sumsProducts: true
     ) { buffers, unit in
       let matrix = unit / strips
       let first = unit % strips * strip

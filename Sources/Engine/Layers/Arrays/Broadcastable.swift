@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// A function of arrays that stretch to a common shape, in a walk over `sizes`.
-struct BroadcastOperation: Operation {
+struct BroadcastOperation: NodeOperation {
   var function: CombiningFunction
   var sizes: [Int]
   /// Of each operand; the last step is 1, or 0 where a row has one value.

@@ -1,25 +1,23 @@
 import CoreMLModel
 import TensorCore
 
-extension LayerLowering {
-  fileprivate mutating func stretched() throws -> [Graph.ValueID] {
-    let shape = try outputShape()
-    let input = inputShapes[0]
-    if input == shape { return [inputs[0]] }
+/// A layer that repeats its first input along axes of length 1.
+protocol StretchingLayer: EngineLayer {}
+
+extension StretchingLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let shape = try layer.outputShape()
+    let input = layer.inputShapes[0]
+    if input == shape { return [layer.inputs[0]] }
     let operation = StridedCopyOperation.merged(
       "repeat", sizes: shape.dimensions,
       strides: ArrayStrides.stretched(input.dimensions, to: shape.dimensions))
-    return [add(operation, [inputs[0]], shape)]
+    return [layer.add(operation, [layer.inputs[0]], shape)]
   }
 }
 
-extension BroadcastToStatic: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { try layer.stretched() }
-}
-
-extension BroadcastToLike: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { try layer.stretched() }
-}
+extension BroadcastToStatic: StretchingLayer {}
+extension BroadcastToLike: StretchingLayer {}
 
 extension Tile: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {

@@ -1,34 +1,20 @@
 import CoreMLModel
 
-extension LayerLowering {
-  fileprivate mutating func reshape() throws -> [Graph.ValueID] {
-    [try view(inputs[0], try outputShape())]
+/// A layer that gives the elements of its first input another shape and nothing else.
+protocol ReshapingLayer: EngineLayer {}
+
+extension ReshapingLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    [try layer.view(layer.inputs[0], try layer.outputShape())]
   }
 }
 
-extension ReshapeStatic: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { try layer.reshape() }
-}
-
-extension RankPreservingReshape: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { try layer.reshape() }
-}
-
-extension ReshapeLike: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { try layer.reshape() }
-}
-
-extension FlattenTo2D: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { try layer.reshape() }
-}
-
-extension ExpandDims: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { try layer.reshape() }
-}
-
-extension Squeeze: EngineLayer {
-  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { try layer.reshape() }
-}
+extension ReshapeStatic: ReshapingLayer {}
+extension RankPreservingReshape: ReshapingLayer {}
+extension ReshapeLike: ReshapingLayer {}
+extension FlattenTo2D: ReshapingLayer {}
+extension ExpandDims: ReshapingLayer {}
+extension Squeeze: ReshapingLayer {}
 
 extension Transpose: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {

@@ -1,0 +1,33 @@
+import CoreMLModel
+import TensorCore
+
+extension Convolution: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    guard layer.inputs.count == 1 else {
+      throw ModelError(.unsupported, "weights that are an input cannot be run", field: "input")
+    }
+    let input = layer.inputShapes[0]
+    let output = try layer.outputShape()
+    let groups = effectiveGroups
+    try layer.require(
+      groups > 0 && outputChannels > 0 && kernelChannels > 0 && outputChannels % groups == 0,
+      "nGroups", "\(groups) for \(outputChannels) output channels")
+    let inputs = try inputChannels
+    try layer.require(
+      inputs == input.channels && inputs % groups == 0, "kernelChannels",
+      "\(kernelChannels) with \(groups) groups for \(input.channels) input channels")
+    let window = try WindowGeometry(self, input: input)
+    let weights = ConvolutionWeights(
+      values: try layer.stored(
+        kernel, kernelShape, channelAxis: isDeconvolution ? 1 : 0, "weights"), groups: groups,
+      groupInputs: inputs / groups, groupOutputs: outputChannels / groups,
+      bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
+    if isDeconvolution {
+      let operation = TransposedConvolutionOperation(weights: weights, window: window)
+      return [layer.add(operation, layer.inputs, output)]
+    }
+    return [
+      layer.add(ConvolutionOperation(weights: weights, window: window), layer.inputs, output)
+    ]
+  }
+}

@@ -1,0 +1,107 @@
+import CoreMLModel
+import Kernels
+
+/// The seconds that a convolution is estimated to take: directly, with kernels of k taps; by Winograd's
+/// algorithm in tiles of p points, along one or two axes; by Strassen's with 1.
+///
+///     direct   = max(n · k · C · K / rate, k · C · K · 4 B / bandwidth)
+///     Winograd = max(t · p · C · K / rate, p · C · K · 4 B / bandwidth)
+///              + t · p · axes · (C · input cycles + K · output cycles) / lanes / clock
+///     Strassen = max(n/2 · 7/4 · C · K / rate, 7/4 · C · K · 4 B / bandwidth)
+///              + n/2 · (C/2 · input cycles + K/2 · output cycles) / lanes / clock
+///
+/// for n output pixels, t tiles, and C and K channels padded to whole blocks, for Strassen's algorithm
+/// to an even number of them, on one core: the choice must not depend on the number of threads, since
+/// results must not. Only the relation of them matters; the constants are those of a current processor
+/// of the instruction set.
+struct ConvolutionCost {
+  let geometry: ConvolutionGeometry
+  private let lanes: Double
+  private let rate: Double
+
+  private static let clock = 3e9
+  private static let bandwidth = 20e9
+  /// Cycles that a vector of channels of one point takes to transform along an axis.
+  private static let winogradCycles = (input: 3.5, output: 3.0)
+  /// Cycles that a vector of channels takes in each of the halves: its sums, and what is made of its
+  /// products.
+  private static let strassenCycles = (input: 10.0, output: 16.0)
+
+  init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type) {
+    self.geometry = geometry
+    lanes = Double(kernels.panelBlocks * geometry.block) / 2
+    // Where there is no fused multiply-add the two take turns.
+    rate = Self.clock * lanes * (lanes > 4 ? 2 : 1) * 0.85
+  }
+
+  private var pairs: Int { geometry.inputs * geometry.outputs }
+
+  private var pixels: Int { geometry.images * geometry.rows * geometry.width }
+
+  /// Seconds for multiply-adds with `weights` weights, each of them used `uses` times.
+  private func multiplying(_ weights: Int, uses: Int) -> Double {
+    max(
+      Double(MultiplyAdds.product([uses], [weights])) / rate,
+      4 * Double(weights) / Self.bandwidth)
+  }
+
+  func direct(taps: Int) -> Double { multiplying(taps * pairs, uses: pixels) }
+
+  func winograd(_ form: WinogradForm) -> Double {
+    let tiles = geometry.tiles(form)
+    let points = Double(form.points)
+    let transforms =
+      Double(form.dimensions)
+      * (Double(geometry.inputs) * Self.winogradCycles.input
+        + Double(geometry.outputs) * Self.winogradCycles.output)
+    return multiplying(form.points * pairs, uses: tiles)
+      + Double(tiles) * points * transforms / lanes / Self.clock
+  }
+
+  /// How many times longer all multiplications take than reading the weights.
+  func intensity(_ form: WinogradForm) -> Double {
+    Double(geometry.tiles(form)) / rate * Self.bandwidth / 4
+  }
+
+  var strassen: Double {
+    let times = (pixels + 1) / 2
+    let (inputs, outputs) = (Double(geometry.halfInputs), Double(geometry.halfOutputs))
+    let transforms =
+      inputs * Self.strassenCycles.input + outputs * Self.strassenCycles.output
+    return multiplying(
+      StrassenPairs.products * geometry.halfInputs * geometry.halfOutputs, uses: times)
+
+      + Double(times) * transforms / lanes / Self.clock
+  }
+}
+
+/// What a convolution computes, before any pooling.
+struct ConvolutionGeometry: Sendable {
+  var images: Int
+  /// Of the output.
+  var rows: Int
+  var width: Int
+  /// Channels, padded to whole blocks.
+  var inputs: Int
+  var outputs: Int
+  var block: Int
+
+  init(_ output: Shape, inputs: Int, outputs: Int, block: Int) {
+    func padded(_ channels: Int) -> Int { (channels + block - 1) / block * block }
+    images = output.images
+    rows = output.height
+    width = output.width
+    self.inputs = padded(inputs)
+    self.outputs = padded(outputs)
+    self.block = block
+  }
+
+  /// Channels of the first half in Strassen's algorithm, whole blocks: of an odd number of them the
+  /// larger part.
+  var halfInputs: Int { (inputs / block + 1) / 2 * block }
+  var halfOutputs: Int { (outputs / block + 1) / 2 * block }
+
+  func tiles(_ form: WinogradForm) -> Int {
+    images * WinogradTiles.perImage(form: form, rows: rows, width: width)
+  }
+}

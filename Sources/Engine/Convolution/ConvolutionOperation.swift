@@ -1,0 +1,236 @@
+import Kernels
+import TensorCore
+
+/// out = activation(bias + Σ weights · in + residual); the residual is the second input.
+struct ConvolutionOperation: NodeOperation {
+  var weights: ConvolutionWeights
+  var window: WindowGeometry
+  var hasResidual = false
+  /// The row and column of the second input that are added to the first pixel.
+  var residualStart = [0, 0]
+  /// Nil until it is chosen, and then as good as `direct`.
+  var method: ConvolutionMethod?
+  /// Whether the output is the largest of each 2 × 2 of these; only by Winograd's algorithm.
+  var poolsMaximum = false
+
+  var kind: String { "convolution \(window.kernel[0])×\(window.kernel[1])" + fusedLabel }
+  var sumsProducts: Bool { true }
+
+  var takesBorrowedInput: Bool { true }
+
+  private func readsPlanes(_ shapes: NodeShapes) -> Bool {
+    weights.groups == 1 && weights.inputs <= 8 && shapes.producedBlocks[0] != .blocked
+  }
+
+  /// The shape before pooling.
+  private func convolved(_ output: Shape) -> Shape {
+    poolsMaximum ? output.resized(height: output.height * 2, width: output.width * 2) : output
+  }
+
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+    let halo = window.halo(input: shapes.inputs[0], output: convolved(shapes.outputs[0]))
+    let block: LayoutWish.Block = readsPlanes(shapes) ? .planar : .blocked
+    let input = LayoutWish(block: block, halo: halo)
+    return LayoutWishes(inputs: hasResidual ? [input, .blocked] : [input], outputs: [.blocked])
+  }
+
+  /// The method with its schedule. Planes of few channels are convolved directly.
+  private enum Work {
+    case direct
+    case winograd(WinogradSchedule)
+    case strassen(StrassenSchedule)
+  }
+
+  private func work(_ context: StepContext) -> Work {
+    let blocks = [context.inputs[0], context.outputs[0]].map(\.layout.block)
+    guard blocks.allSatisfy({ $0 == context.channelBlock }) else { return .direct }
+    let geometry = weights.geometry(convolved(context.outputs[0].layout.shape), context.kernels)
+    switch method {
+    case .direct, nil: return .direct
+    case .winograd(let form):
+      return .winograd(
+        WinogradSchedule(
+          geometry, form, weights: weights.values, kernels: context.kernels,
+          threads: context.threadCount))
+    case .strassen:
+      return .strassen(
+        StrassenSchedule(geometry, kernels: context.kernels, threads: context.threadCount))
+    }
+  }
+
+  func describe(_ context: StepContext) -> StepNote {
+    switch work(context) {
+    case .strassen(let schedule):
+      return StepNote(kernel: "Strassen 1×1" + fusedLabel, weightBytes: schedule.weightFloats * 4)
+    case .winograd(let schedule):
+      let (form, geometry) = (schedule.form, schedule.geometry)
+      let expands = schedule.expandsWeights
+      let stored = expands ? weights.values.compressed.map { ", \($0.label)" } : nil
+      return StepNote(
+        kernel: "Winograd \(form.label)" + (stored ?? "") + fusedLabel,
+        weightBytes: expands
+          ? PanelCodes.byteCount(geometry, form, inputs: weights.inputs)
+          : WinogradSchedule.weightFloats(geometry, form) * 4)
+    case .direct: return directNote(inputBlock: context.inputs[0].layout.block, context)
+    }
+  }
+
+  /// What `makePlan` gives.
+  func directNote(inputBlock: Int, _ context: StepContext) -> StepNote {
+    let path = weights.path(block: context.channelBlock)
+    let floats = DirectPlan.packedFloats(
+      weights.view(window, Bytes()), path: path, groups: weights.groups,
+      block: context.channelBlock,
+      blockChannels: inputBlock)
+    return StepNote(
+      kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])" + fusedLabel,
+      weightBytes: floats * 4)
+  }
+
+  private var fusedLabel: String {
+    (hasResidual ? " + residual" : "") + weights.activation.label
+      + (poolsMaximum ? " + maximum pooling" : "")
+  }
+
+  /// Whether it mixes the channels of each pixel and does nothing else.
+  var isPointwise: Bool {
+    weights.groups == 1 && window.kernel == [1, 1] && window.stride == [1, 1]
+      && window.start == [0, 0] && window.end == [0, 0]
+  }
+
+  /// The convolution by its definition, with packed weights.
+  func makePlan(inputBlock: Int, _ context: StepContext) throws -> DirectPlan {
+    try DirectPlan(
+      weights, weights.view(window, context.kernels),
+      groupStride: weights.groupOutputs * weights.groupInputs * window.kernel[0]
+        * window.kernel[1],
+      stride: window.stride, dilation: window.dilation, inputBlock: inputBlock, context: context)
+  }
+
+  func scratchFloats(_ context: StepContext) throws -> Int {
+    switch work(context) {
+    case .direct: 0
+    case .winograd(let schedule): schedule.scratchFloats
+    case .strassen(let schedule): schedule.scratchFloats
+    }
+  }
+
+  /// Floats from the residual's first pixel to the one that is added to the output's first.
+  private func residualOffset(_ context: StepContext) -> Int {
+    guard hasResidual else { return 0 }
+    let layout = context.inputs[1].layout
+    return residualStart[0] * layout.rowStride + residualStart[1] * layout.block
+  }
+
+  /// The buffers of a run.
+  private func buffers(_ context: StepContext) -> @Sendable (RunContext) -> ConvolutionBuffers {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let residual = hasResidual ? context.inputs[1] : nil
+    let residualOffset = residualOffset(context)
+    let scratch = context.scratch
+    return { run in
+      ConvolutionBuffers(
+        input: run.pointer(input), output: run.pointer(output),
+        residual: residual.map { UnsafePointer(run.pointer($0)) + residualOffset },
+        scratch: run.pointer(scratch))
+    }
+  }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let buffers = buffers(context)
+    let residual = hasResidual ? context.inputs[1].layout : nil
+    switch work(context) {
+    case .winograd(let schedule):
+      let plan = try WinogradPlan(
+        weights, window: window, schedule: schedule, poolsMaximum: poolsMaximum,
+        residual: residual, context: context)
+      return { run in plan.run(buffers(run), run.pool) }
+    case .strassen(let schedule):
+      let output = context.outputs[0]
+      let plan = try StrassenPlan(
+        weights, window: window, schedule: schedule, residual: residual, context: context)
+      return { run in
+        let buffers = buffers(run)
+        run.share(schedule.units, writing: output) { thread, units in
+          plan.run(units, ofThread: thread, buffers)
+        }
+      }
+    case .direct: return try makeDirectStep(context)
+    }
+  }
+
+  private func makeDirectStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let residual = hasResidual ? context.inputs[1] : nil
+    let residualOffset = residualOffset(context)
+    let path = weights.path(block: context.channelBlock)
+    let plan = try makePlan(inputBlock: input.layout.block, context)
+    let from = input.layout
+    let to = output.layout
+    let isFlat =
+      path != .general && window.kernel == [1, 1] && window.stride == [1, 1]
+      && window.start == [0, 0] && from.hasContiguousPlanes
+      && to.hasContiguousPlanes && (residual?.layout.hasContiguousPlanes ?? true)
+      && residual?.layout.shape ?? to.shape == to.shape
+    let units = ConvolutionUnits(
+      plan, from: from, to: to, window: window, isFlat: isFlat, tile: context.kernels.pixelTile,
+      threads: context.threadCount)
+    let start = window.origin(in: from)
+    let stride = window.stride
+    let clearsLanes = path == .general && to.hasEmptyLanes
+    // Few planes are streams that the processor fetches ahead by itself, from memory of our own.
+    let isEasyToFollow = from.channelBlocks < 8 && !input.isBorrowed
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      let added = residual.map { UnsafePointer(run.pointer($0)) + residualOffset }
+      run.parallel(units.count, writing: output) { index in
+        let unit = units[index]
+        let rowOffset = isFlat ? 0 : unit.rows.lowerBound
+        let pixelOffset = isFlat ? unit.rows.lowerBound : 0
+        var rows = DirectPlan.Rows(
+          input: source + start + unit.image * from.imageStride
+            + rowOffset * stride[0] * from.rowStride + pixelOffset * from.block,
+          inputStrides: from.strides,
+          isInputNear: isEasyToFollow || units.rereadsInput && unit.panels.lowerBound > 0,
+          output: target + to.origin + unit.image * to.imageStride + rowOffset * to.rowStride
+            + pixelOffset * to.block,
+          outputStrides: to.strides, count: isFlat ? 1 : unit.rows.count,
+          width: isFlat ? unit.rows.count : to.shape.width)
+        if let residual, let added {
+          let layout = residual.layout
+          rows.residual =
+            added + layout.origin + unit.image * layout.imageStride + rowOffset * layout.rowStride
+            + pixelOffset * layout.block
+          rows.residualStrides = layout.strides
+        }
+        plan.run(unit.panels, rows)
+        if clearsLanes, unit.panels.upperBound == plan.panels {
+          let last = (unit.image + 1) * to.channelBlocks - 1
+          to.clearEmptyLanes(ofPlane: last, rows: unit.rows, in: target)
+        }
+      }
+    }
+  }
+}
+
+/// Where a run of a convolution finds and leaves its data: the starts of the buffers.
+struct ConvolutionBuffers {
+  var input: UnsafePointer<Float>
+  var output: UnsafeMutablePointer<Float>
+  var residual: UnsafePointer<Float>?
+  var scratch: UnsafeMutablePointer<Float>
+}
+
+extension Epilogue {
+  /// The same, adding `values`, which lie in `layout`.
+  func adding(_ values: UnsafePointer<Float>?, _ layout: BlobLayout?) -> Epilogue {
+    guard let values, let layout else { return self }
+    var epilogue = self
+    epilogue.residual = values + layout.origin
+    epilogue.residualStrides = layout.strides
+    return epilogue
+  }
+}

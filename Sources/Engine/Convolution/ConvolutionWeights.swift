@@ -1,0 +1,53 @@
+import Kernels
+import TensorCore
+
+/// What ordinary and transposed convolutions share, and what the passes fuse into both.
+struct ConvolutionWeights: Sendable {
+  /// As the document orders them.
+  var values: StoredWeights
+  var groups: Int
+  /// Input and output channels of one group.
+  var groupInputs: Int
+  var groupOutputs: Int
+  /// One factor an output channel, from a layer behind.
+  var scale: [Float]?
+  var bias: [Float]?
+  var activation = FusedFunction.none
+
+  var inputs: Int { groupInputs * groups }
+  var outputs: Int { groupOutputs * groups }
+
+  func path(block: Int) -> ConvolutionPath {
+    ConvolutionPath(groups: groups, inputs: inputs, outputs: outputs, block: block)
+  }
+
+  /// The first group's, of an ordinary convolution, where they stand or in a copy.
+  func view(_ window: WindowGeometry, _ kernels: any KernelTable.Type) throws -> WeightView {
+    view(window, try values.contiguous(kernels))
+  }
+
+  func view(_ window: WindowGeometry, _ bytes: Bytes) -> WeightView {
+    let area = window.kernel[0] * window.kernel[1]
+    return WeightView(
+      bytes: bytes,
+      layout: WeightLayout(
+        outputStride: groupInputs * area, inputStride: area,
+        rowStride: window.kernel[1], columnStride: 1, outputChannels: groupOutputs,
+        inputChannels: groupInputs, kernelHeight: window.kernel[0],
+        kernelWidth: window.kernel[1]))
+  }
+
+  /// y ← factor · y + offset, a pair for each output channel.
+  mutating func apply(scale factors: [Double], bias offsets: [Double]) {
+    let old = bias
+    bias = (0..<outputs).map { Float(Double(old?[$0] ?? 0) * factors[$0] + offsets[$0]) }
+    if factors.allSatisfy({ $0 == 1 }) { return }
+    let before = scale
+    scale = (0..<outputs).map { Float(Double(before?[$0] ?? 1) * factors[$0]) }
+  }
+
+  /// What the convolution computes, in whole channel blocks.
+  func geometry(_ output: Shape, _ kernels: any KernelTable.Type) -> ConvolutionGeometry {
+    ConvolutionGeometry(output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
+  }
+}

@@ -1,0 +1,265 @@
+import Kernels
+import TensorCore
+
+/// Which kernel computes a convolution.
+enum ConvolutionPath: Sendable, Equatable {
+  /// One input and one output channel a group.
+  case depthwise
+  /// Groups that fill whole channel blocks, or a single one.
+  case direct
+  /// Groups that share channel blocks.
+  case general
+
+  init(groups: Int, inputs: Int, outputs: Int, block: Int) {
+    if groups > 1, inputs == groups, outputs == groups {
+      self = .depthwise
+    } else if groups == 1 || (inputs / groups % block == 0 && outputs / groups % block == 0) {
+      self = .direct
+    } else {
+      self = .general
+    }
+  }
+
+  /// Whether activation and residual can be part of the kernel's last step.
+  var hasEpilogue: Bool { self != .general }
+}
+
+/// A convolution with packed weights, for any rows and columns that a caller wants: the whole of an
+/// ordinary one, or one phase of a transposed one.
+struct DirectPlan: Sendable {
+  let path: ConvolutionPath
+  let groups: Int
+  /// The sizes; the weights themselves are packed.
+  private let view: WeightView
+  private let window: Window
+  private let block: Int
+  private let panelBlocks: Int
+  private let kernels: any KernelTable.Type
+  private let inputBlockChannels: Int
+  private let packed: Constant
+  private let epilogue: FusedEpilogue
+
+  /// Output channel blocks of one group (of all of them, for depthwise and general).
+  let groupBlocks: Int
+  private let groupInputBlocks: Int
+  private let groupFloats: Int
+
+  /// Where the rows that a call computes are read from and written to.
+  struct Rows {
+    /// Tap (0, 0) of the first output pixel, channel 0.
+    var input: UnsafePointer<Float>
+    var inputStrides: Strides
+    /// Whether the input of the first panel has been read or written a moment ago.
+    var isInputNear = false
+    /// The first output pixel, channel 0.
+    var output: UnsafeMutablePointer<Float>
+    /// Only `direct` takes a pixel stride other than the channel block.
+    var outputStrides: Strides
+    var count: Int
+    var width: Int
+    var residual: UnsafePointer<Float>?
+    var residualStrides = Strides()
+  }
+
+  /// Floats of packed weights.
+  static func packedFloats(
+    _ view: WeightView, path: ConvolutionPath, groups: Int, block: Int, blockChannels: Int
+  ) -> Int {
+    let taps = view.kernelHeight * view.kernelWidth
+    func blocks(_ channels: Int, _ size: Int) -> Int { (channels + size - 1) / size }
+    switch path {
+    case .depthwise: return blocks(groups, block) * taps * block
+    case .general: return view.count * groups
+    case .direct:
+      return groups * blocks(view.outputChannels, block) * block
+        * blocks(view.inputChannels, blockChannels) * blockChannels * taps
+    }
+  }
+
+  /// - Parameters:
+  ///   - view: the first group's weights.
+  ///   - groupStride: floats from one group's weights to the next's.
+  ///   - inputBlock: the block of the input's layout.
+  init(
+    _ weights: ConvolutionWeights, _ view: WeightView, groupStride: Int, stride: [Int],
+    dilation: [Int], inputBlock: Int, context: StepContext
+  ) throws {
+    path = weights.path(block: context.channelBlock)
+    groups = weights.groups
+    self.view = view.withoutBytes
+    window = Window(
+      height: view.kernelHeight, width: view.kernelWidth, strideY: stride[0], strideX: stride[1],
+      dilationY: dilation[0], dilationX: dilation[1])
+    block = context.channelBlock
+    panelBlocks = context.kernels.panelBlocks
+    kernels = context.kernels
+    inputBlockChannels = inputBlock
+    let floats = Self.packedFloats(
+      view, path: path, groups: groups, block: block, blockChannels: inputBlock)
+    let channels = view.outputChannels * groups
+    groupFloats = path == .direct ? floats / groups : floats
+    groupBlocks = ((path == .direct ? view.outputChannels : channels) + block - 1) / block
+    groupInputBlocks = (view.inputChannels + inputBlock - 1) / inputBlock
+    packed = try Self.pack(
+      view, groups: groups, groupStride: groupStride, path: path, floats: floats,
+      inputBlock: inputBlock, scale: weights.scale, context: context)
+    epilogue = try FusedEpilogue(
+      bias: weights.bias, weights.activation, channels: (channels + block - 1) / block * block)
+  }
+
+  /// Units of work that rows × output channels divide into.
+  var groupPanels: Int { (groupBlocks + panelBlocks - 1) / panelBlocks }
+  var panels: Int { path == .direct ? groups * groupPanels : groupBlocks }
+  /// Output channel blocks of a panel.
+  func blocks(ofPanel panel: Int) -> Int {
+    path == .direct ? min(panelBlocks, groupBlocks - panel % groupPanels * panelBlocks) : 1
+  }
+  /// Bytes of the packed weights of one panel.
+  var panelBytes: Int { packed.buffer.byteCount / max(1, panels) }
+
+  /// Computes the panels of `range` for some rows.
+  func run(_ range: Range<Int>, _ rows: Rows) {
+    switch path {
+    case .direct: runDirect(range, rows)
+    case .depthwise:
+      let first = range.lowerBound
+      kernels.depthwiseConvolution(
+        arguments(
+          rows, inputBlock: first, inputBlocks: 1, blockChannels: 1,
+          weights: packed.pointer + first * window.taps * block,
+          outputBlocks: first..<range.upperBound))
+    case .general:
+      let channels = view.outputChannels * groups
+      kernels.generalConvolution(
+        arguments(
+          rows, inputBlock: 0, inputBlocks: 1, blockChannels: view.inputChannels,
+          weights: packed.pointer, outputBlocks: 0..<range.upperBound),
+        groupOutputs: view.outputChannels,
+        channels: range.lowerBound * block..<min(channels, range.upperBound * block))
+    }
+  }
+
+  private func runDirect(_ range: Range<Int>, _ rows: Rows) {
+    var panel = range.lowerBound
+    while panel < range.upperBound {
+      let group = panel / groupPanels
+      let first = panel % groupPanels
+      let count = min(range.upperBound - panel, groupPanels - first)
+      let firstBlock = group * groupBlocks + first * panelBlocks
+      let blocks = min(count * panelBlocks, groupBlocks - first * panelBlocks)
+      let blockFloats = block * window.taps * inputBlockChannels * groupInputBlocks
+      kernels.convolution(
+        arguments(
+          rows, inputBlock: group * groupInputBlocks, inputBlocks: groupInputBlocks,
+          blockChannels: inputBlockChannels,
+          weights: packed.pointer + group * groupFloats + first * panelBlocks * blockFloats,
+          outputBlocks: firstBlock..<firstBlock + blocks))
+      panel += count
+    }
+  }
+
+  private func arguments(
+    _ rows: Rows, inputBlock: Int, inputBlocks: Int, blockChannels: Int,
+    weights: UnsafePointer<Float>, outputBlocks: Range<Int>
+  ) -> ConvolutionArguments {
+    let first = outputBlocks.lowerBound
+    var epilogue = epilogue.from(first * block)
+    epilogue.residual = rows.residual.map { $0 + first * rows.residualStrides.block }
+    epilogue.residualStrides = rows.residualStrides
+    var arguments = ConvolutionArguments(
+      input: rows.input + inputBlock * rows.inputStrides.block, inputStrides: rows.inputStrides,
+      inputBlocks: inputBlocks, blockChannels: blockChannels, weights: weights, window: window,
+      output: rows.output + first * rows.outputStrides.block, outputStrides: rows.outputStrides,
+      extent: Extent(blocks: outputBlocks.count, rows: rows.count, width: rows.width),
+      epilogue: epilogue)
+    arguments.isInputNear = rows.isInputNear
+    return arguments
+  }
+}
+
+// MARK: - Packing
+
+extension DirectPlan {
+  private static func pack(
+    _ view: WeightView, groups: Int, groupStride: Int, path: ConvolutionPath, floats: Int,
+    inputBlock: Int, scale: [Float]?, context: StepContext
+  ) throws -> Constant {
+    let block = context.channelBlock
+    if path == .general {
+      var values: [Float] = []
+      for group in 0..<groups { values += view.group(group, stride: groupStride).rowMajor() }
+      if let scale {
+        let perChannel = view.count / view.outputChannels
+        for index in values.indices { values[index] *= scale[index / perChannel] }
+      }
+      return try Constant(values)
+    }
+    let buffer = try context.weightBuffer(floats: floats)
+    let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
+    let kernels = context.kernels
+    view.bytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      if path == .depthwise {
+        // All groups as the output channels of one packing.
+        var all = view
+        all.outputChannels = groups
+        all.outputStride = groupStride
+        let blocks = (groups + block - 1) / block
+        context.pool.forEach(blocks) { panel in
+          kernels.packConvolutionWeights(
+            all.packingArguments(base, panels: panel..<panel + 1, packed: target.pointer),
+            blockChannels: 1, panelBlocks: 1)
+          let rows = view.kernelHeight * view.kernelWidth
+          scaleRows(
+            target.pointer + panel * rows * block, rows: rows, width: block, scale,
+            firstChannel: panel * block)
+        }
+        return
+      }
+      let groupFloats = floats / groups
+      let panelBlocks = kernels.panelBlocks
+      let blocks = (view.outputChannels + block - 1) / block
+      let panels = (blocks + panelBlocks - 1) / panelBlocks
+      let rows =
+        (view.inputChannels + inputBlock - 1) / inputBlock * inputBlock * view.kernelHeight
+        * view.kernelWidth
+      context.pool.forEach(groups * panels) { unit in
+        let group = unit / panels
+        let panel = unit % panels
+        let packed = target.pointer + group * groupFloats
+        kernels.packConvolutionWeights(
+          view.group(group, stride: groupStride).packingArguments(
+            base, panels: panel..<panel + 1, packed: packed),
+          blockChannels: inputBlock, panelBlocks: panelBlocks)
+        scaleRows(
+          packed + panel * panelBlocks * block * rows, rows: rows,
+          width: min(panelBlocks, blocks - panel * panelBlocks) * block, scale,
+          firstChannel: group * view.outputChannels + panel * panelBlocks * block)
+      }
+    }
+    view.bytes.dropPages()
+    return Constant(buffer)
+  }
+
+  /// Multiplies each column, which is an output channel, by its factor.
+  private static func scaleRows(
+    _ values: UnsafeMutablePointer<Float>, rows: Int, width: Int, _ scale: [Float]?,
+    firstChannel: Int
+  ) {
+    guard let scale else { return }
+    scale.withUnsafeBufferPointer { factors in
+      let used = min(width, factors.count - firstChannel)
+      for row in 0..<rows {
+        for column in 0..<used {
+          values[row &* width &+ column] *= factors[firstChannel &+ column]
+        }
+      }
+    }
+  }
+}
+
+/// A pointer that several threads write to at places of their own.
+struct UnsafeMutableSendable<Element>: @unchecked Sendable {
+  let pointer: UnsafeMutablePointer<Element>
+  init(_ pointer: UnsafeMutablePointer<Element>) { self.pointer = pointer }
+}

@@ -1,0 +1,135 @@
+import Kernels
+import TensorCore
+
+/// How a `PlanarConvolutionOperation` computes rows of its result: one after the other from copies
+/// of the input's rows with their border of zeros, or in pairs from transforms of four of them.
+struct PlanarRows: Sendable {
+  /// Rows of the result whose input is prepared at once, such that it stays in the nearest cache.
+  let preparedRows: Int
+  /// Rows of the result that are computed at once.
+  let rowsAtOnce: Int
+  let weightFloats: Int
+  /// Of the prepared rows.
+  private let width: Int
+  private let preparedStride: Int
+  /// Where the first prepared row begins, such that what is written to pairs begins a cache line.
+  private let origin: Int
+  private let planeRows: Int
+  private let inputs: Int
+  private let outputs: Int
+  private let window: WindowGeometry
+
+  init(
+    _ weights: ConvolutionWeights, _ window: WindowGeometry, width: Int,
+    _ kernels: any KernelTable.Type, isPaired: Bool
+  ) {
+    preparedRows = isPaired ? 2 : 8
+    rowsAtOnce = isPaired ? 2 : 1
+    planeRows = isPaired ? 4 : preparedRows + window.extent(0) - 1
+    let group = kernels.planarGroup(weights.outputs)
+    let taps = (isPaired ? 4 : window.kernel[0]) * window.kernel[1]
+    weightFloats = (weights.outputs + group - 1) / group * group * weights.inputs * taps
+    self.width = width + window.extent(1) - 1
+    let line = 16
+    origin = isPaired ? (line - window.start[1] % line) % line : 0
+    preparedStride = isPaired ? (origin + self.width + line - 1) / line * line : self.width
+    inputs = weights.inputs
+    outputs = weights.outputs
+    self.window = window
+  }
+
+  private var isPaired: Bool { rowsAtOnce == 2 }
+  private var plane: Int { planeRows * preparedStride }
+  /// Of the prepared rows.
+  var floats: Int { inputs * plane }
+
+  /// As the kernel wants them: of each group of outputs tap after tap, a tap's outputs side by side.
+  func packed(_ weights: ConvolutionWeights, _ kernels: any KernelTable.Type) throws -> [Float] {
+    let group = kernels.planarGroup(outputs)
+    let values = try weights.view(window, kernels).rowMajor()
+    let size = values.count / outputs
+    let taps = (0..<outputs).map { output in
+      let kernel = values[output * size..<(output + 1) * size]
+      let factor = weights.scale?[output] ?? 1
+      return (isPaired ? transformed(Array(kernel)) : Array(kernel)).map { $0 * factor }
+    }
+    var packed: [Float] = []
+    packed.reserveCapacity(weightFloats)
+    for first in stride(from: 0, to: outputs, by: group) {
+      for tap in taps[first].indices {
+        packed += (first..<first + group).map { $0 < outputs ? taps[$0][tap] : 0 }
+      }
+    }
+    return packed
+  }
+
+  /// Of each column g₀, g₁, g₂ of a kernel (g₀ ± g₁ + g₂) / 2, and behind all of these g₀ and g₂.
+  private func transformed(_ kernel: [Float]) -> [Float] {
+    let width = window.kernel[1]
+    var sums: [Float] = []
+    var ends: [Float] = []
+    for index in 0..<inputs * width {
+      let start = index / width * 3 * width + index % width
+      let column = (0..<3).map { Double(kernel[start + $0 * width]) }
+      let (g0, g1, g2) = (column[0], column[1], column[2])
+      sums += [Float((g0 + g1 + g2) / 2), Float((g0 - g1 + g2) / 2)]
+      ends += [Float(g0), Float(g2)]
+    }
+    return sums + ends
+  }
+
+  /// Sets to zero what is never prepared, before the first rows of a job.
+  func clear(_ target: UnsafeMutablePointer<Float>) {
+    if isPaired { target.update(repeating: 0, count: floats) }
+  }
+
+  /// Prepares the input of `rows` of the result; `zeros` stand above and below the planes.
+  func prepare(
+    _ rows: Range<Int>, _ image: UnsafePointer<Float>, _ layout: BlobLayout,
+    zeros: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>,
+    _ kernels: any KernelTable.Type
+  ) {
+    let (top, left) = (window.start[0], window.start[1])
+    let used = min(layout.shape.width, width - left)
+    if used <= 0 { return target.update(repeating: 0, count: floats) }
+    func line(_ channel: Int, _ y: Int) -> UnsafePointer<Float> {
+      y < 0 || y >= layout.shape.height
+        ? zeros : image + channel * layout.planeStride + y * layout.rowStride
+    }
+    for channel in 0..<inputs {
+      let first = target + (origin + channel * plane)
+      if isPaired {
+        let y = rows.lowerBound - top
+        kernels.planarPairRows(
+          line(channel, y), line(channel, y + 1), line(channel, y + 2), line(channel, y + 3),
+          to: first + left, rowStride: preparedStride, count: used, ahead: 2 * layout.rowStride)
+        continue
+      }
+      for row in 0..<rows.count + window.extent(0) - 1 {
+        let copy = first + row * preparedStride
+        copy.update(repeating: 0, count: left)
+        (copy + left).update(from: line(channel, rows.lowerBound - top + row), count: used)
+        (copy + left + used).update(repeating: 0, count: width - left - used)
+      }
+    }
+  }
+
+  /// Computes rows from the prepared ones, the first of which lies `row` rows on.
+  func convolve(
+    _ prepared: UnsafePointer<Float>, row: Int, rows: Int, weights: UnsafePointer<Float>,
+    bias: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, rowStride: Int,
+    planeStride: Int, _ kernels: any KernelTable.Type
+  ) {
+    let arguments = ConvolutionArguments(
+      input: prepared + (isPaired ? origin : row * preparedStride),
+      inputStrides: Strides(row: preparedStride, block: plane), inputBlocks: inputs,
+      weights: weights,
+      window: Window(
+        height: window.kernel[0], width: window.kernel[1], dilationY: window.dilation[0],
+        dilationX: window.dilation[1]),
+      output: target, outputStrides: Strides(row: rowStride, block: planeStride),
+      extent: Extent(blocks: outputs, rows: rows, width: width - window.extent(1) + 1),
+      epilogue: Epilogue(bias: bias))
+    if isPaired { kernels.planarPair(arguments) } else { kernels.planarConvolution(arguments) }
+  }
+}

@@ -1,0 +1,89 @@
+import Kernels
+
+/// How the pairs of pixels and the panels of a 1 × 1 convolution by Strassen's algorithm are divided,
+/// and the working memory for it.
+///
+/// A unit is one panel of one band of pairs. A thread forms the sums of a band when it begins with
+/// it, and keeps them for all panels that follow.
+struct StrassenSchedule: Sendable {
+  let geometry: ConvolutionGeometry
+  let pairs: Int
+  let bands: Int
+  /// Channel blocks of the first half; the second has as many or one fewer.
+  let inputBlocks: Int
+  let outputBlocks: Int
+  /// Of the output channels of a half.
+  let panels: Int
+  let panelBlocks: Int
+  let block: Int
+  let threads: Int
+  /// Floats from one product's sums to the next one's.
+  let sumStride: Int
+  let productStride: Int
+
+  /// Sums of a band; the products of a panel and its weights share the second-level cache with them.
+  private static let bandBytes = MachineMemory.secondLevelCacheByteCount / 4 * 3
+  /// The time to form a band's sums, relative to that of a panel's products.
+  private static let transformShare = 0.15
+
+  init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type, threads: Int) {
+    self.geometry = geometry
+    block = geometry.block
+    panelBlocks = kernels.panelBlocks
+    inputBlocks = geometry.halfInputs / block
+    outputBlocks = geometry.halfOutputs / block
+    panels = (outputBlocks + panelBlocks - 1) / panelBlocks
+    pairs = (geometry.images * geometry.rows * geometry.width + 1) / 2
+    self.threads = threads
+    let tile = kernels.pixelTile
+    let pairBytes = StrassenPairs.products * inputBlocks * block * 4
+    let most = max(2 * tile, Self.bandBytes / pairBytes / tile * tile)
+    bands = Self.bands(pairs, panels: panels, fewest: (pairs + most - 1) / most, tile, threads)
+    let pairsAtOnce = (pairs + bands - 1) / bands
+    sumStride = spreadStride(inputBlocks * pairsAtOnce * block)
+    productStride = spreadStride(pairsAtOnce * panelBlocks * block)
+  }
+
+  /// The number of bands with which the thread that has most to do has least; each more must gain a
+  /// hundredth.
+  private static func bands(
+    _ pairs: Int, panels: Int, fewest: Int, _ tile: Int, _ threads: Int
+  ) -> Int {
+    let most = max(fewest, min(pairs / tile, fewest + 2 * threads))
+    func longest(_ bands: Int) -> Double {
+      (0..<threads).map { thread in
+        let units = ThreadPool.share(of: bands * panels, thread, threads)
+        var work = 0.0
+        var present = -1
+        for unit in units {
+          let band = ThreadPool.share(of: pairs, unit / panels, bands)
+          let tiles = Double((band.count + tile - 1) / tile)
+          if unit / panels != present { work += tiles * transformShare }
+          present = unit / panels
+          work += tiles
+        }
+        return work
+      }.max() ?? 0
+    }
+    return (fewest...most).min {
+      longest($0) * Double(100 + $0 - fewest) < longest($1) * Double(100 + $1 - fewest)
+    } ?? fewest
+  }
+
+  var units: Int { bands * panels }
+
+  func band(_ index: Int) -> Range<Int> { ThreadPool.share(of: pairs, index, bands) }
+
+  /// Output channel blocks of a panel.
+  func blocks(ofPanel panel: Int) -> Int { min(panelBlocks, outputBlocks - panel * panelBlocks) }
+
+  /// Floats of the weights of one product of the panels before `panel`, and so of all panels.
+  func weightFloats(before panel: Int) -> Int {
+    min(panel * panelBlocks, outputBlocks) * block * inputBlocks * block
+  }
+  var weightFloats: Int { StrassenPairs.products * weightFloats(before: panels) }
+
+  /// Sums and products of a thread.
+  var floatsOfThread: Int { StrassenPairs.products * (sumStride + productStride) }
+  var scratchFloats: Int { threads * floatsOfThread }
+}

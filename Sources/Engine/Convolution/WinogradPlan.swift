@@ -1,0 +1,188 @@
+import Kernels
+import TensorCore
+
+/// A convolution by Winograd's algorithm, with packed weights.
+struct WinogradPlan: Sendable {
+  private let schedule: WinogradSchedule
+  private let kernels: any KernelTable.Type
+  private let from: BlobLayout
+  private let to: BlobLayout
+  private let residual: BlobLayout?
+  /// Floats from the input's start to tap (0, 0) of output pixel (0, 0).
+  private let start: Int
+  private let weights: Weights
+  private let epilogue: FusedEpilogue
+  private let poolsMaximum: Bool
+
+  /// The transformed weights, or what is transformed panel by panel.
+  private enum Weights: Sendable {
+    case packed(Constant)
+    case codes(PanelCodes)
+  }
+
+  init(
+    _ weights: ConvolutionWeights, window: WindowGeometry, schedule: WinogradSchedule,
+    poolsMaximum: Bool, residual: BlobLayout?, context: StepContext
+  ) throws {
+    self.poolsMaximum = poolsMaximum
+    from = context.inputs[0].layout
+    to = context.outputs[0].layout
+    self.residual = residual
+    kernels = context.kernels
+    self.schedule = schedule
+    start = window.origin(in: from)
+    let geometry = schedule.geometry
+    let floats = WinogradSchedule.weightFloats(geometry, schedule.form)
+    if schedule.transformsCodes, let compressed = weights.values.compressed,
+      let codes = try PanelCodes(
+        compressed, (weights.outputs, weights.inputs), factors: weights.scale, geometry,
+        schedule.form, panelChannels: schedule.panelChannels, context)
+    {
+      self.weights =
+        schedule.expandsWeights
+        ? .codes(codes) : .packed(try Self.expand(codes, schedule, floats: floats, context))
+    } else {
+      let packed = try Self.pack(
+        weights.view(window, kernels), scale: weights.scale.map { try Constant($0) }, schedule,
+        floats: floats, context)
+      self.weights = .packed(packed)
+    }
+    epilogue = try FusedEpilogue(
+      bias: weights.bias, weights.activation, channels: to.channelBlocks * to.block)
+  }
+
+  private static func pack(
+    _ view: WeightView, scale: Constant?, _ schedule: WinogradSchedule, floats: Int,
+    _ context: StepContext
+  ) throws -> Constant {
+    let buffer = try context.weightBuffer(floats: floats)
+    let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
+    view.bytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      context.pool.forEach(schedule.panels) { panel in
+        context.kernels.packWinogradWeights(
+          view.packingArguments(base, panels: panel..<panel + 1, packed: target.pointer),
+          form: schedule.form, scale: scale?.pointer)
+      }
+    }
+    view.bytes.dropPages()
+    return Constant(buffer)
+  }
+
+  private static func expand(
+    _ codes: PanelCodes, _ schedule: WinogradSchedule, floats: Int, _ context: StepContext
+  ) throws -> Constant {
+    let buffer = try context.weightBuffer(floats: floats)
+    let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
+    context.pool.forEach(schedule.panels) { panel in
+      codes.expand(
+        panel: panel,
+        to: target.pointer + panel * schedule.panelWeightFloats,
+        pointStride: schedule.channels * schedule.width(ofPanel: panel), context.kernels)
+    }
+    return Constant(buffer)
+  }
+
+  func run(_ buffers: ConvolutionBuffers, _ pool: ThreadPool) {
+    let products =
+      buffers.scratch + (schedule.isShared ? 1 : schedule.threads) * schedule.transformedFloats
+    if !schedule.isShared {
+      pool.share(schedule.batches) { thread, units in
+        to.clearHalos(ofThread: thread, pool.threadCount, in: buffers.output)
+        let transformed = buffers.scratch + thread * schedule.transformedFloats
+        for batch in units {
+          let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
+          transformInput(tiles, blocks: 0..<from.channelBlocks, buffers, transformed)
+          computeOutput(
+            tiles, panels: 0..<schedule.panels, thread, buffers, transformed, products)
+        }
+      }
+      return
+    }
+    for batch in 0..<schedule.batches {
+      let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
+      pool.onEveryThread { thread, threads in
+        if batch == 0 { to.clearHalos(ofThread: thread, threads, in: buffers.output) }
+        if from.channelBlocks >= tiles.count {
+          let blocks = ThreadPool.share(of: from.channelBlocks, thread, threads)
+          transformInput(tiles, blocks: blocks, buffers, buffers.scratch)
+        } else {
+          let share = ThreadPool.share(of: tiles.count, thread, threads)
+          transformInput(
+            tiles.lowerBound + share.lowerBound..<tiles.lowerBound + share.upperBound,
+            blocks: 0..<from.channelBlocks, buffers,
+            buffers.scratch + share.lowerBound * schedule.tileStride)
+        }
+      }
+      let groups = (schedule.panels + schedule.panelsAtOnce - 1) / schedule.panelsAtOnce
+      pool.share(groups) { thread, units in
+        for group in units {
+          let first = group * schedule.panelsAtOnce
+          computeOutput(
+            tiles, panels: first..<min(schedule.panels, first + schedule.panelsAtOnce), thread,
+            buffers, buffers.scratch, products)
+        }
+      }
+    }
+  }
+
+  private func tiles(_ range: Range<Int>) -> WinogradTiles {
+    WinogradTiles(
+      form: schedule.form, rows: schedule.geometry.rows, width: schedule.geometry.width,
+      first: range.lowerBound,
+      count: range.count)
+  }
+
+  private func transformInput(
+    _ range: Range<Int>, blocks: Range<Int>, _ buffers: ConvolutionBuffers,
+    _ transformed: UnsafeMutablePointer<Float>
+  ) {
+    kernels.winogradInput(
+      tiles(range),
+      InputTransformArguments(
+        input: buffers.input + start, inputStrides: from.strides, blocks: blocks,
+        transformed: transformed, transformedStrides: schedule.strides))
+  }
+
+  /// - Parameter products: the threads' working memory: products of each, then expanded weights.
+  private func computeOutput(
+    _ range: Range<Int>, panels: Range<Int>, _ thread: Int, _ buffers: ConvolutionBuffers,
+    _ transformed: UnsafePointer<Float>, _ products: UnsafeMutablePointer<Float>
+  ) {
+    let own = products + thread * schedule.productFloats
+    switch weights {
+    case .packed(let packed):
+      computeOutput(range, panels: panels, packed.pointer, nil, buffers, transformed, own)
+    case .codes(let codes):
+      for panel in panels {
+        // Where there are more threads than panels, a panel's memory is its own.
+        let slot = schedule.threads > schedule.panels ? panel : thread
+        let expanded =
+          products + schedule.threads * schedule.productFloats + slot * schedule.expandedFloats
+        codes.expand(
+          panel: panel, to: expanded, pointStride: schedule.expandedPointStride, kernels)
+        computeOutput(
+          range, panels: panel..<panel + 1, expanded - panel * schedule.panelWeightFloats,
+          schedule.expandedPointStride, buffers, transformed, own)
+      }
+    }
+  }
+
+  private func computeOutput(
+    _ range: Range<Int>, panels: Range<Int>, _ weights: UnsafePointer<Float>,
+    _ weightPointStride: Int?, _ buffers: ConvolutionBuffers, _ transformed: UnsafePointer<Float>,
+    _ products: UnsafeMutablePointer<Float>
+  ) {
+    var arguments = WinogradOutputArguments(
+      tiles: tiles(range), transformed: transformed, transformedStrides: schedule.strides,
+      panels: WinogradPanels(
+        weights: weights, pointStride: weightPointStride, channels: schedule.channels,
+        range: panels, atOnce: schedule.panelsAtOnce),
+      products: products, productStride: schedule.productStride,
+      output: buffers.output + to.origin, outputStrides: to.strides,
+      outputBlocks: schedule.outputBlocks,
+      epilogue: epilogue.from().adding(buffers.residual, residual))
+    arguments.poolsMaximum = poolsMaximum
+    kernels.winogradOutput(arguments)
+  }
+}

@@ -1,0 +1,120 @@
+import Kernels
+import TensorCore
+
+/// How the tiles and panels of a Winograd convolution are divided, and the working memory for it.
+///
+/// Where the transformed input of enough tiles fits the second-level cache and the weights are few,
+/// each thread takes batches of tiles through all steps by itself. Else all threads transform a
+/// batch together and then share out the panels, so that weights pass through the caches once.
+struct WinogradSchedule: Sendable {
+  let geometry: ConvolutionGeometry
+  let form: WinogradForm
+  /// Padded to whole blocks.
+  let channels: Int
+  let outputBlocks: Int
+  /// Padded to whole blocks.
+  private let outputChannels: Int
+  let panels: Int
+  /// Output channels of a full panel.
+  let panelChannels: Int
+  let tiles: Int
+  let batches: Int
+  let isShared: Bool
+  let panelsAtOnce: Int
+  let tileStride: Int
+  let pointStride: Int
+  let productStride: Int
+  let threads: Int
+  /// Whether weights are transformed from their codes, in single precision. Not a matter of threads,
+  /// since results must not depend on them.
+  let transformsCodes: Bool
+  /// Whether that happens panel by panel in each run, instead of keeping transformed weights, which
+  /// take many times the memory.
+  let expandsWeights: Bool
+
+  /// Transformed input of a batch that one thread takes: measured best a little above the
+  /// second-level cache.
+  private static let privateBytes = MachineMemory.secondLevelCacheByteCount / 8 * 9
+  private static let sharedBytes = 4 << 20
+  /// Of a batch for which weights are expanded, such that they are expanded once.
+  private static let expandedBytes = 16 << 20
+  /// Codes whose weights take more than this when transformed are kept instead of these.
+  private static let keptBytes = 17 << 20
+  private static let repeatedWeightBytes = 12 << 20
+
+  /// - Parameter weights: how the weights are stored; compressed ones are expanded in each run where
+  ///   that happens no more than twice.
+  init(
+    _ geometry: ConvolutionGeometry, _ form: WinogradForm, weights: StoredWeights,
+    kernels: any KernelTable.Type, threads: Int
+  ) {
+    self.geometry = geometry
+    self.form = form
+    let points = form.points
+    channels = geometry.inputs
+    outputChannels = geometry.outputs
+    outputBlocks = geometry.outputs / geometry.block
+    panels = (outputBlocks + kernels.panelBlocks - 1) / kernels.panelBlocks
+    panelChannels = kernels.panelBlocks * geometry.block
+    let tiles = geometry.tiles(form)
+    self.tiles = tiles
+    self.threads = threads
+    // A cache line more, so that tiles do not fall on the same few sets.
+    tileStride = channels + 16
+    let tileBytes = points * tileStride * 4
+    let step = kernels.pixelTile
+    func batch(_ bytes: Int) -> Int { max(step, bytes / tileBytes / step * step) }
+    let alone = batch(Self.privateBytes)
+    let weightBytes = points * channels * geometry.outputs * 4
+    func count(_ bytes: Int) -> Int {
+      let together = max(4 * step, batch(bytes))
+      return max(1, (tiles + together - 1) / together)
+    }
+    // Half precision is meant to save the file's space, and is not worth the time.
+    transformsCodes =
+      weights.compressed.map { !$0.isHalf } ?? false && weightBytes > Self.keptBytes
+      && count(Self.expandedBytes) <= 2
+    var batches = 1
+    let isAlone =
+      (alone >= 2 * step && weightBytes <= Self.repeatedWeightBytes && tiles >= 2 * threads * step)
+      || (panels < 2 * threads && tiles >= threads * step)
+    isShared = !isAlone
+    if isAlone {
+      let wanted = max(1, (tiles + alone - 1) / alone)
+      batches = max(1, min(tiles, (wanted + threads - 1) / threads * threads))
+    } else {
+      batches = count(transformsCodes ? Self.expandedBytes : Self.sharedBytes)
+    }
+    expandsWeights = transformsCodes && isShared
+    self.batches = batches
+    let tilesAtOnce = (tiles + batches - 1) / batches
+    pointStride = spreadStride(tilesAtOnce * tileStride)
+    let panelFloats = tilesAtOnce * kernels.panelBlocks * geometry.block
+    panelsAtOnce =
+      isAlone || expandsWeights
+      ? 1 : max(1, min(4, panels / threads, Self.privateBytes / (4 * points * max(1, panelFloats))))
+    productStride = spreadStride(panelsAtOnce * panelFloats)
+  }
+
+  private var points: Int { form.points }
+  var strides: PointStrides { PointStrides(tile: tileStride, point: pointStride) }
+  var transformedFloats: Int { points * pointStride }
+  var productFloats: Int { points * productStride }
+  /// From one point's weights to the next one's, in the panel that a thread expands.
+  var expandedPointStride: Int { spreadStride(channels * panelChannels) }
+  var expandedFloats: Int { points * expandedPointStride }
+  var panelWeightFloats: Int { points * channels * panelChannels }
+  /// Output channels of a panel, padded to whole blocks.
+  func width(ofPanel panel: Int) -> Int {
+    min(panelChannels, outputChannels - panel * panelChannels)
+  }
+  var scratchFloats: Int {
+    (isShared ? 1 : threads) * transformedFloats + threads * productFloats
+      + (expandsWeights ? min(threads, panels) * expandedFloats : 0)
+  }
+
+  /// Floats of packed weights.
+  static func weightFloats(_ geometry: ConvolutionGeometry, _ form: WinogradForm) -> Int {
+    form.points * geometry.inputs * geometry.outputs
+  }
+}

@@ -1,0 +1,140 @@
+import Kernels
+import TensorCore
+
+/// Rows and columns of zeros round every plane.
+struct Halo: Hashable, Sendable {
+  var top = 0
+  var bottom = 0
+  var left = 0
+  var right = 0
+
+  static let none = Halo()
+
+  /// The smallest halo that contains both.
+  func union(_ other: Halo) -> Halo {
+    Halo(
+      top: max(top, other.top), bottom: max(bottom, other.bottom),
+      left: max(left, other.left), right: max(right, other.right))
+  }
+
+  func contains(_ other: Halo) -> Bool { union(other) == self }
+}
+
+/// Where the elements of a blob lie: `[image][channel / block][row][column][channel % block]`, each
+/// plane with a halo of zeros. A block of 1 is plain row-major order.
+///
+/// Strides count floats. In the last channel block, lanes without a channel are zeros.
+struct BlobLayout: Equatable, Sendable {
+  /// `[Seq, Batch, C, H, W]`, whatever the blob's rank.
+  let shape: Shape
+  let block: Int
+  let halo: Halo
+  let rowStride: Int
+  let planeStride: Int
+  let imageStride: Int
+  /// Floats from the buffer's start to element (0, 0, 0, 0).
+  let origin: Int
+  /// Floats of the whole buffer.
+  let floatCount: Int
+
+  init(_ shape: Shape, block: Int, halo: Halo = .none) throws {
+    let shape = try shape.planes
+    self.shape = shape
+    self.block = block
+    self.halo = halo
+    let columns = try checkedSum([halo.left, shape.width, halo.right])
+    let rows = try checkedSum([halo.top, shape.height, halo.bottom])
+    let channelBlocks = (shape.channels + block - 1) / block
+    let limit = 1 << 40
+    rowStride = try checkedProduct([columns, block], limit: limit)
+    planeStride = try checkedProduct([rows, rowStride], limit: limit)
+    imageStride = try checkedProduct([channelBlocks, planeStride], limit: limit)
+    floatCount = try checkedProduct([shape.images, imageStride], limit: limit)
+    origin = halo.top * rowStride + halo.left * block
+  }
+
+  /// Where some of the channels of `whole` lie, from the first of a block on; `shape` has these
+  /// channels alone. The slice's own offset is the caller's to add.
+  init(_ shape: Shape, in whole: BlobLayout) {
+    self.shape = shape
+    block = whole.block
+    halo = whole.halo
+    rowStride = whole.rowStride
+    planeStride = whole.planeStride
+    imageStride = whole.imageStride
+    origin = whole.origin
+    let planes = (shape.channels + whole.block - 1) / whole.block
+    floatCount = (shape.images - 1) * whole.imageStride + planes * whole.planeStride
+  }
+
+  var strides: Strides {
+    Strides(pixel: block, row: rowStride, block: planeStride, image: imageStride)
+  }
+
+  var channelBlocks: Int { (shape.channels + block - 1) / block }
+  /// Planes of `block` channels in all images.
+  var planes: Int { shape.images * channelBlocks }
+  /// Whether rows follow one another without a gap.
+  var hasContiguousPlanes: Bool { rowStride == shape.width * block }
+  /// Whether it is the row-major array of the shape and nothing else.
+  var isDense: Bool { block == 1 && halo == .none }
+
+  /// Floats from the buffer's start to the first element of plane `index` of all planes.
+  func planeOffset(_ index: Int) -> Int {
+    index / channelBlocks * imageStride + index % channelBlocks * planeStride + origin
+  }
+
+  /// Whether the elements lie where `other` has them as well, lanes without a channel aside.
+  func coincides(with other: BlobLayout) -> Bool {
+    if self == other { return true }
+    return shape.images == 1 && shape.area == 1 && halo == .none && other.halo == .none
+      && shape.itemCount == other.shape.itemCount && other.shape.images == 1
+      && other.shape.area == 1
+  }
+
+  /// Whether the last channel block has lanes without a channel.
+  var hasEmptyLanes: Bool { shape.channels % block != 0 }
+
+  /// Writes zeros to the lanes without a channel of plane `index`, in `rows` or all of them.
+  func clearEmptyLanes(
+    ofPlane index: Int, rows: Range<Int>? = nil, in buffer: UnsafeMutablePointer<Float>
+  ) {
+    let used = shape.channels - index % channelBlocks * block
+    if used >= block { return }
+    let rows = rows ?? 0..<shape.height
+    var row = buffer + planeOffset(index) + rows.lowerBound * rowStride
+    for _ in rows {
+      for pixel in 0..<shape.width {
+        (row + pixel &* block + used).update(repeating: 0, count: block - used)
+      }
+      row += rowStride
+    }
+  }
+
+  /// Writes zeros to the halos of the planes that are thread `thread`'s share.
+  func clearHalos(
+    ofThread thread: Int, _ threads: Int, in buffer: UnsafeMutablePointer<Float>
+  ) {
+    if halo == .none { return }
+    for plane in ThreadPool.share(of: planes, thread, threads) {
+      clearHalo(ofPlane: plane, in: buffer)
+    }
+  }
+
+  /// Writes zeros to the halo of plane `index`.
+  func clearHalo(ofPlane index: Int, in buffer: UnsafeMutablePointer<Float>) {
+    if halo == .none { return }
+    let start = buffer + (planeOffset(index) - origin)
+    let body = shape.width * block
+    if halo.top > 0 { start.update(repeating: 0, count: halo.top * rowStride) }
+    var row = start + halo.top * rowStride
+    let left = halo.left * block
+    let right = halo.right * block
+    for _ in 0..<shape.height {
+      if left > 0 { row.update(repeating: 0, count: left) }
+      if right > 0 { (row + left + body).update(repeating: 0, count: right) }
+      row += rowStride
+    }
+    if halo.bottom > 0 { row.update(repeating: 0, count: halo.bottom * rowStride) }
+  }
+}

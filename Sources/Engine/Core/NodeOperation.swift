@@ -1,0 +1,172 @@
+import Kernels
+import TensorCore
+
+/// How an operation wants to find one of its inputs.
+struct LayoutWish: Sendable {
+  enum Block: Sendable {
+    /// `[C][H][W]`, with a halo where one is wanted.
+    case planar
+    /// Row-major and nothing else.
+    case dense
+    /// The machine's channel block.
+    case blocked
+  }
+
+  var block: Block
+  var halo = Halo.none
+
+  static let planar = LayoutWish(block: .planar)
+  static let dense = LayoutWish(block: .dense)
+  static let blocked = LayoutWish(block: .blocked)
+}
+
+/// The layouts that an operation asks for: a wish for each input, a block for each output.
+struct LayoutWishes: Sendable {
+  var inputs: [LayoutWish]
+  var outputs: [LayoutWish.Block]
+}
+
+/// Shapes of a node's inputs and outputs, and the blocks in which its inputs are produced.
+struct NodeShapes: Sendable {
+  var inputs: [Shape]
+  var outputs: [Shape]
+  var producedBlocks: [LayoutWish.Block]
+
+  /// The wish of an operation that works on planes of any block: the first input's, for all.
+  func followingFirstInput() -> LayoutWishes {
+    let block: LayoutWish.Block = producedBlocks.first == .blocked ? .blocked : .planar
+    return LayoutWishes(
+      inputs: inputs.map { _ in LayoutWish(block: block) }, outputs: outputs.map { _ in block })
+  }
+
+  /// Row-major in, row-major out.
+  func allDense() -> LayoutWishes {
+    LayoutWishes(inputs: inputs.map { _ in .dense }, outputs: outputs.map { _ in .dense })
+  }
+}
+
+/// What a node does: one operation, one file, under `Layers` or in a room of its own.
+protocol NodeOperation: Sendable {
+  /// The name that lists of steps show.
+  var kind: String { get }
+  /// Row-major in and out, where it does not say otherwise.
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes
+  /// Whether the output may lie where the first input lay, if the layouts agree.
+  var canRunInPlace: Bool { get }
+  /// Whether the output is the first input under another shape, both row-major.
+  var isView: Bool { get }
+  /// Whether the output is nothing but the inputs, one after the other along the channels.
+  var joinsChannels: Bool { get }
+  /// Whether the first input, row-major, may be the caller's own tensor.
+  var takesBorrowedInput: Bool { get }
+  /// Whether the multiply-adds of the layer it comes from are its own.
+  var sumsProducts: Bool { get }
+  /// Floats of working memory that a run needs.
+  func scratchFloats(_ context: StepContext) throws -> Int
+  /// Packs weights, chooses kernels and returns what a run executes.
+  func makeStep(_ context: StepContext) throws -> StepBody
+  /// Bytes of weights and name of the kernel, for lists of steps.
+  func describe(_ context: StepContext) -> StepNote
+}
+
+struct StepNote: Sendable {
+  var kernel = ""
+  var weightBytes = 0
+}
+
+extension NodeOperation {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+  var canRunInPlace: Bool { false }
+  var isView: Bool { false }
+  var joinsChannels: Bool { false }
+  var takesBorrowedInput: Bool { false }
+  var sumsProducts: Bool { false }
+  func scratchFloats(_ context: StepContext) throws -> Int { 0 }
+  func describe(_ context: StepContext) -> StepNote { StepNote() }
+}
+
+/// A blob as a step sees it: where its buffer is and how the elements lie in it.
+struct Operand: Sendable {
+  enum Place: Sendable {
+    /// Floats from the arena's start.
+    case arena(offset: Int)
+    /// The caller's tensor for an input of the graph.
+    case input(index: Int)
+    case constant(Constant)
+  }
+
+  var place: Place
+  var layout: BlobLayout
+
+  /// Whether it is the caller's tensor, which comes from farther off than what a step has written.
+  var isBorrowed: Bool {
+    if case .input = place { true } else { false }
+  }
+}
+
+/// What an operation knows when its step is made.
+struct StepContext: Sendable {
+  var layer: String
+  var layerType: String
+  var inputs: [Operand]
+  var outputs: [Operand]
+  /// Row-major elements of the inputs that are constants.
+  var constants: [Constant?]
+  var scratch: Operand.Place
+  var threadCount: Int
+  /// Runs the units of packing and other preparation at compile time.
+  var pool: ThreadPool
+  /// Where packed weights go; nil while nothing is packed yet.
+  var weights: WeightStore?
+  var kernels: any KernelTable.Type
+
+  var channelBlock: Int { kernels.channelBlock }
+
+  /// Memory for packed weights.
+  func weightBuffer(floats: Int) throws -> AlignedBuffer {
+    let bytes = try checkedProduct([floats, 4])
+    return try weights?.buffer(byteCount: bytes) ?? AlignedBuffer(checkedByteCount: bytes)
+  }
+
+  func error(_ message: String, field: String? = nil) -> ModelError {
+    ModelError(.malformed, message, layer: layer, layerClass: layerType, field: field)
+  }
+}
+
+typealias StepBody = @Sendable (RunContext) throws -> Void
+
+/// What a step may use while it runs.
+struct RunContext {
+  let arena: UnsafeMutablePointer<Float>
+  let pool: ThreadPool
+  /// The elements of the caller's tensors.
+  let inputs: [UnsafePointer<Float>]
+
+  /// The start of an operand's buffer.
+  func pointer(_ operand: Operand) -> UnsafeMutablePointer<Float> { pointer(operand.place) }
+
+  func pointer(_ place: Operand.Place) -> UnsafeMutablePointer<Float> {
+    switch place {
+    case .arena(let offset): arena + offset
+    // Only operations that take borrowed inputs see these, and they only read them.
+    case .input(let index): UnsafeMutablePointer(mutating: inputs[index])
+    // Constants are only ever inputs; steps do not write to those.
+    case .constant(let constant): UnsafeMutablePointer(mutating: constant.pointer)
+    }
+  }
+
+  /// Runs `units` on all threads, each of which first clears its share of `output`'s halo.
+  func parallel(_ units: Int, writing output: Operand, _ body: (Int) -> Void) {
+    if output.layout.halo == .none { return pool.forEach(units, body) }
+    share(units, writing: output) { _, units in for unit in units { body(unit) } }
+  }
+
+  /// The same, with the thread's number and all its units at once.
+  func share(_ count: Int, writing output: Operand, _ body: (Int, SharedUnits) -> Void) {
+    let buffer = pointer(output)
+    pool.share(count) { thread, units in
+      output.layout.clearHalos(ofThread: thread, pool.threadCount, in: buffer)
+      body(thread, units)
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+
+/// out[o] = activation(bias[o] + Σ weights[o, i] · in[i]), on the row-major items.
+struct DenseOperation: NodeOperation {
+  /// `[outputChannels, inputChannels]`, read where they stand, compressed ones too; of several
+  /// vectors these are expanded a few rows at a time.
+  var weights: StoredWeights
+  /// One factor an output, from a layer behind; only of compressed weights.
+  var scale: [Float]?
+  var bias: [Float]?
+  var activation = FusedFunction.none
+
+  var kind: String { "dense" + activation.label }
+  var sumsProducts: Bool { true }
+
+  /// Weights above this are not copied for a factor's sake: 64 MB.
+  private static let scalableCount = 16 << 20
+  /// Rows that are expanded at once: as many as the kernel takes together.
+  private static let expandedRows = 4
+
+  /// y ← factor · y + offset, a pair for each output; false where the weights are too large for it.
+  mutating func apply(scale factors: [Double], bias offsets: [Double]) -> Bool {
+    if !factors.allSatisfy({ $0 == 1 }) {
+      switch weights {
+      case .floats(let values):
+        guard values.count <= Self.scalableCount else { return false }
+        var scaled = values.array()
+        let columns = scaled.count / factors.count
+        for index in scaled.indices { scaled[index] *= Float(factors[index / columns]) }
+        weights = .floats(FloatValues(scaled))
+      case .compressed:
+        let before = scale
+        scale = factors.indices.map { Float(Double(before?[$0] ?? 1) * factors[$0]) }
+      }
+    }
+    let old = bias
+    bias = factors.indices.map { Float(Double(old?[$0] ?? 0) * factors[$0] + offsets[$0]) }
+    return true
+  }
+
+  func describe(_ context: StepContext) -> StepNote {
+    if usesFixedRows(context) {
+      return StepNote(
+        kernel: "row dot products, 24-bit rows",
+        weightBytes: FixedRowMatrix.byteCount(
+          rows: context.outputs[0].layout.shape.channels,
+          columns: context.inputs[0].layout.shape.itemCount))
+    }
+    return StepNote(kernel: "row dot products" + (weights.compressed.map { ", \($0.label)" } ?? ""))
+  }
+
+  private func usesFixedRows(_ context: StepContext) -> Bool {
+    let output = context.outputs[0].layout.shape
+    return weights.compressed == nil
+      && FixedRowMatrix.isUsed(
+        rows: output.channels, columns: context.inputs[0].layout.shape.itemCount,
+        vectors: output.images)
+  }
+
+  private func matrix(_ context: StepContext, rows: Int, columns: Int) throws -> DenseMatrix {
+    if let format = try weights.compressed?.rowFormat(rows) {
+      return .compressed(format, columns: columns)
+    }
+    let bytes = try weights.contiguous(context.kernels)
+    return usesFixedRows(context)
+      ? .fixed(try FixedRowMatrix(bytes, rows: rows, columns: columns, context))
+      : .floats(bytes, columns: columns)
+  }
+
+  /// Of more vectors than this, codes are expanded once for all of them.
+  private static let mostVectors = 2
+
+  /// Whether some rows are expanded before the kernel reads them.
+  private func expands(_ context: StepContext) -> CompressedWeights? {
+    weights.compressed.flatMap {
+      scale != nil || !$0.isHalf && context.outputs[0].layout.shape.images > Self.mostVectors
+        ? $0 : nil
+    }
+  }
+
+  func scratchFloats(_ context: StepContext) throws -> Int {
+    expands(context) == nil
+      ? 0 : context.threadCount * Self.expandedRows * context.inputs[0].layout.shape.itemCount
+  }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    if let compressed = expands(context) { return try makeExpandingStep(compressed, context) }
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let columns = input.layout.shape.itemCount
+    let rows = output.layout.shape.channels
+    let images = output.layout.shape.images
+    let matrix = try matrix(context, rows: rows, columns: columns)
+    let kernels = context.kernels
+    let unit = Self.unitRows(rows, context)
+    let epilogue = try FusedEpilogue(bias: bias, activation, channels: rows)
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      run.pool.forEach((rows + unit - 1) / unit) { index in
+        let first = index * unit
+        matrix.forEachPart(of: first..<min(first + unit, rows)) { part, weights in
+          let first = part.lowerBound
+          kernels.dense(
+            DenseArguments(
+              weights: weights, rows: part.count, columns: columns, input: source,
+              inputStride: columns, batch: images, output: target + first, outputStride: rows,
+              epilogue: epilogue.from(first)))
+        }
+      }
+    }
+  }
+
+  /// Rows of a unit: few enough to share out evenly, enough to outweigh the call.
+  private static func unitRows(_ rows: Int, _ context: StepContext) -> Int {
+    max(8, min(64, rows / (context.threadCount * 4) / 8 * 8))
+  }
+
+  /// Each thread expands a few rows into working memory that stays near, and multiplies with those.
+  private func makeExpandingStep(
+    _ weights: CompressedWeights, _ context: StepContext
+  ) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    let scratch = context.scratch
+    let columns = input.layout.shape.itemCount
+    let rows = output.layout.shape.channels
+    let images = output.layout.shape.images
+    let scale = scale
+    let kernels = context.kernels
+    let epilogue = try FusedEpilogue(bias: bias, activation, channels: rows)
+    let units = (rows + Self.expandedRows - 1) / Self.expandedRows
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      let memory = run.pointer(scratch)
+      run.pool.share(units) { thread, units in
+        let near = memory + thread * Self.expandedRows * columns
+        for unit in units {
+          let first = unit * Self.expandedRows
+          let count = min(Self.expandedRows, rows - first)
+          weights.expand(first * columns..<(first + count) * columns, to: near, kernels)
+          if let scale {
+            for row in 0..<count {
+              let factor = scale[first + row]
+              for index in row * columns..<(row + 1) * columns { near[index] *= factor }
+            }
+          }
+          kernels.dense(
+            DenseArguments(
+              weights: WeightRows(base: near, stride: columns), rows: count, columns: columns,
+              input: source, inputStride: columns, batch: images, output: target + first,
+              outputStride: rows, epilogue: epilogue.from(first)))
+        }
+      }
+    }
+  }
+}
+
+extension InnerProduct: EngineLayer {
+  func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    let exact = try layer.outputShape()
+    let isExact = exact.rank == 3
+    // Of `[a, b, C]` every row is an item.
+    let input =
+      try isExact ? Shape(layer.inputShapes[0].dimensions + [1, 1]) : layer.inputShapes[0]
+    let shape = try isExact ? Shape(exact.dimensions + [1, 1]) : exact
+    try layer.require(
+      input.itemCount == inputChannels, "inputChannels",
+      "\(inputChannels) where an item of the input has \(input.itemCount) values")
+    try layer.require(
+      shape.itemCount == outputChannels, "outputChannels",
+      "\(outputChannels) where the output has \(shape.itemCount)")
+    guard !int8DynamicQuantize else {
+      throw ModelError(
+        .unsupported, "dynamic quantisation cannot be run", field: "int8DynamicQuantize")
+    }
+    let operation = DenseOperation(
+      weights: try layer.stored(matrix, [outputChannels, inputChannels], "weights"),
+      bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
+    guard isExact else { return [layer.add(operation, layer.inputs, shape)] }
+    let rows = layer.add(ViewOperation(), layer.inputs, input)
+    return [layer.add(ViewOperation(), [layer.add(operation, [rows], shape)], exact)]
+  }
+}

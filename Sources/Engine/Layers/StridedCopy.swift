@@ -1,0 +1,73 @@
+import Kernels
+import TensorCore
+
+/// Elements of a row-major blob in another order: the output runs through `sizes` from the last axis
+/// to the first, the input's index grows by `strides`.
+struct StridedCopyOperation: NodeOperation {
+  var kind: String
+  var sizes: [Int]
+  var strides: [Int]
+  var offset = 0
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let input = context.inputs[0]
+    let output = context.outputs[0]
+    // The last axis is the inner loop; the others are counted as one.
+    let length = sizes.last ?? 1
+    let step = strides.last ?? 1
+    let outerSizes = Array(sizes.dropLast())
+    let outerStrides = Array(strides.dropLast())
+    let count = outerSizes.reduce(1, *)
+    guard count * length == output.layout.shape.count else {
+      throw context.error("\(sizes) elements do not fill \(output.layout.shape.dimensions)")
+    }
+    let pieces = min(count, max(1, context.threadCount * 4))
+    let offset = offset
+    return { run in
+      let source = UnsafePointer(run.pointer(input)) + offset
+      let target = run.pointer(output)
+      run.pool.forEach(pieces) { piece in
+        for row in ThreadPool.share(of: count, piece, pieces) {
+          var rest = row
+          var from = source
+          for axis in outerSizes.indices.reversed() {
+            from += rest % outerSizes[axis] * outerStrides[axis]
+            rest /= outerSizes[axis]
+          }
+          let to = target + row * length
+          if step == 1 {
+            to.update(from: from, count: length)
+          } else {
+            for index in 0..<length { to[index] = from[index &* step] }
+          }
+        }
+      }
+    }
+  }
+}
+
+extension StridedCopyOperation {
+  /// A walk with as few axes as possible.
+  static func merged(
+    _ kind: String, sizes: [Int], strides: [Int], offset: Int = 0
+  ) -> StridedCopyOperation {
+    let walk = ArrayStrides.merged(sizes, [strides])
+    return StridedCopyOperation(
+      kind: kind, sizes: walk.sizes, strides: walk.operands[0], offset: offset)
+  }
+
+  /// Whether the elements stay in place.
+  var keepsOrder: Bool { offset == 0 && sizes.count == 1 && (strides == [1] || sizes == [1]) }
+}
+
+extension LayerLowering {
+  /// The input with its axes in another order.
+  mutating func transposed(_ value: Graph.ValueID, _ axes: [Int]) throws -> Graph.ValueID {
+    let shape = graph.shape(value).dimensions
+    let strides = ArrayStrides.rowMajor(shape)
+    let operation = StridedCopyOperation.merged(
+      "transpose", sizes: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
+    let result = try Shape(axes.map { shape[$0] })
+    return operation.keepsOrder ? try view(value, result) : add(operation, [value], result)
+  }
+}

@@ -1,0 +1,37 @@
+/// Replaces a producer and its only reader by what `combine` makes of the two, wherever the reader
+/// has one input and nobody else sees the value between.
+///
+/// - Parameter combine: gets the producer, the reader and the count of channels between them.
+func fuse(
+  _ graph: inout Graph,
+  _ combine: (Graph.Node, Graph.Node, Int) throws -> (any NodeOperation)?
+) throws -> Bool {
+  var uses = graph.useCounts()
+  var producers = graph.producers()
+  var removed: Set<Int> = []
+  for index in graph.nodes.indices {
+    let node = graph.nodes[index]
+    guard node.inputs.count == 1, node.outputs.count == 1 else { continue }
+    let between = node.inputs[0]
+    guard uses[between] == 1, let producer = producers[between],
+      graph.nodes[producer].outputs.count == 1
+    else { continue }
+    let before = graph.nodes[producer]
+    let operation = try node.inErrors {
+      try combine(before, node, graph.shape(between).channels)
+    }
+    guard let operation else { continue }
+    graph.nodes[index].operation = operation
+    graph.nodes[index].inputs = before.inputs
+    graph.nodes[index].multiplyAdds += before.multiplyAdds
+    if type(of: operation) == type(of: before.operation) {
+      graph.nodes[index].layerType = before.layerType
+      graph.nodes[index].name = before.name
+    }
+    removed.insert(producer)
+    uses[between] = 0
+    producers[between] = nil
+  }
+  graph.removeNodes(removed)
+  return !removed.isEmpty
+}

@@ -1,0 +1,109 @@
+import Kernels
+import TensorCore
+
+/// A rewrite of the graph that leaves every exposed value as it is.
+protocol Pass: SendableMetatype {
+  /// As the command line has it.
+  static var name: String { get }
+  /// Whether anything has changed.
+  static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool
+}
+
+struct PassContext {
+  let pool: ThreadPool
+  let kernels: any KernelTable.Type
+  let convolution: ConvolutionAlgorithm
+
+  var channelBlock: Int { kernels.channelBlock }
+}
+
+/// The passes by their names, which `--plan` and `--without` take.
+package enum Passes {
+  /// Those that are repeated until none finds anything more to do, in the order in which they run.
+  static let repeated: [any Pass.Type] = [
+    IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
+    AffineFusion.self, ElementwiseChaining.self, SwishFusion.self, ResidualFusion.self,
+    CropFusion.self, ActivationFusion.self, MethodSelection.self, PoolingFusion.self,
+    DeadCode.self,
+  ]
+
+  /// Those that run once, when the others have nothing more to do: they choose operations that those
+  /// do not know.
+  static let selections: [any Pass.Type] = [
+    UpsampledSelection.self, PieceSelection.self, PlanarSelection.self, RowFunctionFusion.self,
+    SeparableFusion.self,
+  ]
+
+  /// The graph as the layers' lowering gives it, where a pass is asked for.
+  package static let lowering = "lowering"
+
+  /// In the order in which they run.
+  package static let names = (repeated.dropLast() + selections).map { $0.name }
+
+  /// - Throws: `.usage`, with the names that there are, for one that no pass has.
+  package static func check(_ names: some Sequence<String>) throws {
+    for name in names where !Self.names.contains(name) {
+      throw ModelError(
+        .usage, "there is no pass named '\(name)'",
+        hint: "there are: \(Self.names.joined(separator: ", "))")
+    }
+  }
+
+  /// Runs all passes but those of `skipped`, up to the first run of `last` or to the end.
+  static func run(
+    _ graph: inout Graph, _ context: PassContext, without skipped: Set<String>,
+    of repeated: [any Pass.Type] = repeated, upTo last: String? = nil
+  ) throws {
+    var isDone = last == lowering
+    func run(_ pass: any Pass.Type, _ graph: inout Graph) throws -> Bool {
+      if isDone { return false }
+      isDone = pass.name == last
+      if skipped.contains(pass.name) { return false }
+      do {
+        guard try pass.run(&graph, context) else { return false }
+        try graph.check()
+      } catch var error as ModelError {
+        error.message = "in the pass \(pass.name): \(error.message)"
+        throw error
+      }
+      return true
+    }
+    var changed = true
+    while changed {
+      changed = false
+      for pass in repeated where try run(pass, &graph) { changed = true }
+    }
+    for pass in selections { _ = try run(pass, &graph) }
+  }
+}
+
+extension Graph {
+  /// Checks that every blob is there before it is read.
+  ///
+  /// - Throws: `.internal`, with the node's name.
+  fileprivate func check() throws {
+    var isWritten = values.map { $0.constant != nil }
+    for input in inputs { isWritten[input.value] = true }
+    func require(_ value: ValueID) throws {
+      guard isWritten[value] else {
+        throw ModelError(.internal, "the blob \(label(of: value)) is read before it is written")
+      }
+    }
+    for node in nodes {
+      try node.inErrors { for input in node.inputs { try require(input) } }
+      for output in node.outputs { isWritten[output] = true }
+    }
+    for (_, value) in exposed { try require(value) }
+  }
+}
+
+extension Graph.Node {
+  /// Runs `body`, whose errors get the node's name.
+  func inErrors<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as ModelError {
+      throw error.inLayer(name, class: layerType)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import CoreMLModel
+import Engine
+import TensorCore
+
+/// What a network becomes: the steps of a prediction, or the nodes of the graph after a pass.
+package struct NetworkPlan: Sendable {
+  /// The name in a pipeline.
+  package var model: String?
+  /// The pass after whose first run it is; nil for the steps.
+  package var pass: String?
+  package var steps: [StepDescription]
+}
+
+extension Predictor {
+  /// The plan of the network, or of each of a pipeline's, for inputs as large as they are declared.
+  ///
+  /// - Throws: `.usage` where no pass has the name.
+  package func plans(after pass: String?) throws -> [NetworkPlan] {
+    guard members.isEmpty else {
+      return try members.enumerated().flatMap { index, member in
+        try member.plans(after: pass).map { plan in
+          NetworkPlan(model: model.pipelineName(index), pass: pass, steps: plan.steps)
+        }
+      }
+    }
+    var shapes: [String: [Int]] = [:]
+    for input in inputs where input.type?.isOptional != true {
+      shapes[input.name] = model.typicalShape(of: input)
+    }
+    let options = engineOptions(for: shapes)
+    let steps =
+      try pass.map { try CompiledNetwork.steps(of: model, options: options, after: $0) }
+      ?? CompiledNetwork(model: model, options: options).steps
+    return [NetworkPlan(pass: pass, steps: steps)]
+  }
+}
