@@ -5,7 +5,7 @@ import Testing
 /// What `inspect --plan` prints, and `--without`.
 @Suite struct PlanTests {
   private func withModel(_ body: (String) throws -> Void) throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.json"
       try BenchTests.images.write(toFile: model, atomically: true, encoding: .utf8)
       try body(model)
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func theDocumentationHasEveryPassInOrder() throws {
-    let page = try String(contentsOfFile: Command.packageRoot + "/docs/plan.md", encoding: .utf8)
+    let page = try String(contentsOfFile: packageRoot + "/docs/plan.md", encoding: .utf8)
     let names = page.split(separator: "\n").compactMap { line in
       line.hasPrefix("| `") ? line.split(separator: "`")[1] : nil
     }
@@ -88,7 +88,7 @@ import Testing
 
   /// Without these passes the network answers as Keras did.
   @Test func runAndDiffLeavePassesOut() throws {
-    try Command.withFolder { folder in
+    try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let (picture, expected) = (DemonstrationTests.picture, DemonstrationTests.expected)
