@@ -136,7 +136,9 @@ private func fetchTargets<let rows: Int, let columns: Int>(
 }
 
 /// Channel blocks of neighbouring pixels in a cache line.
-@inline(__always) private var blocksPerLine: Int { lineFloats / channelBlock }
+private var blocksPerLine: Int {
+  @inline(__always) get { lineFloats / channelBlock }
+}
 
 /// What all tiles of a run of pixels have in common. `channel` is the first output channel.
 struct TileTask {

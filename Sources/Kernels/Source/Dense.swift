@@ -33,7 +33,9 @@ extension DenseArguments {
 
 /// Columns of some rows that are expanded at a time: they stay in the nearest cache. A multiple of
 /// two vectors, so that the order of the sums stays.
-@inline(__always) private var stageColumns: Int { 1024 }
+private var stageColumns: Int {
+  @inline(__always) get { 1024 }
+}
 
 private func denseRows(_ a: DenseArguments, stage: UnsafeMutablePointer<Float>?) {
   var row = 0

@@ -4,10 +4,13 @@ extension Table {
   @inline(never)
   package static func depthwiseConvolution(_ a: ConvolutionArguments) {
     let blockWeights = a.window.taps &* channelBlock
-    for block in 0..<a.extent.blocks {
-      for half in 0..<vectorsPerBlock {
+    var block = 0
+    while block < a.extent.blocks {
+      var half = 0
+      while half < vectorsPerBlock {
         let lane = half &* lanes
-        for y in 0..<a.extent.rows {
+        var y = 0
+        while y < a.extent.rows {
           depthwiseRow(
             a,
             input: a.input
@@ -20,8 +23,11 @@ extension Table {
                 + (block &* a.epilogue.residualStrides.block &+ y &* a.epilogue.residualStrides.row
                   &+ lane)
             }, channel: block &* channelBlock &+ lane)
+          y &+= 1
         }
+        half &+= 1
       }
+      block &+= 1
     }
   }
 }
@@ -46,13 +52,15 @@ private func depthwiseRow(
 ) {
   let tiles = (a.extent.width &+ depthwisePixels &- 1) / depthwisePixels
   var x = 0
-  for tile in 0..<tiles {
+  var tile = 0
+  while tile < tiles {
     let pixels = (a.extent.width &- x) / (tiles &- tile)
     depthwiseTile(
       pixels: pixels, a, input: input + x &* a.window.strideX &* channelBlock, weights: weights,
       output: output + x &* channelBlock, residual: residual.map { $0 + x &* channelBlock },
       channel: channel)
     x &+= pixels
+    tile &+= 1
   }
 }
 
@@ -100,14 +108,18 @@ private func depthwiseTile<let pixels: Int>(
   let start = a.epilogue.bias.map { load($0 + channel) } ?? .zero
   var sums = Tile<pixels, 1>(repeating: [start])
   var w = weights
-  for ky in 0..<a.window.height {
+  var ky = 0
+  while ky < a.window.height {
     var x = input + ky &* a.window.dilationY &* a.inputStrides.row
-    for _ in 0..<a.window.width {
+    var kx = 0
+    while kx < a.window.width {
       let weight = load(w)
       for p in 0..<pixels { sums[p][0] = multiplyAdd(load(x + p &* step), weight, sums[p][0]) }
       w += channelBlock
       x += tapStep
+      kx &+= 1
     }
+    ky &+= 1
   }
   if let residual {
     for p in 0..<pixels { sums[p][0] += load(residual + p &* channelBlock) }

@@ -6,7 +6,8 @@ extension Table {
     _ a: ConvolutionArguments, groupOutputs: Int, channels: Range<Int>
   ) {
     let taps = a.window.taps
-    for channel in channels.lowerBound..<channels.upperBound {
+    var channel = channels.lowerBound
+    while channel < channels.upperBound {
       let group = channel / groupOutputs
       let firstInput = group &* a.blockChannels
       let weights = a.weights + channel &* a.blockChannels &* taps
@@ -14,28 +15,39 @@ extension Table {
         a.output
         + (channel / channelBlock &* a.outputStrides.block &+ channel % channelBlock)
       let start = a.epilogue.bias?[channel] ?? 0
-      for y in 0..<a.extent.rows {
-        for x in 0..<a.extent.width {
+      var y = 0
+      while y < a.extent.rows {
+        var x = 0
+        while x < a.extent.width {
           let corner =
             y &* a.window.strideY &* a.inputStrides.row &+ x &* a.window.strideX &* channelBlock
           var sum = start
           var w = weights
-          for i in firstInput..<firstInput &+ a.blockChannels {
+          var i = firstInput
+          while i < firstInput &+ a.blockChannels {
             let plane =
               a.input
               + (corner &+ i / channelBlock &* a.inputStrides.block &+ i % channelBlock)
-            for ky in 0..<a.window.height {
+            var ky = 0
+            while ky < a.window.height {
               var tap = plane + ky &* a.window.dilationY &* a.inputStrides.row
-              for _ in 0..<a.window.width {
+              var kx = 0
+              while kx < a.window.width {
                 sum += tap.pointee * w.pointee
                 w += 1
                 tap += a.window.dilationX &* channelBlock
+                kx &+= 1
               }
+              ky &+= 1
             }
+            i &+= 1
           }
           output[y &* a.outputStrides.row &+ x &* channelBlock] = sum
+          x &+= 1
         }
+        y &+= 1
       }
+      channel &+= 1
     }
   }
 }

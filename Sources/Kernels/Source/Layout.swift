@@ -8,26 +8,32 @@ extension Table {
     to output: UnsafeMutablePointer<Float>, rowStride: Int
   ) {
     let isScaled = scale != nil || bias != nil
-    for y in 0..<rows {
+    var y = 0
+    while y < rows {
       var l = 0
       while l < channels {
         let factor = scale?[l] ?? 1
         let term = bias?[l] ?? 0
         var source = input + (y &* inputStrides.row &+ l &* inputStrides.block)
         var target = output + (y &* rowStride &+ l)
-        for _ in 0..<width {
+        var x = 0
+        while x < width {
           target.pointee = isScaled ? source.pointee * factor + term : source.pointee
           source += inputStrides.pixel
           target += channelBlock
+          x &+= 1
         }
         l &+= 1
       }
       while l < channelBlock {
-        for x in 0..<width {
+        var x = 0
+        while x < width {
           output[y &* rowStride &+ x &* channelBlock &+ l] = 0
+          x &+= 1
         }
         l &+= 1
       }
+      y &+= 1
     }
   }
 
@@ -36,16 +42,22 @@ extension Table {
     _ input: UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
     to output: UnsafeMutablePointer<Float>, _ outputStrides: Strides
   ) {
-    for y in 0..<rows {
-      for l in 0..<channels {
+    var y = 0
+    while y < rows {
+      var l = 0
+      while l < channels {
         var source = input + (y &* rowStride &+ l)
         var target = output + (y &* outputStrides.row &+ l &* outputStrides.block)
-        for _ in 0..<width {
+        var x = 0
+        while x < width {
           target.pointee = source.pointee
           source += channelBlock
           target += outputStrides.pixel
+          x &+= 1
         }
+        l &+= 1
       }
+      y &+= 1
     }
   }
 }

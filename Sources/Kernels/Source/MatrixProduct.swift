@@ -1,7 +1,9 @@
 import KernelInterface
 
 /// Rows of `b` that are packed at a time.
-@inline(__always) private var depthBlock: Int { 256 }
+private var depthBlock: Int {
+  @inline(__always) get { 256 }
+}
 
 extension Table {
   /// See `MatrixProductArguments`. Strips of `b` are packed into a panel and go through the tile of
@@ -42,16 +44,20 @@ private func packStrip(
   _ source: UnsafePointer<Float>, stride: Int, rows: Int, columns: Int, width: Int,
   _ panel: UnsafeMutablePointer<Float>
 ) {
-  for k in 0..<rows {
+  var k = 0
+  while k < rows {
     let row = source + k &* stride
     let target = panel + k &* width
     if columns == width {
       for c in 0..<panelVectors { store(load(row + c &* lanes), target + c &* lanes) }
     } else {
-      for c in 0..<width {
+      var c = 0
+      while c < width {
         target[c] = c < columns ? row[c] : 0
+        c &+= 1
       }
     }
+    k &+= 1
   }
 }
 
@@ -83,10 +89,14 @@ private func multiplyStrip(
         target: TileOutput(vectorStride: lanes, residualVectorStride: 0, accumulates: true)),
       ahead: &ahead)
     if !whole {
-      for r in 0..<rows {
-        for x in 0..<columns {
+      var r = 0
+      while r < rows {
+        var x = 0
+        while x < columns {
           c[r &* a.cStride &+ x] = output[r &* outputStride &+ x]
+          x &+= 1
         }
+        r &+= 1
       }
     }
     row &+= rows
@@ -101,17 +111,21 @@ private func prepare(
   strip: UnsafeMutablePointer<Float>
 ) {
   let width = panelVectors &* lanes
-  for r in 0..<rows {
+  var r = 0
+  while r < rows {
     let c = a.c + ((row &+ r) &* a.cStride &+ column)
     if columns < width {
-      for x in 0..<width {
+      var x = 0
+      while x < width {
         strip[r &* width &+ x] =
           depth > 0 ? c[min(x, columns &- 1)] : a.columnBias?[column &+ min(x, columns &- 1)] ?? 0
+        x &+= 1
       }
     } else if depth == 0 {
       for x in 0..<panelVectors {
         store(a.columnBias.map { load($0 + (column &+ x &* lanes)) } ?? .zero, c + x &* lanes)
       }
     }
+    r &+= 1
   }
 }

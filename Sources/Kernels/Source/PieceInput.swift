@@ -51,8 +51,12 @@ private func blockedPieceInput(
 
 /// Columns whose rows are transformed at a time, and the tiles that begin in them.
 private typealias ColumnBuffer = InlineArray<320, Float>
-@inline(__always) private var bufferColumns: Int { 64 }
-@inline(__always) private var bufferTiles: Int { 20 }
+private var bufferColumns: Int {
+  @inline(__always) get { 64 }
+}
+private var bufferTiles: Int {
+  @inline(__always) get { 20 }
+}
 
 /// Down the columns in vectors of neighbours, then along the rows one tile after the other.
 @inline(never)

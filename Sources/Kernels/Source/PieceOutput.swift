@@ -7,12 +7,14 @@ extension Table {
     output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent, epilogue: Epilogue
   ) {
     let rows = min(3, extent.rows)
-    for block in 0..<extent.blocks {
+    var block = 0
+    while block < extent.blocks {
       var lane = 0
       while lane < channelBlock {
         let channel = block &* channelBlock &+ lane
         let bias = epilogue.bias.map { load($0 + channel) } ?? .zero
-        for tile in 0..<tiles {
+        var tile = 0
+        while tile < tiles {
           let columns = min(3, extent.width &- 3 &* tile)
           let offset = 3 &* tile &* channelBlock &+ lane
           let result = pieceOutputTile(
@@ -25,9 +27,11 @@ extension Table {
             activate(&pixels, epilogue.activation, channel: channel)
             for x in 0..<3 where x < columns { store(pixels[x][0], target + x &* channelBlock) }
           }
+          tile &+= 1
         }
         lane &+= lanes
       }
+      block &+= 1
     }
   }
 }

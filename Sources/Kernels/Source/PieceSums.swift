@@ -7,15 +7,19 @@ extension Table {
     sums: UnsafeMutablePointer<Float>, accumulates: Bool
   ) {
     let step = tileStride &+ channels
-    for tile in 0..<tiles {
+    var tile = 0
+    while tile < tiles {
       let target = UnsafeMutableRawPointer(sums + 4 &* tile)
       var product = UnsafeRawPointer(products + tile &* tileStride)
       var sum = accumulates ? target.loadUnaligned(as: SIMD4<Float>.self) : .zero
-      for _ in 0..<pieces {
+      var piece = 0
+      while piece < pieces {
         sum += product.loadUnaligned(as: SIMD4<Float>.self)
         product += step &* 4
+        piece &+= 1
       }
       target.storeBytes(of: sum, as: SIMD4<Float>.self)
+      tile &+= 1
     }
   }
 }

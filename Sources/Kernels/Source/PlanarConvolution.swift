@@ -11,7 +11,8 @@ extension Table {
   package static func planarConvolution(_ a: ConvolutionArguments) {
     let group = planarGroup(a.extent.blocks)
     let groupWeights = a.inputBlocks &* a.window.taps &* group
-    for y in 0..<a.extent.rows {
+    var y = 0
+    while y < a.extent.rows {
       var channel = 0
       var weights = a.weights
       while channel < a.extent.blocks {
@@ -29,6 +30,7 @@ extension Table {
         channel &+= group
         weights += groupWeights
       }
+      y &+= 1
     }
   }
 }

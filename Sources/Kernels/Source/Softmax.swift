@@ -37,7 +37,8 @@ extension Table {
     _ source: UnsafePointer<Float>, blockStride: Int, to target: UnsafeMutablePointer<Float>,
     outputBlockStride: Int, pixels: Int, channels: Int
   ) {
-    for pixel in 0..<pixels {
+    var pixel = 0
+    while pixel < pixels {
       let input = source + pixel &* channelBlock
       let output = target + pixel &* channelBlock
 
@@ -70,6 +71,7 @@ extension Table {
         store(.zero, output + offset(channel, outputBlockStride))
         channel &+= lanes
       }
+      pixel &+= 1
     }
   }
 }

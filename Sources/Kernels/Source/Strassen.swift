@@ -65,7 +65,8 @@ extension Table {
       var target = sums + (block &* pairs.count &* channelBlock &+ lane)
       var upper = walk(from: pairs.first)
       var lower = walk(from: pairs.first &+ pairs.pairs)
-      for pair in 0..<pairs.count {
+      var pair = 0
+      while pair < pairs.count {
         let first = plane + upper.offset
         let a11 = load(first)
         var a12 = Vector.zero
@@ -87,6 +88,7 @@ extension Table {
         target += channelBlock
         upper.advance()
         lower.advance()
+        pair &+= 1
       }
       channel &+= lanes
     }
@@ -126,7 +128,8 @@ extension Table {
       var upperAddend = residualWalk(from: pairs.first)
       var lowerAddend = residualWalk(from: pairs.first &+ pairs.pairs)
       var m = products + column
-      for pair in 0..<pairs.count {
+      var pair = 0
+      while pair < pairs.count {
         let m0 = load(m)
         let m1 = load(m + productStride)
         let m2 = load(m + 2 &* productStride)
@@ -166,6 +169,7 @@ extension Table {
         m += width
         upper.advance()
         lower.advance()
+        pair &+= 1
       }
       column &+= lanes
     }

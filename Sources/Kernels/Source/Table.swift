@@ -12,7 +12,9 @@ package enum Table: KernelTable {
     }
   }
 
-  @inline(__always) package static var panelBlocks: Int { panelVectors / vectorsPerBlock }
+  package static var panelBlocks: Int {
+    @inline(__always) get { panelVectors / vectorsPerBlock }
+  }
 
   /// What the registers hold beside the weights of one step.
   package static var pixelTile: Int {

@@ -1,7 +1,9 @@
 import KernelInterface
 
 /// Vectors of output channels in a full panel.
-@inline(__always) var panelVectors: Int { 2 }
+var panelVectors: Int {
+  @inline(__always) get { 2 }
+}
 
 /// Computes all pixels by `vectors` (1 or 2) vectors, in tiles of sizes that differ by 1 at most.
 @inline(never)

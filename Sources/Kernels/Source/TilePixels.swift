@@ -85,7 +85,9 @@ struct TilePlaces<let rows: Int> {
     fileprivate init(_ first: TileWalk) { self.first = first }
 
     /// From what one pixel reads to what the next one does.
-    @inline(__always) fileprivate var step: Int { first.pixels.input.column }
+    fileprivate var step: Int {
+      @inline(__always) get { first.pixels.input.column }
+    }
     @inline(__always)
     fileprivate func input(_ r: Int) -> Int { first.input &+ r &* step }
     @inline(__always)

@@ -6,7 +6,9 @@ struct TilesAhead {
   private let end: Int
 
   /// Fetches nothing.
-  @inline(__always) static var none: TilesAhead { TilesAhead(distance: 0, runFloats: 0, tiles: 1) }
+  static var none: TilesAhead {
+    @inline(__always) get { TilesAhead(distance: 0, runFloats: 0, tiles: 1) }
+  }
 
   init(distance: Int, runFloats: Int, tiles: Int) {
     let lines = (runFloats &+ 15) / 16

@@ -43,7 +43,8 @@ private func transformInput(
     let plane =
       a.input + (channel / channelBlock &* a.inputStrides.block &+ channel % channelBlock)
     var place = UpsampledTile(tiles)
-    for tile in 0..<tiles.count {
+    var tile = 0
+    while tile < tiles.count {
       let (row, column) = (place.row &- 1, place.column &- 1)
       let source = plane + (row &* a.inputStrides.row &+ column &* channelBlock)
       let target = a.transformed + (tile &* a.transformedStrides.tile &+ channel)
@@ -65,6 +66,7 @@ private func transformInput(
         }
       }
       place.advance()
+      tile &+= 1
     }
     channel &+= lanes
   }

@@ -21,12 +21,18 @@ import CVector
 #endif
 
 /// Floats in a vector.
-@inline(__always) var lanes: Int { Vector.scalarCount }
+var lanes: Int {
+  @inline(__always) get { Vector.scalarCount }
+}
 
 /// Channels that stand side by side.
-@inline(__always) var channelBlock: Int { Table.channelBlock }
+var channelBlock: Int {
+  @inline(__always) get { Table.channelBlock }
+}
 
-@inline(__always) var vectorsPerBlock: Int { channelBlock / lanes }
+var vectorsPerBlock: Int {
+  @inline(__always) get { channelBlock / lanes }
+}
 
 /// `a * b + c`, rounded once where the instruction set can.
 @inline(__always)
@@ -98,7 +104,9 @@ func fetch(_ address: UnsafePointer<Float>, lines: Int) {
 }
 
 /// Floats in a cache line.
-@inline(__always) var lineFloats: Int { 16 }
+var lineFloats: Int {
+  @inline(__always) get { 16 }
+}
 
 /// All lanes the same.
 @inline(__always)
@@ -170,5 +178,7 @@ func laneSum(_ x: Vector) -> Float {
 
 /// A number of rows or columns that is known to the compiler.
 struct Count<let count: Int> {
-  @inline(__always) static var value: Int { count }
+  static var value: Int {
+    @inline(__always) get { count }
+  }
 }

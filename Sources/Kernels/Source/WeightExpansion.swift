@@ -75,7 +75,9 @@ private func expandTable<let bits: Int>(
 // MARK: - In vectors
 
 /// Codes of which eight begin with a byte: as many as a vector has lanes, or two vectors of four.
-@inline(__always) private var groupCodes: Int { max(8, lanes) }
+private var groupCodes: Int {
+  @inline(__always) get { max(8, lanes) }
+}
 
 @inline(__always)
 private func expandCodes<let bits: Int>(
@@ -162,10 +164,14 @@ func expandBytes(
       first &+= rest &* 32
     }
   #endif
-  for row in 0..<rows {
-    for index in first..<count {
+  var row = 0
+  while row < rows {
+    var index = first
+    while index < count {
       output[row &* outputStride &+ index] = values[Int(byte(source, row &* rowStride &+ index))]
+      index &+= 1
     }
+    row &+= 1
   }
 }
 

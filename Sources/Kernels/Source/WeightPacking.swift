@@ -15,7 +15,8 @@ extension Table {
       a.layout.columnStride == 1 && a.layout.rowStride == a.layout.kernelWidth
       && a.layout.inputStride == taps
       && blockChannels % lanes == 0
-    for panel in a.panels.lowerBound..<min(panels, a.panels.upperBound) {
+    var panel = a.panels.lowerBound
+    while panel < min(panels, a.panels.upperBound) {
       let firstBlock = panel &* panelBlocks
       let width = min(panelBlocks, outputBlocks &- firstBlock) &* channelBlock
       let target = a.packed + panel &* fullPanel
@@ -23,7 +24,8 @@ extension Table {
       var column = 0
       while column < width {
         let columns = column..<column &+ lanes
-        for block in 0..<inputBlocks {
+        var block = 0
+        while block < inputBlocks {
           let firstInput = block &* blockChannels
           let packed = target + block &* taps &* blockChannels &* width
           if isContiguous
@@ -40,9 +42,11 @@ extension Table {
               columns: columns, width: width,
               firstInput: firstInput, target: packed)
           }
+          block &+= 1
         }
         column &+= lanes
       }
+      panel &+= 1
     }
   }
 }
@@ -100,28 +104,38 @@ private func packBlock(
   target: UnsafeMutablePointer<Float>
 ) {
   let tapStride = blockChannels &* width
-  for column in columns.lowerBound..<columns.upperBound {
+  var column = columns.lowerBound
+  while column < columns.upperBound {
     let output = firstOutput &+ column
-    for c in 0..<blockChannels {
+    var c = 0
+    while c < blockChannels {
       let input = firstInput &+ c
       var t = target + (c &* width &+ column)
       if output < a.layout.outputChannels && input < a.layout.inputChannels {
         let source =
           a.source + (output &* a.layout.outputStride &+ input &* a.layout.inputStride) &* 4
-        for ky in 0..<a.layout.kernelHeight {
+        var ky = 0
+        while ky < a.layout.kernelHeight {
           var s = source + ky &* a.layout.rowStride &* 4
-          for _ in 0..<a.layout.kernelWidth {
+          var kx = 0
+          while kx < a.layout.kernelWidth {
             t.pointee = s.loadUnaligned(as: Float.self)
             s += a.layout.columnStride &* 4
             t += tapStride
+            kx &+= 1
           }
+          ky &+= 1
         }
       } else {
-        for _ in 0..<a.layout.kernelHeight &* a.layout.kernelWidth {
+        var tap = 0
+        while tap < a.layout.kernelHeight &* a.layout.kernelWidth {
           t.pointee = 0
           t += tapStride
+          tap &+= 1
         }
       }
+      c &+= 1
     }
+    column &+= 1
   }
 }

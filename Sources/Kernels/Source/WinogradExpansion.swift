@@ -22,10 +22,14 @@ private func expand(_ a: WinogradExpansionArguments, stage: UnsafeMutablePointer
 }
 
 /// Channels whose values are looked up at a time: they stay in the nearest cache.
-@inline(__always) private var channelsAtOnce: Int { 8 }
+private var channelsAtOnce: Int {
+  @inline(__always) get { 8 }
+}
 
 /// Bytes from the codes that are used to those that are asked for.
-@inline(__always) private var fetchDistance: Int { 4096 }
+private var fetchDistance: Int {
+  @inline(__always) get { 4096 }
+}
 
 @inline(__always)
 private func fetchCodes(_ codes: UnsafePointer<UInt8>, count: Int) {
@@ -45,7 +49,8 @@ private struct WeightExpansion: WinogradTask {
     let channelCodes = V.taps &* H.taps &* a.width
     switch a.values {
     case .linear(let scale, let bias):
-      for channel in 0..<a.inputChannels {
+      var channel = 0
+      while channel < a.inputChannels {
         let codes = a.codes + channel &* channelCodes
         fetchCodes(codes + fetchDistance, count: channelCodes)
         transform(V.self, H.self, channel: channel) { tap, column in
@@ -53,6 +58,7 @@ private struct WeightExpansion: WinogradTask {
             .loadUnaligned(as: vector_bytes.self)
           return vector_scale(vector_from_bytes(x), load(scale + column), load(bias + column))
         }
+        channel &+= 1
       }
     case .table(let table, let scale):
       guard let stage else { return }
@@ -62,7 +68,8 @@ private struct WeightExpansion: WinogradTask {
         expandBytes(
           a.codes + first &* channelCodes, rows: 1, rowStride: 0,
           count: (end &- first) &* channelCodes, table, to: stage, outputStride: 0)
-        for channel in first..<end {
+        var channel = first
+        while channel < end {
           fetchCodes(a.codes + (channel &* channelCodes &+ fetchDistance), count: channelCodes)
           let own = stage + (channel &- first) &* channelCodes
           if let scale {
@@ -74,12 +81,15 @@ private struct WeightExpansion: WinogradTask {
               load(own + (tap &* a.width &+ column))
             }
           }
+          channel &+= 1
         }
         first = end
       }
     }
-    for channel in a.inputChannels..<a.channels {
+    var channel = a.inputChannels
+    while channel < a.channels {
       transform(V.self, H.self, channel: channel) { _, _ in .zero }
+      channel &+= 1
     }
   }
 

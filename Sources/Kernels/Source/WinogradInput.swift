@@ -62,7 +62,8 @@ private struct InputTransform: WinogradTask {
       // What stands in one cache line of the result is written together.
       let next = min(channel &+ lineFloats, end)
       var place = first
-      for tile in 0..<tiles.count {
+      var tile = 0
+      while tile < tiles.count {
         let target = a.transformed + tile &* a.transformedStrides.tile
         var own = channel
         while own < next {
@@ -70,6 +71,7 @@ private struct InputTransform: WinogradTask {
           own &+= lanes
         }
         place.advance()
+        tile &+= 1
       }
       channel = next
     }

@@ -9,21 +9,27 @@ extension Table {
     var panel = a.panels.range.lowerBound
     while panel < end {
       let group = min(a.panels.atOnce, end &- panel)
-      for point in 0..<points {
-        for p in 0..<group {
+      var point = 0
+      while point < points {
+        var p = 0
+        while p < group {
           let blocks = min(panelBlocks, a.outputBlocks &- (panel &+ p) &* panelBlocks)
           let isLast = p &+ 1 == group
           multiply(
             a, point: point, panel: panel &+ p, blocks: blocks,
             nextPoint: isLast ? point &+ 1 : point, nextPanel: isLast ? panel : panel &+ p &+ 1,
             products: a.products + (point &* a.productStride &+ p &* a.tiles.count &* panelWidth))
+          p &+= 1
         }
+        point &+= 1
       }
-      for p in 0..<group {
+      var p = 0
+      while p < group {
         let firstBlock = (panel &+ p) &* panelBlocks
         transform(
           a, firstBlock: firstBlock, blocks: min(panelBlocks, a.outputBlocks &- firstBlock),
           products: a.products + p &* a.tiles.count &* panelWidth)
+        p &+= 1
       }
       panel &+= group
     }
@@ -92,7 +98,8 @@ private struct OutputTransform: WinogradTask {
   @inline(__always)
   func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
     var place = WinogradTile(a.tiles)
-    for tile in 0..<a.tiles.count {
+    var tile = 0
+    while tile < a.tiles.count {
       var column = 0
       while column < width {
         transform(
@@ -101,6 +108,7 @@ private struct OutputTransform: WinogradTask {
         column &+= lanes
       }
       place.advance()
+      tile &+= 1
     }
   }
 

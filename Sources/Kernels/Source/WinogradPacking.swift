@@ -18,11 +18,13 @@ private struct WeightPacking: WinogradTask {
     let panelWidth = panelVectors &* lanes
     let channels = (a.layout.inputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
     let outputs = (a.layout.outputChannels &+ channelBlock &- 1) / channelBlock &* channelBlock
-    for panel in a.panels.lowerBound..<a.panels.upperBound {
+    var panel = a.panels.lowerBound
+    while panel < a.panels.upperBound {
       let first = panel &* panelWidth
       let width = min(panelWidth, outputs &- first)
       let target = a.packed + panel &* V.points &* H.points &* channels &* panelWidth
-      for channel in 0..<channels {
+      var channel = 0
+      while channel < channels {
         var column = 0
         while column < width {
           pack(
@@ -30,7 +32,9 @@ private struct WeightPacking: WinogradTask {
             target: target + (channel &* width &+ column), pointStride: channels &* width)
           column &+= WinogradWeights.scalarCount
         }
+        channel &+= 1
       }
+      panel &+= 1
     }
   }
 
@@ -44,10 +48,11 @@ private struct WeightPacking: WinogradTask {
     var taps = InlineArray<9, SIMD8<Float>>(repeating: .zero)
     let used =
       input < a.layout.inputChannels
-      ? max(0, min(WinogradWeights.scalarCount, a.layout.outputChannels &- output)) : 0
+      ? min(WinogradWeights.scalarCount, a.layout.outputChannels &- output) : 0
     withUnsafeMutableBytes(of: &taps) { bytes in
       guard let stage = bytes.baseAddress?.assumingMemoryBound(to: Float.self) else { return }
-      for lane in 0..<used {
+      var lane = 0
+      while lane < used {
         let source =
           a.source
           + ((output &+ lane) &* a.layout.outputStride &+ input &* a.layout.inputStride) &* 4
@@ -58,6 +63,7 @@ private struct WeightPacking: WinogradTask {
               .loadUnaligned(as: Float.self)
           }
         }
+        lane &+= 1
       }
     }
     var scale = WinogradWeights(repeating: 1)

@@ -24,7 +24,9 @@ protocol WinogradTransform: TileTransform {
 }
 
 extension TileTransform {
-  @inline(__always) static var points: Int { outputs &+ taps &- 1 }
+  static var points: Int {
+    @inline(__always) get { outputs &+ taps &- 1 }
+  }
 }
 
 /// What is done alike for each form, by the transforms of its axes.
@@ -49,8 +51,12 @@ extension WinogradForm {
 
 /// F(1, 1)
 enum WinogradIdentity: WinogradTransform {
-  @inline(__always) static var outputs: Int { 1 }
-  @inline(__always) static var taps: Int { 1 }
+  static var outputs: Int {
+    @inline(__always) get { 1 }
+  }
+  static var taps: Int {
+    @inline(__always) get { 1 }
+  }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine { d }
@@ -63,8 +69,12 @@ enum WinogradIdentity: WinogradTransform {
 }
 
 enum Winograd2: WinogradTransform {
-  @inline(__always) static var outputs: Int { 2 }
-  @inline(__always) static var taps: Int { 3 }
+  static var outputs: Int {
+    @inline(__always) get { 2 }
+  }
+  static var taps: Int {
+    @inline(__always) get { 3 }
+  }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
@@ -98,8 +108,12 @@ enum Winograd2: WinogradTransform {
 }
 
 enum Winograd4: WinogradTransform {
-  @inline(__always) static var outputs: Int { 4 }
-  @inline(__always) static var taps: Int { 3 }
+  static var outputs: Int {
+    @inline(__always) get { 4 }
+  }
+  static var taps: Int {
+    @inline(__always) get { 3 }
+  }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
@@ -158,8 +172,12 @@ enum Winograd4: WinogradTransform {
 }
 
 enum Winograd6: WinogradTransform {
-  @inline(__always) static var outputs: Int { 6 }
-  @inline(__always) static var taps: Int { 3 }
+  static var outputs: Int {
+    @inline(__always) get { 6 }
+  }
+  static var taps: Int {
+    @inline(__always) get { 3 }
+  }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
@@ -235,8 +253,12 @@ enum Winograd6: WinogradTransform {
 
 /// F(3, 7)
 enum Winograd3Of7: WinogradTransform {
-  @inline(__always) static var outputs: Int { 3 }
-  @inline(__always) static var taps: Int { 7 }
+  static var outputs: Int {
+    @inline(__always) get { 3 }
+  }
+  static var taps: Int {
+    @inline(__always) get { 7 }
+  }
 
   /// The values at ±p of a line with the factor x − 4 divided out in `u`, from its even and odd part.
   @inline(__always)
