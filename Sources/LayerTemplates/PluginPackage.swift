@@ -1,6 +1,6 @@
-import PluginSupport
 import CoreMLModel
 import Engine
+import PluginSupport
 import TensorCore
 
 /// A Swift package with the classes that a model needs, which builds a plug-in without anything but
