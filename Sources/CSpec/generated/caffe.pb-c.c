@@ -7969,7 +7969,8 @@ static const uint32_t caffe__pooling_parameter__stride__default_value = 1u;
 static const Caffe__PoolingParameter__Engine caffe__pooling_parameter__engine__default_value = CAFFE__POOLING_PARAMETER__ENGINE__DEFAULT;
 static const protobuf_c_boolean caffe__pooling_parameter__global_pooling__default_value = 0;
 static const Caffe__PoolingParameter__RoundMode caffe__pooling_parameter__round_mode__default_value = CAFFE__POOLING_PARAMETER__ROUND_MODE__CEIL;
-static const ProtobufCFieldDescriptor caffe__pooling_parameter__field_descriptors[13] =
+static const protobuf_c_boolean caffe__pooling_parameter__ceil_mode__default_value = 1;
+static const ProtobufCFieldDescriptor caffe__pooling_parameter__field_descriptors[14] =
 {
   {
     "pool",
@@ -8127,8 +8128,21 @@ static const ProtobufCFieldDescriptor caffe__pooling_parameter__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "ceil_mode",
+    1013,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caffe__PoolingParameter, has_ceil_mode),
+    offsetof(Caffe__PoolingParameter, ceil_mode),
+    NULL,
+    &caffe__pooling_parameter__ceil_mode__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caffe__pooling_parameter__field_indices_by_name[] = {
+  13,   /* field[13] = ceil_mode */
   10,   /* field[10] = engine */
   11,   /* field[11] = global_pooling */
   4,   /* field[4] = kernel_h */
@@ -8143,10 +8157,11 @@ static const unsigned caffe__pooling_parameter__field_indices_by_name[] = {
   6,   /* field[6] = stride_h */
   7,   /* field[7] = stride_w */
 };
-static const ProtobufCIntRange caffe__pooling_parameter__number_ranges[1 + 1] =
+static const ProtobufCIntRange caffe__pooling_parameter__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 13 }
+  { 1013, 13 },
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor caffe__pooling_parameter__descriptor =
 {
@@ -8156,10 +8171,10 @@ const ProtobufCMessageDescriptor caffe__pooling_parameter__descriptor =
   "Caffe__PoolingParameter",
   "caffe",
   sizeof(Caffe__PoolingParameter),
-  13,
+  14,
   caffe__pooling_parameter__field_descriptors,
   caffe__pooling_parameter__field_indices_by_name,
-  1,  caffe__pooling_parameter__number_ranges,
+  2,  caffe__pooling_parameter__number_ranges,
   (ProtobufCMessageInit) caffe__pooling_parameter__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -1065,10 +1065,16 @@ struct  Caffe__PoolingParameter
   protobuf_c_boolean global_pooling;
   protobuf_c_boolean has_round_mode;
   Caffe__PoolingParameter__RoundMode round_mode;
+  /*
+   * What forks had before BVLC's round_mode, in texts. Their field 13 in binary files is the same as
+   * round_mode by number, not by value; such a file is read as BVLC reads it.
+   */
+  protobuf_c_boolean has_ceil_mode;
+  protobuf_c_boolean ceil_mode;
 };
 #define CAFFE__POOLING_PARAMETER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caffe__pooling_parameter__descriptor) \
-    , 0, CAFFE__POOLING_PARAMETER__POOL_METHOD__MAX, 0, 0u, 0, 0u, 0, 0u, 0, 0, 0, 0, 0, 0, 0, 1u, 0, 0, 0, 0, 0, CAFFE__POOLING_PARAMETER__ENGINE__DEFAULT, 0, 0, 0, CAFFE__POOLING_PARAMETER__ROUND_MODE__CEIL }
+    , 0, CAFFE__POOLING_PARAMETER__POOL_METHOD__MAX, 0, 0u, 0, 0u, 0, 0u, 0, 0, 0, 0, 0, 0, 0, 1u, 0, 0, 0, 0, 0, CAFFE__POOLING_PARAMETER__ENGINE__DEFAULT, 0, 0, 0, CAFFE__POOLING_PARAMETER__ROUND_MODE__CEIL, 0, 1 }
 
 
 struct  Caffe__PowerParameter

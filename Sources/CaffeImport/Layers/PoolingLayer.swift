@@ -6,11 +6,12 @@ import TensorCore
 enum PoolingLayer: CaffeLayerConverter {
   static let typeNames = ["Pooling"]
   static let documentation = DocumentationRow(
-    "pooling with includeLastPixel, which is Caffe's rule of sizes; valid for `round_mode: FLOOR`; "
+    "pooling with includeLastPixel, which is Caffe's rule of sizes; valid for `round_mode: FLOOR` "
+      + "and `ceil_mode: false`; "
       + "STOCHASTIC, as Caffe tests with it, the average of the squares over the average",
     options:
       "`pool`, `kernel_size`, `stride`, `pad` with their `_h` and `_w`, `global_pooling`, "
-      + "`round_mode`; a second top (the places of maxima) of windows side by side: "
+      + "`round_mode`, `ceil_mode`; a second top (the places of maxima) of windows side by side: "
       + "slices of every stride, compared with the maximum",
     refused:
       "a second top of windows that overlap or have padding; STOCHASTIC of what may be negative, "
@@ -80,9 +81,16 @@ struct PoolingWindows: Sendable {
     guard !isGlobal || (padding == [0, 0] && stride == [1, 1]) else {
       throw parameters.error("global_pooling", "padding or strides beside it")
     }
+    let roundsDown = try parameters.symbol("round_mode") == "FLOOR"
+    if parameters.has("round_mode"), parameters.has("ceil_mode"),
+      try roundsDown == parameters.bool("ceil_mode")
+    {
+      throw parameters.error("ceil_mode", "round_mode beside it says the opposite")
+    }
     try self.init(
       method, kernel: kernel, stride: stride, padding: padding, isGlobal: isGlobal,
-      roundsDown: parameters.symbol("round_mode") == "FLOOR", extents: extents, parameters.layer)
+      roundsDown: roundsDown || !parameters.bool("ceil_mode"), extents: extents,
+      parameters.layer)
   }
 
   init(

@@ -64,7 +64,13 @@ import Testing
         + layer("a", "Pooling", "x", "a", "pooling_param { kernel_size: 2 stride: 2 }")
         + layer(
           "b", "Pooling", "x", "b",
-          "pooling_param { kernel_size: 2 stride: 2 round_mode: FLOOR }"))
+          "pooling_param { kernel_size: 2 stride: 2 round_mode: FLOOR }")
+        + layer(
+          "c", "Pooling", "x", "c",
+          "pooling_param { kernel_size: 2 stride: 2 ceil_mode: false }")
+        + layer(
+          "d", "Pooling", "x", "d",
+          "pooling_param { kernel_size: 2 stride: 2 ceil_mode: true }"))
     let pooling = try #require(converted.layer("a", as: Pooling.self))
     guard case .includeLastPixel? = pooling.padding else {
       Issue.record("\(String(describing: pooling.padding))")
@@ -72,6 +78,15 @@ import Testing
     }
     #expect(converted.outputShape("a") == [1, 4, 4])
     #expect(converted.outputShape("b") == [1, 3, 4])
+    // ⌊(7 − 2) / 2⌋ + 1 = 3, ⌈(7 − 2) / 2⌉ + 1 = 4
+    #expect(converted.outputShape("c") == [1, 3, 4])
+    #expect(converted.outputShape("d") == [1, 4, 4])
+    #expect(converted.notes.isEmpty)
+    let both = "pooling_param { kernel_size: 2 stride: 2 round_mode: FLOOR ceil_mode: true }"
+    let error = modelError {
+      try convert(input("x", 1, 1, 7, 8) + layer("a", "Pooling", "x", "a", both))
+    }
+    #expect(error?.field == "pooling_param.ceil_mode")
   }
 
   /// Nearly everything needs no more than specification 1.
