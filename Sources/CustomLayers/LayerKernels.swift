@@ -22,9 +22,9 @@ struct LayerKernels: Sendable {
     _ factor: Float, _ input: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>,
     _ count: Int
   ) {
-    table.unary(
-      UnaryArguments(
-        function: .linear, input: input, output: output, count: count, alpha: factor,
-        accumulates: true))
+    var arguments = UnaryArguments(
+      function: .linear, input: input, output: output, count: count, alpha: factor)
+    arguments.accumulates = true
+    table.unary(arguments)
   }
 }

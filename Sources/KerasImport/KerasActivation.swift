@@ -20,7 +20,9 @@ enum KerasActivation: Sendable {
   /// Nil for a function that the version has not, and that a user may have defined by this name.
   init?(_ name: String, version: KerasVersion) {
     var known = Self.always[name]
-    if version.isTensorFlowKeras && version.isAtLeast(2, 3) { known = known ?? Self.sinceTensorFlow23[name] }
+    if version.isTensorFlowKeras && version.isAtLeast(2, 3) {
+      known = known ?? Self.sinceTensorFlow23[name]
+    }
     if version.isAtLeast(2, 13), name == "mish" { known = .common(.mish) }
     if version.isAtLeast(3, 0) { known = Self.since3[name] ?? known }
     guard let known else { return nil }

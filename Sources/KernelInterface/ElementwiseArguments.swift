@@ -98,13 +98,12 @@ package struct UnaryArguments: @unchecked Sendable {
   package var scale: Float
   package var shift: Float
   /// Whether results are added to the output.
-  package var accumulates: Bool
+  package var accumulates = false
 
   package init(
     function: UnaryFunction, input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
     count: Int, alpha: Float = 0, beta: Float = 0, channelAlpha: UnsafePointer<Float>? = nil,
-    channelBeta: UnsafePointer<Float>? = nil, scale: Float = 1, shift: Float = 0,
-    accumulates: Bool = false
+    channelBeta: UnsafePointer<Float>? = nil, scale: Float = 1, shift: Float = 0
   ) {
     self.function = function
     self.input = input
@@ -116,7 +115,6 @@ package struct UnaryArguments: @unchecked Sendable {
     self.channelBeta = channelBeta
     self.scale = scale
     self.shift = shift
-    self.accumulates = accumulates
   }
 }
 

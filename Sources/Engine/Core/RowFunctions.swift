@@ -45,12 +45,13 @@ struct RowFunctions: Sendable {
       let isAlike = !function.isPerChannel
       for channel in 0..<(isAlike ? 1 : channels) {
         let start = channel * count
-        kernel(
-          UnaryArguments(
-            function: function.function, input: rows + start,
-            output: (isLast ? sums : rows) + start, count: isAlike ? count * channels : count,
-            alpha: function.alpha.value(channel), beta: function.beta.value(channel),
-            scale: function.scale, shift: function.shift, accumulates: isLast))
+        var arguments = UnaryArguments(
+          function: function.function, input: rows + start,
+          output: (isLast ? sums : rows) + start, count: isAlike ? count * channels : count,
+          alpha: function.alpha.value(channel), beta: function.beta.value(channel),
+          scale: function.scale, shift: function.shift)
+        arguments.accumulates = isLast
+        kernel(arguments)
       }
     }
   }

@@ -56,6 +56,7 @@ func floorDivide(_ a: Vector, _ b: Vector) -> Vector {
   let whole = Floor.value(quotient)
   let isRoundedUp =
     isOpposite(remainder(a, b, whole), b) .& (magnitude(quotient) .< splat(0x1p24))
+    .& (magnitude(b) .< splat(.infinity))
   return select(isRoundedUp, whole - splat(1), whole)
 }
 
