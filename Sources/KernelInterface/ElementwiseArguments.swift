@@ -140,7 +140,7 @@ package enum CombiningFunction: String, CaseIterable, Sendable {
 }
 
 /// How an operand meets the elements of a blocked row.
-package enum Broadcast: UInt8, Sendable {
+package enum Broadcast: Sendable {
   /// One value an element.
   case none
   /// `channelBlock` values that repeat: one a channel.

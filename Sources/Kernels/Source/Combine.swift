@@ -42,7 +42,9 @@ private func fold(
 ) {
   guard a.operandCount > 0 else { return }
   var i = 0
-  if a.operandCount == 2, a.operands[0].broadcast == .none, a.operands[1].broadcast == .none {
+  if a.operandCount == 2, case .none = a.operands[0].broadcast,
+    case .none = a.operands[1].broadcast
+  {
     let x = a.operands[0].values
     let y = a.operands[1].values
     while i &+ lanes <= a.count {
@@ -90,6 +92,6 @@ private func operand(_ operand: CombiningOperand, at i: Int) -> Vector {
 /// The same for fewer elements than a vector has.
 @inline(__always)
 private func operand(_ operand: CombiningOperand, at i: Int, count: Int) -> Vector {
-  operand.broadcast == .all
-    ? splat(operand.values[0]) : load(operand.values + i, count: count)
+  if case .all = operand.broadcast { return splat(operand.values[0]) }
+  return load(operand.values + i, count: count)
 }
