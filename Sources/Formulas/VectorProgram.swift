@@ -301,7 +301,7 @@ private enum KernelFunction {
   /// At most.
   var operandCount: Int { if case .unary = self { 1 } else { 3 } }
 
-  /// The function of those operands that are no parameters of the kernel's, which come first. Kernels
+  /// The function of the operands that follow the kernel's parameters, which come first. Kernels
   /// and formulas call most functions by the same names.
   init?(_ function: ElementFunction, _ operands: [Expression]) {
     let numbers = operands.dropFirst().compactMap { $0.number.map { Float($0) } }

@@ -13,7 +13,7 @@ package struct ModelInterface: Sendable {
   private let layout: ArrayLayout
   private let isExact: Bool
   private let probabilitiesBlob: String?
-  /// The output that holds a classifier's best label, which is no blob.
+  /// The output that holds a classifier's best label, which is not a blob.
   private let labelOutput: String?
 
   package init(

@@ -15,7 +15,7 @@ extension Model {
     return layers.last { $0.name == named }?.output.first ?? named
   }
 
-  /// The type of the model, or of the first of a pipeline's models, that is no neural network.
+  /// The type of the model, or of the first model of a pipeline, that is not a neural network.
   package var firstTypeThatDoesNotRun: String? {
     if neuralNetwork != nil { return nil }
     let models = pipelineModels

@@ -45,7 +45,7 @@ public final class Predictor: Sendable {
     var network: CompiledNetwork
   }
 
-  /// - Throws: `ModelError` where the model is no neural network, is not valid, or needs a layer
+  /// - Throws: `ModelError` where the model is not a neural network, is not valid, or needs a layer
   ///   that nobody implements.
   public init(model: Model, options: Options = Options()) throws {
     let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model

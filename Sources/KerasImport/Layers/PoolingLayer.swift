@@ -1,9 +1,9 @@
 import CoreMLModel
 
-/// The largest element of each window, or the mean of those of its elements that are no padding.
+/// The largest element of each window, or the mean of its elements outside the padding.
 ///
 /// The mean over a window of a volume is the mean over its depth of the means over height and width:
-/// the number of elements that are no padding is a product.
+/// the number of elements outside the padding is a product.
 struct PoolingLayer: KerasLayer {
   static let classes = [
     KerasLayerClass(

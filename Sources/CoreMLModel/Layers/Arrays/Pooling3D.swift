@@ -27,7 +27,7 @@ package struct Pooling3D: ArrayLayer {
   package var customPaddingBottom = 0
   package var customPaddingLeft = 0
   package var customPaddingRight = 0
-  /// Whether an average divides by the elements that are no padding.
+  /// Whether an average divides by the elements outside the padding.
   package var countExcludePadding = false
   package var unknownFields = UnknownFields()
 
