@@ -48,11 +48,21 @@ extension FeatureDescription {
 }
 
 extension NeuralNetworkLayer {
+  /// Whether the type, its fields or its inputs came with version 4 or later; a network with such a
+  /// layer takes arrays only in their exact ranks.
+  package var needsExactMapping: Bool { kindVersion >= 4 }
+
+  /// The version that has the type, its fields and its inputs, whatever the weights are.
+  private var kindVersion: Int {
+    guard let parameters else { return 1 }
+    let isDynamic = parameters is Convolution && input.count > 1
+    return max(parameters.requiredSpecificationVersion, isDynamic ? 4 : 1)
+  }
+
   var minimumSpecificationVersion: Int {
     guard let parameters else { return 1 }
-    var version = parameters.requiredSpecificationVersion
+    var version = kindVersion
     func need(_ needed: Int) { version = max(version, needed) }
-    if parameters is Convolution, input.count > 1 { need(4) }
     if isUpdatable { need(4) }
     for weights in parameters.weights.map(\.values) {
       if weights.float16Value.count > 0 { need(2) }

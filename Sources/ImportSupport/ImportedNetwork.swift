@@ -14,12 +14,11 @@ package struct ImportedNetwork: Sendable {
 
   package init(source: String) { self.source = source }
 
-  /// Whether layers of specification 4 or later are among its own, which take arrays only as they are
-  /// declared.
+  /// Whether arrays are taken only as they are declared: where a layer needs it, or a feature has the
+  /// five axes of a sequence of images.
   package var needsExactMapping: Bool {
-    layers.contains { layer in
-      layer.parameters.map { type(of: $0).specificationVersion >= 4 } ?? false
-    }
+    layers.contains(where: \.needsExactMapping)
+      || (inputs + outputs).contains { $0.shape.count == 5 }
   }
 
   /// Whether its arrays are declared as `[Seq, Batch, C, H, W]`.

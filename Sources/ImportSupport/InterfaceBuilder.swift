@@ -62,11 +62,7 @@ package enum InterfaceBuilder {
       model.type = .neuralNetwork(network)
     }
     model.description = description
-    model.specificationVersion = network.layers.reduce(1) {
-      guard let parameters = $1.parameters else { return $0 }
-      return max($0, type(of: parameters).specificationVersion)
-    }
-    if imported.needsExactMapping { model.specificationVersion = model.minimumSpecificationVersion }
+    model.specificationVersion = model.minimumSpecificationVersion
     return model
   }
 

@@ -319,7 +319,8 @@ struct SequenceLayerTests {
       ])
     #expect(
       converted.types == [
-        "simpleRecurrent", "simpleRecurrent", "simpleRecurrent", "activation", "concat",
+        "simpleRecurrent", "simpleRecurrent", "activation", "simpleRecurrent", "activation",
+        "concat",
       ])
     #expect(converted.layer("layer_forward", as: SimpleRecurrent.self)?.reverseInput == false)
     #expect(converted.layer("layer_backward", as: SimpleRecurrent.self)?.reverseInput == true)

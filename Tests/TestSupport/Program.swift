@@ -51,7 +51,7 @@ package struct Program: Sendable {
   }
 }
 
-/// Runs the built `assay` as a user would.
+/// Runs the built `assay` as a user would. A model that it writes must be one that Core ML takes.
 package enum Command {
   /// The binary beside the test runner.
   package static let binary: String = {
@@ -76,6 +76,8 @@ package enum Command {
   package static func run(
     _ arguments: [String], input: String = "", environment: [String: String] = [:]
   ) throws -> Result {
-    try Program(binary).run(arguments, input: input, environment: environment)
+    let result = try Program(binary).run(arguments, input: input, environment: environment)
+    if result.code == 0 { try AppleValidator.check(arguments) }
+    return result
   }
 }

@@ -13,9 +13,9 @@ extension NeuralNetwork {
     for (index, layer) in layers.enumerated() {
       var own = Faults()
       layer.check(&own)
-      if arrayInputShapeMapping == .rank5, let parameters = layer.parameters {
+      if arrayInputShapeMapping == .rank5 {
         own.require(
-          Swift.type(of: parameters).specificationVersion < 4, "arrayInputShapeMapping",
+          !layer.needsExactMapping, "arrayInputShapeMapping",
           "layers of this type need EXACT_ARRAY_MAPPING")
       }
       own.require(!layer.name.isEmpty, "name", "the layer has no name")

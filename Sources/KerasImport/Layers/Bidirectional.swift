@@ -155,18 +155,19 @@ extension Directions<RecurrentLayer> {
     }
     if let result = try native(input, weights, initial, &network) { return result }
     let count = forward.cell.states.count
-    let (first, firstStates) = try forward.add(
+    let (first, firstStates, _) = try forward.add(
       input, weights[0],
       RecurrentLayer.Names(layer: call.name + "_forward", states: call.name),
       initial: initial.map { Array($0.prefix(count)) }, to: &network)
-    var (second, secondStates) = try backward.add(
+    var (second, secondStates, secondInitial) = try backward.add(
       input, weights[1],
       RecurrentLayer.Names(
         layer: call.name + "_backward", states: call.name, stateSuffix: "_rev"),
       initial: initial.map { Array($0.dropFirst(count)) }, to: &network)
     if backward.path.returnsSequences {
       second.blob = network.reversed(
-        second.blob, channels: backward.cell.units, call.name + "_reverse")
+        second.blob, channels: backward.cell.units,
+        beside: (secondInitial[0], backward.cell.states[0].units), call.name + "_reverse")
     }
     let states = forward.path.returnsState ? firstStates + secondStates : []
     return try merged([first, second], call, &network) + states
@@ -246,7 +247,12 @@ extension Directions<RecurrentLayer> {
 extension NetworkWriter {
   /// The steps of a sequence in the opposite order: a recurrent layer with the unit matrix, without
   /// feedback, that runs backwards.
-  mutating func reversed(_ blob: String, channels: Int, _ name: String) -> String {
+  ///
+  /// - Parameter state: a vector of at least as many units as there are channels; times 0 it is the
+  ///   state that Core ML asks for.
+  mutating func reversed(
+    _ blob: String, channels: Int, beside state: (blob: String, units: Int), _ name: String
+  ) -> String {
     var matrix = [Float](repeating: 0, count: channels * channels)
     // Core ML holds what goes into a recurrent function between −50 and 50.
     let scale: Float = 1 / 4096
@@ -259,6 +265,12 @@ extension NetworkWriter {
     layer.reverseInput = true
     layer.weightMatrix = Weights(matrix)
     layer.recursionMatrix = Weights([Float](repeating: 0, count: channels * channels))
-    return affine(add(name, layer, [blob]), 1 / scale, 0, name + "_scale")
+    let part =
+      state.units == channels
+      ? state.blob : slice(state.blob, 0..<channels, name + "_slice")
+    let zeros = affine(part, 0, 0, name + "_zero")
+    let outputs = add(
+      name, layer, [blob, zeros], outputs: [name + "_output", name + "_state"])
+    return affine(outputs[0], 1 / scale, 0, name + "_scale")
   }
 }

@@ -40,7 +40,7 @@ struct RecurrentLayer: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (input, initial) = try call.sequence(&network, states: cell.states.count)
     let weights = CellWeights(call: call, inputs: input.isGuess ? nil : input.channels)
-    let (output, states) = try add(
+    let (output, states, _) = try add(
       input, weights, Names(layer: call.name, states: call.name), initial: initial, to: &network)
     return [output] + (path.returnsState ? states : [])
   }
@@ -60,7 +60,7 @@ struct RecurrentLayer: KerasLayer {
   func add(
     _ input: KerasTensor, _ weights: CellWeights, _ names: Names, initial: [String]?,
     to network: inout NetworkWriter
-  ) throws -> (output: KerasTensor, states: [KerasTensor]) {
+  ) throws -> (output: KerasTensor, states: [KerasTensor], initial: [String]) {
     let call = weights.call
     let initialStates =
       initial
@@ -85,7 +85,9 @@ struct RecurrentLayer: KerasLayer {
         if path.zeroesIgnored, let mask = input.mask {
           var counts = network.steps(of: mask).blob
           if path.isReversed {
-            counts = network.reversed(counts, channels: 1, names.layer + "__reversed__")
+            counts = network.reversed(
+              counts, channels: 1, beside: (initialStates[0], cell.states[0].units),
+              names.layer + "__reversed__")
           }
           output.blob = network.product(output.blob, counts, names.layer + "__counted__")
         }
@@ -101,7 +103,8 @@ struct RecurrentLayer: KerasLayer {
       output,
       zip(states, cell.states).map {
         KerasTensor(blob: $0, shape: [input.shape[0], $1.units], layout: .vector)
-      }
+      },
+      initialStates
     )
   }
 

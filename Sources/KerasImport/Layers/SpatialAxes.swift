@@ -7,7 +7,7 @@ import TensorCore
 /// A sequence runs along Core ML's W, with H = 1. A volume is a sequence of images in Core ML: layers
 /// work on height and width first, on all images of the sequence; then depth takes the place of the
 /// height, and the height that of the sequence. Core ML's own three-dimensional layers came with
-/// specification 5; these do it in version 1.
+/// specification 5; these are of version 1, and a volume as an input needs version 4.
 struct SpatialAxes: Sendable {
   let count: Int
   let format: LayerConfiguration.DataFormat

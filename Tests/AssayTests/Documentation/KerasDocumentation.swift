@@ -49,7 +49,8 @@ enum KerasDocumentation {
 
       The layers above are of version 1 unless they say otherwise. Conditions, orders, trigonometry,
       slices of axes of unknown size and large products of matrices need version 4, whose layers take
-      arrays only as they are declared: the model's arrays are `[Seq, Batch, C, H, W]` then.
+      arrays only as they are declared: the model's arrays are `[Seq, Batch, C, H, W]` then. So are they
+      where a volume or a sequence of images is an input: arrays of five axes came with version 4, too.
 
       ## Not converted
 
