@@ -48,11 +48,10 @@ package struct ClassNames: Sendable {
 package func bestClasses(
   _ count: Int, of probabilities: some Collection<Float>, labels: [String]
 ) throws -> [ClassProbability] {
-  guard probabilities.count == labels.count else {
-    throw ModelError(
-      .mismatch, "\(labels.count) labels for the \(probabilities.count) values of the output",
-      hint: "give a label file with \(probabilities.count) lines")
-  }
+  try require(
+    probabilities.count == labels.count, .mismatch,
+    "\(labels.count) labels for the \(probabilities.count) values of the output",
+    hint: "give a label file with \(probabilities.count) lines")
   return zip(labels, probabilities).enumerated()
     .sorted { a, b in
       a.element.1 != b.element.1 ? a.element.1 > b.element.1 : a.offset < b.offset

@@ -67,10 +67,9 @@ package struct CompressionSearch {
     original = model
     self.options = options
     self.onProgress = onProgress
-    guard model.neuralNetwork != nil else {
-      throw ModelError(
-        .unsupported, "a model of type \(model.typeName) cannot be run, and so not be searched")
-    }
+    try require(
+      model.neuralNetwork != nil, .unsupported,
+      "a model of type \(model.typeName) cannot be run, and so not be searched")
     values = try InputList.values(words, for: model, options.pictures)
     let keepsScales = WeightPrecision.codes(bits: 8, options.mode).wantsChannelScales
     (base, folds) =
@@ -146,11 +145,9 @@ extension CompressionSearch {
       (state, chosen) = (steps.path[position], try point(position))
     } else {
       let first = try point(0)
-      guard allows(first) else {
-        throw ModelError(
-          .mismatch,
-          "without any compression the outputs are off by \(first.largestError) already")
-      }
+      try require(
+        allows(first), .mismatch,
+        "without any compression the outputs are off by \(first.largestError) already")
       var low = measured.filter { allows($0.value) }.keys.max() ?? 0
       var high = measured.keys.filter { $0 > low }.min() ?? low
       while low + 1 < high {

@@ -40,9 +40,7 @@ package enum Folder {
   /// - Throws: `.cannotCreate` where something else is there, or the system refuses.
   package static func make(_ path: String, for content: String) throws {
     if exists(path) {
-      guard isFolder(path) else {
-        throw ModelError(.cannotCreate, "is a file; \(content) need a folder", file: path)
-      }
+      try require(isFolder(path), .cannotCreate, "is a file; \(content) need a folder", file: path)
       return
     }
     do {

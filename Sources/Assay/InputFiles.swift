@@ -58,12 +58,10 @@ package struct InputSource: Sendable {
       }
     }
     let open = inputs.filter { values[$0.name] == nil && $0.type?.isOptional != true }
-    guard unnamed.count <= open.count else {
-      throw ModelError(
-        .mismatch, "\(unnamed.count) values for \(open.count) inputs",
-        file: unnamed.last?.path,
-        hint: "the model's inputs are \(inputs.map(\.name).joined(separator: ", "))")
-    }
+    try require(
+      unnamed.count <= open.count, .mismatch, "\(unnamed.count) values for \(open.count) inputs",
+      file: unnamed.last?.path,
+      hint: "the model's inputs are \(inputs.map(\.name).joined(separator: ", "))")
     for (feature, item) in zip(open, unnamed) { values[feature.name] = item.value }
     return values
   }

@@ -101,13 +101,8 @@ public struct Inspection: Sendable {
   }
 
   private static func text(_ value: Custom.Value) -> String {
-    switch value {
-    case .double(let value): "\(value) (double)"
-    case .string(let value): "\"\(value)\" (string)"
-    case .int(let value): "\(value) (int)"
-    case .long(let value): "\(value) (long)"
-    case .bool(let value): "\(value) (bool)"
-    }
+    let text = if case .string = value { "\"\(value)\"" } else { "\(value)" }
+    return "\(text) (\(value.typeName))"
   }
 }
 

@@ -87,9 +87,7 @@ struct DiffCommand: ParsableCommand {
     if expected == nil, try ModelDiffArguments.areModels(files.prefix(2)) {
       return try compareModels()
     }
-    guard files.count == 2 || expected != nil else {
-      throw ModelError(.usage, "give --expected FILE, or two models")
-    }
+    try require(files.count == 2 || expected != nil, .usage, "give --expected FILE, or two models")
     let comparison: Comparison
     if let expected {
       let document = try inFile(files[0]) { try Model(contentsOf: files[0]) }

@@ -56,9 +56,7 @@ struct InspectCommand: ParsableCommand {
     }
     if let swiftStubs {
       let stubs = AppStubs(document.customLayerClasses(registry))
-      guard !stubs.files.isEmpty else {
-        throw ModelError(.unsupported, "the model has no custom layers", file: model)
-      }
+      try require(!stubs.files.isEmpty, .unsupported, "the model has no custom layers", file: model)
       try stubs.write(to: swiftStubs)
       if !global.quiet {
         for file in stubs.files { Console.note("wrote \(swiftStubs)/\(file.path)") }

@@ -37,11 +37,10 @@ struct BlobShape {
 
 /// `shape` as a result, where every size is possible.
 func checkedShape(_ shape: [Int]) throws -> [Int] {
-  guard shape.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
-    throw ModelError(
-      shape.contains { $0 > Limits.dimension } ? .limitExceeded : .malformed,
-      "the output would have the shape \(shape)")
-  }
+  try require(
+    shape.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
+    shape.contains { $0 > Limits.dimension } ? .limitExceeded : .malformed,
+    "the output would have the shape \(shape)")
   _ = try checkedProduct(shape, limit: Limits.tensorElements)
   return shape
 }
@@ -116,12 +115,4 @@ extension SamePadding {
     let (left, right) = parts(max(0, width))
     return ExplicitPadding(top: top, bottom: bottom, left: left, right: right)
   }
-}
-
-/// - Throws: `.malformed` with the message where the condition does not hold.
-func require(
-  _ condition: Bool, _ message: @autoclosure () throws -> String, field: String? = nil,
-  hint: String? = nil
-) throws {
-  if !condition { throw ModelError(.malformed, try message(), field: field, hint: hint) }
 }

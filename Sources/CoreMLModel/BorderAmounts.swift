@@ -1,5 +1,5 @@
 /// Amounts added to or taken from the two ends of H, then of W.
-package struct BorderAmounts: EncodedMessage {
+package struct BorderAmounts: SpecificationMessage {
   package struct EdgeSizes: SpecificationMessage {
     package var startEdgeSize = 0
     package var endEdgeSize = 0
@@ -32,7 +32,7 @@ package struct BorderAmounts: EncodedMessage {
 }
 
 /// Explicit padding: out = ⌊(in + start + end − kernel) / stride⌋ + 1.
-package struct ValidPadding: EncodedMessage {
+package struct ValidPadding: SpecificationMessage {
   package var paddingAmounts: BorderAmounts?
   package var unknownFields = UnknownFields()
 
@@ -42,7 +42,7 @@ package struct ValidPadding: EncodedMessage {
 }
 
 /// Padding such that out = ⌈in / stride⌉.
-package struct SamePadding: EncodedMessage {
+package struct SamePadding: SpecificationMessage {
   package enum Mode: Int, Sendable, CaseIterable {
     /// The odd one goes to the bottom and to the right.
     case bottomRightHeavy = 0
@@ -57,7 +57,7 @@ package struct SamePadding: EncodedMessage {
   package static let fields: Fields = [.value("asymmetryMode", \.asymmetryMode)]
 }
 
-extension BorderAmounts.EdgeSizes: EncodedMessage {
+extension BorderAmounts.EdgeSizes {
   package static let fields: Fields = [
     .int("startEdgeSize", \.startEdgeSize),
     .int("endEdgeSize", \.endEdgeSize),

@@ -1,5 +1,5 @@
 /// The type of a feature.
-public struct FeatureType: EncodedMessage {
+public struct FeatureType: SpecificationMessage {
   package enum Kind: Sendable, Equatable {
     case int64
     case double
@@ -59,7 +59,7 @@ public struct FeatureType: EncodedMessage {
 }
 
 /// An image of fixed or flexible size.
-public struct ImageFeatureType: EncodedMessage {
+public struct ImageFeatureType: SpecificationMessage {
   /// The order and number of colors, with the specification's numbers.
   public enum ColorSpace: Int, Sendable, CaseIterable {
     /// Not set.
@@ -131,7 +131,7 @@ public struct ImageFeatureType: EncodedMessage {
   ]
 }
 
-package struct ImageSize: EncodedMessage {
+package struct ImageSize: SpecificationMessage {
   package var width = 0
   package var height = 0
   package var unknownFields = UnknownFields()
@@ -147,7 +147,7 @@ package struct ImageSize: EncodedMessage {
 }
 
 /// Bounds of a size; `upperBound` −1 means unbounded.
-package struct SizeRange: EncodedMessage {
+package struct SizeRange: SpecificationMessage {
   package var lowerBound = 0
   package var upperBound = 0
   package var unknownFields = UnknownFields()
@@ -166,7 +166,7 @@ package struct SizeRange: EncodedMessage {
 }
 
 /// A multi-dimensional array.
-public struct ArrayFeatureType: EncodedMessage {
+public struct ArrayFeatureType: SpecificationMessage {
   /// The type of the elements, with the specification's numbers.
   public enum DataType: Int, Sendable, CaseIterable {
     /// Not set.

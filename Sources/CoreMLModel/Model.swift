@@ -1,5 +1,5 @@
 /// A Core ML model: the document that importers write, the engine reads and every tool edits.
-public struct Model: EncodedMessage {
+public struct Model: SpecificationMessage {
   /// The version of the specification that a reader has to know.
   public var specificationVersion = 0
   /// The interface; nil where the file has none.
@@ -59,7 +59,7 @@ package indirect enum ModelType: Sendable, Equatable {
 }
 
 /// Models that run one after the other.
-package struct Pipeline: EncodedMessage {
+package struct Pipeline: SpecificationMessage {
   package var models: [Model] = []
   package var names: [String] = []
   package var unknownFields = UnknownFields()
@@ -70,7 +70,7 @@ package struct Pipeline: EncodedMessage {
 }
 
 /// The messages `PipelineClassifier` and `PipelineRegressor`.
-private struct WrappedPipeline: EncodedMessage {
+private struct WrappedPipeline: SpecificationMessage {
   var pipeline: Pipeline?
   var unknownFields = UnknownFields()
 

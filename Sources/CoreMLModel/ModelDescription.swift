@@ -1,5 +1,5 @@
 /// Interface and metadata of a model.
-public struct ModelDescription: EncodedMessage {
+public struct ModelDescription: SpecificationMessage {
   /// What a prediction takes, in the model's order.
   public var input: [FeatureDescription] = []
   /// What a prediction gives, in the model's order.
@@ -27,7 +27,7 @@ public struct ModelDescription: EncodedMessage {
 }
 
 /// A named input or output.
-public struct FeatureDescription: EncodedMessage {
+public struct FeatureDescription: SpecificationMessage {
   /// By which values are given and found.
   public var name = ""
   /// For people.
@@ -55,7 +55,7 @@ public struct FeatureDescription: EncodedMessage {
 }
 
 /// Who made the model, and what else is to be said of it.
-public struct Metadata: EncodedMessage {
+public struct Metadata: SpecificationMessage {
   /// What the model does.
   public var shortDescription = ""
   /// The model's own version.

@@ -13,10 +13,9 @@ extension Model {
 
   /// Reads the encoding of a model. Large weights stay in `bytes`.
   public init(bytes: Bytes) throws {
-    guard bytes.count <= Limits.modelBytes else {
-      throw ModelError(
-        .limitExceeded, "\(bytes.count) bytes are more than the \(Limits.modelBytes) of the format")
-    }
+    try require(
+      bytes.count <= Limits.modelBytes, .limitExceeded,
+      "\(bytes.count) bytes are more than the \(Limits.modelBytes) of the format")
     guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty") }
     let budget = 4 * bytes.count + (64 << 20)
     let skeleton = try ProtobufSkeleton(
@@ -58,6 +57,7 @@ extension Model {
     let writer = try MessageWriter(
       SpecificationSchema.descriptor, context, unknown: unknownFields.fields)
     try write(writer)
+    try writer.finish()
     let message = UnsafePointer(writer.message.assumingMemoryBound(to: ProtobufCMessage.self))
     let size = protobuf_c_message_get_packed_size(message)
     let skeleton = [UInt8](unsafeUninitializedCapacity: size) { target, count in
@@ -65,12 +65,10 @@ extension Model {
     }
     let encoding = try ProtobufSplice(
       skeleton: skeleton, payloads: context.payloads, schema: SpecificationSchema.model)
-    guard encoding.byteCount <= Limits.modelBytes else {
-      throw ModelError(
-        .limitExceeded,
-        "the model would take \(encoding.byteCount) bytes, the format allows \(Limits.modelBytes)",
-        hint: "half precision weights take half the space")
-    }
+    try require(
+      encoding.byteCount <= Limits.modelBytes, .limitExceeded,
+      "the model would take \(encoding.byteCount) bytes, the format allows \(Limits.modelBytes)",
+      hint: "half precision weights take half the space")
     return encoding
   }
 }

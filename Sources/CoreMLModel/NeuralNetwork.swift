@@ -1,5 +1,5 @@
 /// Layers, preprocessing and input mappings that every kind of neural network has.
-package struct NeuralNetwork: EncodedMessage {
+package struct NeuralNetwork: SpecificationMessage {
   package enum ArrayInputShapeMapping: Int, Sendable, CaseIterable {
     case rank5 = 0
     case exact = 1
@@ -29,7 +29,7 @@ package struct NeuralNetwork: EncodedMessage {
   ]
 }
 
-package struct NeuralNetworkClassifier: EncodedMessage {
+package struct NeuralNetworkClassifier: SpecificationMessage {
   package enum ClassLabels: Sendable, Equatable {
     case string([String])
     case int64([Int])
@@ -65,7 +65,7 @@ package struct NeuralNetworkClassifier: EncodedMessage {
     ]
 }
 
-package struct NeuralNetworkRegressor: EncodedMessage {
+package struct NeuralNetworkRegressor: SpecificationMessage {
   package var network = NeuralNetwork()
 
   package init() {}

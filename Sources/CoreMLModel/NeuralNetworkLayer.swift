@@ -1,7 +1,7 @@
 import TensorCore
 
 /// A layer: named blobs in, named blobs out, and the parameters of its type.
-package struct NeuralNetworkLayer: EncodedMessage {
+package struct NeuralNetworkLayer: SpecificationMessage {
   package var name = ""
   package var input: [String] = []
   package var output: [String] = []
@@ -61,15 +61,30 @@ package struct NeuralNetworkLayer: EncodedMessage {
     }
   }
 
+  /// What the parameters' table leaves out stands among the layer's own unknown fields.
   private static func option<Layer: LayerParameters>(
     _ type: Layer.Type
   ) -> Choice<any LayerParameters> {
-    .message(type.typeName, { (layer: Layer) in layer }, { $0 as? Layer })
+    let name = type.typeName
+    return Choice(
+      name: name, type: type,
+      read: { reader in
+        try inField(name) { try reader.nested(name).map { try Layer(fieldsOf: $0) } ?? Layer() }
+      },
+      write: { parameters, writer in
+        guard let layer = parameters as? Layer else { return false }
+        try inField(name) {
+          let nested = try writer.nested(name)
+          try layer.write(nested)
+          try nested.finish()
+        }
+        return true
+      })
   }
 }
 
 /// Rank and sizes of a blob, as some writers record them.
-package struct TensorDescription: EncodedMessage {
+package struct TensorDescription: SpecificationMessage {
   package var rank = 0
   package var dimValue: [Int] = []
   package var unknownFields = UnknownFields()

@@ -1,5 +1,5 @@
 /// What happens to an image before the first layer sees it.
-package struct NeuralNetworkPreprocessing: EncodedMessage {
+package struct NeuralNetworkPreprocessing: SpecificationMessage {
   package enum Preprocessor: Sendable, Equatable {
     case scaler(NeuralNetworkImageScaler)
     case meanImage(NeuralNetworkMeanImage)
@@ -27,7 +27,7 @@ package struct NeuralNetworkPreprocessing: EncodedMessage {
 }
 
 /// y = channelScale · x + bias of the channel's colour.
-package struct NeuralNetworkImageScaler: EncodedMessage {
+package struct NeuralNetworkImageScaler: SpecificationMessage {
   package var channelScale: Float = 0
   package var blueBias: Float = 0
   package var greenBias: Float = 0
@@ -47,7 +47,7 @@ package struct NeuralNetworkImageScaler: EncodedMessage {
 }
 
 /// y = x − mean, one value for each of C·H·W.
-package struct NeuralNetworkMeanImage: EncodedMessage {
+package struct NeuralNetworkMeanImage: SpecificationMessage {
   package var meanImage: [Float] = []
   package var unknownFields = UnknownFields()
 

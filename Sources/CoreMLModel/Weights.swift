@@ -4,7 +4,7 @@ import TensorCore
 ///
 /// Exactly one of the four storages holds values in a valid file. Their count is not stored: the
 /// layer's sizes imply it.
-package struct Weights: EncodedMessage {
+package struct Weights: SpecificationMessage {
   package var floatValue = FloatValues(bytes: Bytes())
   /// Little-endian half floats.
   package var float16Value = Bytes()
@@ -35,7 +35,7 @@ package struct Weights: EncodedMessage {
 }
 
 /// How codes become values.
-package struct Quantization: EncodedMessage {
+package struct Quantization: SpecificationMessage {
   package enum Kind: Sendable, Equatable {
     /// w = scale · q + bias; one value, or one for each output channel; no bias means 0.
     case linear(scale: [Float], bias: [Float])

@@ -23,9 +23,7 @@ class ChannelNormalization: CustomLayerImplementation {
     self.groups = groups
     kernels = try LayerKernels()
     epsilon = try parameters.float("epsilon", "eps") ?? 1e-5
-    guard epsilon >= 0 else {
-      throw ModelError(.malformed, "\(epsilon) is negative", field: "parameters.epsilon")
-    }
+    try require(epsilon >= 0, "\(epsilon) is negative", field: "parameters.epsilon")
     channelCount = try parameters.int("in_channels", in: 1...Limits.dimension)
     hasScale = try parameters.bool("scale") ?? true
     hasCenter = try parameters.bool("center") ?? true
@@ -35,10 +33,8 @@ class ChannelNormalization: CustomLayerImplementation {
     var rest = weights[...]
     if hasScale, let weight = rest.popFirst() { gamma = try weight.floats() }
     if hasCenter, let weight = rest.popFirst() { beta = try weight.floats() }
-    guard rest.isEmpty else {
-      throw ModelError(
-        .malformed, "\(weights.count) weights, where gamma and beta are all", field: "weights")
-    }
+    try require(
+      rest.isEmpty, "\(weights.count) weights, where gamma and beta are all", field: "weights")
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
@@ -53,11 +49,10 @@ class ChannelNormalization: CustomLayerImplementation {
         .malformed, "\(channelCount), where the input has \(shape.channels) channels",
         field: "parameters.in_channels")
     }
-    guard groups == -1 || shape.channels % groups == 0 else {
-      throw ModelError(
-        .malformed, "\(shape.channels) channels do not divide into \(groups) groups",
-        field: "parameters.num_groups")
-    }
+    try require(
+      groups == -1 || shape.channels % groups == 0,
+      "\(shape.channels) channels do not divide into \(groups) groups",
+      field: "parameters.num_groups")
     for (name, values) in [("gamma", gamma), ("beta", beta)]
     where !values.isEmpty && values.count != shape.channels {
       throw ModelError(
@@ -67,9 +62,7 @@ class ChannelNormalization: CustomLayerImplementation {
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
+    let (source, target) = (inputs[0].first, outputs[0].first)
     let shape = PlaneShape(inputs[0].shape)
     let groups = groups == -1 ? shape.channels : groups
     let channels = shape.channels / groups
@@ -118,9 +111,7 @@ final class GroupNormalization: ChannelNormalization, BuiltInCustomLayer {
   init(parameters: [String: CustomLayerParameter]) throws {
     let values = CustomLayerParameters(parameters)
     let groups = try values.int("num_groups", "groups", in: -1...Limits.dimension) ?? 32
-    guard groups != 0 else {
-      throw ModelError(.malformed, "no groups", field: "parameters.num_groups")
-    }
+    try require(groups != 0, "no groups", field: "parameters.num_groups")
     try super.init(values, groups: groups)
   }
 }

@@ -1,29 +1,7 @@
 import Kernels
 import TensorCore
 
-/// A parameter of a custom layer, as `CustomLayerParams` stores it.
-public enum CustomLayerParameter: Sendable, Equatable {
-  /// `doubleValue`
-  case double(Double)
-  /// `stringValue`
-  case string(String)
-  /// `intValue`
-  case int(Int32)
-  /// `longValue`
-  case long(Int64)
-  /// `boolValue`
-  case bool(Bool)
-
-  /// The value as a floating-point number, where it is a number.
-  public var floatValue: Float? {
-    switch self {
-    case .double(let value): Float(value)
-    case .int(let value): Float(value)
-    case .long(let value): Float(value)
-    case .bool, .string: nil
-    }
-  }
-}
+@_exported import enum TensorCore.CustomLayerParameter
 
 /// Input of a custom layer: dense row-major `Float`. Its shape is `[Seq, Batch, C, H, W]`, or of any
 /// rank from 1 in networks with exact array mapping.
@@ -52,6 +30,23 @@ public struct CustomLayerOutput {
   public init(shape: [Int], elements: UnsafeMutableBufferPointer<Float>) {
     self.shape = shape
     self.elements = elements
+  }
+}
+
+// No input and no output of a network is empty.
+extension CustomLayerInput {
+  /// Where the elements are.
+  var first: UnsafePointer<Float> {
+    guard let first = elements.baseAddress else { preconditionFailure("an input without elements") }
+    return first
+  }
+}
+
+extension CustomLayerOutput {
+  /// Where the elements belong.
+  var first: UnsafeMutablePointer<Float> {
+    guard let first = elements.baseAddress else { preconditionFailure("an output without room") }
+    return first
   }
 }
 

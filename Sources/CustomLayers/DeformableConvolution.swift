@@ -41,10 +41,9 @@ final class DeformableConvolution: BuiltInCustomLayer {
   }
 
   func setWeights(_ weights: [CustomLayerWeight]) throws {
-    guard (1...2).contains(weights.count) else {
-      throw ModelError(
-        .malformed, "\(weights.count) weights, where kernel and bias are needed", field: "weights")
-    }
+    try require(
+      (1...2).contains(weights.count), "\(weights.count) weights, where kernel and bias are needed",
+      field: "weights")
     kernel = try weights[0].floats()
     bias = weights.count > 1 ? try weights[1].floats() : []
   }
@@ -56,36 +55,27 @@ final class DeformableConvolution: BuiltInCustomLayer {
     let taps = try checkedProduct([window.taps, window.groups], limit: Limits.dimension)
     for (shape, channels) in zip(shapes.dropFirst(), [2 * taps, taps]) {
       let own = try PlaneShape(planes: shape)
-      guard own == PlaneShape(image.with(channels: channels, height: rows, width: columns)) else {
-        throw ModelError(
-          .malformed,
-          "an input of the shape \(shape), where \(channels) channels of \(rows) × \(columns) are "
-            + "needed", field: "input")
-      }
+      try require(
+        own == PlaneShape(image.with(channels: channels, height: rows, width: columns)),
+        "an input of the shape \(shape), where \(channels) channels of \(rows) × \(columns) are "
+          + "needed", field: "input")
     }
-    guard image.channels % groups == 0, image.channels % window.groups == 0 else {
-      throw ModelError(
-        .malformed, "\(image.channels) channels do not divide into the groups",
-        field: "parameters.groups")
-    }
+    try require(
+      image.channels % groups == 0 && image.channels % window.groups == 0,
+      "\(image.channels) channels do not divide into the groups", field: "parameters.groups")
     let length = try checkedProduct([image.channels / groups, window.taps])
     let outputs = kernel.count / length
-    guard outputs > 0, kernel.count % length == 0, outputs % groups == 0,
-      bias.isEmpty || bias.count == outputs
-    else {
-      throw ModelError(
-        .malformed,
-        "\(kernel.count) values of the kernel and \(bias.count) of the bias do not fit "
-          + "\(image.channels) channels in \(groups) groups", field: "weights")
-    }
+    try require(
+      outputs > 0 && kernel.count % length == 0 && outputs % groups == 0
+        && (bias.isEmpty || bias.count == outputs),
+      "\(kernel.count) values of the kernel and \(bias.count) of the bias do not fit "
+        + "\(image.channels) channels in \(groups) groups", field: "weights")
     return [image.with(channels: outputs, height: rows, width: columns)]
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress, let offset = inputs[1].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
-    let mask = inputs.count > 2 ? inputs[2].elements.baseAddress : nil
+    let (source, offset, target) = (inputs[0].first, inputs[1].first, outputs[0].first)
+    let mask = inputs.count > 2 ? inputs[2].first : nil
     let (from, to) = (PlaneShape(inputs[0].shape), PlaneShape(outputs[0].shape))
     let inGroup = from.channels / groups
     let outGroup = to.channels / groups
@@ -149,9 +139,7 @@ struct DeformedWindow {
     {
       let extent = try checkedSum([try checkedProduct([dilation, kernel - 1]), 1])
       let room = input + 2 * padding - extent
-      guard room >= 0 else {
-        throw ModelError(.malformed, "a window of \(extent) does not fit \(input) places")
-      }
+      try require(room >= 0, "a window of \(extent) does not fit \(input) places")
       return room / stride + 1
     }
     return (

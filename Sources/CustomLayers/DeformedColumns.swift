@@ -40,15 +40,13 @@ final class DeformedColumns: BuiltInCustomLayer {
     let stated = try pair("outH", "outW", positive)
     let count = try checkedProduct(
       [input[0], window.taps, rows, columns], limit: Limits.tensorElements)
-    guard stated == (rows, columns), try checkedProduct(outputShape) == count,
-      try values.int("parallelImgs", in: positive) ?? 1 == 1, input[0] % window.groups == 0
-    else {
-      throw ModelError(
-        .unsupported,
-        "the output \(outputShape) of \(stated.0) × \(stated.1) places is not one image's, "
-          + "\(input[0]) channels · \(window.taps) taps of \(rows) × \(columns)",
-        field: "parameters.outShape")
-    }
+    try require(
+      stated == (rows, columns) && checkedProduct(outputShape) == count
+        && (values.int("parallelImgs", in: positive) ?? 1 == 1) && input[0] % window.groups == 0,
+      .unsupported,
+      "the output \(outputShape) of \(stated.0) × \(stated.1) places is not one image's, "
+        + "\(input[0]) channels · \(window.taps) taps of \(rows) × \(columns)",
+      field: "parameters.outShape")
   }
 
   /// A shape that is written as `[1, 1, 27, 16, 16]`.
@@ -66,36 +64,29 @@ final class DeformedColumns: BuiltInCustomLayer {
   }
 
   func setWeights(_ weights: [CustomLayerWeight]) throws {
-    guard weights.count == 2 else {
-      throw ModelError(
-        .malformed, "\(weights.count) weights, where offset and mask are needed", field: "weights")
-    }
+    try require(
+      weights.count == 2, "\(weights.count) weights, where offset and mask are needed",
+      field: "weights")
     offsets = try weights[0].floats()
     mask = usesMask ? try weights[1].floats() : []
     let count = try checkedProduct([window.groups, window.taps, rows, columns])
-    guard offsets.count == 2 * count, !usesMask || mask.count == count else {
-      throw ModelError(
-        .malformed,
-        "\(offsets.count) offsets and \(mask.count) values of the mask, where \(2 * count) and "
-          + "\(count) are needed", field: "weights")
-    }
+    try require(
+      offsets.count == 2 * count && (!usesMask || mask.count == count),
+      "\(offsets.count) offsets and \(mask.count) values of the mask, where \(2 * count) and "
+        + "\(count) are needed", field: "weights")
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try onlyInput(inputShapes)
     let planes = try PlaneShape(planes: shape)
-    guard planes.images == 1, [planes.channels, planes.height, planes.width] == input else {
-      throw ModelError(
-        .malformed, "an input of the shape \(shape), where the parameters say \(input)",
-        field: "input")
-    }
+    try require(
+      planes.images == 1 && [planes.channels, planes.height, planes.width] == input,
+      "an input of the shape \(shape), where the parameters say \(input)", field: "input")
     return [outputShape]
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
+    let (source, target) = (inputs[0].first, outputs[0].first)
     let (height, width, area) = (input[1], input[2], rows * columns)
     let taps = window.taps
     offsets.withUnsafeBufferPointer { offsets in

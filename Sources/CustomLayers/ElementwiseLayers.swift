@@ -102,9 +102,10 @@ final class ElementwiseLayer<Definition: ElementwiseDefinition>: BuiltInCustomLa
 extension CustomLayerEquivalent {
   /// Computes the function; `alpha` is one value or one a channel.
   func evaluate(_ input: CustomLayerInput, _ output: CustomLayerOutput, _ kernels: LayerKernels) {
-    guard case .function(let function, let alpha, let beta, let scale, let shift) = self,
-      let source = input.elements.baseAddress, let target = output.elements.baseAddress
-    else { return }
+    guard case .function(let function, let alpha, let beta, let scale, let shift) = self else {
+      return
+    }
+    let (source, target) = (input.first, output.first)
     let shape = PlaneShape(input.shape)
     let count = alpha.count == 1 ? input.elements.count : shape.area
     for plane in 0..<input.elements.count / max(1, count) {

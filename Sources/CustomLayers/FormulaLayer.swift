@@ -64,11 +64,9 @@ package final class FormulaLayer: BuiltInCustomLayer {
       }
       let sizes = rest[rest.index(after: open)..<close].split(separator: ",")
       let shape = sizes.compactMap { Int($0) }
-      guard shape.count == sizes.count, shape.count <= Limits.rank,
-        shape.allSatisfy({ $0 > 0 })
-      else {
-        throw ModelError(.malformed, "'\(rest)' names no weight", field: "parameters.weights")
-      }
+      try require(
+        shape.count == sizes.count && shape.count <= Limits.rank && shape.allSatisfy({ $0 > 0 }),
+        "'\(rest)' names no weight", field: "parameters.weights")
       result.append((String(rest[..<open]), shape))
       rest = rest[rest.index(after: close)...]
       if rest.first == "," { rest.removeFirst() }
@@ -77,11 +75,9 @@ package final class FormulaLayer: BuiltInCustomLayer {
   }
 
   package func setWeightData(_ data: [Bytes]) throws {
-    guard data.count == weightShapes.count else {
-      throw ModelError(
-        .malformed, "\(data.count) weights, the formula has \(weightShapes.count)",
-        field: "weights")
-    }
+    try require(
+      data.count == weightShapes.count,
+      "\(data.count) weights, the formula has \(weightShapes.count)", field: "weights")
     for (bytes, (name, shape)) in zip(data, weightShapes) {
       let count = try checkedProduct(shape, limit: Limits.tensorElements)
       let values: [Double]
@@ -100,30 +96,22 @@ package final class FormulaLayer: BuiltInCustomLayer {
 
   package func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try program(inputShapes).outputShape
-    guard !shape.isEmpty else {
-      throw ModelError(.malformed, "the formula gives a number, an array is needed")
-    }
+    try require(!shape.isEmpty, "the formula gives a number, an array is needed")
     return [shape]
   }
 
   package func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     let program = try program(inputs.map(\.shape))
-    guard outputs.count == 1, outputs[0].shape == program.outputShape else {
-      throw ModelError(.malformed, "the outputs are not those of the formula")
-    }
-    let sources = inputs.compactMap(\.elements.baseAddress)
-    guard let target = outputs[0].elements.baseAddress, sources.count == inputs.count else {
-      return
-    }
-    program.run(sources, target)
+    try require(
+      outputs.count == 1 && outputs[0].shape == program.outputShape,
+      "the outputs are not those of the formula")
+    program.run(inputs.map(\.first), outputs[0].first)
   }
 
   private func program(_ shapes: [[Int]]) throws -> VectorProgram {
     if let program, program.shapes == shapes { return program.program }
-    guard shapes.count == inputs.count else {
-      throw ModelError(
-        .malformed, "\(shapes.count) inputs, where the class takes \(inputs.count)")
-    }
+    try require(
+      shapes.count == inputs.count, "\(shapes.count) inputs, where the class takes \(inputs.count)")
     let made = try VectorProgram(
       expression, inputs: Array(zip(inputs, shapes)), weights: weights, kernels: kernels)
     program = (shapes, made)

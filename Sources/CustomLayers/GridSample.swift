@@ -32,18 +32,15 @@ final class GridSample: BuiltInCustomLayer {
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shapes = try inputs(inputShapes, 2...2)
     let (image, grid) = (try PlaneShape(planes: shapes[0]), try PlaneShape(planes: shapes[1]))
-    guard grid.channels == 2, grid.images == image.images else {
-      throw ModelError(
-        .malformed, "a grid of the shape \(shapes[1]) for an image of the shape \(shapes[0])",
-        field: "input", hint: "a grid is [N, 2, H, W], x before y")
-    }
+    try require(
+      grid.channels == 2 && grid.images == image.images,
+      "a grid of the shape \(shapes[1]) for an image of the shape \(shapes[0])", field: "input",
+      hint: "a grid is [N, 2, H, W], x before y")
     return [image.with(channels: image.channels, height: grid.height, width: grid.width)]
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress, let grid = inputs[1].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
+    let (source, grid, target) = (inputs[0].first, inputs[1].first, outputs[0].first)
     let (from, to) = (PlaneShape(inputs[0].shape), PlaneShape(outputs[0].shape))
     for image in 0..<from.images {
       let places = grid + image * 2 * to.area

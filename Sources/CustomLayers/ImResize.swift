@@ -16,18 +16,18 @@ final class ImResize: BuiltInCustomLayer {
     factor = try values.float("factor") ?? 1
     width = try values.int("target_spatial_width", in: 0...Limits.dimension) ?? 0
     height = try values.int("target_spatial_height", in: 0...Limits.dimension) ?? 0
-    guard factor > 0 || width > 0 && height > 0 else {
-      throw ModelError(.malformed, "\(factor) is not positive", field: "parameters.factor")
-    }
+    try require(
+      factor > 0 || width > 0 && height > 0, "\(factor) is not positive", field: "parameters.factor"
+    )
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
     func length(_ input: Int, _ stated: Int) throws -> Int {
       let length = stated > 0 ? Double(stated) : (Double(input) * Double(factor)).rounded(.down)
-      guard length >= 1, length <= Double(Limits.dimension) else {
-        throw ModelError(.malformed, "\(input) places become \(length)", field: "parameters.factor")
-      }
+      try require(
+        length >= 1 && length <= Double(Limits.dimension), "\(input) places become \(length)",
+        field: "parameters.factor")
       return Int(length)
     }
     return [
@@ -38,9 +38,7 @@ final class ImResize: BuiltInCustomLayer {
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
+    let (source, target) = (inputs[0].first, outputs[0].first)
     let (from, to) = (PlaneShape(inputs[0].shape), PlaneShape(outputs[0].shape))
     let rows = Self.taps(of: from.height, in: to.height)
     let columns = Self.taps(of: from.width, in: to.width)

@@ -21,19 +21,16 @@ final class KrakenAddition: BuiltInCustomLayer {
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     var shape = try onlyInput(inputShapes)
     let index = shape.count - 4 + axis
-    guard shape.count >= 4, shape[index] >= chunk else {
-      throw ModelError(
-        .malformed, "an input of the shape \(shape) has no chunks of \(chunk) along its axis",
-        field: "parameters.chunk_size")
-    }
+    try require(
+      shape.count >= 4 && shape[index] >= chunk,
+      "an input of the shape \(shape) has no chunks of \(chunk) along its axis",
+      field: "parameters.chunk_size")
     shape[index] = chunk
     return [shape]
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
+    let (source, target) = (inputs[0].first, outputs[0].first)
     let view = try AxisShape(inputs[0].shape, axis: axis - 4)
     let length = chunk * view.inner
     for outer in 0..<view.outer {

@@ -19,10 +19,9 @@ final class KrakenReshape: BuiltInCustomLayer {
     low = try values.required("low", in: 0...3)
     let sizes = -1...Limits.dimension
     parts = (try values.required("part_a", in: sizes), try values.required("part_b", in: sizes))
-    guard parts.a != 0, parts.b != 0, parts.a > 0 || parts.b > 0 else {
-      throw ModelError(
-        .malformed, "\(parts.a) and \(parts.b) are no parts of an axis", field: "parameters.part_a")
-    }
+    try require(
+      parts.a != 0 && parts.b != 0 && (parts.a > 0 || parts.b > 0),
+      "\(parts.a) and \(parts.b) are no parts of an axis", field: "parameters.part_a")
   }
 
   private struct Plan {
@@ -33,24 +32,19 @@ final class KrakenReshape: BuiltInCustomLayer {
   }
 
   private func plan(_ shape: [Int]) throws -> Plan {
-    guard shape.count >= 4 else {
-      throw ModelError(
-        .malformed, "an input of the shape \(shape), where N, C, H and W are needed",
-        field: "input")
-    }
+    try require(
+      shape.count >= 4, "an input of the shape \(shape), where N, C, H and W are needed",
+      field: "input")
     let leading = Array(shape.dropLast(4))
-    guard leading.allSatisfy({ $0 == 1 }) else {
-      throw ModelError(.unsupported, "a sequence, \(shape)", field: "input")
-    }
+    try require(
+      leading.allSatisfy({ $0 == 1 }), .unsupported, "a sequence, \(shape)", field: "input")
     var sizes = Array(shape.suffix(4))
     let length = sizes[source]
     let a = parts.a > 0 ? parts.a : length / parts.b
     let b = parts.b > 0 ? parts.b : length / parts.a
-    guard a > 0, b > 0, a.multipliedReportingOverflow(by: b) == (length, false) else {
-      throw ModelError(
-        .malformed, "an axis of \(length) is not \(parts.a) × \(parts.b)",
-        field: "parameters.part_a")
-    }
+    try require(
+      a > 0 && b > 0 && a.multipliedReportingOverflow(by: b) == (length, false),
+      "an axis of \(length) is not \(parts.a) × \(parts.b)", field: "parameters.part_a")
     sizes.replaceSubrange(source...source, with: [a, b])
     var strides = [Int](repeating: 1, count: 5)
     for axis in (0..<4).reversed() { strides[axis] = strides[axis + 1] * sizes[axis + 1] }

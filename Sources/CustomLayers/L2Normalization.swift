@@ -22,27 +22,22 @@ final class L2Normalization: BuiltInCustomLayer {
   }
 
   func setWeights(_ weights: [CustomLayerWeight]) throws {
-    guard weights.count <= 1 else {
-      throw ModelError(
-        .malformed, "\(weights.count) weights, where gamma is the only one", field: "weights")
-    }
+    try require(
+      weights.count <= 1, "\(weights.count) weights, where gamma is the only one", field: "weights")
     gamma = try weights.first?.floats() ?? []
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try onlyInput(inputShapes)
     let length = try AxisShape(shape, axis: axis).length
-    guard gamma.count <= 1 || gamma.count == length else {
-      throw ModelError(
-        .malformed, "\(gamma.count) values of gamma for an axis of \(length)", field: "weights")
-    }
+    try require(
+      gamma.count <= 1 || gamma.count == length,
+      "\(gamma.count) values of gamma for an axis of \(length)", field: "weights")
     return [shape]
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
+    let (source, target) = (inputs[0].first, outputs[0].first)
     let view = try AxisShape(inputs[0].shape, axis: axis)
     let (length, inner) = (view.length, view.inner)
     withUnsafeTemporaryAllocation(of: Double.self, capacity: inner) { buffer in

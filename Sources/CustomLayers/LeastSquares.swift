@@ -21,12 +21,10 @@ final class LeastSquares: BuiltInCustomLayer {
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shapes = try inputs(inputShapes, 2...2)
     let (a, b) = (shapes[0], shapes[1])
-    guard a.count >= 2, b == a.dropLast(2) + [a[a.count - 1]] else {
-      throw ModelError(
-        .malformed,
-        "a transposed matrix of the shape \(a) and right-hand sides of the shape \(b)",
-        field: "input", hint: "they are […, n, m] and […, m]")
-    }
+    try require(
+      a.count >= 2 && b == a.dropLast(2) + [a[a.count - 1]],
+      "a transposed matrix of the shape \(a) and right-hand sides of the shape \(b)",
+      field: "input", hint: "they are […, n, m] and […, m]")
     let (n, m) = (a[a.count - 2], a[a.count - 1])
     let batches = Array(a.dropLast(2))
     _ = try checkedProduct(batches + [n, m, min(n, m)], limit: Self.workLimit)

@@ -20,10 +20,9 @@ struct PlaneShape: Equatable {
 
   /// - Throws: where `shape` has no axes for C, H and W.
   init(planes shape: [Int]) throws {
-    guard shape.count >= 3 else {
-      throw ModelError(
-        .malformed, "an input of the shape \(shape), where C, H and W are needed", field: "input")
-    }
+    try require(
+      shape.count >= 3, "an input of the shape \(shape), where C, H and W are needed",
+      field: "input")
     self.init(shape)
   }
 
@@ -47,10 +46,9 @@ struct AxisShape {
   init(_ shape: [Int], axis: Int?) throws {
     let axis = axis ?? (shape.count < 3 ? -1 : -3)
     let index = axis < 0 ? axis + shape.count : axis
-    guard shape.indices.contains(index) else {
-      throw ModelError(
-        .malformed, "\(axis) is no axis of the shape \(shape)", field: "parameters.axis")
-    }
+    try require(
+      shape.indices.contains(index), "\(axis) is no axis of the shape \(shape)",
+      field: "parameters.axis")
     outer = shape[..<index].reduce(1, *)
     length = shape[index]
     inner = shape[(index + 1)...].reduce(1, *)

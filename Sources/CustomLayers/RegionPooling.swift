@@ -26,18 +26,39 @@ struct RegionWindows {
     let (image, regions) = (try PlaneShape(planes: shapes[0]), shapes[1])
     let count = regions.reduce(1, *)
     // Vectors of five, whichever axis holds them.
-    guard count % 5 == 0, regions.contains(5) else {
-      throw ModelError(
-        .malformed, "regions of the shape \(regions), where each has five numbers", field: "input")
-    }
+    try require(
+      count % 5 == 0 && regions.contains(5),
+      "regions of the shape \(regions), where each has five numbers", field: "input")
     let item = [count / 5, try channels(image.channels), rows, columns]
     return shapes[0].count == 5 ? [1] + item : item
   }
 
-  /// A region, and the image that it lies in, which is one of `images`.
-  func region(
-    _ index: Int, _ regions: UnsafePointer<Float>, images: Int
-  ) -> (image: Int, x1: Float, y1: Float, x2: Float, y2: Float) {
+  /// A region in sizes of the regions, and the image that it lies in.
+  typealias Region = (image: Int, x1: Float, y1: Float, x2: Float, y2: Float)
+
+  /// Writes one value for each window of each channel of each region.
+  ///
+  /// - Parameter values: gives, for a region, the value of a channel's window at a row and a column.
+  func evaluate(
+    _ inputs: [CustomLayerInput], _ output: CustomLayerOutput, channels: Int,
+    _ values: (Region, PlaneShape) -> (_ channel: Int, _ row: Int, _ column: Int) -> Float
+  ) {
+    let shape = PlaneShape(inputs[0].shape)
+    var target = output.first
+    for index in 0..<inputs[1].elements.count / 5 {
+      let value = values(region(index, inputs[1].first, images: shape.images), shape)
+      for channel in 0..<channels {
+        for row in 0..<rows {
+          for column in 0..<columns {
+            target.pointee = value(channel, row, column)
+            target += 1
+          }
+        }
+      }
+    }
+  }
+
+  private func region(_ index: Int, _ regions: UnsafePointer<Float>, images: Int) -> Region {
     let values = regions + 5 * index
     let image = values[0]
     return (
@@ -80,29 +101,19 @@ final class RegionMaxima: BuiltInCustomLayer {
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress, let regions = inputs[1].elements.baseAddress
-    else { return }
-    let shape = PlaneShape(inputs[0].shape)
-    var target = 0
-    for index in 0..<inputs[1].elements.count / 5 {
-      let region = windows.region(index, regions, images: shape.images)
+    let source = inputs[0].first
+    let channels = PlaneShape(inputs[0].shape).channels
+    windows.evaluate(inputs, outputs[0], channels: channels) { [windows] region, shape in
       let (left, top) = (roundf(region.x1 * windows.scale), roundf(region.y1 * windows.scale))
       let width = max(roundf(region.x2 * windows.scale) - left + 1, 1)
       let height = max(roundf(region.y2 * windows.scale) - top + 1, 1)
-      for channel in 0..<shape.channels {
+      return { channel, row, column in
         let plane = source + (region.image * shape.channels + channel) * shape.area
-        for row in 0..<windows.rows {
-          let rows = windows.window(row, height / Float(windows.rows), top, shape.height)
-          for column in 0..<windows.columns {
-            let columns = windows.window(column, width / Float(windows.columns), left, shape.width)
-            var greatest = rows.isEmpty || columns.isEmpty ? 0 : -Float.greatestFiniteMagnitude
-            for y in rows {
-              for x in columns { greatest = max(greatest, plane[y * shape.width + x]) }
-            }
-            outputs[0].elements[target] = greatest
-            target += 1
-          }
-        }
+        let rows = windows.window(row, height / Float(windows.rows), top, shape.height)
+        let columns = windows.window(column, width / Float(windows.columns), left, shape.width)
+        var greatest = rows.isEmpty || columns.isEmpty ? 0 : -Float.greatestFiniteMagnitude
+        for y in rows { for x in columns { greatest = max(greatest, plane[y * shape.width + x]) } }
+        return greatest
       }
     }
   }
@@ -135,43 +146,32 @@ final class PositionSensitivePooling: BuiltInCustomLayer {
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     [
       try windows.outputShape(inputShapes) { count in
-        guard count % (group * group) == 0,
-          channels ?? count / (group * group) == count / (group * group)
-        else {
-          throw ModelError(
-            .malformed,
-            "\(count) channels are not \(channels.map(String.init) ?? "some") · "
-              + "\(group) · \(group)", field: "parameters.group_size")
-        }
+        try require(
+          count % (group * group) == 0
+            && (channels ?? count / (group * group) == count / (group * group)),
+          "\(count) channels are not \(channels.map(String.init) ?? "some") · "
+            + "\(group) · \(group)", field: "parameters.group_size")
         return count / (group * group)
       }
     ]
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress, let regions = inputs[1].elements.baseAddress
-    else { return }
-    let shape = PlaneShape(inputs[0].shape)
-    var target = 0
-    for index in 0..<inputs[1].elements.count / 5 {
-      let region = windows.region(index, regions, images: shape.images)
+    let source = inputs[0].first
+    let channels = PlaneShape(inputs[0].shape).channels / (group * group)
+    windows.evaluate(inputs, outputs[0], channels: channels) { [windows, group] region, shape in
       let (left, top) = (roundf(region.x1) * windows.scale, roundf(region.y1) * windows.scale)
       let width = max((roundf(region.x2) + 1) * windows.scale - left, 0.1)
       let height = max((roundf(region.y2) + 1) * windows.scale - top, 0.1)
-      for channel in 0..<shape.channels / (group * group) {
-        for row in 0..<group {
-          let rows = windows.window(row, height / Float(group), top, shape.height)
-          for column in 0..<group {
-            let columns = windows.window(column, width / Float(group), left, shape.width)
-            let own = (channel * group + row) * group + column
-            let plane = source + (region.image * shape.channels + own) * shape.area
-            var sum = 0.0
-            for y in rows { for x in columns { sum += Double(plane[y * shape.width + x]) } }
-            let count = rows.count * columns.count
-            outputs[0].elements[target] = count == 0 ? 0 : Float(sum / Double(count))
-            target += 1
-          }
-        }
+      return { channel, row, column in
+        let rows = windows.window(row, height / Float(group), top, shape.height)
+        let columns = windows.window(column, width / Float(group), left, shape.width)
+        let own = (channel * group + row) * group + column
+        let plane = source + (region.image * shape.channels + own) * shape.area
+        var sum = 0.0
+        for y in rows { for x in columns { sum += Double(plane[y * shape.width + x]) } }
+        let count = rows.count * columns.count
+        return count == 0 ? 0 : Float(sum / Double(count))
       }
     }
   }
@@ -205,13 +205,10 @@ final class RegionAlign: BuiltInCustomLayer {
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress, let regions = inputs[1].elements.baseAddress
-    else { return }
-    let shape = PlaneShape(inputs[0].shape)
+    let source = inputs[0].first
     let offset: Float = isAligned ? 0.5 : 0
-    var target = 0
-    for index in 0..<inputs[1].elements.count / 5 {
-      let region = windows.region(index, regions, images: shape.images)
+    let channels = PlaneShape(inputs[0].shape).channels
+    windows.evaluate(inputs, outputs[0], channels: channels) { region, shape in
       let (left, top) = (
         region.x1 * windows.scale - offset, region.y1 * windows.scale - offset
       )
@@ -227,29 +224,23 @@ final class RegionAlign: BuiltInCustomLayer {
         ratio > 0 ? ratio : min(max(Int(ceilf(bin)), 0), 2 * length + 2)
       }
       let (down, across) = (samples(binHeight, shape.height), samples(binWidth, shape.width))
-      for channel in 0..<shape.channels {
+      return { channel, row, column in
         let plane = source + (region.image * shape.channels + channel) * shape.area
-        for row in 0..<windows.rows {
-          for column in 0..<windows.columns {
-            var sum: Float = 0
-            for i in 0..<down {
-              let y = top + Float(row) * binHeight + (Float(i) + 0.5) * binHeight / Float(down)
-              for j in 0..<across {
-                let x =
-                  left + Float(column) * binWidth + (Float(j) + 0.5) * binWidth / Float(across)
-                sum += clampedSample(plane, shape.height, shape.width, y: y, x: x)
-              }
-            }
-            outputs[0].elements[target] = sum / Float(max(1, down * across))
-            target += 1
+        var sum: Float = 0
+        for i in 0..<down {
+          let y = top + Float(row) * binHeight + (Float(i) + 0.5) * binHeight / Float(down)
+          for j in 0..<across {
+            let x = left + Float(column) * binWidth + (Float(j) + 0.5) * binWidth / Float(across)
+            sum += Self.clampedSample(plane, shape.height, shape.width, y: y, x: x)
           }
         }
+        return sum / Float(max(1, down * across))
       }
     }
   }
 
   /// Between four places; up to one beyond the border counts as the border, what lies farther as 0.
-  private func clampedSample(
+  private static func clampedSample(
     _ plane: UnsafePointer<Float>, _ height: Int, _ width: Int, y: Float, x: Float
   ) -> Float {
     guard y >= -1, y <= Float(height), x >= -1, x <= Float(width) else { return 0 }

@@ -11,11 +11,9 @@ package final class ResCropBlockLambda: BuiltInCustomLayer, CustomLayerWithEquiv
 
   package func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
-    guard shape.height > 2 * Self.border, shape.width > 2 * Self.border else {
-      throw ModelError(
-        .malformed,
-        "nothing is left of shape \(inputShapes[0]) without two rows and columns at each border")
-    }
+    try require(
+      shape.height > 2 * Self.border && shape.width > 2 * Self.border,
+      "nothing is left of shape \(inputShapes[0]) without two rows and columns at each border")
     return [
       shape.with(
         channels: shape.channels, height: shape.height - 2 * Self.border,
@@ -27,8 +25,7 @@ package final class ResCropBlockLambda: BuiltInCustomLayer, CustomLayerWithEquiv
 
   package func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     for (input, output) in zip(inputs, outputs) {
-      guard let source = input.elements.baseAddress, let target = output.elements.baseAddress
-      else { continue }
+      let (source, target) = (input.first, output.first)
       let (wide, narrow) = (PlaneShape(input.shape), PlaneShape(output.shape))
       let (height, width) = (wide.height, wide.width)
       let (rows, columns) = (narrow.height, narrow.width)

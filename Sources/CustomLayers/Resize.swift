@@ -32,9 +32,7 @@ final class Resize: BuiltInCustomLayer {
           .malformed, "the parameter is missing", field: "parameters.\(name)",
           hint: "give height and width, or scale")
       }
-      guard scale > 0 else {
-        throw ModelError(.malformed, "\(scale) is not positive", field: "parameters.scale")
-      }
+      try require(scale > 0, "\(scale) is not positive", field: "parameters.scale")
       return .scaled(Double(scale))
     }
     height = try size("height")
@@ -58,10 +56,9 @@ final class Resize: BuiltInCustomLayer {
     case .fixed(let length): return length
     case .scaled(let scale):
       let length = (Double(input) * scale).rounded(.down)
-      guard length >= 1, length <= Double(Limits.dimension) else {
-        throw ModelError(
-          .malformed, "\(input) places become \(length)", field: "parameters.scale")
-      }
+      try require(
+        length >= 1 && length <= Double(Limits.dimension), "\(input) places become \(length)",
+        field: "parameters.scale")
       return Int(length)
     }
   }
@@ -76,9 +73,7 @@ final class Resize: BuiltInCustomLayer {
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
+    let (source, target) = (inputs[0].first, outputs[0].first)
     let (from, to) = (PlaneShape(inputs[0].shape), PlaneShape(outputs[0].shape))
     let rows = sampling.places(of: from.height, in: to.height)
     let columns = sampling.places(of: from.width, in: to.width)

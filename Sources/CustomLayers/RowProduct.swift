@@ -13,19 +13,15 @@ final class RowProduct: BuiltInCustomLayer {
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shapes = try inputs(inputShapes, 2...2)
     let (a, b) = (shapes[0], shapes[1])
-    guard a.count >= 2, b.count >= 2, a[a.count - 2] == 1, a[a.count - 1] == b[b.count - 2],
-      a.dropLast(2) == b.dropLast(2)
-    else {
-      throw ModelError(
-        .malformed, "a row of the shape \(a) and a matrix of the shape \(b)", field: "input")
-    }
+    try require(
+      a.count >= 2 && b.count >= 2 && a[a.count - 2] == 1 && a[a.count - 1] == b[b.count - 2]
+        && a.dropLast(2) == b.dropLast(2), "a row of the shape \(a) and a matrix of the shape \(b)",
+      field: "input")
     return [b.dropLast(2) + [1, b[b.count - 1]]]
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let a = inputs[0].elements.baseAddress, let b = inputs[1].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
+    let (a, b, target) = (inputs[0].first, inputs[1].first, outputs[0].first)
     let shape = inputs[1].shape
     let (terms, count) = (shape[shape.count - 2], shape[shape.count - 1])
     for item in 0..<shape.dropLast(2).reduce(1, *) {

@@ -23,9 +23,7 @@ final class Softmax: BuiltInCustomLayer {
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
+    let (source, target) = (inputs[0].first, outputs[0].first)
     let view = try AxisShape(inputs[0].shape, axis: axis)
     let (length, inner) = (view.length, view.inner)
     if inner == 1 {

@@ -15,12 +15,12 @@ enum BlockOrder: String {
   }
 }
 
-/// The parameters of both directions, and which rows belong together.
-private struct BlockSettings {
+/// What both directions share: the parameters, and which rows belong together.
+class BlockLayer {
   let size: Int
   let order: BlockOrder
 
-  init(_ parameters: [String: CustomLayerParameter]) throws {
+  required init(parameters: [String: CustomLayerParameter]) throws {
     let values = CustomLayerParameters(parameters)
     size = try values.int("block_size", "blocksize", "scale", "size", in: 1...1024) ?? 2
     order = try values.choice("mode", of: ["DCR", "CRD"]).flatMap(BlockOrder.init) ?? .depthLast
@@ -55,83 +55,60 @@ private struct BlockSettings {
 }
 
 /// Blocks of b × b places side by side as channels.
-final class SpaceToDepth: BuiltInCustomLayer {
+final class SpaceToDepth: BlockLayer, BuiltInCustomLayer {
   static let className = "SpaceToDepth"
   static let otherNames = ["PixelUnshuffle"]
   static let notes = CustomLayerNotes(
     "y[(i · b + j) · C + c, h, w] = x[c, h · b + i, w · b + j]; CRD: y[c · b² + i · b + j, h, w]",
-    parameters: BlockSettings.parameterNotes)
-
-  private let blocks: BlockSettings
-
-  init(parameters: [String: CustomLayerParameter]) throws {
-    blocks = try BlockSettings(parameters)
-  }
+    parameters: parameterNotes)
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
-    let block = blocks.size
-    guard shape.height % block == 0, shape.width % block == 0 else {
-      throw ModelError(
-        .malformed,
-        "\(shape.height) × \(shape.width) places do not divide into blocks of \(block)",
-        field: "parameters.block_size")
-    }
+    try require(
+      shape.height % size == 0 && shape.width % size == 0,
+      "\(shape.height) × \(shape.width) places do not divide into blocks of \(size)",
+      field: "parameters.block_size")
     return [
       shape.with(
-        channels: try checkedProduct([shape.channels, block, block], limit: Limits.dimension),
-        height: shape.height / block, width: shape.width / block)
+        channels: try checkedProduct([shape.channels, size, size], limit: Limits.dimension),
+        height: shape.height / size, width: shape.width / size)
     ]
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
-    let block = blocks.size
-    blocks.forEachRow(of: PlaneShape(inputs[0].shape)) { deep, start, count in
-      for index in 0..<count { target[deep + index] = source[start + index * block] }
+    let (source, target) = (inputs[0].first, outputs[0].first)
+    forEachRow(of: PlaneShape(inputs[0].shape)) { deep, start, count in
+      for index in 0..<count { target[deep + index] = source[start + index * size] }
     }
   }
 }
 
 /// The channels of each place as a block of b × b places.
-final class DepthToSpace: BuiltInCustomLayer {
+final class DepthToSpace: BlockLayer, BuiltInCustomLayer {
   static let className = "DepthToSpace"
   static let otherNames = ["PixelShuffle"]
   static let notes = CustomLayerNotes(
     "y[c, h · b + i, w · b + j] = x[(i · b + j) · C + c, h, w]; CRD: x[c · b² + i · b + j, h, w]",
-    parameters: BlockSettings.parameterNotes)
-
-  private let blocks: BlockSettings
-
-  init(parameters: [String: CustomLayerParameter]) throws {
-    blocks = try BlockSettings(parameters)
-  }
+    parameters: parameterNotes)
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
-    let block = blocks.size
-    guard shape.channels % (block * block) == 0 else {
-      throw ModelError(
-        .malformed, "\(shape.channels) channels do not divide into blocks of \(block) × \(block)",
-        field: "parameters.block_size")
-    }
+    try require(
+      shape.channels % (size * size) == 0,
+      "\(shape.channels) channels do not divide into blocks of \(size) × \(size)",
+      field: "parameters.block_size")
     return [
       shape.with(
-        channels: shape.channels / (block * block),
-        height: try checkedProduct([shape.height, block], limit: Limits.dimension),
-        width: try checkedProduct([shape.width, block], limit: Limits.dimension))
+        channels: shape.channels / (size * size),
+        height: try checkedProduct([shape.height, size], limit: Limits.dimension),
+        width: try checkedProduct([shape.width, size], limit: Limits.dimension))
     ]
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    guard let source = inputs[0].elements.baseAddress,
-      let target = outputs[0].elements.baseAddress
-    else { return }
-    let block = blocks.size
-    blocks.forEachRow(of: PlaneShape(outputs[0].shape)) { deep, start, count in
-      for index in 0..<count { target[start + index * block] = source[deep + index] }
+    let (source, target) = (inputs[0].first, outputs[0].first)
+    forEachRow(of: PlaneShape(outputs[0].shape)) { deep, start, count in
+      for index in 0..<count { target[start + index * size] = source[deep + index] }
     }
   }
 }

@@ -21,24 +21,19 @@ package final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
   }
 
   package func setWeights(_ weights: [CustomLayerWeight]) throws {
-    guard weights.count <= 1 else {
-      throw ModelError(
-        .malformed, "\(weights.count) weights, where beta is the only one", field: "weights")
-    }
+    try require(
+      weights.count <= 1, "\(weights.count) weights, where beta is the only one", field: "weights")
     guard let weight = weights.first else { return }
     beta = try weight.floats()
-    guard !beta.isEmpty else {
-      throw ModelError(.malformed, "beta has no values, not one or one a channel", field: "weights")
-    }
+    try require(!beta.isEmpty, "beta has no values, not one or one a channel", field: "weights")
   }
 
   package func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try onlyInput(inputShapes)
     let channels = PlaneShape(shape).channels
-    guard beta.count == 1 || beta.count == channels else {
-      throw ModelError(
-        .malformed, "\(beta.count) values of beta for \(channels) channels", field: "weights")
-    }
+    try require(
+      beta.count == 1 || beta.count == channels,
+      "\(beta.count) values of beta for \(channels) channels", field: "weights")
     return [shape]
   }
 

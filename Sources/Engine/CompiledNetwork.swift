@@ -72,11 +72,9 @@ package final class CompiledNetwork: Sendable {
       guard let tensor = inputs[feature.name] else {
         throw ModelError(.mismatch, "no value for the input '\(feature.name)'")
       }
-      guard tensor.shape == feature.shape else {
-        throw ModelError(
-          .mismatch,
-          "input '\(feature.name)' has shape \(tensor.shape), the network takes \(feature.shape)")
-      }
+      try require(
+        tensor.shape == feature.shape, .mismatch,
+        "input '\(feature.name)' has shape \(tensor.shape), the network takes \(feature.shape)")
       return tensor
     }
     let results = try lock.withLock { _ in try executor.run(tensors) }
@@ -100,10 +98,9 @@ private struct Compilation {
     var (graph, interface) = try builder.build()
     let pool = ThreadPool(threadCount: options.threads ?? ThreadPool.availableCores)
     instructionSet = try options.instructionSet ?? InstructionSet.selected()
-    guard instructionSet.isAvailable else {
-      throw ModelError(
-        .usage, "this processor does not have what '\(instructionSet.rawValue)' needs")
-    }
+    try require(
+      instructionSet.isAvailable, .usage,
+      "this processor does not have what '\(instructionSet.rawValue)' needs")
     context = PassContext(
       pool: pool, kernels: instructionSet.kernels,
       convolution: try options.convolution ?? ConvolutionAlgorithm.selected())

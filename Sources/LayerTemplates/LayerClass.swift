@@ -97,12 +97,6 @@ extension LayerClass {
   }
 
   private static func text(_ value: Custom.Value) -> String {
-    switch value {
-    case .double(let value): "\(value)"
-    case .string(let value): SwiftNames.literal(value)
-    case .int(let value): "\(value)"
-    case .long(let value): "\(value)"
-    case .bool(let value): "\(value)"
-    }
+    if case .string(let text) = value { SwiftNames.literal(text) } else { "\(value)" }
   }
 }

@@ -31,14 +31,11 @@ package struct ExactLayout: Sendable, Equatable {
     if shape.count == source.count - 1, let batch = source.firstIndex(of: "N") {
       shape.insert(1, at: batch)
     }
-    guard shape.count == source.count,
-      zip(source, shape).allSatisfy({ model.contains($0) || $1 == 1 })
-    else {
-      throw ModelError(
-        .mismatch, "an array of shape \(array.shape) does not fit the layout \(String(source))",
-        field: feature,
-        hint: "give \(source.count) axes in the order \(String(source)), or use --layout coreml")
-    }
+    try require(
+      shape.count == source.count
+        && zip(source, shape).allSatisfy({ model.contains($0) || $1 == 1 }), .mismatch,
+      "an array of shape \(array.shape) does not fit the layout \(String(source))", field: feature,
+      hint: "give \(source.count) axes in the order \(String(source)), or use --layout coreml")
     return Self.reordered(array.reshaped(shape), from: source, to: model)
   }
 

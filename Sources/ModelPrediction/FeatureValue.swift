@@ -120,12 +120,10 @@ package struct Feature: Sendable {
     }
     let batch = batchAxis
     let fits = zip(blob.shape, wanted).enumerated().allSatisfy { $0 == batch || $1.0 == $1.1 }
-    guard blob.shape.count == wanted.count, fits || declared.flexibility != nil else {
-      throw ModelError(
-        .mismatch,
-        "an array of shape \(array.shape) does not fit the input's \(wanted)"
-          + (exactLayout.map { " (\(String($0.model)))" } ?? ""), field: name)
-    }
+    try require(
+      blob.shape.count == wanted.count && (fits || declared.flexibility != nil), .mismatch,
+      "an array of shape \(array.shape) does not fit the input's \(wanted)"
+        + (exactLayout.map { " (\(String($0.model)))" } ?? ""), field: name)
     return blob
   }
 
@@ -170,12 +168,10 @@ extension Feature {
       // [N, H, W] of grey pictures, or [H, W, C] of one
       shape = channels == 1 && shape[2] != 1 ? shape + [1] : [1] + shape
     }
-    guard shape.count == 4, shape[3] == channels else {
-      throw ModelError(
-        .mismatch,
-        "an array of shape \(array.shape) is no picture of \(channels) channels", field: feature,
-        hint: "give [height, width, \(channels)], or [batch, height, width, \(channels)]")
-    }
+    try require(
+      shape.count == 4 && shape[3] == channels, .mismatch,
+      "an array of shape \(array.shape) is no picture of \(channels) channels", field: feature,
+      hint: "give [height, width, \(channels)], or [batch, height, width, \(channels)]")
     try checkSize(width: shape[2], height: shape[1], type, feature: feature)
     return planes(array.reshaped(shape), colorSpace: type.colorSpace)
   }

@@ -53,11 +53,10 @@ package struct ModelInterface: Sendable {
       blobs[name] = try feature.blob(value)
     }
     let missing = inputs.filter { $0.type?.isOptional != true && blobs[$0.name] == nil }
-    guard missing.isEmpty else {
-      throw ModelError(
-        .mismatch, "no value for input \(missing.map(\.name).joined(separator: ", "))",
-        hint: "give NAME=FILE for each input")
-    }
+    try require(
+      missing.isEmpty, .mismatch,
+      "no value for input \(missing.map(\.name).joined(separator: ", "))",
+      hint: "give NAME=FILE for each input")
     return blobs
   }
 
@@ -71,9 +70,8 @@ package struct ModelInterface: Sendable {
       var item = blobs
       for (name, blob) in blobs {
         let own = length(name, blob)
-        guard own == count || own == 1 else {
-          throw ModelError(.mismatch, "the inputs have batches of different length")
-        }
+        try require(
+          own == count || own == 1, .mismatch, "the inputs have batches of different length")
         if own > 1, let axis = features[name]?.batchAxis {
           item[name] = blob.batchItem(index, axis: axis)
         }

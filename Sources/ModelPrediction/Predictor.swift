@@ -136,10 +136,9 @@ public final class Predictor: Sendable {
 
   /// The network, compiled for inputs of the shapes of `blobs`.
   package func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
-    guard members.isEmpty else {
-      throw ModelError(
-        .unsupported, "a pipeline is no single network", hint: "its models can be timed one by one")
-    }
+    try require(
+      members.isEmpty, .unsupported, "a pipeline is no single network",
+      hint: "its models can be timed one by one")
     let shapes = blobs.mapValues(\.shape)
     let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
     if let known { return known }

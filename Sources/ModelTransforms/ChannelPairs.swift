@@ -18,13 +18,10 @@ struct ChannelPairs {
     groups = convolution.effectiveGroups
     taps = shape[2] * shape[3]
     isTransposed = convolution.isDeconvolution
-    guard groups > 0, outputs >= groups, inputs >= groups, outputs % groups == 0,
-      inputs % groups == 0
-    else {
-      throw ModelError(
-        .malformed, "\(inputs) input and \(outputs) output channels in \(groups) groups",
-        field: "nGroups")
-    }
+    try require(
+      groups > 0 && outputs >= groups && inputs >= groups && outputs % groups == 0
+        && inputs % groups == 0,
+      "\(inputs) input and \(outputs) output channels in \(groups) groups", field: "nGroups")
   }
 
   init(_ dense: InnerProduct) {

@@ -58,15 +58,14 @@ extension Model {
         .mismatch, "the model has no output '\(probabilities ?? "")'",
         hint: "its outputs are " + names.map { "'\($0)'" }.joined(separator: ", "))
     }
-    guard !label.isEmpty, !featureNames.contains(label) else {
-      throw ModelError(.mismatch, "'\(label)', the label's name, is another feature's")
-    }
+    try require(
+      !label.isEmpty && !featureNames.contains(label), .mismatch,
+      "'\(label)', the label's name, is another feature's")
     let array = try description.output[index].arrayType()
     let count = try checkedProduct(array.shape)
-    guard array.shape.isEmpty || count == labels.count else {
-      throw ModelError(
-        .mismatch, "\(labels.count) class labels for the \(count) values of output '\(name)'")
-    }
+    try require(
+      array.shape.isEmpty || count == labels.count, .mismatch,
+      "\(labels.count) class labels for the \(count) values of output '\(name)'")
     var feature = FeatureDescription()
     feature.name = label
     feature.type = FeatureType()

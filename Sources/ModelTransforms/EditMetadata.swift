@@ -32,11 +32,10 @@ extension Model {
     metadata.shortDescription = edit.shortDescription ?? metadata.shortDescription
     metadata.versionString = edit.versionString ?? metadata.versionString
     for key in edit.removedKeys {
-      guard metadata.userDefined.removeValue(forKey: key) != nil else {
-        throw ModelError(
-          .mismatch, "the metadata has no entry '\(key)'",
-          hint: "its entries are " + metadata.userDefined.keys.sorted().joined(separator: ", "))
-      }
+      try require(
+        metadata.userDefined.removeValue(forKey: key) != nil, .mismatch,
+        "the metadata has no entry '\(key)'",
+        hint: "its entries are " + metadata.userDefined.keys.sorted().joined(separator: ", "))
     }
     metadata.userDefined.merge(edit.userDefined) { $1 }
     if description.metadata != nil || metadata != Metadata() { description.metadata = metadata }

@@ -17,11 +17,9 @@ extension Model {
   func editingFeature(
     _ name: String, _ body: (inout FeaturePlace) throws -> Void
   ) throws -> Model {
-    guard featureNames.contains(name) else {
-      throw ModelError(
-        .mismatch, "the model has no feature '\(name)'",
-        hint: "its features are " + featureNames.map { "'\($0)'" }.joined(separator: ", "))
-    }
+    try require(
+      featureNames.contains(name), .mismatch, "the model has no feature '\(name)'",
+      hint: "its features are " + featureNames.map { "'\($0)'" }.joined(separator: ", "))
     return try visiting(name, body)
   }
 

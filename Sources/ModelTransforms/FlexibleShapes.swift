@@ -63,34 +63,30 @@ extension ShapeChoice.ClosedBounds {
 extension ShapeChoice {
   fileprivate func checked(default shape: [Int]) throws -> ShapeChoice {
     func requireAxes(_ count: Int) throws {
-      guard count == shape.count else {
-        throw ModelError(
-          .mismatch, "\(count) sizes, where the feature has \(shape.count): \(shape)")
-      }
+      try require(
+        count == shape.count, .mismatch,
+        "\(count) sizes, where the feature has \(shape.count): \(shape)")
     }
     switch self {
     case .fixed: return self
     case .enumerated(let shapes):
       for shape in shapes {
         try requireAxes(shape.count)
-        guard shape.allSatisfy({ (1...Limits.dimension).contains($0) }) else {
-          throw ModelError(.mismatch, "the shape \(shape) is impossible")
-        }
+        try require(
+          shape.allSatisfy({ (1...Limits.dimension).contains($0) }), .mismatch,
+          "the shape \(shape) is impossible")
       }
       return .enumerated(shapes.contains(shape) ? shapes : [shape] + shapes)
     case .ranges(let bounds):
       try requireAxes(bounds.count)
       for (axis, bound) in bounds.enumerated() {
-        guard bound.lower > 0, bound.upper < 0 || bound.upper >= bound.lower else {
-          throw ModelError(
-            .mismatch, "sizes from \(bound.lower) to \(bound.upper) along axis \(axis)")
-        }
-        guard bound.contains(shape[axis]) else {
-          throw ModelError(
-            .mismatch,
-            "sizes from \(bound.lower) to \(bound.upper < 0 ? "any" : "\(bound.upper)") leave out "
-              + "the feature's own, \(shape[axis])")
-        }
+        try require(
+          bound.lower > 0 && (bound.upper < 0 || bound.upper >= bound.lower), .mismatch,
+          "sizes from \(bound.lower) to \(bound.upper) along axis \(axis)")
+        try require(
+          bound.contains(shape[axis]), .mismatch,
+          "sizes from \(bound.lower) to \(bound.upper < 0 ? "any" : "\(bound.upper)") leave out "
+            + "the feature's own, \(shape[axis])")
       }
       return self
     }

@@ -62,24 +62,21 @@ extension Model {
     var amount: Float = 0
     body(&edited) { amount = $0 }
     guard amount != 0 else { return }
-    guard (0...Limits.dimension).contains(units) else {
-      throw ModelError(.malformed, "\(units)", field: "outputVectorSize")
-    }
+    try require((0...Limits.dimension).contains(units), "\(units)", field: "outputVectorSize")
     let zeros = Weights([Float](repeating: 0, count: edited.hasBiasVectors ? 0 : units))
     for index in weights.indices {
       if !edited.hasBiasVectors {
-        weights[index].inputGateBiasVector = zeros
-        weights[index].forgetGateBiasVector = zeros
-        weights[index].blockInputBiasVector = zeros
-        weights[index].outputGateBiasVector = zeros
+        weights[index].inputGate.bias = zeros
+        weights[index].forgetGate.bias = zeros
+        weights[index].blockInput.bias = zeros
+        weights[index].outputGate.bias = zeros
       }
-      let bias = weights[index].forgetGateBiasVector ?? Weights()
-      guard bias.floatValue.count == units else {
-        throw ModelError(
-          .unsupported, "the bias of a forget gate in another precision than float32",
-          field: "forgetGateBiasVector")
-      }
-      weights[index].forgetGateBiasVector = Weights(bias.floatValue.array().map { $0 + amount })
+      let bias = weights[index].forgetGate.bias ?? Weights()
+      try require(
+        bias.floatValue.count == units, .unsupported,
+        "the bias of a forget gate in another precision than float32", field: "forgetGateBiasVector"
+      )
+      weights[index].forgetGate.bias = Weights(bias.floatValue.array().map { $0 + amount })
     }
     edited.hasBiasVectors = true
     parameters = edited

@@ -14,12 +14,10 @@ extension Model {
       switch place.feature.type?.kind {
       case .image(var image)?:
         guard let colorSpace else { return }
-        guard colorSpace.channelCount == image.colorSpace.channelCount else {
-          throw ModelError(
-            .mismatch,
-            "has \(image.colorSpace.channelCount) channels, the colour space "
-              + "\(colorSpace.channelCount)")
-        }
+        try require(
+          colorSpace.channelCount == image.colorSpace.channelCount, .mismatch,
+          "has \(image.colorSpace.channelCount) channels, the colour space "
+            + "\(colorSpace.channelCount)")
         image.colorSpace = colorSpace
         place.feature.setKind(.image(image))
       case .multiArray(let array)?:
@@ -42,17 +40,14 @@ extension Model {
   ) throws -> ImageFeatureType {
     let sizes = array.shape.isEmpty ? shape ?? [] : array.shape
     let item = Array(sizes.suffix(3))
-    guard item.count == 3, sizes.dropLast(3).allSatisfy({ $0 == 1 }), [1, 3].contains(item[0])
-    else {
-      throw ModelError(
-        .mismatch, "cannot be an image: its shape is \(sizes)",
-        hint: "an image has 1 or 3 channels, a height and a width")
-    }
+    try require(
+      item.count == 3 && sizes.dropLast(3).allSatisfy({ $0 == 1 }) && [1, 3].contains(item[0]),
+      .mismatch, "cannot be an image: its shape is \(sizes)",
+      hint: "an image has 1 or 3 channels, a height and a width")
     let color = colorSpace ?? (item[0] == 1 ? .grayscale : .rgb)
-    guard color.channelCount == item[0] else {
-      throw ModelError(
-        .mismatch, "has \(item[0]) channels, the colour space \(color.channelCount)")
-    }
+    try require(
+      color.channelCount == item[0], .mismatch,
+      "has \(item[0]) channels, the colour space \(color.channelCount)")
     var image = ImageFeatureType(width: item[2], height: item[1], colorSpace: color)
     switch array.flexibility {
     case .enumerated(let shapes)?:
@@ -73,9 +68,8 @@ extension FeaturePlace {
     guard var network else { return }
     let mapping: NeuralNetwork.ImageInputShapeMapping = rank == 4 ? .rank4 : .rank5
     guard network.imageInputShapeMapping != mapping else { return }
-    guard network.preprocessing.isEmpty else {
-      throw ModelError(.mismatch, "other images of the network have another rank")
-    }
+    try require(
+      network.preprocessing.isEmpty, .mismatch, "other images of the network have another rank")
     network.imageInputShapeMapping = mapping
     self.network = network
   }

@@ -74,9 +74,9 @@ extension NamePlaces {
     _ bytes: UnsafeRawBufferPointer, depth: Int, _ rename: (String) -> String
   ) throws -> [UInt8] {
     if case .name = self { return Array(rename(String(decoding: bytes, as: UTF8.self)).utf8) }
-    guard depth < Limits.protobufDepth else {
-      throw ModelError(.limitExceeded, "messages nested more than \(Limits.protobufDepth) deep")
-    }
+    try require(
+      depth < Limits.protobufDepth, .limitExceeded,
+      "messages nested more than \(Limits.protobufDepth) deep")
     let fields = self.fields
     var result: [UInt8] = []
     var position = 0

@@ -10,13 +10,10 @@ extension Model {
     _ blob: String, shape: [Int]?, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
     guard let network = neuralNetwork else { throw Self.noNetwork("takes outputs") }
-    guard network.layers.contains(where: { $0.output.contains(blob) }) else {
-      throw ModelError(
-        .mismatch, "the network has no blob '\(blob)'", hint: "`assay inspect` lists its layers")
-    }
-    guard !featureNames.contains(blob) else {
-      throw ModelError(.mismatch, "'\(blob)' is a feature already")
-    }
+    try require(
+      network.layers.contains(where: { $0.output.contains(blob) }), .mismatch,
+      "the network has no blob '\(blob)'", hint: "`assay inspect` lists its layers")
+    try require(!featureNames.contains(blob), .mismatch, "'\(blob)' is a feature already")
     var model = self
     model.description?.output.append(
       network.arrayFeature(blob, shape: shape, dataType: dataType))
@@ -33,11 +30,9 @@ extension Model {
     }
     var model = self
     let outputs = description?.output ?? []
-    guard outputs.contains(where: { $0.name == name }) else {
-      throw ModelError(
-        .mismatch, "the model has no output '\(name)'",
-        hint: "its outputs are " + outputs.map { "'\($0.name)'" }.joined(separator: ", "))
-    }
+    try require(
+      outputs.contains(where: { $0.name == name }), .mismatch, "the model has no output '\(name)'",
+      hint: "its outputs are " + outputs.map { "'\($0.name)'" }.joined(separator: ", "))
     guard outputs.count > 1 else { throw ModelError(.mismatch, "'\(name)' is the only output") }
     guard name != description?.predictedFeatureName,
       name != description?.predictedProbabilitiesName

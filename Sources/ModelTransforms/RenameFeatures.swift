@@ -13,9 +13,7 @@ extension Model {
   package func renamingFeatures(_ names: [String: String]) throws -> Model {
     let names = names.filter { $0.key != $0.value }
     if names.isEmpty { return self }
-    guard description != nil else {
-      throw ModelError(.malformed, "the model has no description")
-    }
+    try require(description != nil, "the model has no description")
     try check(names)
     return try applying(names)
   }
@@ -42,10 +40,9 @@ extension Model {
     }
     for (old, new) in names.sorted(by: { $0.key < $1.key }) {
       guard !new.isEmpty else { throw ModelError(.mismatch, "'\(old)' needs a name") }
-      guard !features.contains(new) || names[new] != nil else {
-        throw ModelError(
-          .mismatch, "'\(old)' cannot be called '\(new)', which is another feature")
-      }
+      try require(
+        !features.contains(new) || names[new] != nil, .mismatch,
+        "'\(old)' cannot be called '\(new)', which is another feature")
     }
   }
 
@@ -78,11 +75,9 @@ extension Model {
       rename(&classifier.labelProbabilityLayerName)
       model.type = .neuralNetworkClassifier(classifier)
     case .opaque(var message)?:
-      guard !NamePlaces.unreadableModels.contains(message.field) else {
-        throw ModelError(
-          .unsupported,
-          "a model of type \(message.name ?? "number \(message.field)") names its features itself")
-      }
+      try require(
+        !NamePlaces.unreadableModels.contains(message.field), .unsupported,
+        "a model of type \(message.name ?? "number \(message.field)") names its features itself")
       if let places = NamePlaces.model(message.field) {
         message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }
         model.type = .opaque(message)
@@ -170,10 +165,9 @@ extension NeuralNetworkLayer {
 
   fileprivate mutating func renameInside(_ names: [String: String]) throws {
     guard var opaque = parameters as? OpaqueLayer, var message = opaque.message else { return }
-    guard message.name != nil else {
-      throw ModelError(
-        .unsupported, "a layer of an unknown type may use the names of features", layer: name)
-    }
+    try require(
+      message.name != nil, .unsupported, "a layer of an unknown type may use the names of features",
+      layer: name)
     guard let places = NamePlaces.layer(message.field) else { return }
     message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }
     opaque.message = message

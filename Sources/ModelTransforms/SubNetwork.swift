@@ -39,9 +39,8 @@ extension Model {
       }
       remaining.append(network.arrayFeature(name, shape: shape, dataType: dataType))
     }
-    guard !remaining.isEmpty, !network.layers.isEmpty else {
-      throw ModelError(.mismatch, "nothing lies between the blobs")
-    }
+    try require(
+      !remaining.isEmpty && !network.layers.isEmpty, .mismatch, "nothing lies between the blobs")
     network.keepPreprocessing(of: remaining, before: description.input)
     let old = description.output
     description.output = outputs.flatMap { name -> [FeatureDescription] in
@@ -93,10 +92,9 @@ extension Model {
 
 extension NeuralNetwork {
   fileprivate func requireBlob(_ name: String) throws {
-    guard layers.contains(where: { $0.output.contains(name) }) else {
-      throw ModelError(
-        .mismatch, "the network has no blob '\(name)'", hint: "`assay inspect` lists its layers")
-    }
+    try require(
+      layers.contains(where: { $0.output.contains(name) }), .mismatch,
+      "the network has no blob '\(name)'", hint: "`assay inspect` lists its layers")
   }
 
   /// The layers that lead from the blobs `inputs`, and from the network's own inputs, to `outputs`,
@@ -112,11 +110,9 @@ extension NeuralNetwork {
       guard !needed.isDisjoint(with: layer.output) || !needed.isDisjoint(with: inner) else {
         continue
       }
-      guard inputs.isDisjoint(with: layer.output) else {
-        throw ModelError(
-          .unsupported, "computes an input of the part beside a blob that the part needs",
-          layer: layer.name)
-      }
+      try require(
+        inputs.isDisjoint(with: layer.output), .unsupported,
+        "computes an input of the part beside a blob that the part needs", layer: layer.name)
       kept.append(layer)
       needed.subtract(layer.output)
       needed.formUnion(Set(layer.input).union(inner).subtracting(inputs))

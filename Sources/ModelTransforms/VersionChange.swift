@@ -7,11 +7,10 @@ extension Model {
   ///
   /// - Throws: `.mismatch` with every part that needs a later version, and why.
   package func settingVersion(_ version: Int) throws -> Model {
-    guard (1...SpecificationVersion.newest).contains(version) else {
-      throw ModelError(
-        .mismatch, "there is no version \(version) of the format",
-        hint: "versions 1 to \(SpecificationVersion.newest) are known")
-    }
+    try require(
+      (1...SpecificationVersion.newest).contains(version), .mismatch,
+      "there is no version \(version) of the format",
+      hint: "versions 1 to \(SpecificationVersion.newest) are known")
     let demands = demands(above: version)
     guard demands.isEmpty else {
       let lines = demands.map { "\($0.part) needs version \($0.version): it \($0.reason)" }

@@ -78,9 +78,7 @@ extension Weights {
       result.floatValue = values
       try result.roundToHalf()
     case .codes(let bits, let mode):
-      guard (1...8).contains(bits) else {
-        throw ModelError(.usage, "\(bits) bits, where 1 to 8 are possible")
-      }
+      try require((1...8).contains(bits), .usage, "\(bits) bits, where 1 to 8 are possible")
       if case .table(let table) = mode, table.count != 1 << bits {
         throw ModelError(
           .usage, "a table of \(table.count) values, where \(1 << bits) are needed")

@@ -67,10 +67,9 @@ extension NamedWeights {
   /// The weight with other values; nil where they are the ones that it has.
   fileprivate func replacing(with given: FloatValues) throws -> Weights? {
     let old = try decoded()
-    guard given.count == old.count else {
-      throw ModelError(
-        .mismatch, "\(given.count) values, where there are \(old.count)", field: name)
-    }
+    try require(
+      given.count == old.count, .mismatch, "\(given.count) values, where there are \(old.count)",
+      field: name)
     if given == old { return nil }
     var weights = Weights(given)
     weights.isUpdatable = values.isUpdatable

@@ -51,15 +51,6 @@ extension CoreMLModel.Custom {
   init(_ className: String, _ values: [String: CustomLayerParameter]) {
     self.init()
     self.className = className
-    for (name, value) in values {
-      parameters[name] =
-        switch value {
-        case .double(let value): .double(value)
-        case .string(let value): .string(value)
-        case .int(let value): .int(value)
-        case .long(let value): .long(value)
-        case .bool(let value): .bool(value)
-        }
-    }
+    parameters = values.mapValues { $0 }
   }
 }

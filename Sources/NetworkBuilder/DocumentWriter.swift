@@ -40,13 +40,11 @@ final class DocumentWriter {
   ) throws -> FloatValues {
     let key = name + kind.suffix
     if let values = given[key] {
-      guard values.shape == shape else {
-        throw ModelError(
-          .mismatch,
-          "its weights are \(Self.text(values.shape)) for one input and \(Self.text(shape)) for "
-            + "another", field: kind.rawValue,
-          hint: "a layer that serves several tensors has the same weights for all")
-      }
+      try require(
+        values.shape == shape, .mismatch,
+        "its weights are \(Self.text(values.shape)) for one input and \(Self.text(shape)) for "
+          + "another", field: kind.rawValue,
+        hint: "a layer that serves several tensors has the same weights for all")
       return values
     }
     let values = try source.values(name, kind, shape, fanIn: fanIn)

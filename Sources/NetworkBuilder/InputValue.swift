@@ -40,25 +40,20 @@ struct BoundInput: Sendable {
       case (.array(let shape), .picture(let picture)):
         let found = TensorShape(
           height: picture.height, width: picture.width, channels: shape.channels)
-        guard found == shape, shape.channels == 1 || shape.channels == 3 else {
-          throw ModelError(
-            .mismatch,
-            "a picture of \(picture.height) × \(picture.width) × \(picture.channelCount), where "
-              + "\(shape) is needed", hint: "a Resize behind the input takes pictures of any size")
-        }
+        try require(
+          found == shape && (shape.channels == 1 || shape.channels == 3), .mismatch,
+          "a picture of \(picture.height) × \(picture.width) × \(picture.channelCount), where "
+            + "\(shape) is needed", hint: "a Resize behind the input takes pictures of any size")
         let tensor = try picture.tensor(shape.channels == 1 ? .grayscale : .rgb)
         return tensor.reshaped([1, 1] + tensor.shape)
       case (.picture(let resize, _, _), .floats(let floats)):
         return try blob(floats, resize.shape, interface)
       case (.picture(let resize, let declared, let layer), .picture(let picture)):
-        guard declared.height ?? picture.height == picture.height,
-          declared.width ?? picture.width == picture.width
-        else {
-          throw ModelError(
-            .mismatch,
-            "a picture of \(picture.height) × \(picture.width) × \(picture.channelCount), where "
-              + "\(declared) is needed")
-        }
+        try require(
+          (declared.height ?? picture.height == picture.height)
+            && (declared.width ?? picture.width == picture.width), .mismatch,
+          "a picture of \(picture.height) × \(picture.width) × \(picture.channelCount), where "
+            + "\(declared) is needed")
         do {
           return try resize.blob(picture, crop ?? .whole)
         } catch let error as ModelError {

@@ -10,9 +10,7 @@ struct NetworkGraph {
   let layerNames: [ObjectIdentifier: String]
 
   init(inputs: [Input], outputs: [NetworkTensor]) throws {
-    guard !outputs.isEmpty else {
-      throw ModelError(.mismatch, "the network has no output")
-    }
+    try require(!outputs.isEmpty, .mismatch, "the network has no output")
     tensors = Self.ordered(outputs)
     let used = Set(tensors.map(\.id))
     let listed = Set(inputs.map(\.id))
@@ -20,12 +18,10 @@ struct NetworkGraph {
     var inputNames: [Int: String] = [:]
     for (index, input) in inputs.enumerated() {
       let name = input.ownName ?? (inputs.count == 1 ? "input" : "input\(index + 1)")
-      guard used.contains(input.id) else {
-        throw ModelError(.mismatch, "the input '\(name)' leads to no output")
-      }
-      guard inputNames[input.id] == nil, names.insert(name).inserted else {
-        throw ModelError(.mismatch, "two inputs are named '\(name)'")
-      }
+      try require(used.contains(input.id), .mismatch, "the input '\(name)' leads to no output")
+      try require(
+        inputNames[input.id] == nil && names.insert(name).inserted, .mismatch,
+        "two inputs are named '\(name)'")
       inputNames[input.id] = name
     }
     for tensor in tensors {
@@ -70,12 +66,10 @@ struct NetworkGraph {
     for case .layer(let layer, _) in tensors.map(\.source) {
       guard let name = layer.name, !name.isEmpty, layerNames[ObjectIdentifier(layer)] == nil
       else { continue }
-      guard names.insert(name).inserted else {
-        throw ModelError(
-          .mismatch, "another layer or input has the same name", layer: name,
-          layerClass: layer.definition.typeName,
-          hint: "to share weights, apply one layer object to several tensors")
-      }
+      try require(
+        names.insert(name).inserted, .mismatch, "another layer or input has the same name",
+        layer: name, layerClass: layer.definition.typeName,
+        hint: "to share weights, apply one layer object to several tensors")
       layerNames[ObjectIdentifier(layer)] = name
     }
     var counts: [String: Int] = [:]

@@ -45,10 +45,9 @@ public struct TensorShape: Sendable, Hashable {
 
   /// The shape of a blob `[Seq, Batch, C, H, W]`.
   init(blob: [Int]) throws {
-    guard blob.count == 5, blob[0] == 1, blob[1] == 1 else {
-      throw ModelError(
-        .unsupported, "the shape \(blob) is no [1, 1, channels, height, width]")
-    }
+    try require(
+      blob.count == 5 && blob[0] == 1 && blob[1] == 1, .unsupported,
+      "the shape \(blob) is no [1, 1, channels, height, width]")
     self.init(height: blob[3], width: blob[4], channels: blob[2])
   }
 }

@@ -149,9 +149,9 @@ struct WrittenNetwork {
       }
     }
     for output in outputs {
-      guard !description.output.contains(where: { $0.name == output.blob }) else {
-        throw ModelError(.mismatch, "'\(output.blob)' is an output twice")
-      }
+      try require(
+        !description.output.contains(where: { $0.name == output.blob }), .mismatch,
+        "'\(output.blob)' is an output twice")
       description.output.append(try array(output.blob, output.shape, "output"))
     }
     description.metadata = metadata

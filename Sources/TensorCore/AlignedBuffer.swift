@@ -45,9 +45,7 @@ package final class AlignedBuffer: @unchecked Sendable {
     guard posix_memalign(&address, isLarge ? largePage : alignment, max(byteCount, 1)) == 0 else {
       return nil
     }
-    #if canImport(Glibc)
-      if isLarge { madvise(address, byteCount & -largePage, MADV_HUGEPAGE) }
-    #endif
+    if isLarge, let address { adviseLargePages(address, byteCount & -largePage) }
     return address
   }
 

@@ -103,3 +103,26 @@ extension ModelError: CustomStringConvertible {
 package func inFile<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
   do { return try body() } catch let error as ModelError { throw error.inFile(name) }
 }
+
+/// Throws a `ModelError` of these arguments where the condition does not hold.
+package func require(
+  _ condition: Bool, _ code: ModelError.Code, _ message: @autoclosure () throws -> String,
+  file: String? = nil, layer: String? = nil, layerClass: String? = nil, field: String? = nil,
+  hint: @autoclosure () throws -> String? = nil
+) throws {
+  if condition { return }
+  throw ModelError(
+    code, try message(), file: file, layer: layer, layerClass: layerClass, field: field,
+    hint: try hint())
+}
+
+/// Throws `.malformed` where the condition does not hold.
+package func require(
+  _ condition: Bool, _ message: @autoclosure () throws -> String, file: String? = nil,
+  layer: String? = nil, layerClass: String? = nil, field: String? = nil,
+  hint: @autoclosure () throws -> String? = nil
+) throws {
+  try require(
+    condition, .malformed, try message(), file: file, layer: layer, layerClass: layerClass,
+    field: field, hint: try hint())
+}

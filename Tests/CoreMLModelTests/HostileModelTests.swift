@@ -20,13 +20,17 @@ struct HostileModelTests {
     custom.className = "Swish"
     custom.parameters = ["beta": .double(1), "n": .long(3), "none": nil, "s": .string("x")]
     custom.blobs = [Weights([1, 2, 3])]
-    var activation = Activation(.prelu(alpha: Weights([0.5])))
-    activation.unknownFields.fields = [.init(number: 77, wireType: 0, payload: Bytes([5 as UInt8]))]
+    let activation = Activation(.prelu(alpha: Weights([0.5])))
     var network = NeuralNetwork()
     network.layers = [
       NeuralNetworkLayer("c", convolution, input: ["image"], output: ["a"]),
       NeuralNetworkLayer("p", activation, input: ["a"], output: ["b"]),
       NeuralNetworkLayer("s", custom, input: ["b"], output: ["out"]),
+    ]
+    // An unknown field of the activation, which is field 130 of the layer.
+    network.layers[1].unknownFields.fields = [
+      .init(
+        number: 77, wireType: 0, payload: Bytes([5 as UInt8]), path: [.init(field: 130, index: 0)])
     ]
     var classifier = NeuralNetworkClassifier()
     classifier.network = network

@@ -47,8 +47,8 @@ import Testing
   @Test func convolutionsOfVolumes() throws {
     var layer = Convolution3D()
     (layer.inputChannels, layer.outputChannels, layer.nGroups) = (4, 4, 2)
-    (layer.kernelDepth, layer.kernelHeight, layer.kernelWidth) = (2, 3, 3)
-    layer.paddingType = .valid
+    layer.window.kernel = [2, 3, 3]
+    layer.window.paddingType = .valid
     #expect(try count(layer, [1, 4, 4, 4, 4]) == 12 * 4 * 36)
     // Each of 4 · 8 elements goes into 2 channels by 18 weights.
     layer.isDeconvolution = true

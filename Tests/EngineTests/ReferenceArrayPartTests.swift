@@ -139,11 +139,10 @@ import Testing
     var golden = Goldens("conv3d", isExact: true)
     var layer = Convolution3D()
     (layer.outputChannels, layer.inputChannels, layer.nGroups) = (6, 4, 2)
-    (layer.kernelDepth, layer.kernelHeight, layer.kernelWidth) = (2, 3, 2)
-    (layer.strideDepth, layer.strideHeight, layer.strideWidth) = (2, 1, 2)
-    (layer.dilationDepth, layer.dilationHeight, layer.dilationWidth) = (1, 2, 1)
-    (layer.customPaddingFront, layer.customPaddingBottom) = (1, 2)
-    (layer.customPaddingLeft, layer.customPaddingRight) = (1, 1)
+    layer.window.kernel = [2, 3, 2]
+    layer.window.stride = [2, 1, 2]
+    layer.window.dilation = [1, 2, 1]
+    layer.window.padding = [1, 0, 0, 2, 1, 1]
     layer.kernel = try golden.weights("weights")
     layer.hasBias = true
     layer.bias = try golden.weights("bias")
@@ -151,27 +150,26 @@ import Testing
     golden = Goldens("deconv3d", isExact: true)
     layer = Convolution3D()
     (layer.outputChannels, layer.inputChannels) = (2, 3)
-    (layer.kernelDepth, layer.kernelHeight, layer.kernelWidth) = (3, 2, 3)
-    (layer.strideDepth, layer.strideHeight) = (2, 2)
+    layer.window.kernel = [3, 2, 3]
+    layer.window.stride = [2, 2, 1]
     layer.isDeconvolution = true
     layer.kernel = try golden.weights("weights")
     try golden.check(layer, ["x"])
-    (layer.customPaddingFront, layer.customPaddingBottom) = (1, 1)
-    (layer.customPaddingLeft, layer.customPaddingRight) = (1, 1)
+    layer.window.padding = [1, 0, 0, 1, 1, 1]
     try golden.check(layer, ["x"], ["cropped"])
   }
 
   @Test func poolings() throws {
     let golden = Goldens("pool3d", isExact: true)
     var layer = Pooling3D()
-    (layer.kernelDepth, layer.kernelHeight, layer.kernelWidth) = (2, 3, 2)
-    (layer.strideDepth, layer.strideHeight, layer.strideWidth) = (2, 1, 3)
-    layer.paddingType = .valid
+    layer.window.kernel = [2, 3, 2]
+    layer.window.stride = [2, 1, 3]
+    layer.window.paddingType = .valid
     try golden.check(layer, ["x"], ["max"])
     layer.type = .average
     try golden.check(layer, ["x"], ["mean"])
-    layer.paddingType = .custom
-    (layer.customPaddingFront, layer.customPaddingBack, layer.customPaddingLeft) = (1, 1, 1)
+    layer.window.paddingType = .custom
+    layer.window.padding = [1, 1, 0, 0, 1, 0]
     try golden.check(layer, ["x"], ["padded"])
     layer.countExcludePadding = true
     try golden.check(layer, ["x"], ["real"])

@@ -18,21 +18,21 @@ import Testing
     let b = try parts(suffix.isEmpty ? "b" : "bb", 4)
     let p = try parts(suffix.isEmpty ? "p" : "pb", 3)
     var weights = LSTMWeights()
-    weights.inputGateWeightMatrix = w[0]
-    weights.forgetGateWeightMatrix = w[1]
-    weights.blockInputWeightMatrix = w[2]
-    weights.outputGateWeightMatrix = w[3]
-    weights.inputGateRecursionMatrix = r[0]
-    weights.forgetGateRecursionMatrix = r[1]
-    weights.blockInputRecursionMatrix = r[2]
-    weights.outputGateRecursionMatrix = r[3]
-    weights.inputGateBiasVector = b[0]
-    weights.forgetGateBiasVector = b[1]
-    weights.blockInputBiasVector = b[2]
-    weights.outputGateBiasVector = b[3]
-    weights.inputGatePeepholeVector = p[0]
-    weights.forgetGatePeepholeVector = p[1]
-    weights.outputGatePeepholeVector = p[2]
+    weights.inputGate.matrix = w[0]
+    weights.forgetGate.matrix = w[1]
+    weights.blockInput.matrix = w[2]
+    weights.outputGate.matrix = w[3]
+    weights.inputGate.recursion = r[0]
+    weights.forgetGate.recursion = r[1]
+    weights.blockInput.recursion = r[2]
+    weights.outputGate.recursion = r[3]
+    weights.inputGate.bias = b[0]
+    weights.forgetGate.bias = b[1]
+    weights.blockInput.bias = b[2]
+    weights.outputGate.bias = b[3]
+    weights.inputGate.peephole = p[0]
+    weights.forgetGate.peephole = p[1]
+    weights.outputGate.peephole = p[2]
     return weights
   }
 
@@ -113,15 +113,15 @@ import Testing
     layer.sequenceOutput = true
     let (w, r) = (try gates(golden, "W", 3), try gates(golden, "R", 3))
     let b = try gates(golden, "b", 3)
-    layer.updateGateWeightMatrix = w[0]
-    layer.resetGateWeightMatrix = w[1]
-    layer.outputGateWeightMatrix = w[2]
-    layer.updateGateRecursionMatrix = r[0]
-    layer.resetGateRecursionMatrix = r[1]
-    layer.outputGateRecursionMatrix = r[2]
-    layer.updateGateBiasVector = b[0]
-    layer.resetGateBiasVector = b[1]
-    layer.outputGateBiasVector = b[2]
+    layer.updateGate.matrix = w[0]
+    layer.resetGate.matrix = w[1]
+    layer.outputGate.matrix = w[2]
+    layer.updateGate.recursion = r[0]
+    layer.resetGate.recursion = r[1]
+    layer.outputGate.recursion = r[2]
+    layer.updateGate.bias = b[0]
+    layer.resetGate.bias = b[1]
+    layer.outputGate.bias = b[2]
     try golden.check(layer, ["input", "h"], ["output", "last"])
     layer.sequenceOutput = false
     try golden.check(layer, ["input", "h"], ["last", "last"])

@@ -103,9 +103,9 @@ import Testing
   @Test func samePaddingOfThreeDimensions() throws {
     var golden = Goldens.windows("pool3d_same")
     var pooling = Pooling3D()
-    (pooling.kernelDepth, pooling.kernelHeight, pooling.kernelWidth) = (2, 4, 3)
-    (pooling.strideDepth, pooling.strideHeight, pooling.strideWidth) = (1, 3, 2)
-    pooling.paddingType = .same
+    pooling.window.kernel = [2, 4, 3]
+    pooling.window.stride = [1, 3, 2]
+    pooling.window.paddingType = .same
     try check(pooling, [golden.tensor("x")], [golden.tensor("max")], "maximum")
     pooling.type = .average
     try check(pooling, [golden.tensor("x")], [golden.tensor("mean")], "average")
@@ -113,16 +113,16 @@ import Testing
     try check(pooling, [golden.tensor("x")], [golden.tensor("real")], "without padding")
     golden = Goldens.windows("conv3d_same")
     var layer = Convolution3D()
-    (layer.outputChannels, layer.inputChannels, layer.paddingType) = (3, 2, .same)
-    (layer.kernelDepth, layer.kernelHeight, layer.kernelWidth) = (2, 4, 3)
-    (layer.strideDepth, layer.strideHeight, layer.strideWidth) = (1, 3, 2)
-    layer.dilationDepth = 2
+    (layer.outputChannels, layer.inputChannels, layer.window.paddingType) = (3, 2, .same)
+    layer.window.kernel = [2, 4, 3]
+    layer.window.stride = [1, 3, 2]
+    layer.window.dilation[0] = 2
     layer.kernel = try golden.weights("weights")
     try check(layer, [golden.tensor("x")], [golden.tensor("output")], "convolution")
     golden = Goldens.windows("deconv3d_same")
-    (layer.kernelDepth, layer.kernelHeight, layer.kernelWidth) = (3, 2, 4)
-    (layer.strideDepth, layer.strideHeight, layer.strideWidth) = (2, 3, 1)
-    (layer.dilationDepth, layer.isDeconvolution) = (0, true)
+    layer.window.kernel = [3, 2, 4]
+    layer.window.stride = [2, 3, 1]
+    (layer.window.dilation[0], layer.isDeconvolution) = (0, true)
     layer.kernel = try golden.weights("weights")
     try check(layer, [golden.tensor("x")], [golden.tensor("output")], "deconvolution")
     layer.outputShape = [4, 7, 5]

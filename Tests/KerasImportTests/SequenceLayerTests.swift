@@ -150,12 +150,12 @@ struct SequenceLayerTests {
       ])
     let layer = try #require(converted.only(UniDirectionalLSTM.self))
     // Keras keeps i, f, c, o side by side.
-    #expect(layer.weightParams?.inputGateWeightMatrix?.floatValue.array() == [0, 1])
-    #expect(layer.weightParams?.forgetGateWeightMatrix?.floatValue.array() == [0.25, 1.25])
-    #expect(layer.weightParams?.blockInputWeightMatrix?.floatValue.array() == [0.5, 1.5])
-    #expect(layer.weightParams?.outputGateWeightMatrix?.floatValue.array() == [0.75, 1.75])
-    #expect(layer.weightParams?.blockInputRecursionMatrix?.floatValue.array() == [10.5])
-    #expect(layer.weightParams?.outputGateBiasVector?.floatValue.array() == [4])
+    #expect(layer.weightParams?.inputGate.matrix?.floatValue.array() == [0, 1])
+    #expect(layer.weightParams?.forgetGate.matrix?.floatValue.array() == [0.25, 1.25])
+    #expect(layer.weightParams?.blockInput.matrix?.floatValue.array() == [0.5, 1.5])
+    #expect(layer.weightParams?.outputGate.matrix?.floatValue.array() == [0.75, 1.75])
+    #expect(layer.weightParams?.blockInput.recursion?.floatValue.array() == [10.5])
+    #expect(layer.weightParams?.outputGate.bias?.floatValue.array() == [4])
     #expect(layer.params?.forgetBias == false && layer.params?.sequenceOutput == true)
     #expect(
       layer.activations.map(\.function) == [.sigmoidHard(alpha: 0.2, beta: 0.5), .tanh, .tanh])
@@ -181,9 +181,9 @@ struct SequenceLayerTests {
         #""output_dim": 1, "inner_activation": "sigmoid", "consume_less": "cpu""#),
       version: "1.2.2", ["layer": weights])
     let layer = try #require(converted.only(UniDirectionalLSTM.self)?.weightParams)
-    #expect(layer.blockInputWeightMatrix?.floatValue.array() == [10, 10.25])
-    #expect(layer.forgetGateRecursionMatrix?.floatValue.array() == [21])
-    #expect(layer.outputGateBiasVector?.floatValue.array() == [32])
+    #expect(layer.blockInput.matrix?.floatValue.array() == [10, 10.25])
+    #expect(layer.forgetGate.recursion?.floatValue.array() == [21])
+    #expect(layer.outputGate.bias?.floatValue.array() == [32])
   }
 
   @Test func gruGates() throws {
@@ -197,9 +197,9 @@ struct SequenceLayerTests {
         ]
       ])
     let layer = try #require(converted.only(GRU.self))
-    #expect(layer.updateGateWeightMatrix?.floatValue.array() == [0])
-    #expect(layer.resetGateRecursionMatrix?.floatValue.array() == [5.25])
-    #expect(layer.outputGateBiasVector?.floatValue.array() == [8.5])
+    #expect(layer.updateGate.matrix?.floatValue.array() == [0])
+    #expect(layer.resetGate.recursion?.floatValue.array() == [5.25])
+    #expect(layer.outputGate.bias?.floatValue.array() == [8.5])
     #expect(layer.reverseInput && !layer.sequenceOutput)
     #expect(converted.outputShape() == [1])
     #expect(converted.types == ["gru"])
@@ -239,7 +239,7 @@ struct SequenceLayerTests {
     #expect(converted.outputShape() == shape)
     let layer = try #require(converted.layer("layer", as: BiDirectionalLSTM.self))
     #expect(layer.weightParams.count == 2)
-    #expect(layer.weightParams[1].inputGateWeightMatrix?.floatValue.array() == [50, 50.25])
+    #expect(layer.weightParams[1].inputGate.matrix?.floatValue.array() == [50, 50.25])
     #expect(converted.result.model.description?.input.count == 5)
   }
 
@@ -343,10 +343,10 @@ struct SequenceLayerTests {
         ]
       ])
     let layer = try #require(converted.only(UniDirectionalLSTM.self))
-    #expect(layer.weightParams?.forgetGateWeightMatrix?.floatValue.array() == [0.25, 1.25])
-    #expect(layer.weightParams?.forgetGateRecursionMatrix?.floatValue.array() == [10.25])
+    #expect(layer.weightParams?.forgetGate.matrix?.floatValue.array() == [0.25, 1.25])
+    #expect(layer.weightParams?.forgetGate.recursion?.floatValue.array() == [10.25])
     // 0.25 · 1 + 0.25 · 5
-    #expect(layer.weightParams?.forgetGateBiasVector?.floatValue.array() == [1.5])
+    #expect(layer.weightParams?.forgetGate.bias?.floatValue.array() == [1.5])
     #expect(layer.activations.first?.function == .sigmoid)
   }
 }

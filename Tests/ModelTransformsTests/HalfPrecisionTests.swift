@@ -15,7 +15,7 @@ struct HalfPrecisionTests {
     var lstm = UniDirectionalLSTM()
     lstm.outputVectorSize = 1
     lstm.weightParams = LSTMWeights()
-    lstm.weightParams?.inputGateBiasVector = Weights([0.5])
+    lstm.weightParams?.inputGate.bias = Weights([0.5])
     var custom = Custom()
     custom.blobs = [Weights([0.5])]
     let layers = [
@@ -33,7 +33,7 @@ struct HalfPrecisionTests {
     // Transposed: 1, 0.1, 65504, −2.5, 1, 0.
     #expect(
       matrix?.float16Value.array(of: UInt16.self) == [0x3C00, 0x2E66, 0x7BFF, 0xC100, 0x3C00, 0])
-    let gate = (result[1].parameters as? UniDirectionalLSTM)?.weightParams?.inputGateBiasVector
+    let gate = (result[1].parameters as? UniDirectionalLSTM)?.weightParams?.inputGate.bias
     #expect(gate?.float16Value.array(of: UInt16.self) == [0x3800])
     #expect(result[2] == layers[2])
     #expect(result[3] == layers[3])

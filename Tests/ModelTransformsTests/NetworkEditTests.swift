@@ -172,8 +172,8 @@ struct NetworkEditTests {
     lstm.inputVectorSize = 1
     lstm.outputVectorSize = 1
     lstm.weightParams = LSTMWeights()
-    lstm.weightParams?.inputGateWeightMatrix = Weights([1])
-    lstm.weightParams?.outputGatePeepholeVector = Weights([2])
+    lstm.weightParams?.inputGate.matrix = Weights([1])
+    lstm.weightParams?.outputGate.peephole = Weights([2])
     var norm = Batchnorm()
     norm.channels = 1
     norm.gamma = Weights([1])

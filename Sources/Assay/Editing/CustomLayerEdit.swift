@@ -22,27 +22,25 @@ package struct CustomLayerEdit: Sendable {
       layer.classDescription = classDescription ?? layer.classDescription
       for (name, text) in parameters {
         guard let text else {
-          guard layer.parameters.removeValue(forKey: name) != nil else {
-            throw ModelError(.mismatch, "there is no such parameter", field: name)
-          }
+          try require(
+            layer.parameters.removeValue(forKey: name) != nil, .mismatch,
+            "there is no such parameter", field: name)
           continue
         }
         layer.parameters[name] = .some(try text.value(like: layer.parameters[name] ?? nil, name))
       }
       for (index, values) in weights {
-        guard index <= layer.blobs.count else {
-          throw ModelError(
-            .mismatch, "there are \(layer.blobs.count) weights", field: "weights[\(index)]")
-        }
+        try require(
+          index <= layer.blobs.count, .mismatch, "there are \(layer.blobs.count) weights",
+          field: "weights[\(index)]")
         if index == layer.blobs.count {
           layer.blobs.append(Weights(values))
         } else {
           let old = layer.blobs[index]
-          guard old.storedCount == values.count else {
-            throw ModelError(
-              .mismatch, "\(values.count) values, where there are \(old.storedCount)",
-              field: "weights[\(index)]")
-          }
+          try require(
+            old.storedCount == values.count, .mismatch,
+            "\(values.count) values, where there are \(old.storedCount)", field: "weights[\(index)]"
+          )
           layer.blobs[index] = Weights(values)
           layer.blobs[index].isUpdatable = old.isUpdatable
         }
@@ -73,7 +71,7 @@ package struct ParameterText: Sendable, Equatable {
 
   /// Of the type that is written, else of that of `old`, else of the one that the text looks like.
   func value(like old: Custom.Value?, _ name: String) throws -> Custom.Value {
-    let kind = kind ?? old.map(Self.kind) ?? natural
+    let kind = kind ?? old.flatMap { Kind(rawValue: $0.typeName) } ?? natural
     switch kind {
     case .double: if let value = Double(text) { return .double(value) }
     case .string: return .string(text)
@@ -91,15 +89,5 @@ package struct ParameterText: Sendable, Equatable {
     if Int64(text) != nil { return .long }
     if Double(text) != nil { return .double }
     return Bool(text) != nil ? .bool : .string
-  }
-
-  private static func kind(_ value: Custom.Value) -> Kind {
-    switch value {
-    case .double: .double
-    case .string: .string
-    case .int: .int
-    case .long: .long
-    case .bool: .bool
-    }
   }
 }

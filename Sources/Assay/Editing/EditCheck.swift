@@ -67,9 +67,7 @@ package struct EditCheck {
 
   /// Runs the model as it was read back, which must answer what the one that was written answered.
   package mutating func checkWritten(_ model: Model, _ written: Model) throws {
-    guard model == written else {
-      throw ModelError(.internal, "the file does not hold what was written")
-    }
+    try require(model == written, .internal, "the file does not hold what was written")
     guard let outputs else { return }
     let found = try Predictor(model: written, options: options).outputBlobs(inputs)
     for (name, value) in outputs where found[name].map({ !Self.agree($0, value, 0) }) ?? true {

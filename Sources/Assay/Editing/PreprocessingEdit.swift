@@ -46,10 +46,9 @@ struct PreprocessingEdit {
       }
     }
     guard !images.isEmpty || options.color.all == nil && options.color.named.isEmpty else { return }
-    guard !images.isEmpty || !options.isUsed else {
-      throw ModelError(
-        .mismatch, "the model has no image input", hint: "--image-input makes one")
-    }
+    try require(
+      !images.isEmpty || !options.isUsed, .mismatch, "the model has no image input",
+      hint: "--image-input makes one")
   }
 
   private func color(_ name: String, _ model: Model) -> ImageFeatureType.ColorSpace? {
@@ -104,9 +103,9 @@ struct PreprocessingEdit {
       if let bias = options.greenBias[name] { scaler.greenBias = Float(bias) }
       if let bias = options.blueBias[name] { scaler.blueBias = Float(bias) }
       if let bias = options.grayBias[name] { scaler.grayBias = Float(bias) }
-      guard scaler.channelScale != 0 else {
-        throw ModelError(.mismatch, "--image-scale of '\(name)' must be a number other than 0")
-      }
+      try require(
+        scaler.channelScale != 0, .mismatch,
+        "--image-scale of '\(name)' must be a number other than 0")
       network.preprocessing[index].preprocessor = .scaler(scaler)
       return true
     }

@@ -11,9 +11,9 @@ extension WeightFiles {
   ///
   /// - Returns: how many weights and files were written.
   package func write(_ model: Model, to folder: String) throws -> (weights: Int, files: Int) {
-    guard !model.networks.isEmpty else {
-      throw ModelError(.unsupported, "a model of type \(model.typeName) has no weights to export")
-    }
+    try require(
+      !model.networks.isEmpty, .unsupported,
+      "a model of type \(model.typeName) has no weights to export")
     let places = try entries(of: model)
     try Folder.make(folder, for: "weights")
     var begin = 0

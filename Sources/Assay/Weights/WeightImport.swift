@@ -63,10 +63,9 @@ extension WeightFiles {
     let hint =
       "`assay inspect MODEL --export-weights DIR` with the same --format, --per and --suffix shows "
       + "the names"
-    guard !listed.isEmpty else {
-      throw ModelError(
-        .mismatch, "holds no file of a weight of the model", file: folder, hint: hint)
-    }
+    try require(
+      !listed.isEmpty, .mismatch, "holds no file of a weight of the model", file: folder, hint: hint
+    )
     let names = Set(known.map(\.entry.file))
     if let other = present.first(where: { $0.hasSuffix(fileExtension) && !names.contains($0) }) {
       throw ModelError(
@@ -75,10 +74,9 @@ extension WeightFiles {
     for (file, parts) in Dictionary(grouping: listed, by: \.entry.file) {
       let count = try checkedSum(parts.map(\.entry.count))
       let found = try values(folder + "/" + file).values.count
-      guard found == count else {
-        throw ModelError(
-          .mismatch, "\(found) values, where the model has \(count)", file: folder + "/" + file)
-      }
+      try require(
+        found == count, .mismatch, "\(found) values, where the model has \(count)",
+        file: folder + "/" + file)
     }
     return try values(of: listed.map { ($0.entry, $0.order) }, in: folder)
   }
@@ -135,9 +133,7 @@ extension WeightFiles {
         let tensor = try NumPyFile.parse(bytes).tensor
         return (FloatValues(tensor.elements), tensor.shape)
       }
-      guard bytes.count % 4 == 0 else {
-        throw ModelError(.malformed, "\(bytes.count) bytes are no 32-bit floats")
-      }
+      try require(bytes.count % 4 == 0, "\(bytes.count) bytes are no 32-bit floats")
       return (FloatValues(bytes: bytes), nil)
     }
   }
@@ -169,10 +165,9 @@ extension WeightFiles {
             "a weight needs layer, parameter, file, offset, and a count that fits its shape",
             field: "weights[\(index)]")
         }
-        guard !file.contains("/"), !file.isEmpty, file != ".." else {
-          throw ModelError(
-            .malformed, "'\(file)' is no file of the folder", field: "weights[\(index)].file")
-        }
+        try require(
+          !file.contains("/") && !file.isEmpty && file != "..",
+          "'\(file)' is no file of the folder", field: "weights[\(index)].file")
         return Entry(
           name: value["name"]?.string ?? "", layer: layer, parameter: parameter, file: file,
           offset: offset, count: count, shape: shape)

@@ -75,17 +75,12 @@ struct PrecisionArguments: ParsableArguments {
       MappedFile.read(path), prefersJSON: path.hasSuffix(".json")
     ).arrays
     let values = arrays.first.map { Array($0.tensor.elements) } ?? []
-    guard arrays.count == 1, (2...256).contains(values.count),
-      values.count.nonzeroBitCount == 1
-    else {
-      throw ModelError(
-        .mismatch,
-        "\(arrays.count) arrays of together \(arrays.reduce(0) { $0 + $1.tensor.count }) "
-          + "values, where one of 2, 4, 8, 16, 32, 64, 128 or 256 is needed")
-    }
-    guard values.allSatisfy(\.isFinite) else {
-      throw ModelError(.mismatch, "a value of the table is not finite")
-    }
+    try require(
+      arrays.count == 1 && (2...256).contains(values.count) && values.count.nonzeroBitCount == 1,
+      .mismatch,
+      "\(arrays.count) arrays of together \(arrays.reduce(0) { $0 + $1.tensor.count }) "
+        + "values, where one of 2, 4, 8, 16, 32, 64, 128 or 256 is needed")
+    try require(values.allSatisfy(\.isFinite), .mismatch, "a value of the table is not finite")
     return values
   }
 }
@@ -133,16 +128,14 @@ struct SelectionArguments: ParsableArguments {
     let layers = model.networks.flatMap { $0.model.neuralNetwork?.layers ?? [] }
     for name in names + skippedNames {
       let pattern = NamePattern(name)
-      guard layers.contains(where: { pattern.matches($0.name) }) else {
-        throw ModelError(
-          .mismatch, "no layer is named '\(name)'", hint: "`assay inspect` lists the layers")
-      }
+      try require(
+        layers.contains(where: { pattern.matches($0.name) }), .mismatch,
+        "no layer is named '\(name)'", hint: "`assay inspect` lists the layers")
     }
     for type in types + skippedTypes {
-      guard layers.contains(where: { $0.parameters?.typeName == type }) else {
-        throw ModelError(
-          .mismatch, "no layer is of the type '\(type)'", hint: "`assay inspect` lists the layers")
-      }
+      try require(
+        layers.contains(where: { $0.parameters?.typeName == type }), .mismatch,
+        "no layer is of the type '\(type)'", hint: "`assay inspect` lists the layers")
     }
   }
 

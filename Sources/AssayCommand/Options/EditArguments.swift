@@ -58,9 +58,9 @@ struct FeatureEditArguments: ParsableArguments {
 
   func add(to edit: inout ModelEdit) throws {
     for pair in rename {
-      guard edit.renames.updateValue(pair.value, forKey: pair.key) == nil else {
-        throw ModelError(.usage, "--rename names '\(pair.key)' twice")
-      }
+      try require(
+        edit.renames.updateValue(pair.value, forKey: pair.key) == nil, .usage,
+        "--rename names '\(pair.key)' twice")
     }
     edit.arrayTypes = arrayTypes.map { ($0.name, $0.value.dataType) }
     edit.arrays = arrays

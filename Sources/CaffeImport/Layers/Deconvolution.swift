@@ -74,17 +74,10 @@ extension ConvolutionSettings {
     convolution.outputChannels = outputs
     convolution.inputChannels = channels
     convolution.nGroups = 1
-    (convolution.kernelDepth, convolution.kernelHeight, convolution.kernelWidth) = (
-      kernel[0], kernel[1], kernel[2]
-    )
-    (convolution.strideDepth, convolution.strideHeight, convolution.strideWidth) = (
-      stride[0], stride[1], stride[2]
-    )
-    (convolution.dilationDepth, convolution.dilationHeight, convolution.dilationWidth) = (1, 1, 1)
-    convolution.paddingType = .custom
-    (convolution.customPaddingFront, convolution.customPaddingBack) = (padding[0], padding[0])
-    (convolution.customPaddingTop, convolution.customPaddingBottom) = (padding[1], padding[1])
-    (convolution.customPaddingLeft, convolution.customPaddingRight) = (padding[2], padding[2])
+    convolution.window.kernel = kernel
+    convolution.window.stride = stride
+    convolution.window.dilation = [1, 1, 1]
+    convolution.window.padding = padding.flatMap { [$0, $0] }
     convolution.isDeconvolution = true
     convolution.hasBias = hasBias
     convolution.kernel = Weights(try weights(isDeconvolution: true))

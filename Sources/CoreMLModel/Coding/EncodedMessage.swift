@@ -1,5 +1,9 @@
-/// A specification message with the table that reads and writes it.
-package protocol EncodedMessage: SpecificationMessage {
+/// Fields of the specification as a Swift value, with the table that reads and writes them.
+///
+/// Properties carry the names and the raw values of the file: zero or empty means "not written".
+/// Effective values, with the specification's defaults, are computed properties beside them.
+package protocol EncodedMessage: Sendable, Equatable {
+  init()
   /// Every field that this program reads. What the table leaves out is carried through.
   static var fields: [Field<Self>] { get }
   /// Hands every weight, with the path of its field, to `body`; those in activations excepted.
@@ -7,18 +11,29 @@ package protocol EncodedMessage: SpecificationMessage {
     _ path: String, _ body: (String, inout Weights) throws -> Void) throws
 }
 
+/// A message that keeps what its table leaves out; others leave that to the message around them.
+package protocol SpecificationMessage: EncodedMessage {
+  /// Fields that this program's schema does not know, kept as they were read.
+  var unknownFields: UnknownFields { get set }
+}
+
+extension SpecificationMessage {
+  init(_ reader: MessageReader) throws {
+    try self.init(fieldsOf: reader)
+    unknownFields.fields = reader.leftovers
+  }
+}
+
 extension EncodedMessage {
   package typealias Fields = [Field<Self>]
 
-  init(_ reader: MessageReader) throws {
+  init(fieldsOf reader: MessageReader) throws {
     self.init()
     for field in Self.fields { try field.read(&self, reader) }
-    unknownFields.fields = reader.leftovers
   }
 
   func write(_ writer: MessageWriter) throws {
     for field in Self.fields { try field.write(self, writer) }
-    try writer.finish()
   }
 
   package mutating func editWeights(

@@ -104,7 +104,7 @@ extension Field {
       })
   }
 
-  static func message<Value: EncodedMessage>(
+  static func message<Value: SpecificationMessage>(
     _ name: String, _ path: WritableKeyPath<Message, Value?>
   ) -> Self {
     Self(
@@ -114,7 +114,7 @@ extension Field {
       write: { try $1.set(name, $0[keyPath: path]) })
   }
 
-  static func messages<Value: EncodedMessage>(
+  static func messages<Value: SpecificationMessage>(
     _ name: String, _ path: WritableKeyPath<Message, [Value]>
   ) -> Self {
     Self(
@@ -201,7 +201,7 @@ struct Choice<Value>: @unchecked Sendable {
   /// Returns whether `Value` was this option.
   let write: (Value, MessageWriter) throws -> Bool
 
-  static func message<Inner: EncodedMessage>(
+  static func message<Inner: SpecificationMessage>(
     _ name: String, _ embed: @escaping (Inner) -> Value, _ extract: @escaping (Value) -> Inner?
   ) -> Self {
     Self(

@@ -201,12 +201,12 @@ final class MessageReader {
     return value
   }
 
-  func message<Value: EncodedMessage>(_ name: String) throws -> Value? {
+  func message<Value: SpecificationMessage>(_ name: String) throws -> Value? {
     guard let pointer = pointer(name) else { return nil }
     return try inField(name) { try Value(MessageReader(pointer, payloads: payloads)) }
   }
 
-  func messages<Value: EncodedMessage>(_ name: String) throws -> [Value] {
+  func messages<Value: SpecificationMessage>(_ name: String) throws -> [Value] {
     try elements(name, as: UnsafeRawPointer?.self).enumerated().map { index, pointer in
       guard let pointer else { return Value() }
       return try inField("\(name)[\(index)]") {

@@ -22,10 +22,8 @@ final class MessageWriter {
     _ descriptor: UnsafePointer<ProtobufCMessageDescriptor>, _ context: EncodingContext,
     unknown: [UnknownFields.Field], depth: Int = Limits.protobufDepth
   ) throws {
-    guard depth > 0 else {
-      throw ModelError(
-        .limitExceeded, "messages are nested more than \(Limits.protobufDepth) deep")
-    }
+    try require(
+      depth > 0, .limitExceeded, "messages are nested more than \(Limits.protobufDepth) deep")
     self.descriptor = descriptor
     self.context = context
     self.unknown = unknown
@@ -178,21 +176,19 @@ final class MessageWriter {
 
   private func copy(_ value: String, _ name: String) throws -> UnsafeMutableRawPointer {
     var bytes = Array(value.utf8)
-    guard !bytes.contains(0) else {
-      throw ModelError(.mismatch, "the text has a zero byte", field: name)
-    }
+    try require(!bytes.contains(0), .mismatch, "the text has a zero byte", field: name)
     bytes.append(0)
     return context.arena.copy(bytes)
   }
 
-  func set(_ name: String, _ value: (some EncodedMessage)?) throws {
+  func set(_ name: String, _ value: (some SpecificationMessage)?) throws {
     guard let value else { return }
     let field = descriptor.field(name)
     let pointer = try inField(name) { try pack(value, field) }
     address(field).storeBytes(of: pointer, as: UnsafeMutableRawPointer.self)
   }
 
-  func set(_ name: String, _ values: [some EncodedMessage]) throws {
+  func set(_ name: String, _ values: [some SpecificationMessage]) throws {
     if values.isEmpty { return }
     let field = descriptor.field(name)
     let pointers = try values.enumerated().map { index, value in
@@ -202,11 +198,12 @@ final class MessageWriter {
   }
 
   private func pack(
-    _ value: some EncodedMessage, _ field: UnsafePointer<ProtobufCFieldDescriptor>
+    _ value: some SpecificationMessage, _ field: UnsafePointer<ProtobufCFieldDescriptor>
   ) throws -> UnsafeMutableRawPointer {
     let writer = try MessageWriter(
       Self.messageType(field), context, unknown: value.unknownFields.fields, depth: depth - 1)
     try value.write(writer)
+    try writer.finish()
     return writer.message
   }
 

@@ -1,5 +1,5 @@
 /// A function of each element.
-package struct Activation: LayerParameters, ShapeKeepingLayer {
+package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMessage {
   package enum Function: Sendable, Equatable {
     /// αx + β
     case linear(alpha: Float, beta: Float)

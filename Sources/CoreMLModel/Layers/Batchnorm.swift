@@ -11,7 +11,6 @@ package struct Batchnorm: LayerParameters {
   package var beta: Weights?
   package var mean: Weights?
   package var variance: Weights?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

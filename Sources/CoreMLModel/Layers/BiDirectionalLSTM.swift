@@ -12,7 +12,6 @@ package struct BiDirectionalLSTM: LayerParameters {
   package var params: LSTMParameters?
   /// Forward, then backward.
   package var weightParams: [LSTMWeights] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

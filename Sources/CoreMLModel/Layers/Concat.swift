@@ -5,7 +5,6 @@ package struct Concat: LayerParameters {
   package static let inputCount = 1...Int.max
 
   package var sequenceConcat = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -35,7 +34,6 @@ package struct Split: LayerParameters {
   package static let outputCount = 1...Int.max
 
   package var nOutputs = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -59,7 +57,6 @@ package struct Split: LayerParameters {
 package struct SequenceRepeat: LayerParameters {
   /// 0 means 1.
   package var nRepetitions = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -86,7 +83,6 @@ package struct ReorganizeData: LayerParameters {
 
   package var mode = Mode.spaceToDepth
   package var blockSize = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -98,8 +94,7 @@ package struct ReorganizeData: LayerParameters {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
-    try require(
-      blockSize > 1, "\(blockSize), 2 or more is needed", field: "blockSize")
+    try require(blockSize > 1, "\(blockSize), 2 or more is needed", field: "blockSize")
     let area = try checkedProduct([blockSize, blockSize], limit: Limits.tensorElements)
     switch mode {
     case .spaceToDepth:
@@ -138,7 +133,6 @@ package struct Slice: LayerParameters {
   package var endIndex = 0
   package var stride = 0
   package var axis = Axis.channel
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -170,8 +164,7 @@ package struct Slice: LayerParameters {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
-    try require(
-      effectiveStride > 0, "\(stride) is no stride", field: "stride")
+    try require(effectiveStride > 0, "\(stride) is no stride", field: "stride")
     func length(_ extent: Int) throws -> Int {
       (try range(extent: extent).count - 1) / effectiveStride + 1
     }

@@ -24,7 +24,6 @@ package struct Convolution: LayerParameters {
   package var bias: Weights?
   /// `[H, W]` of a deconvolution's output; overrides the padding.
   package var outputShape: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

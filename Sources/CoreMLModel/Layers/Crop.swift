@@ -7,7 +7,6 @@ package struct Crop: LayerParameters {
   package var cropAmounts: BorderAmounts?
   /// `[y, x]`, with two inputs.
   package var offset: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -2,13 +2,7 @@ import TensorCore
 
 /// A layer that Core ML does not know: the class that implements it, its parameters and weights.
 package struct Custom: LayerParameters {
-  package enum Value: Sendable, Equatable {
-    case double(Double)
-    case string(String)
-    case int(Int32)
-    case long(Int64)
-    case bool(Bool)
-  }
+  package typealias Value = CustomLayerParameter
 
   package static let specificationVersion = 2
   package static let inputCount = 0...Int.max
@@ -19,7 +13,6 @@ package struct Custom: LayerParameters {
   /// A value may be unset. Written in ascending order of the keys.
   package var parameters: [String: Value?] = [:]
   package var classDescription = ""
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -26,7 +26,6 @@ extension ElementwiseLayer {
 /// The sum of the inputs; with one input, x + alpha.
 package struct Add: ElementwiseLayer {
   package var alpha: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -36,7 +35,6 @@ package struct Add: ElementwiseLayer {
 /// The product of the inputs; with one input, x · alpha.
 package struct Multiply: ElementwiseLayer {
   package var alpha: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -44,25 +42,13 @@ package struct Multiply: ElementwiseLayer {
 }
 
 /// The mean of the inputs.
-package struct Average: ElementwiseLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct Average: ElementwiseLayer, ParameterlessLayer { package init() {} }
 
 /// The largest of the inputs.
-package struct Max: ElementwiseLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct Max: ElementwiseLayer, ParameterlessLayer { package init() {} }
 
 /// The smallest of the inputs.
-package struct Min: ElementwiseLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct Min: ElementwiseLayer, ParameterlessLayer { package init() {} }
 
 /// Σ over the channels of the product of two inputs, or the cosine of the angle between them.
 package struct DotProduct: LayerParameters {
@@ -70,7 +56,6 @@ package struct DotProduct: LayerParameters {
   package static let inputCount = 2...2
 
   package var cosineSimilarity = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -8,7 +8,6 @@ package struct Embedding: LayerParameters {
   /// `[outputChannels, inputDim]`
   package var matrix: Weights?
   package var bias: Weights?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -11,37 +11,25 @@ package struct GRU: GatedLayer {
   package var activations: [Activation] = []
   package var sequenceOutput = false
   package var hasBiasVectors = false
-  package var updateGateWeightMatrix: Weights?
-  package var resetGateWeightMatrix: Weights?
-  package var outputGateWeightMatrix: Weights?
-  package var updateGateRecursionMatrix: Weights?
-  package var resetGateRecursionMatrix: Weights?
-  package var outputGateRecursionMatrix: Weights?
-  package var updateGateBiasVector: Weights?
-  package var resetGateBiasVector: Weights?
-  package var outputGateBiasVector: Weights?
+  package var updateGate = RecurrentWeights()
+  package var resetGate = RecurrentWeights()
+  package var outputGate = RecurrentWeights()
   package var reverseInput = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
-  package static let fields: Fields = [
-    .int("inputVectorSize", \.inputVectorSize),
-    .int("outputVectorSize", \.outputVectorSize),
-    .messages("activations", \.activations),
-    .bool("sequenceOutput", \.sequenceOutput),
-    .bool("hasBiasVectors", \.hasBiasVectors),
-    .gate("updateGateWeightMatrix", \.updateGateWeightMatrix),
-    .gate("resetGateWeightMatrix", \.resetGateWeightMatrix),
-    .gate("outputGateWeightMatrix", \.outputGateWeightMatrix),
-    .gate("updateGateRecursionMatrix", \.updateGateRecursionMatrix),
-    .gate("resetGateRecursionMatrix", \.resetGateRecursionMatrix),
-    .gate("outputGateRecursionMatrix", \.outputGateRecursionMatrix),
-    .gate("updateGateBiasVector", \.updateGateBiasVector),
-    .gate("resetGateBiasVector", \.resetGateBiasVector),
-    .gate("outputGateBiasVector", \.outputGateBiasVector),
-    .bool("reverseInput", \.reverseInput),
-  ]
+  package static let fields: Fields =
+    [
+      .int("inputVectorSize", \.inputVectorSize),
+      .int("outputVectorSize", \.outputVectorSize),
+      .messages("activations", \.activations),
+      .bool("sequenceOutput", \.sequenceOutput),
+      .bool("hasBiasVectors", \.hasBiasVectors),
+      .bool("reverseInput", \.reverseInput),
+    ]
+    + Field<GRU>.gates([
+      ("updateGate", \.updateGate), ("resetGate", \.resetGate), ("outputGate", \.outputGate),
+    ])
 
   var hasBias: Bool { hasBiasVectors }
 

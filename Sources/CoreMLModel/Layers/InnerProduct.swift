@@ -12,7 +12,6 @@ package struct InnerProduct: LayerParameters {
   package var matrix: Weights?
   package var bias: Weights?
   package var int8DynamicQuantize = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

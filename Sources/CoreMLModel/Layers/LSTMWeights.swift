@@ -1,4 +1,4 @@
-package struct LSTMParameters: EncodedMessage {
+package struct LSTMParameters: SpecificationMessage {
   package var sequenceOutput = false
   package var hasBiasVectors = false
   package var forgetBias = false
@@ -25,43 +25,31 @@ package struct LSTMParameters: EncodedMessage {
   package var effectiveCellClipThreshold: Float { cellClipThreshold == 0 ? 50 : cellClipThreshold }
 }
 
-package struct LSTMWeights: EncodedMessage {
-  package var inputGateWeightMatrix: Weights?
-  package var forgetGateWeightMatrix: Weights?
-  package var blockInputWeightMatrix: Weights?
-  package var outputGateWeightMatrix: Weights?
-  package var inputGateRecursionMatrix: Weights?
-  package var forgetGateRecursionMatrix: Weights?
-  package var blockInputRecursionMatrix: Weights?
-  package var outputGateRecursionMatrix: Weights?
-  package var inputGateBiasVector: Weights?
-  package var forgetGateBiasVector: Weights?
-  package var blockInputBiasVector: Weights?
-  package var outputGateBiasVector: Weights?
-  package var inputGatePeepholeVector: Weights?
-  package var forgetGatePeepholeVector: Weights?
-  package var outputGatePeepholeVector: Weights?
+package struct LSTMWeights: SpecificationMessage {
+  package var inputGate = RecurrentWeights()
+  package var forgetGate = RecurrentWeights()
+  package var blockInput = RecurrentWeights()
+  package var outputGate = RecurrentWeights()
   package var unknownFields = UnknownFields()
 
   package init() {}
 
-  private static let parts: [(name: String, path: WritableKeyPath<Self, Weights?> & Sendable)] = [
-    ("inputGateWeightMatrix", \.inputGateWeightMatrix),
-    ("forgetGateWeightMatrix", \.forgetGateWeightMatrix),
-    ("blockInputWeightMatrix", \.blockInputWeightMatrix),
-    ("outputGateWeightMatrix", \.outputGateWeightMatrix),
-    ("inputGateRecursionMatrix", \.inputGateRecursionMatrix),
-    ("forgetGateRecursionMatrix", \.forgetGateRecursionMatrix),
-    ("blockInputRecursionMatrix", \.blockInputRecursionMatrix),
-    ("outputGateRecursionMatrix", \.outputGateRecursionMatrix),
-    ("inputGateBiasVector", \.inputGateBiasVector),
-    ("forgetGateBiasVector", \.forgetGateBiasVector),
-    ("blockInputBiasVector", \.blockInputBiasVector),
-    ("outputGateBiasVector", \.outputGateBiasVector),
-    ("inputGatePeepholeVector", \.inputGatePeepholeVector),
-    ("forgetGatePeepholeVector", \.forgetGatePeepholeVector),
-    ("outputGatePeepholeVector", \.outputGatePeepholeVector),
-  ]
+  private typealias Part = (name: String, path: WritableKeyPath<Self, Weights?>)
+
+  private static var parts: [Part] {
+    let gates: [(name: String, path: WritableKeyPath<Self, RecurrentWeights>)] = [
+      ("inputGate", \.inputGate), ("forgetGate", \.forgetGate), ("blockInput", \.blockInput),
+      ("outputGate", \.outputGate),
+    ]
+    let all: [Part] = RecurrentWeights.parts.flatMap { part in
+      gates.map { ($0.name + part.name, $0.path.appending(path: part.path)) }
+    }
+    return all + [
+      ("inputGatePeepholeVector", \.inputGate.peephole),
+      ("forgetGatePeepholeVector", \.forgetGate.peephole),
+      ("outputGatePeepholeVector", \.outputGate.peephole),
+    ]
+  }
 
   package static let fields: Fields = parts.map { .message($0.name, $0.path) }
 

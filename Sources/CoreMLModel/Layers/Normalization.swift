@@ -6,7 +6,6 @@ package struct MeanVarianceNormalize: LayerParameters, ShapeKeepingLayer {
   package var normalizeVariance = false
   /// 0 means 1e-6.
   package var epsilon: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -25,7 +24,6 @@ package struct L2Normalize: LayerParameters, ShapeKeepingLayer {
 
   /// 0 means 1e-6.
   package var epsilon: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -35,11 +33,7 @@ package struct L2Normalize: LayerParameters, ShapeKeepingLayer {
 }
 
 /// exp(x) / Σ exp(x), over the channels.
-package struct Softmax: ShapeKeepingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct Softmax: ShapeKeepingLayer, ParameterlessLayer { package init() {} }
 
 /// x / (k + alpha / localSize · Σ x²) ^ beta, the sum over `localSize` channels around.
 package struct LRN: LayerParameters, ShapeKeepingLayer {
@@ -50,7 +44,6 @@ package struct LRN: LayerParameters, ShapeKeepingLayer {
   package var localSize = 0
   /// 0 means 1.
   package var k: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -7,7 +7,6 @@ package struct OpaqueLayer: ParameterlessLayer {
   package static let outputCount = 0...Int.max
 
   package var message: OpaqueMessage?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -12,7 +12,6 @@ package struct Padding: LayerParameters {
 
   package var kind: Kind?
   package var paddingAmounts: BorderAmounts?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -20,7 +20,6 @@ package struct Pooling: LayerParameters {
   package var padding: Padding?
   package var avgPoolExcludePadding = false
   package var globalPooling = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -117,7 +116,7 @@ package struct Pooling: LayerParameters {
 
 /// Caffe's rule: out = ⌈(in + 2·pad − kernel) / stride⌉ + 1, less one where the last window would
 /// begin in the padding.
-package struct ValidCompletePadding: EncodedMessage {
+package struct ValidCompletePadding: SpecificationMessage {
   package var paddingAmounts: [Int] = []
   package var unknownFields = UnknownFields()
 

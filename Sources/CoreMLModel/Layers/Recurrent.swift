@@ -14,7 +14,38 @@ protocol GatedLayer: LayerParameters {
   var hasBias: Bool { get }
 }
 
+/// The weights of one gate: of the input, of the state before, and what is added.
+package struct RecurrentWeights: Sendable, Equatable {
+  /// `[units, inputs]`
+  package var matrix: Weights?
+  /// `[units, units]`
+  package var recursion: Weights?
+  package var bias: Weights?
+  /// Of an LSTM's cell.
+  package var peephole: Weights?
+
+  package init(_ matrix: Weights? = nil, _ recursion: Weights? = nil, _ bias: Weights? = nil) {
+    self.matrix = matrix
+    self.recursion = recursion
+    self.bias = bias
+  }
+
+  /// What every gate has, by the ends of the fields' names.
+  static let parts: [(name: String, path: WritableKeyPath<Self, Weights?> & Sendable)] = [
+    ("WeightMatrix", \.matrix), ("RecursionMatrix", \.recursion), ("BiasVector", \.bias),
+  ]
+}
+
 extension Field where Message: GatedLayer {
+  /// The weights of gates, in the specification's order.
+  static func gates(
+    _ gates: [(name: String, path: WritableKeyPath<Message, RecurrentWeights>)]
+  ) -> [Self] {
+    RecurrentWeights.parts.flatMap { part in
+      gates.map { gate($0.name + part.name, $0.path.appending(path: part.path)) }
+    }
+  }
+
   static func gate(_ name: String, _ path: WritableKeyPath<Message, Weights?>) -> Self {
     .weights(
       name, path, isNeeded: { name.hasSuffix("Matrix") || $0.hasBias },

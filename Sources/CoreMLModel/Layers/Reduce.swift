@@ -28,7 +28,6 @@ package struct Reduce: LayerParameters {
   /// 0 means 1e-6.
   package var epsilon: Float = 0
   package var axis = Axis.chw
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -12,7 +12,6 @@ package struct Reshape: LayerParameters {
   /// `[C, H, W]` or `[Seq, C, H, W]`; one size may be −1, which is what is left of the elements.
   package var targetShape: [Int] = []
   package var mode = Order.channelFirst
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -52,7 +51,6 @@ package struct Flatten: LayerParameters {
   package typealias Order = Reshape.Order
 
   package var mode = Order.channelFirst
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -69,7 +67,6 @@ package struct Flatten: LayerParameters {
 /// Axis `i` of `[Seq, C, H, W]` of the output is axis `axis[i]` of the input.
 package struct Permute: LayerParameters {
   package var axis: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

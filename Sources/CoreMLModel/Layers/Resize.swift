@@ -17,7 +17,6 @@ package struct Upsample: LayerParameters {
   package var fractionalScalingFactor: [Float] = []
   package var mode = InterpolationMode.nearest
   package var linearUpsampleMode = LinearUpsampleMode.default
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -50,9 +49,8 @@ package struct Upsample: LayerParameters {
     let factors = try effectiveFactors()
     func scaled(_ size: Int, _ factor: Float) throws -> Int {
       let result = (Double(size) * Double(factor)).rounded(.down)
-      guard result <= Double(Limits.dimension) else {
-        throw ModelError(.limitExceeded, "\(size) × \(factor) is too large")
-      }
+      try require(
+        result <= Double(Limits.dimension), .limitExceeded, "\(size) × \(factor) is too large")
       return Int(result)
     }
     shape.height = try scaled(shape.height, factors[0])
@@ -80,7 +78,6 @@ package struct ResizeBilinear: LayerParameters {
   /// `[H, W]`
   package var targetSize: [Int] = []
   package var mode: SamplingMethod?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -121,7 +118,6 @@ package struct CropResize: LayerParameters {
   package var mode: SamplingMethod?
   package var boxIndicesMode: BoxCoordinates?
   package var spatialScale: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

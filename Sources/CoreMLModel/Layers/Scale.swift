@@ -7,7 +7,6 @@ package struct Scale: LayerParameters {
   package var hasBias = false
   package var shapeBias: [Int] = []
   package var bias: Weights?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -36,7 +35,6 @@ package struct Scale: LayerParameters {
 package struct Bias: LayerParameters {
   package var shape: [Int] = []
   package var bias: Weights?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -59,7 +57,6 @@ package struct LoadConstant: LayerParameters {
 
   package var shape: [Int] = []
   package var data: Weights?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -67,8 +64,7 @@ package struct LoadConstant: LayerParameters {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs, atLeast: 0)
-    try require(
-      shape.count == 3, "\(shape), three sizes are needed", field: "shape")
+    try require(shape.count == 3, "\(shape), three sizes are needed", field: "shape")
     return [try BlobShape([1, 1] + shape).checked]
   }
 

@@ -13,7 +13,6 @@ package struct SimpleRecurrent: GatedLayer {
   package var recursionMatrix: Weights?
   package var biasVector: Weights?
   package var reverseInput = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

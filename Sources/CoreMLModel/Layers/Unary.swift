@@ -25,7 +25,6 @@ package struct Unary: LayerParameters, ShapeKeepingLayer {
   package var shift: Float = 0
   /// 0 means 1.
   package var scale: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -10,7 +10,6 @@ package struct UniDirectionalLSTM: LayerParameters {
   package var params: LSTMParameters?
   package var weightParams: LSTMWeights?
   package var reverseInput = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -6,20 +6,15 @@ import TensorCore
 enum LibraryFile {
   static func check(_ path: String) throws {
     var status = stat()
-    guard stat(path, &status) == 0 else {
-      throw ModelError(
-        .missingFile, "cannot be read: \(String(cString: strerror(errno)))",
-        hint:
-          "--plugin takes the .so or .dylib that `swift build -c release` leaves in .build/release"
-      )
-    }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw ModelError(.unsupported, "the plug-in is not a file but a folder or a device")
-    }
+    try require(
+      stat(path, &status) == 0, .missingFile, "cannot be read: \(String(cString: strerror(errno)))",
+      hint:
+        "--plugin takes the .so or .dylib that `swift build -c release` leaves in .build/release")
+    try require(
+      status.st_mode & S_IFMT == S_IFREG, .unsupported,
+      "the plug-in is not a file but a folder or a device")
     let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else {
-      throw ModelError(.missingFile, "cannot be read: \(String(cString: strerror(errno)))")
-    }
+    try require(file >= 0, .missingFile, "cannot be read: \(String(cString: strerror(errno)))")
     defer { close(file) }
     var head = [UInt8](repeating: 0, count: 20)
     let count = read(file, &head, head.count)
@@ -30,11 +25,9 @@ enum LibraryFile {
           "--plugin takes the .so or .dylib that `swift build -c release` leaves in .build/release"
       )
     }
-    guard found == own else {
-      throw ModelError(
-        .unsupported, "the plug-in is built for \(found), this program for \(own)",
-        hint: "build it on this system, with `swift build -c release` in its package")
-    }
+    try require(
+      found == own, .unsupported, "the plug-in is built for \(found), this program for \(own)",
+      hint: "build it on this system, with `swift build -c release` in its package")
   }
 
   /// The system, where it is an ELF or Mach-O file.

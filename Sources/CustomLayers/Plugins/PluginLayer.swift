@@ -28,10 +28,9 @@ final class PluginLayer: CustomLayerImplementation {
 
   func setWeightData(_ weights: [Bytes]) throws {
     guard let set = plugin.pointee.set_weights else {
-      guard weights.isEmpty else {
-        throw ModelError(
-          .unsupported, "the plug-in's class takes no weights, the layer has \(weights.count)")
-      }
+      try require(
+        weights.isEmpty, .unsupported,
+        "the plug-in's class takes no weights, the layer has \(weights.count)")
       return
     }
     func open(_ index: Int, _ opened: [assay_weight]) throws {
@@ -57,9 +56,7 @@ final class PluginLayer: CustomLayerImplementation {
         plugin.pointee.output_shapes?(
           handle, inputs, inputs.count, &shapes, &count, error) ?? 1
       }
-      guard count <= Limits.layers else {
-        throw ModelError(.malformed, "the plug-in gives \(count) output shapes")
-      }
+      try require(count <= Limits.layers, "the plug-in gives \(count) output shapes")
       guard count > capacity else { return try shapes.prefix(count).map { try $0.dimensions() } }
       capacity = count
     }
@@ -143,12 +140,9 @@ extension assay_shape {
   }
 
   fileprivate func dimensions() throws -> [Int] {
-    guard (1...Int(ASSAY_MAX_RANK)).contains(rank) else {
-      throw ModelError(
-        .malformed,
-        "the plug-in gives a shape of rank \(rank), where 1 to \(ASSAY_MAX_RANK) are "
-          + "possible")
-    }
+    try require(
+      (1...Int(ASSAY_MAX_RANK)).contains(rank),
+      "the plug-in gives a shape of rank \(rank), where 1 to \(ASSAY_MAX_RANK) are " + "possible")
     return withUnsafeBytes(of: sizes) { bytes in
       bytes.bindMemory(to: Int64.self).prefix(rank).map { Int($0) }
     }

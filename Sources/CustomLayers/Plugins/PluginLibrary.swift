@@ -78,18 +78,15 @@ extension PluginLibrary {
         .unsupported, "the plug-in does not work with version \(version) of the interface",
         hint: "write its package anew with this program's `assay plugin new`")
     }
-    guard plugin.pointee.magic == 0x474c_5059_4153_5341 else {
-      throw ModelError(
-        .unsupported, "the library is no plug-in: its table does not begin as one",
-        hint: "magic must be ASSAY_PLUGIN_MAGIC")
-    }
-    guard plugin.pointee.version == version else {
-      throw ModelError(
-        .unsupported,
-        "the plug-in is for version \(plugin.pointee.version) of the interface, this program has "
-          + "version \(version)",
-        hint: "write its package anew with this program's `assay plugin new`")
-    }
+    try require(
+      plugin.pointee.magic == 0x474c_5059_4153_5341, .unsupported,
+      "the library is no plug-in: its table does not begin as one",
+      hint: "magic must be ASSAY_PLUGIN_MAGIC")
+    try require(
+      plugin.pointee.version == version, .unsupported,
+      "the plug-in is for version \(plugin.pointee.version) of the interface, this program has "
+        + "version \(version)",
+      hint: "write its package anew with this program's `assay plugin new`")
     return plugin
   }
 
@@ -99,9 +96,9 @@ extension PluginLibrary {
     else {
       throw ModelError(.unsupported, "the plug-in has no classes, or lacks a function")
     }
-    guard plugin.class_count <= Limits.layers else {
-      throw ModelError(.unsupported, "the plug-in declares \(plugin.class_count) classes")
-    }
+    try require(
+      plugin.class_count <= Limits.layers, .unsupported,
+      "the plug-in declares \(plugin.class_count) classes")
     return try (0..<Int(plugin.class_count)).map { index in
       guard let name = names[index], strnlen(name, Limits.nameBytes) > 0 else {
         throw ModelError(.unsupported, "the plug-in's class \(index) has no name")

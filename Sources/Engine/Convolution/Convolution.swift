@@ -3,19 +3,20 @@ import TensorCore
 
 extension Convolution: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    guard layer.inputs.count == 1 else {
-      throw ModelError(.unsupported, "weights that are an input cannot be run", field: "input")
-    }
+    try require(
+      layer.inputs.count == 1, .unsupported, "weights that are an input cannot be run",
+      field: "input")
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
     let groups = effectiveGroups
-    try layer.require(
+    try require(
       groups > 0 && outputChannels > 0 && kernelChannels > 0 && outputChannels % groups == 0,
-      "nGroups", "\(groups) for \(outputChannels) output channels")
+      "\(groups) for \(outputChannels) output channels", field: "nGroups")
     let inputs = try inputChannels
-    try layer.require(
-      inputs == input.channels && inputs % groups == 0, "kernelChannels",
-      "\(kernelChannels) with \(groups) groups for \(input.channels) input channels")
+    try require(
+      inputs == input.channels && inputs % groups == 0,
+      "\(kernelChannels) with \(groups) groups for \(input.channels) input channels",
+      field: "kernelChannels")
     let window = try WindowGeometry(self, input: input)
     let weights = ConvolutionWeights(
       values: try layer.stored(

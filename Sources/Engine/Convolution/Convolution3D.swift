@@ -9,10 +9,9 @@ extension Convolution3D: EngineLayer {
     let input = layer.inputShapes[0].dimensions
     let output = try layer.outputShape()
     let windows = try windows(Array(input[2...]))
-    guard !isDeconvolution || windows.allSatisfy({ $0.dilation == 1 }) else {
-      throw ModelError(
-        .unsupported, "a dilated deconvolution cannot be run", field: "dilationDepth")
-    }
+    try require(
+      !isDeconvolution || windows.allSatisfy({ $0.dilation == 1 }), .unsupported,
+      "a dilated deconvolution cannot be run", field: "dilationDepth")
     let depth = windows[0]
     let steps = output.dimensions[2]
     let stacked = try layer.checked([

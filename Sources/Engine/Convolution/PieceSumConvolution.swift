@@ -7,7 +7,7 @@ import TensorCore
 struct PieceSumConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
-  var functions: [ElementFunction] = []
+  var functions: [ScaledFunction] = []
 
   static let mostOutputs = Pieces.sumChannels
 

@@ -12,7 +12,7 @@ struct PlanarConvolutionOperation: NodeOperation {
   /// Of the convolution's result.
   var rows: Int
   var width: Int
-  var functions: [ElementFunction] = []
+  var functions: [ScaledFunction] = []
   var isAveraged = false
 
   var kind: String { "convolution" }

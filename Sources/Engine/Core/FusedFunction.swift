@@ -10,7 +10,7 @@ enum FusedFunction: Sendable, Equatable {
   case clip(Float, Float)
 
   /// The same function as an element function, where the kernels' epilogues have it.
-  init?(_ function: ElementFunction) {
+  init?(_ function: ScaledFunction) {
     guard function.scale == 1, function.shift == 0 else { return nil }
     switch (function.function, function.alpha, function.beta) {
     case (.relu, _, _): self = .relu

@@ -10,10 +10,7 @@ enum MachineMemory {
 
   /// Bytes of a core's second-level cache, 1 MiB where the system does not say.
   static let secondLevelCacheByteCount: Int = {
-    var bytes = 0
-    #if canImport(Glibc)
-      bytes = sysconf(Int32(_SC_LEVEL2_CACHE_SIZE))
-    #endif
+    let bytes = secondLevelCacheByteCount()
     return bytes > 0 ? min(max(bytes, 256 << 10), 4 << 20) : 1 << 20
   }()
 }

@@ -72,12 +72,10 @@ struct Plan {
 
   private static func check(_ bytes: Int, _ maxMemory: Int?) throws {
     let limit = maxMemory ?? MachineMemory.byteCount
-    guard bytes <= limit else {
-      throw ModelError(
-        .outOfMemory,
-        "the network needs \(bytes) bytes of weights and working memory, "
-          + (maxMemory == nil ? "the machine has \(limit)" : "\(limit) are allowed"))
-    }
+    try require(
+      bytes <= limit, .outOfMemory,
+      "the network needs \(bytes) bytes of weights and working memory, "
+        + (maxMemory == nil ? "the machine has \(limit)" : "\(limit) are allowed"))
   }
 
   func operand(_ id: Representation.ID) -> Operand {

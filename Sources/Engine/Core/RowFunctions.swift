@@ -2,10 +2,10 @@ import Kernels
 
 /// Functions of each element, applied one after the other to rows that have just been computed.
 struct RowFunctions: Sendable {
-  let functions: [ElementFunction]
+  let functions: [ScaledFunction]
   let kernel: @Sendable (UnaryArguments) -> Void
 
-  init(_ functions: [ElementFunction], _ kernels: any KernelTable.Type) {
+  init(_ functions: [ScaledFunction], _ kernels: any KernelTable.Type) {
     self.functions = functions
     kernel = kernels.unary
   }
@@ -39,7 +39,7 @@ struct RowFunctions: Sendable {
     _ rows: UnsafeMutablePointer<Float>, to sums: UnsafeMutablePointer<Float>, count: Int,
     channels: Int
   ) {
-    let all = functions.isEmpty ? [ElementFunction(.linear, alpha: 1)] : functions
+    let all = functions.isEmpty ? [ScaledFunction(.linear, alpha: 1)] : functions
     for (index, function) in all.enumerated() {
       let isLast = index == all.count - 1
       let isAlike = !function.isPerChannel
@@ -56,7 +56,7 @@ struct RowFunctions: Sendable {
     }
   }
 
-  static func label(_ functions: [ElementFunction]) -> String {
+  static func label(_ functions: [ScaledFunction]) -> String {
     functions.map { " + \($0.function)" }.joined()
   }
 }

@@ -19,14 +19,12 @@ struct Shape: Hashable, Sendable {
   /// - Throws: `ModelError` where `dimensions` are not 1 to `Limits.rank` positive sizes within the
   ///   limits.
   init(_ dimensions: [Int]) throws {
-    guard (1...Limits.rank).contains(dimensions.count) else {
-      throw ModelError(
-        .malformed,
-        "a blob of rank \(dimensions.count), where 1 to \(Limits.rank) axes are possible")
-    }
-    guard dimensions.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
-      throw ModelError(.malformed, "a blob has no element or an impossible size: \(dimensions)")
-    }
+    try require(
+      (1...Limits.rank).contains(dimensions.count),
+      "a blob of rank \(dimensions.count), where 1 to \(Limits.rank) axes are possible")
+    try require(
+      dimensions.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
+      "a blob has no element or an impossible size: \(dimensions)")
     _ = try checkedProduct(dimensions, limit: Limits.tensorElements)
     self.dimensions = dimensions
     let five = try BlobRank.fiveAxes(dimensions)
@@ -62,10 +60,8 @@ struct Shape: Hashable, Sendable {
 
   /// Throws where a blob of this shape alone is more than `byteLimit`.
   func requireMemory(_ byteLimit: Int) throws {
-    guard count <= byteLimit / 4 else {
-      throw ModelError(
-        .outOfMemory,
-        "a blob of shape \(dimensions) takes \(count * 4) bytes, \(byteLimit) are allowed")
-    }
+    try require(
+      count <= byteLimit / 4, .outOfMemory,
+      "a blob of shape \(dimensions) takes \(count * 4) bytes, \(byteLimit) are allowed")
   }
 }

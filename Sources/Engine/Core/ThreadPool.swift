@@ -110,44 +110,10 @@ private final class SharedState: @unchecked Sendable {
     allDone.deallocate()
   }
 
-  private final class Start {
-    let state: SharedState
-    let thread: Int
-    init(_ state: SharedState, _ thread: Int) {
-      self.state = state
-      self.thread = thread
-    }
-  }
-
   /// Whether the system gave the thread.
   func startWorker(_ thread: Int) -> Bool {
-    let argument = Unmanaged.passRetained(Start(self, thread))
-    #if canImport(Glibc)
-      var handle = pthread_t()
-    #else
-      var handle: pthread_t?
-    #endif
-    let status = pthread_create(
-      &handle, nil,
-      { raw in
-        #if canImport(Glibc)
-          let pointer = raw!
-        #else
-          let pointer = raw
-        #endif
-        let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
-        start.state.work(as: start.thread)
-        return nil
-      }, argument.toOpaque())
-    guard status == 0 else {
-      argument.release()
-      return false
-    }
-    #if canImport(Glibc)
-      handles.append(handle)
-    #else
-      if let handle { handles.append(handle) }
-    #endif
+    guard let handle = startThread({ self.work(as: thread) }) else { return false }
+    handles.append(handle)
     return true
   }
 

@@ -167,16 +167,16 @@ extension InnerProduct: EngineLayer {
     let input =
       try isExact ? Shape(layer.inputShapes[0].dimensions + [1, 1]) : layer.inputShapes[0]
     let shape = try isExact ? Shape(exact.dimensions + [1, 1]) : exact
-    try layer.require(
-      input.itemCount == inputChannels, "inputChannels",
-      "\(inputChannels) where an item of the input has \(input.itemCount) values")
-    try layer.require(
-      shape.itemCount == outputChannels, "outputChannels",
-      "\(outputChannels) where the output has \(shape.itemCount)")
-    guard !int8DynamicQuantize else {
-      throw ModelError(
-        .unsupported, "dynamic quantisation cannot be run", field: "int8DynamicQuantize")
-    }
+    try require(
+      input.itemCount == inputChannels,
+      "\(inputChannels) where an item of the input has \(input.itemCount) values",
+      field: "inputChannels")
+    try require(
+      shape.itemCount == outputChannels,
+      "\(outputChannels) where the output has \(shape.itemCount)", field: "outputChannels")
+    try require(
+      !int8DynamicQuantize, .unsupported, "dynamic quantisation cannot be run",
+      field: "int8DynamicQuantize")
     let operation = DenseOperation(
       weights: try layer.stored(matrix, [outputChannels, inputChannels], "weights"),
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)

@@ -11,29 +11,29 @@ extension Activation: EngineLayer {
 
   private func elementFunction(
     _ layer: LayerLowering, channels: Int
-  ) throws -> ElementFunction {
-    func perChannel(_ weights: Weights?, _ field: String) throws -> ElementFunction.Parameter {
+  ) throws -> ScaledFunction {
+    func perChannel(_ weights: Weights?, _ field: String) throws -> ScaledFunction.Parameter {
       let values = try layer.perChannel(weights, channels, field)
       return values.count == 1 ? .scalar(values[0]) : .perChannel(values)
     }
     switch function {
-    case .linear(let alpha, let beta): return ElementFunction(.linear, alpha: alpha, beta: beta)
-    case .relu: return ElementFunction(.relu)
-    case .leakyReLU(let alpha): return ElementFunction(.leaky, alpha: alpha)
-    case .thresholdedReLU(let alpha): return ElementFunction(.thresholdedRelu, alpha: alpha)
+    case .linear(let alpha, let beta): return ScaledFunction(.linear, alpha: alpha, beta: beta)
+    case .relu: return ScaledFunction(.relu)
+    case .leakyReLU(let alpha): return ScaledFunction(.leaky, alpha: alpha)
+    case .thresholdedReLU(let alpha): return ScaledFunction(.thresholdedRelu, alpha: alpha)
     case .prelu(let alpha):
-      return ElementFunction(.leaky, alpha: try perChannel(alpha, "PReLU.alpha"), beta: .scalar(0))
-    case .tanh: return ElementFunction(.tanh)
+      return ScaledFunction(.leaky, alpha: try perChannel(alpha, "PReLU.alpha"), beta: .scalar(0))
+    case .tanh: return ScaledFunction(.tanh)
     case .scaledTanh(let alpha, let beta):
-      return ElementFunction(.scaledTanh, alpha: alpha, beta: beta)
-    case .sigmoid: return ElementFunction(.sigmoid)
+      return ScaledFunction(.scaledTanh, alpha: alpha, beta: beta)
+    case .sigmoid: return ScaledFunction(.sigmoid)
     case .sigmoidHard(let alpha, let beta):
-      return ElementFunction(.hardSigmoid, alpha: alpha, beta: beta)
-    case .elu(let alpha): return ElementFunction(.elu, alpha: alpha)
-    case .softsign: return ElementFunction(.softsign)
-    case .softplus: return ElementFunction(.softplus)
+      return ScaledFunction(.hardSigmoid, alpha: alpha, beta: beta)
+    case .elu(let alpha): return ScaledFunction(.elu, alpha: alpha)
+    case .softsign: return ScaledFunction(.softsign)
+    case .softplus: return ScaledFunction(.softplus)
     case .parametricSoftplus(let alpha, let beta):
-      return ElementFunction(
+      return ScaledFunction(
         .parametricSoftplus, alpha: try perChannel(alpha, "parametricSoftplus.alpha"),
         beta: try perChannel(beta, "parametricSoftplus.beta"))
     case nil:

@@ -128,8 +128,9 @@ extension KernelTable {
 extension Batchnorm: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()
-    try layer.require(
-      channels == shape.channels, "channels", "\(channels) where the input has \(shape.channels)")
+    try require(
+      channels == shape.channels, "\(channels) where the input has \(shape.channels)",
+      field: "channels")
     if computeMeanVar {
       let operation = InstanceNormOperation(
         gamma: try layer.values(gamma, [channels], "gamma").array(),
@@ -138,7 +139,7 @@ extension Batchnorm: EngineLayer {
       return [layer.add(operation, layer.inputs, shape)]
     }
     let (scale, bias) = try channelAffine()
-    let function = ElementFunction.affine(
+    let function = ScaledFunction.affine(
       scale: scale.map { Float($0) }, bias: bias.map { Float($0) })
     return [layer.add(ElementwiseOperation(function: function), layer.inputs, shape)]
   }

@@ -139,7 +139,8 @@ extension LayerLowering {
     let shape = try outputShape()
     for input in inputShapes {
       let fits = zip(input.dimensions, shape.dimensions).allSatisfy { $0 == $1 || $0 == 1 }
-      try require(fits, "input", "shapes \(input.dimensions) and \(shape.dimensions) do not fit")
+      try require(
+        fits, "shapes \(input.dimensions) and \(shape.dimensions) do not fit", field: "input")
     }
     if inputs.count == 1 { return inputs }
     return [add(CombineOperation(function: function), inputs, shape)]
@@ -149,7 +150,7 @@ extension LayerLowering {
 extension Add: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     guard layer.inputs.count == 1 else { return try layer.combine(.add) }
-    let function = ElementFunction(.linear, alpha: 1, beta: alpha)
+    let function = ScaledFunction(.linear, alpha: 1, beta: alpha)
     return [
       layer.add(ElementwiseOperation(function: function), layer.inputs, try layer.outputShape())
     ]
@@ -159,7 +160,7 @@ extension Add: EngineLayer {
 extension Multiply: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     guard layer.inputs.count == 1 else { return try layer.combine(.multiply) }
-    let function = ElementFunction(.linear, alpha: alpha, beta: 0)
+    let function = ScaledFunction(.linear, alpha: alpha, beta: 0)
     return [
       layer.add(ElementwiseOperation(function: function), layer.inputs, try layer.outputShape())
     ]

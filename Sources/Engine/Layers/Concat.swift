@@ -121,16 +121,16 @@ extension Concat: EngineLayer {
     let output = try layer.outputShape()
     let inputs = layer.inputShapes
     if sequenceConcat {
-      try layer.require(
+      try require(
         inputs.reduce(0) { $0 + $1.sequence } == output.sequence
           && inputs.allSatisfy { $0.batch == output.batch && $0.itemCount == output.itemCount },
-        "input", "the inputs do not fit each other")
+        "the inputs do not fit each other", field: "input")
     } else {
-      try layer.require(
+      try require(
         inputs.reduce(0) { $0 + $1.channels } == output.channels
           && inputs.allSatisfy {
             $0.images == output.images && $0.height == output.height && $0.width == output.width
-          }, "input", "the inputs do not fit each other")
+          }, "the inputs do not fit each other", field: "input")
     }
     if inputs.count == 1 { return layer.inputs }
     let operation: any NodeOperation =

@@ -8,11 +8,11 @@ extension Crop: EngineLayer {
     let isAlone = layer.inputs.count == 1
     let top = isAlone ? cropAmounts?.top ?? 0 : offset.first ?? 0
     let left = isAlone ? cropAmounts?.left ?? 0 : offset.last ?? 0
-    try layer.require(
+    try require(
       top >= 0 && left >= 0 && top <= input.height - output.height
-        && left <= input.width - output.width, isAlone ? "cropAmounts" : "offset",
+        && left <= input.width - output.width,
       "\(output.height)×\(output.width) from (\(top), \(left)) does not lie in the input's "
-        + "\(input.height)×\(input.width)")
+        + "\(input.height)×\(input.width)", field: isAlone ? "cropAmounts" : "offset")
     let operation = PlaneGatherOperation(
       kind: "crop", rows: Array(top..<top + output.height),
       columns: Array(left..<left + output.width))

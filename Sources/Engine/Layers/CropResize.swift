@@ -24,10 +24,9 @@ struct CropResizeOperation: NodeOperation {
       let target = run.pointer(output)
       for box in 0..<result.sequence {
         let values = (0..<boxSize).map { Double(numbers[box * boxSize + $0]) }
-        guard values.allSatisfy(\.isFinite) else {
-          throw ModelError(
-            .mismatch, "box \(box) has a coordinate that is not a finite number")
-        }
+        try require(
+          values.allSatisfy(\.isFinite), .mismatch,
+          "box \(box) has a coordinate that is not a finite number")
         let corners = parameters.corners(Array(values.suffix(4)), shape)
         let rows = method.positions(
           from: corners.top, to: corners.bottom, count: result.height
@@ -37,10 +36,9 @@ struct CropResizeOperation: NodeOperation {
         ).map { ResamplingPoint($0, size: shape.width) }
         var named: Int?
         if boxSize == 5 {
-          guard values[0] > -1, values[0] < Double(shape.batch) else {
-            throw ModelError(
-              .mismatch, "box \(box) names image \(values[0]) of \(shape.batch)")
-          }
+          try require(
+            values[0] > -1 && values[0] < Double(shape.batch), .mismatch,
+            "box \(box) names image \(values[0]) of \(shape.batch)")
           named = Int(values[0])
         }
         run.pool.forEach(result.batch * result.channels) { unit in
@@ -63,13 +61,13 @@ extension CropResize: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let (image, boxes) = (layer.inputShapes[0], layer.inputShapes[1])
     let output = try layer.outputShape()
-    try layer.require(
+    try require(
       (boxes.itemCount == 4 || boxes.itemCount == 5) && boxes.batch == 1 && image.sequence == 1,
-      "input", "images \(image.dimensions) with boxes \(boxes.dimensions)")
-    try layer.require(
+      "images \(image.dimensions) with boxes \(boxes.dimensions)", field: "input")
+    try require(
       output.sequence == boxes.sequence && output.channels == image.channels
-        && output.batch == (boxes.itemCount == 5 ? 1 : image.batch), "targetSize",
-      "an output of \(output.dimensions)")
+        && output.batch == (boxes.itemCount == 5 ? 1 : image.batch),
+      "an output of \(output.dimensions)", field: "targetSize")
     return [layer.add(CropResizeOperation(parameters: self), layer.inputs, output)]
   }
 

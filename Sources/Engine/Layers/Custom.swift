@@ -59,17 +59,7 @@ extension Custom: EngineLayer {
   package func instantiate(
     _ make: CustomLayerRegistry.Factory, layer: String = "", hooks: EngineHooks = EngineHooks()
   ) throws -> any CustomLayerImplementation {
-    var values: [String: CustomLayerParameter] = [:]
-    for (name, value) in parameters {
-      switch value {
-      case .double(let value): values[name] = .double(value)
-      case .string(let value): values[name] = .string(value)
-      case .int(let value): values[name] = .int(value)
-      case .long(let value): values[name] = .long(value)
-      case .bool(let value): values[name] = .bool(value)
-      case nil: break
-      }
-    }
+    var values = parameters.compactMapValues { $0 }
     values["engineName"] = .string(className)
     func report(_ method: CustomLayerCall.Method) {
       hooks.onCustomLayerCall?(
@@ -94,12 +84,10 @@ extension Custom: EngineLayer {
     let shapes: [Shape]
     do {
       shapes = try layer.checked(instance.outputShapes(forInputShapes: inputs))
-      guard shapes.count == layer.layer.output.count else {
-        throw ModelError(
-          .malformed,
-          "it gives \(shapes.count) output shapes where the layer has "
-            + "\(layer.layer.output.count) outputs")
-      }
+      try require(
+        shapes.count == layer.layer.output.count,
+        "it gives \(shapes.count) output shapes where the layer has "
+          + "\(layer.layer.output.count) outputs")
     } catch {
       throw customLayerError(error, layer: layer.layer.name, className: className)
     }
@@ -124,7 +112,7 @@ extension CustomLayerEquivalent {
     switch self {
     case .function(let function, let alpha, let beta, let scale, let shift):
       guard output == input, alpha.count == 1 || alpha.count == input.channels else { return nil }
-      var element = ElementFunction(
+      var element = ScaledFunction(
         function, alpha: alpha.count == 1 ? .scalar(alpha[0]) : .perChannel(alpha),
         beta: .scalar(beta))
       element.scale = scale

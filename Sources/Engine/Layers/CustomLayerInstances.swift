@@ -51,12 +51,10 @@ final class CustomLayerInstance: @unchecked Sendable {
       if shapes != inputShapes {
         inputShapes = shapes
         let answer = try layer.outputShapes(forInputShapes: shapes)
-        guard answer == outputs.map(\.shape) else {
-          throw ModelError(
-            .malformed,
-            "for inputs of the shapes \(shapes) it gives the output shapes \(answer), before it "
-              + "gave \(outputs.map(\.shape))")
-        }
+        try require(
+          answer == outputs.map(\.shape),
+          "for inputs of the shapes \(shapes) it gives the output shapes \(answer), before it "
+            + "gave \(outputs.map(\.shape))")
       }
       try layer.evaluate(inputs: inputs, outputs: outputs)
     }

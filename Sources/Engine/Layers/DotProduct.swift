@@ -8,14 +8,15 @@ extension DotProduct: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shapes = layer.inputShapes
     let output = try layer.outputShape()
-    try layer.require(
-      shapes[0].channels == shapes[1].channels && output.channels == 1, "input",
-      "\(shapes[0].channels) and \(shapes[1].channels) channels")
+    try require(
+      shapes[0].channels == shapes[1].channels && output.channels == 1,
+      "\(shapes[0].channels) and \(shapes[1].channels) channels", field: "input")
     for shape in shapes {
       let fits = zip(shape.dimensions, output.dimensions).enumerated().allSatisfy {
         $0.offset == 2 || $0.element.0 == 1 || $0.element.0 == $0.element.1
       }
-      try layer.require(fits, "input", "\(shape.dimensions) does not fit \(output.dimensions)")
+      try require(
+        fits, "\(shape.dimensions) does not fit \(output.dimensions)", field: "input")
     }
     let readers = shapes.map { PixelReader($0, output) }
     let (channels, isCosine) = (shapes[0].channels, cosineSimilarity)

@@ -4,7 +4,7 @@ import TensorCore
 
 /// A function of each element.
 struct ElementwiseOperation: NodeOperation {
-  var function: ElementFunction
+  var function: ScaledFunction
 
   var kind: String { "\(function.function)" }
   var canRunInPlace: Bool { true }
@@ -56,17 +56,17 @@ extension ElementwiseOperation {
 
 /// Applies an element function plane by plane, in whatever block the planes are.
 struct ElementwiseRunner: Sendable {
-  private let function: ElementFunction
+  private let function: ScaledFunction
   private let kernel: @Sendable (UnaryArguments) -> Void
   private let alphas: Constant?
   private let betas: Constant?
   private let clearsLanes: Bool
 
-  init(_ function: ElementFunction, _ layout: BlobLayout, _ kernels: any KernelTable.Type) throws {
+  init(_ function: ScaledFunction, _ layout: BlobLayout, _ kernels: any KernelTable.Type) throws {
     self.function = function
     kernel = kernels.unary
     let padded = layout.channelBlocks * layout.block
-    func lanes(_ parameter: ElementFunction.Parameter) throws -> Constant? {
+    func lanes(_ parameter: ScaledFunction.Parameter) throws -> Constant? {
       guard case .perChannel(let values) = parameter else { return nil }
       return try Constant(values, paddedTo: padded)
     }
@@ -101,7 +101,7 @@ struct ElementwiseRunner: Sendable {
     if clearsLanes { layout.clearEmptyLanes(ofPlane: plane, in: target) }
   }
 
-  private func scalar(_ parameter: ElementFunction.Parameter, _ channel: Int) -> Float {
+  private func scalar(_ parameter: ScaledFunction.Parameter, _ channel: Int) -> Float {
     switch parameter {
     case .scalar(let value): value
     case .perChannel(let values): values[channel]

@@ -37,9 +37,9 @@ struct EmbeddingOperation: NodeOperation {
   }
 
   private static func index(_ value: Float, _ count: Int) throws -> Int {
-    guard value > -1, value < Float(count), Int(value) < count else {
-      throw ModelError(.mismatch, "the index \(value) lies outside of 0 to \(count - 1)")
-    }
+    try require(
+      value > -1 && value < Float(count) && Int(value) < count, .mismatch,
+      "the index \(value) lies outside of 0 to \(count - 1)")
     return Int(value)
   }
 
@@ -73,9 +73,9 @@ extension Embedding: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
-    try layer.require(
+    try require(
       input.itemCount == 1 && output.itemCount == outputChannels && input.images == output.images,
-      "input", "shape \(input.dimensions), one index an item is needed")
+      "shape \(input.dimensions), one index an item is needed", field: "input")
     let operation = EmbeddingOperation(
       table: try layer.stored(matrix, [outputChannels, inputDim], "weights"),
       inputCount: inputDim,

@@ -114,8 +114,8 @@ extension L2Normalize: EngineLayer {
 
 extension LRN: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.require(
-      localSize > 0 && localSize <= Limits.dimension, "localSize", "\(localSize) channels")
+    try require(
+      localSize > 0 && localSize <= Limits.dimension, "\(localSize) channels", field: "localSize")
     let operation = LocalResponseOperation(
       alpha: alpha, beta: beta, localSize: localSize, k: effectiveK)
     return [layer.add(operation, layer.inputs, try layer.outputShape())]

@@ -34,11 +34,10 @@ extension Padding: EngineLayer {
       case .replication: return min(max(index, 0), size - 1)
       case .reflection:
         let mirrored = index < 0 ? -index : 2 * (size - 1) - index
-        guard mirrored >= 0, mirrored < size else {
-          throw ModelError(
-            .malformed, "a reflection of more than the input's size of \(size), less its edge",
-            field: "paddingAmounts")
-        }
+        try require(
+          mirrored >= 0 && mirrored < size,
+          "a reflection of more than the input's size of \(size), less its edge",
+          field: "paddingAmounts")
         return mirrored
       }
     }

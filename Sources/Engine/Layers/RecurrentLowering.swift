@@ -5,8 +5,8 @@ import TensorCore
 extension SimpleRecurrent: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let gate = try layer.gate(
-      weightMatrix, recursionMatrix, hasBiasVector ? biasVector : nil, inputVectorSize,
-      outputVectorSize, "")
+      RecurrentWeights(weightMatrix, recursionMatrix, biasVector), hasBias: hasBiasVector,
+      inputVectorSize, outputVectorSize, "")
     let cell = RecurrentCell(
       kind: .simple(try gateFunction(activation, "activation")), gates: [gate])
     return try layer.add(
@@ -17,18 +17,13 @@ extension SimpleRecurrent: EngineLayer {
 
 extension GRU: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.require(activations.count == 2, "activations", "\(activations.count), not 2")
-    func gate(_ w: Weights?, _ r: Weights?, _ b: Weights?, _ name: String) throws -> RecurrentGates
-    {
-      try layer.gate(w, r, hasBiasVectors ? b : nil, inputVectorSize, outputVectorSize, name)
+    try require(
+      activations.count == 2, "\(activations.count), not 2", field: "activations")
+    let gates = try [
+      ("updateGate", updateGate), ("resetGate", resetGate), ("outputGate", outputGate),
+    ].map {
+      try layer.gate($1, hasBias: hasBiasVectors, inputVectorSize, outputVectorSize, $0)
     }
-    let gates = [
-      try gate(
-        updateGateWeightMatrix, updateGateRecursionMatrix, updateGateBiasVector, "updateGate"),
-      try gate(resetGateWeightMatrix, resetGateRecursionMatrix, resetGateBiasVector, "resetGate"),
-      try gate(
-        outputGateWeightMatrix, outputGateRecursionMatrix, outputGateBiasVector, "outputGate"),
-    ]
     let cell = RecurrentCell(
       kind: .gru(
         gate: try gateFunction(activations[0], "activations"),
@@ -52,7 +47,8 @@ extension UniDirectionalLSTM: EngineLayer {
 extension BiDirectionalLSTM: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let parameters = params ?? LSTMParameters()
-    try layer.require(weightParams.count == 2, "weightParams", "\(weightParams.count), not 2")
+    try require(
+      weightParams.count == 2, "\(weightParams.count), not 2", field: "weightParams")
     let cells = try zip([activationsForwardLSTM, activationsBackwardLSTM], weightParams).map {
       try layer.cell(parameters, $1, $0, inputVectorSize, outputVectorSize)
     }
@@ -68,12 +64,13 @@ extension LayerLowering {
   ) throws -> [Graph.ValueID] {
     guard let input = inputShapes.first else { return [] }
     try require(
-      input.itemCount == inputCount, "inputVectorSize",
-      "\(inputCount), the input has \(input.itemCount) elements an item")
+      input.itemCount == inputCount,
+      "\(inputCount), the input has \(input.itemCount) elements an item", field: "inputVectorSize")
     for state in inputShapes.dropFirst() {
       try require(
-        state.itemCount == units && (state.images == 1 || state.images == input.batch), "input",
-        "a state of the shape \(state.dimensions), \(units) elements an item are needed")
+        state.itemCount == units && (state.images == 1 || state.images == input.batch),
+        "a state of the shape \(state.dimensions), \(units) elements an item are needed",
+        field: "input")
     }
     let operation = RecurrentOperation(
       cells: cells, isReversed: isReversed, givesSequence: givesSequence, inputCount: inputCount,
@@ -83,12 +80,12 @@ extension LayerLowering {
   }
 
   fileprivate func gate(
-    _ weights: Weights?, _ recursion: Weights?, _ bias: Weights?, _ inputs: Int, _ units: Int,
-    _ name: String
+    _ gate: RecurrentWeights, hasBias: Bool, _ inputs: Int, _ units: Int, _ name: String
   ) throws -> RecurrentGates {
-    RecurrentGates(
-      weights: try values(weights, [units, inputs], name + "WeightMatrix").array(),
-      recursion: try values(recursion, [units, units], name + "RecursionMatrix").array(),
+    let bias = hasBias ? gate.bias : nil
+    return RecurrentGates(
+      weights: try values(gate.matrix, [units, inputs], name + "WeightMatrix").array(),
+      recursion: try values(gate.recursion, [units, units], name + "RecursionMatrix").array(),
       bias: try bias.map { try values($0, [units], name + "BiasVector").array() }
         ?? [Float](repeating: 0, count: units))
   }
@@ -100,42 +97,26 @@ extension LayerLowering {
     guard let weights else {
       throw ModelError(.malformed, "no weights are set", field: "weightParams")
     }
-    try require(activations.count == 3, "activations", "\(activations.count), not 3")
-    let w = weights
-    let fields = [
-      (
-        "inputGate", w.inputGateWeightMatrix, w.inputGateRecursionMatrix, w.inputGateBiasVector
-      ),
-      (
-        "forgetGate", w.forgetGateWeightMatrix, w.forgetGateRecursionMatrix, w.forgetGateBiasVector
-      ),
-      (
-        "outputGate", w.outputGateWeightMatrix, w.outputGateRecursionMatrix, w.outputGateBiasVector
-      ),
-      (
-        "blockInput", w.blockInputWeightMatrix, w.blockInputRecursionMatrix, w.blockInputBiasVector
-      ),
+    try require(
+      activations.count == 3, "\(activations.count), not 3", field: "activations")
+    let named = [
+      ("inputGate", weights.inputGate), ("forgetGate", weights.forgetGate),
+      ("outputGate", weights.outputGate), ("blockInput", weights.blockInput),
     ]
     let isCoupled = parameters.coupledInputAndForgetGate
     var gates: [RecurrentGates] = []
-    for (index, (name, matrix, recursion, bias)) in fields.enumerated() {
+    for (index, (name, part)) in named.enumerated() {
       // The coupled forget gate is the input gate's complement.
       gates.append(
         index == 1 && isCoupled
-          ? gates[0]
-          : try gate(
-            matrix, recursion, parameters.hasBiasVectors ? bias : nil, inputs, units, name))
+          ? gates[0] : try gate(part, hasBias: parameters.hasBiasVectors, inputs, units, name))
     }
     var peepholes: [[Float]] = []
     if parameters.hasPeepholeVectors {
-      let vectors = [
-        ("inputGate", w.inputGatePeepholeVector), ("forgetGate", w.forgetGatePeepholeVector),
-        ("outputGate", w.outputGatePeepholeVector),
-      ]
-      peepholes = try vectors.map { name, vector in
+      peepholes = try named.prefix(3).map { name, part in
         isCoupled && name == "forgetGate"
           ? [Float](repeating: 0, count: units)
-          : try values(vector, [units], name + "Peephole").array()
+          : try values(part.peephole, [units], name + "Peephole").array()
       }
     }
     return RecurrentCell(

@@ -6,8 +6,8 @@ import TensorCore
 /// A reduction of row-major items over some of C, H and W.
 extension Reduce: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try layer.require(
-      mode != .argmax || (axis != .chw && axis != .hw), "axis", "argmax takes one axis")
+    try require(
+      mode != .argmax || (axis != .chw && axis != .hw), "argmax takes one axis", field: "axis")
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
     // The reduced elements are `length`, `step` apart.
@@ -19,9 +19,9 @@ extension Reduce: EngineLayer {
       case .h: (input.height, input.width)
       case .w: (input.width, 1)
       }
-    try layer.require(
-      input.count / length == output.count, "output",
-      "the output's shape \(output.dimensions) does not fit")
+    try require(
+      input.count / length == output.count, "the output's shape \(output.dimensions) does not fit",
+      field: "output")
     let (mode, epsilon) = (mode, Double(effectiveEpsilon))
     let operation = ArrayOperation(kind: "reduce \(mode)", units: output.count) {
       buffers, index in

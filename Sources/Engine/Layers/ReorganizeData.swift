@@ -27,9 +27,9 @@ extension ReorganizeData: EngineLayer {
         sizes: [n, output.channels, input.height, r, width, r],
         strides: [input.itemCount, r * r * area, width, r * area, 1, area])
     }
-    try layer.require(
-      r > 0 && operation.sizes.reduce(1, *) == input.count, "blockSize",
-      "\(blockSize) does not divide \(input.dimensions)")
+    try require(
+      r > 0 && operation.sizes.reduce(1, *) == input.count,
+      "\(blockSize) does not divide \(input.dimensions)", field: "blockSize")
     return [layer.add(operation, layer.inputs, output)]
   }
 }

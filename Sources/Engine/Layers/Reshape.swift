@@ -41,8 +41,8 @@ extension LayerLowering {
     let from = graph.shape(value)
     if from == shape { return value }
     try require(
-      from.count == shape.count, "input",
-      "\(shape.dimensions) does not have as many elements as \(from.dimensions)")
+      from.count == shape.count,
+      "\(shape.dimensions) does not have as many elements as \(from.dimensions)", field: "input")
     return add(ViewOperation(keepsPlanes: try from.planes == shape.planes), [value], shape)
   }
 }
@@ -89,8 +89,9 @@ extension LayerLowering {
     let input = inputShapes[0]
     let output = try outputShape()
     try require(
-      input.batch == output.batch && input.count == output.count, "targetShape",
-      "\(output.dimensions) does not have as many elements as \(input.dimensions)")
+      input.batch == output.batch && input.count == output.count,
+      "\(output.dimensions) does not have as many elements as \(input.dimensions)",
+      field: "targetShape")
     let keepsOrder =
       (!readsChannelLast || input.channels == 1 || input.area == 1)
       && (!writesChannelLast || output.channels == 1 || output.area == 1)
@@ -132,8 +133,8 @@ extension Permute: EngineLayer {
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
     let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
-    try layer.require(
-      axes.sorted() == [0, 1, 2, 3], "axis", "\(axes) is not a permutation of 0, 1, 2, 3")
+    try require(
+      axes.sorted() == [0, 1, 2, 3], "\(axes) is not a permutation of 0, 1, 2, 3", field: "axis")
     if axes == [0, 1, 2, 3] { return layer.inputs }
     // Of [Seq, C, H, W]; the batch stands between Seq and C.
     let steps = [input.batch * input.itemCount, input.area, input.width, 1]

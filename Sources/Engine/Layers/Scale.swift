@@ -18,7 +18,8 @@ extension LayerLowering {
     let fits = zip(item, [shape.channels, shape.height, shape.width]).allSatisfy {
       $0 == 1 || $0 == $1
     }
-    try require(fits, field, "\(sizes) does not fit a blob of shape \(shape.dimensions)")
+    try require(
+      fits, "\(sizes) does not fit a blob of shape \(shape.dimensions)", field: field)
     return (try values(weights, item, field).array(), result)
   }
 
@@ -29,11 +30,11 @@ extension LayerLowering {
   ) throws -> Graph.ValueID {
     let shape = graph.shape(value)
     if weight.shape.area == 1 {
-      let one = ElementFunction.Parameter.scalar(1)
-      let zero = ElementFunction.Parameter.scalar(0)
-      let own: ElementFunction.Parameter =
+      let one = ScaledFunction.Parameter.scalar(1)
+      let zero = ScaledFunction.Parameter.scalar(0)
+      let own: ScaledFunction.Parameter =
         weight.values.count == 1 ? .scalar(weight.values[0]) : .perChannel(weight.values)
-      let element = ElementFunction(
+      let element = ScaledFunction(
         .linear, alpha: function == .multiply ? own : one, beta: function == .add ? own : zero)
       return add(ElementwiseOperation(function: element), [value], shape)
     }

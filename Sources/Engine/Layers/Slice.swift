@@ -62,9 +62,9 @@ extension Slice: EngineLayer {
     let start = startIndex < 0 ? startIndex + size : startIndex
     let step = max(stride, 1)
     let last = (count - 1).multipliedReportingOverflow(by: step)
-    try layer.require(
+    try require(
       start >= 0 && start < size && !last.overflow && last.partialValue < size - start,
-      "startIndex", "\(count) elements from \(startIndex) in steps of \(step), of \(size)")
+      "\(count) elements from \(startIndex) in steps of \(step), of \(size)", field: "startIndex")
     if output == input { return layer.inputs }
     let picked = (0..<count).map { start + $0 * step }
     let operation: any NodeOperation
@@ -91,9 +91,9 @@ extension Split: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let input = layer.inputShapes[0]
     let shapes = try layer.outputShapes()
-    try layer.require(
-      shapes.reduce(0) { $0 + $1.channels } == input.channels, "nOutputs",
-      "\(shapes.count) parts of \(input.channels) channels")
+    try require(
+      shapes.reduce(0) { $0 + $1.channels } == input.channels,
+      "\(shapes.count) parts of \(input.channels) channels", field: "nOutputs")
     var start = 0
     var outputs: [Graph.ValueID] = []
     for shape in shapes {

@@ -2,18 +2,18 @@ import CoreMLModel
 import Kernels
 
 extension Unary: ElementwiseLayer {
-  var elementFunction: ElementFunction {
+  var elementFunction: ScaledFunction {
     let guardTerm = effectiveEpsilon
     var function =
       switch type {
-      case .sqrt: ElementFunction(.sqrt)
-      case .rsqrt: ElementFunction(.rsqrt, alpha: guardTerm)
-      case .inverse: ElementFunction(.inverse, alpha: guardTerm)
-      case .power: ElementFunction(.power, alpha: alpha)
-      case .exp: ElementFunction(.exp)
-      case .log: ElementFunction(.log)
-      case .abs: ElementFunction(.abs)
-      case .threshold: ElementFunction(.threshold, alpha: alpha)
+      case .sqrt: ScaledFunction(.sqrt)
+      case .rsqrt: ScaledFunction(.rsqrt, alpha: guardTerm)
+      case .inverse: ScaledFunction(.inverse, alpha: guardTerm)
+      case .power: ScaledFunction(.power, alpha: alpha)
+      case .exp: ScaledFunction(.exp)
+      case .log: ScaledFunction(.log)
+      case .abs: ScaledFunction(.abs)
+      case .threshold: ScaledFunction(.threshold, alpha: alpha)
       }
     function.scale = effectiveScale
     function.shift = shift

@@ -22,10 +22,9 @@ struct GraphBuilder {
     guard let network = model.neuralNetwork else {
       throw ModelError(.unsupported, "the model is not a neural network and cannot be run")
     }
-    guard network.layers.count <= Limits.layers else {
-      throw ModelError(
-        .limitExceeded, "\(network.layers.count) layers, more than the limit of \(Limits.layers)")
-    }
+    try require(
+      network.layers.count <= Limits.layers, .limitExceeded,
+      "\(network.layers.count) layers, more than the limit of \(Limits.layers)")
     self.model = model
     self.network = network
     self.options = options
@@ -90,20 +89,17 @@ struct GraphBuilder {
       hooks: options.hooks, byteLimit: byteLimit)
     let outputs = try parameters.lower(&lowering)
     graph = (consume lowering).graph
-    guard outputs.count == layer.output.count else {
-      throw ModelError(
-        .malformed, "\(layer.output.count) outputs are named, the layer has \(outputs.count)",
-        field: "output")
-    }
+    try require(
+      outputs.count == layer.output.count,
+      "\(layer.output.count) outputs are named, the layer has \(outputs.count)", field: "output")
     func dimensions(_ values: [Graph.ValueID]) -> [[Int]] {
       values.map { graph.shape($0).dimensions }
     }
     graph.setMultiplyAdds(
       parameters.multiplyAdds(dimensions(inputs), dimensions(outputs)), ofNodesFrom: firstNode)
     for (name, value) in zip(layer.output, outputs) {
-      guard blobs[name] == nil else {
-        throw ModelError(.malformed, "the blob '\(name)' is written a second time", field: "output")
-      }
+      try require(
+        blobs[name] == nil, "the blob '\(name)' is written a second time", field: "output")
       blobs[name] = value
       if graph.values[value].name.isEmpty { graph.values[value].name = name }
     }
@@ -147,9 +143,7 @@ extension GraphBuilder {
       if !isUsed, feature.type?.isOptional == true { continue }
       let resolved = try InputFeature(feature, override: options.inputShapes[feature.name], network)
       try resolved.shape.requireMemory(byteLimit)
-      guard blobs[feature.name] == nil else {
-        throw ModelError(.malformed, "two inputs are named '\(feature.name)'")
-      }
+      try require(blobs[feature.name] == nil, "two inputs are named '\(feature.name)'")
       if feature.type?.isOptional == true, options.inputShapes[feature.name] == nil {
         // An optional input that nobody gives, such as a recurrent layer's state, is zeros.
         let zeros = try Constant([Float](repeating: 0, count: resolved.shape.count))
@@ -202,9 +196,8 @@ extension GraphBuilder {
       interface.outputs.append(
         NetworkFeature(name: feature.name, kind: kind, shape: graph.shape(value).dimensions))
     }
-    guard !interface.outputs.isEmpty else {
-      throw ModelError(.malformed, "the model declares no output", field: "description.output")
-    }
+    try require(
+      !interface.outputs.isEmpty, "the model declares no output", field: "description.output")
   }
 
   private mutating func exposeKept(_ interface: inout Interface) throws {
@@ -239,11 +232,9 @@ extension GraphBuilder {
     var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []
     for (index, layer) in network.layers.enumerated() {
       guard let custom = layer.parameters as? Custom else { continue }
-      guard !custom.className.isEmpty else {
-        throw ModelError(
-          .malformed, "the class name of a custom layer is empty", layer: layer.name,
-          layerClass: "custom", field: "className")
-      }
+      try require(
+        !custom.className.isEmpty, "the class name of a custom layer is empty", layer: layer.name,
+        layerClass: "custom", field: "className")
       if let make = options.customLayers[custom.className] {
         found.append((index, custom, make))
       } else {

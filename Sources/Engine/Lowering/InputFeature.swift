@@ -41,9 +41,9 @@ struct InputFeature {
     let declared = mapping == .rank4 ? item : [1] + item
     guard let override else { return try Shape(declared) }
     let wanted = try Shape(override)
-    guard wanted.rank == declared.count else {
-      throw ModelError(.mismatch, "shape \(override), where the model takes \(declared)")
-    }
+    try require(
+      wanted.rank == declared.count, .mismatch,
+      "shape \(override), where the model takes \(declared)")
     var isAllowed = wanted.height == image.height && wanted.width == image.width
     switch image.flexibility {
     case .enumerated(let sizes):
@@ -56,12 +56,10 @@ struct InputFeature {
           && (width?.allows(wanted.width) ?? (wanted.width == image.width)))
     case nil: break
     }
-    guard wanted.channels == channels, isAllowed else {
-      throw ModelError(
-        .mismatch,
-        "an image of \(wanted.width)×\(wanted.height) with \(wanted.channels) channels is not one "
-          + "that the model takes (\(image.width)×\(image.height), \(channels) channels)")
-    }
+    try require(
+      wanted.channels == channels && isAllowed, .mismatch,
+      "an image of \(wanted.width)×\(wanted.height) with \(wanted.channels) channels is not one "
+        + "that the model takes (\(image.width)×\(image.height), \(channels) channels)")
     return wanted
   }
 
@@ -72,10 +70,9 @@ struct InputFeature {
     let declared = array.shape
     guard mapping == .rank5 else {
       guard let override, override != declared else { return try Shape(declared) }
-      guard array.allows(exact: override) else {
-        throw ModelError(
-          .mismatch, "shape \(override) is not one that the model takes (\(declared))")
-      }
+      try require(
+        array.allows(exact: override), .mismatch,
+        "shape \(override) is not one that the model takes (\(declared))")
       return try Shape(override)
     }
     if declared.isEmpty, let override { return try Shape(override) }
@@ -93,9 +90,9 @@ struct InputFeature {
     }
     let wanted = try Shape(override)
     let wantedItem = [wanted.channels, wanted.height, wanted.width]
-    guard wantedItem == item || array.allows(wantedItem) else {
-      throw ModelError(.mismatch, "shape \(override) is not one that the model takes (\(declared))")
-    }
+    try require(
+      wantedItem == item || array.allows(wantedItem), .mismatch,
+      "shape \(override) is not one that the model takes (\(declared))")
     return wanted
   }
 
@@ -125,12 +122,10 @@ struct InputFeature {
       if scaler.channelScale == 1, bias.allSatisfy({ $0 == 0 }) { return nil }
       return Preprocessing(scale: scaler.channelScale, bias: bias, mean: [])
     case .meanImage(let mean):
-      guard mean.meanImage.count == shape.itemCount else {
-        throw ModelError(
-          .malformed,
-          "the mean image has \(mean.meanImage.count) values, the image \(shape.itemCount)",
-          field: "preprocessing")
-      }
+      try require(
+        mean.meanImage.count == shape.itemCount,
+        "the mean image has \(mean.meanImage.count) values, the image \(shape.itemCount)",
+        field: "preprocessing")
       let bias = [Float](repeating: 0, count: shape.channels)
       return Preprocessing(scale: 1, bias: bias, mean: mean.meanImage)
     }

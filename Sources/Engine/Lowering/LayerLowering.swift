@@ -66,9 +66,4 @@ struct LayerLowering {
   mutating func constant(_ elements: [Float], _ shape: Shape) throws -> Graph.ValueID {
     graph.addValue("", shape, constant: try Constant(elements))
   }
-
-  /// Checks that `condition` holds.
-  func require(_ condition: Bool, _ field: String, _ message: @autoclosure () -> String) throws {
-    if !condition { throw ModelError(.malformed, message(), field: field) }
-  }
 }

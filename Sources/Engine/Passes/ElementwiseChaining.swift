@@ -19,14 +19,14 @@ enum ElementwiseChaining: Pass {
 
   /// second ∘ first, where it is one function.
   private static func chained(
-    _ first: ElementFunction, _ second: ElementFunction
-  ) -> ElementFunction? {
+    _ first: ScaledFunction, _ second: ScaledFunction
+  ) -> ScaledFunction? {
     switch (first.bounds, second.bounds) {
     case (let inner?, let outer?):
       let lower = max(outer.lower, min(outer.upper, inner.lower))
       let upper = max(outer.lower, min(outer.upper, inner.upper))
-      if lower == 0, upper == .infinity { return ElementFunction(.relu) }
-      return ElementFunction(.clip, alpha: lower, beta: upper)
+      if lower == 0, upper == .infinity { return ScaledFunction(.relu) }
+      return ScaledFunction(.clip, alpha: lower, beta: upper)
     default: break
     }
     // −max(−x, a) = min(x, −a): the change of sign before becomes part of the threshold.
@@ -38,13 +38,13 @@ enum ElementwiseChaining: Pass {
     if first.function == .threshold, first.scale == -1, first.shift == 0, second.isNegation,
       case .scalar(let bound) = first.alpha
     {
-      return ElementFunction(.clip, alpha: -.infinity, beta: -bound)
+      return ScaledFunction(.clip, alpha: -.infinity, beta: -bound)
     }
     return nil
   }
 }
 
-extension ElementFunction {
+extension ScaledFunction {
   fileprivate var isNegation: Bool {
     function == .linear && alpha.isAlways(-1) && beta.isAlways(0) && scale == 1 && shift == 0
   }

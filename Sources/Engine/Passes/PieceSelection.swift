@@ -40,14 +40,14 @@ extension ConvolutionWeights {
 
 extension FusedFunction {
   /// The activation as a list of none or one.
-  var elementFunctions: [ElementFunction] {
+  var elementFunctions: [ScaledFunction] {
     switch self {
     case .none: []
-    case .relu: [ElementFunction(.relu)]
-    case .leaky(let alpha): [ElementFunction(.leaky, alpha: alpha)]
+    case .relu: [ScaledFunction(.relu)]
+    case .leaky(let alpha): [ScaledFunction(.leaky, alpha: alpha)]
     case .prelu(let slopes):
-      [ElementFunction(.leaky, alpha: .perChannel(slopes), beta: .scalar(0))]
-    case .clip(let lower, let upper): [ElementFunction(.clip, alpha: lower, beta: upper)]
+      [ScaledFunction(.leaky, alpha: .perChannel(slopes), beta: .scalar(0))]
+    case .clip(let lower, let upper): [ScaledFunction(.clip, alpha: lower, beta: upper)]
     }
   }
 }

@@ -16,7 +16,7 @@ enum SwishFusion: Pass {
             of: product.inputs[x], in: product.inputs[gate], graph, producers)
         else { continue }
         graph.nodes[index].operation = ElementwiseOperation(
-          function: ElementFunction(.swish, alpha: factor))
+          function: ScaledFunction(.swish, alpha: factor))
         graph.nodes[index].inputs = [product.inputs[x]]
         changed = true
         break

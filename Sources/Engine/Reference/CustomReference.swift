@@ -29,9 +29,9 @@ extension CustomLayerInstance {
   fileprivate func answers(to inputs: [Tensor]) throws -> [Tensor] {
     let shapes = try outputShapes(forInputShapes: inputs.map(\.shape))
     for shape in shapes {
-      guard (1...Limits.rank).contains(shape.count), shape.allSatisfy({ $0 > 0 }) else {
-        throw ModelError(.unsupported, "the layer gives an output of shape \(shape)")
-      }
+      try require(
+        (1...Limits.rank).contains(shape.count) && shape.allSatisfy({ $0 > 0 }), .unsupported,
+        "the layer gives an output of shape \(shape)")
       _ = try checkedProduct(shape, limit: Limits.tensorElements)
     }
     var outputs = shapes.map { Tensor(shape: $0) }

@@ -8,10 +8,9 @@ extension Embedding: ReferenceFormula {
     let offsets = try bias.biases(outputChannels, areUsed: hasBias)
     return try planeOutput(inputs) { p in
       let value = input[p.sequence, p.batch, 0, 0, 0]
-      guard value > -1, value < Double(inputDim) else {
-        throw ModelError(
-          .mismatch, "the index \(value) lies outside of 0 to \(inputDim - 1)")
-      }
+      try require(
+        value > -1 && value < Double(inputDim), .mismatch,
+        "the index \(value) lies outside of 0 to \(inputDim - 1)")
       return Double(table[p.channel * inputDim + Int(value)]) + Double(offsets[p.channel])
     }
   }

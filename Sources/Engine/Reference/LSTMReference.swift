@@ -69,36 +69,26 @@ private struct LSTMCell {
     _ inputs: Int, _ outputs: Int, _ settings: ReferenceSettings
   ) throws {
     guard let weights else { throw ModelError(.malformed, "is missing", field: "weightParams") }
-    guard activations.count == 3 else {
-      throw ModelError(
-        .malformed, "has \(activations.count) functions, not 3", field: "activations")
-    }
-    let hasBias = parameters.hasBiasVectors
+    try require(
+      activations.count == 3, "has \(activations.count) functions, not 3", field: "activations")
     self.parameters = parameters
-    inputGate = try RecurrentGate(
-      weights.inputGateWeightMatrix, weights.inputGateRecursionMatrix,
-      hasBias ? weights.inputGateBiasVector : nil, "inputGate", inputs, outputs)
-    forgetGate =
-      parameters.coupledInputAndForgetGate
-      ? nil
-      : try RecurrentGate(
-        weights.forgetGateWeightMatrix, weights.forgetGateRecursionMatrix,
-        hasBias ? weights.forgetGateBiasVector : nil, "forgetGate", inputs, outputs)
-    blockInput = try RecurrentGate(
-      weights.blockInputWeightMatrix, weights.blockInputRecursionMatrix,
-      hasBias ? weights.blockInputBiasVector : nil, "blockInput", inputs, outputs)
-    outputGate = try RecurrentGate(
-      weights.outputGateWeightMatrix, weights.outputGateRecursionMatrix,
-      hasBias ? weights.outputGateBiasVector : nil, "outputGate", inputs, outputs)
+    let isCoupled = parameters.coupledInputAndForgetGate
+    func gate(_ gate: RecurrentWeights, _ name: String) throws -> RecurrentGate {
+      try RecurrentGate(gate, hasBias: parameters.hasBiasVectors, name, inputs, outputs)
+    }
+    inputGate = try gate(weights.inputGate, "inputGate")
+    forgetGate = isCoupled ? nil : try gate(weights.forgetGate, "forgetGate")
+    blockInput = try gate(weights.blockInput, "blockInput")
+    outputGate = try gate(weights.outputGate, "outputGate")
     let zeros = [Double](repeating: 0, count: outputs)
-    func peephole(_ weights: Weights?, _ field: String) throws -> [Double] {
-      parameters.hasPeepholeVectors ? try weights.values([outputs], field).map(Double.init) : zeros
+    func peephole(_ gate: RecurrentWeights, _ name: String) throws -> [Double] {
+      guard parameters.hasPeepholeVectors else { return zeros }
+      return try gate.peephole.values([outputs], name + "PeepholeVector").map(Double.init)
     }
     peepholes = [
-      try peephole(weights.inputGatePeepholeVector, "inputGatePeepholeVector"),
-      parameters.coupledInputAndForgetGate
-        ? zeros : try peephole(weights.forgetGatePeepholeVector, "forgetGatePeepholeVector"),
-      try peephole(weights.outputGatePeepholeVector, "outputGatePeepholeVector"),
+      try peephole(weights.inputGate, "inputGate"),
+      isCoupled ? zeros : try peephole(weights.forgetGate, "forgetGate"),
+      try peephole(weights.outputGate, "outputGate"),
     ]
     forgetBias = parameters.forgetBias && settings.addsForgetBias ? 1 : 0
     f = try recurrentFunction(activations[0], "activations")

@@ -61,9 +61,7 @@ extension LRN: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let constant = Double(effectiveK)
-    guard localSize > 0 else {
-      throw ModelError(.malformed, "\(localSize), a positive size is needed", field: "localSize")
-    }
+    try require(localSize > 0, "\(localSize), a positive size is needed", field: "localSize")
     return try planeOutput(inputs) { p in
       let first = p.channel - (localSize - 1) / 2
       var sum = 0.0

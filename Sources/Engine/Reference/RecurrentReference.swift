@@ -7,7 +7,7 @@ extension SimpleRecurrent: ReferenceFormula {
     let shapes = try outputShapes(inputs.map(\.shape))
     let f = try recurrentFunction(activation, "activation")
     let gate = try RecurrentGate(
-      weightMatrix, recursionMatrix, hasBiasVector ? biasVector : nil, "",
+      RecurrentWeights(weightMatrix, recursionMatrix, biasVector), hasBias: hasBiasVector, "",
       inputVectorSize, outputVectorSize)
     let run = runRecurrence(
       inputs[0], reversed: reverseInput, hidden: state(inputs, 1, outputVectorSize),
@@ -23,15 +23,13 @@ extension GRU: ReferenceFormula {
     let shapes = try outputShapes(inputs.map(\.shape))
     let f = try recurrentFunction(activations.first, "activations")
     let g = try recurrentFunction(activations.last, "activations")
-    let update = try RecurrentGate(
-      updateGateWeightMatrix, updateGateRecursionMatrix,
-      hasBiasVectors ? updateGateBiasVector : nil, "updateGate", inputVectorSize, outputVectorSize)
-    let reset = try RecurrentGate(
-      resetGateWeightMatrix, resetGateRecursionMatrix,
-      hasBiasVectors ? resetGateBiasVector : nil, "resetGate", inputVectorSize, outputVectorSize)
-    let output = try RecurrentGate(
-      outputGateWeightMatrix, outputGateRecursionMatrix,
-      hasBiasVectors ? outputGateBiasVector : nil, "outputGate", inputVectorSize, outputVectorSize)
+    func gate(_ weights: RecurrentWeights, _ name: String) throws -> RecurrentGate {
+      try RecurrentGate(
+        weights, hasBias: hasBiasVectors, name, inputVectorSize, outputVectorSize)
+    }
+    let update = try gate(updateGate, "updateGate")
+    let reset = try gate(resetGate, "resetGate")
+    let output = try gate(outputGate, "outputGate")
     let run = runRecurrence(
       inputs[0], reversed: reverseInput, hidden: state(inputs, 1, outputVectorSize), cell: nil
     ) { x, h, c in
@@ -99,14 +97,14 @@ struct RecurrentGate {
   private let bias: [Float]
 
   init(
-    _ weights: Weights?, _ recursion: Weights?, _ bias: Weights?, _ name: String, _ inputs: Int,
-    _ outputs: Int
+    _ gate: RecurrentWeights, hasBias: Bool, _ name: String, _ inputs: Int, _ outputs: Int
   ) throws {
-    self.weights = try weights.values([outputs, inputs], name + "WeightMatrix")
-    self.recursion = try recursion.values([outputs, outputs], name + "RecursionMatrix")
-    self.bias =
-      try bias.map { try Optional($0).values([outputs], name + "BiasVector") }
-      ?? [Float](repeating: 0, count: outputs)
+    weights = try gate.matrix.values([outputs, inputs], name + "WeightMatrix")
+    recursion = try gate.recursion.values([outputs, outputs], name + "RecursionMatrix")
+    bias =
+      hasBias && gate.bias != nil
+      ? try gate.bias.values([outputs], name + "BiasVector")
+      : [Float](repeating: 0, count: outputs)
   }
 
   func sum(_ x: [Double], _ h: [Double]) -> [Double] {

@@ -75,12 +75,8 @@ package struct ReferenceNetwork {
       throw ModelError(.unsupported, "this type of layer is not supported")
     }
     let type = type(of: parameters)
-    guard type.inputCount.contains(layer.input.count) else {
-      throw ModelError(.malformed, "has \(layer.input.count) inputs")
-    }
-    guard type.outputCount.contains(layer.output.count) else {
-      throw ModelError(.malformed, "has \(layer.output.count) outputs")
-    }
+    try require(type.inputCount.contains(layer.input.count), "has \(layer.input.count) inputs")
+    try require(type.outputCount.contains(layer.output.count), "has \(layer.output.count) outputs")
     let taken = values.values.reduce(0) { $0 + $1.elements.count }
     var inputs: [ReferenceTensor] = []
     for name in layer.input {
@@ -100,19 +96,18 @@ package struct ReferenceNetwork {
     var settings = settings
     settings.layerIndex = index
     let outputs = try parameters.exactReferenceOutputs(inputs, settings)
-    guard outputs.count >= layer.output.count else {
-      throw ModelError(.malformed, "has \(layer.output.count) outputs, not \(outputs.count)")
-    }
+    try require(
+      outputs.count >= layer.output.count, "has \(layer.output.count) outputs, not \(outputs.count)"
+    )
     return outputs
   }
 
   private func checkMemory(_ shapes: [[Int]], taken: Int) throws {
     let counts = try shapes.map { try checkedProduct($0, limit: Limits.tensorElements) }
     let byteCount = try checkedProduct([try checkedSum(counts + [taken]), 8])
-    guard byteCount <= maxMemory else {
-      throw ModelError(
-        .outOfMemory, "double precision takes \(byteCount) bytes, more than \(maxMemory)")
-    }
+    try require(
+      byteCount <= maxMemory, .outOfMemory,
+      "double precision takes \(byteCount) bytes, more than \(maxMemory)")
   }
 
   /// The size of an optional input, such as the state of a recurrent layer.

@@ -16,21 +16,17 @@ extension NeuralNetworkPreprocessing {
         case .bgr: [scaler.blueBias, scaler.greenBias, scaler.redBias]
         default: [scaler.grayBias]
         }
-      guard biases.count == image.channels else {
-        throw ModelError(
-          .mismatch, "an image of \(image.channels) channels is not \(colorSpace)",
-          field: featureName)
-      }
+      try require(
+        biases.count == image.channels, .mismatch,
+        "an image of \(image.channels) channels is not \(colorSpace)", field: featureName)
       return ReferenceTensor(shape: image.shape) { p in
         Double(scaler.channelScale) * image[p] + Double(biases[p.channel])
       }
     case .meanImage(let mean):
       let size = image.channels * image.height * image.width
-      guard mean.meanImage.count == size else {
-        throw ModelError(
-          .malformed, "the mean image has \(mean.meanImage.count) values, the image \(size)",
-          field: featureName)
-      }
+      try require(
+        mean.meanImage.count == size,
+        "the mean image has \(mean.meanImage.count) values, the image \(size)", field: featureName)
       return ReferenceTensor(shape: image.shape) { p in
         let place = (p.channel * image.height + p.y) * image.width + p.x
         return image[p] - Double(mean.meanImage[place])

@@ -52,12 +52,12 @@ extension CropResize: ReferenceFormula {
     let (image, boxes) = (inputs[0], inputs[1])
     let rows = (0..<boxes.sequence).map { Array(boxes.item($0)) }
     for (box, row) in rows.enumerated() {
-      guard row.suffix(4).allSatisfy(\.isFinite) else {
-        throw ModelError(.mismatch, "box \(box) has a coordinate that is not a finite number")
-      }
-      guard row.count == 4 || row[0] > -1 && row[0] < Double(image.batch) else {
-        throw ModelError(.mismatch, "box \(box) names image \(row[0]) of \(image.batch)")
-      }
+      try require(
+        row.suffix(4).allSatisfy(\.isFinite), .mismatch,
+        "box \(box) has a coordinate that is not a finite number")
+      try require(
+        row.count == 4 || row[0] > -1 && row[0] < Double(image.batch), .mismatch,
+        "box \(box) names image \(row[0]) of \(image.batch)")
     }
     let samples = rows.map { row in
       let box = Array(row.suffix(4))

@@ -56,17 +56,9 @@ struct GRUCell: RecurrentCell {
     layer.activations = [gateActivation, activation]
     layer.sequenceOutput = path.returnsSequences
     layer.hasBiasVectors = settings.hasBias
-    layer.updateGateWeightMatrix = Weights(gates.input[0])
-    layer.resetGateWeightMatrix = Weights(gates.input[1])
-    layer.outputGateWeightMatrix = Weights(gates.input[2])
-    layer.updateGateRecursionMatrix = Weights(gates.recurrent[0])
-    layer.resetGateRecursionMatrix = Weights(gates.recurrent[1])
-    layer.outputGateRecursionMatrix = Weights(gates.recurrent[2])
-    if gates.bias.count == 3 {
-      layer.updateGateBiasVector = Weights(gates.bias[0])
-      layer.resetGateBiasVector = Weights(gates.bias[1])
-      layer.outputGateBiasVector = Weights(gates.bias[2])
-    }
+    layer.updateGate = gates.native(0)
+    layer.resetGate = gates.native(1)
+    layer.outputGate = gates.native(2)
     layer.reverseInput = path.isReversed
     return layer
   }

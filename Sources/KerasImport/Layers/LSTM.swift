@@ -70,20 +70,10 @@ struct LSTMCell: RecurrentCell {
   func nativeWeights(_ cellWeights: CellWeights) throws -> (LSTMWeights, Int) {
     let gates = try gates(cellWeights).scaled([0, 1, 3], by: nativeGate.scale)
     var weights = LSTMWeights()
-    weights.inputGateWeightMatrix = Weights(gates.input[0])
-    weights.forgetGateWeightMatrix = Weights(gates.input[1])
-    weights.blockInputWeightMatrix = Weights(gates.input[2])
-    weights.outputGateWeightMatrix = Weights(gates.input[3])
-    weights.inputGateRecursionMatrix = Weights(gates.recurrent[0])
-    weights.forgetGateRecursionMatrix = Weights(gates.recurrent[1])
-    weights.blockInputRecursionMatrix = Weights(gates.recurrent[2])
-    weights.outputGateRecursionMatrix = Weights(gates.recurrent[3])
-    if gates.bias.count == 4 {
-      weights.inputGateBiasVector = Weights(gates.bias[0])
-      weights.forgetGateBiasVector = Weights(gates.bias[1])
-      weights.blockInputBiasVector = Weights(gates.bias[2])
-      weights.outputGateBiasVector = Weights(gates.bias[3])
-    }
+    weights.inputGate = gates.native(0)
+    weights.forgetGate = gates.native(1)
+    weights.blockInput = gates.native(2)
+    weights.outputGate = gates.native(3)
     return (weights, gates.inputSize)
   }
 

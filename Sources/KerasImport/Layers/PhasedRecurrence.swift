@@ -57,7 +57,7 @@ struct PhasedCell {
   func weights() throws -> LSTMWeights {
     let rows = try checkedProduct([units, blocks.count], limit: 1 << 14)
     let columns = inputs + phases + 1
-    func matrices(_ part: (Block) -> Sum) -> (Weights, Weights, Weights) {
+    func matrices(_ part: (Block) -> Sum) -> RecurrentWeights {
       var input = [Float](repeating: 0, count: rows * columns)
       var recurrent = [Float](repeating: 0, count: rows * rows)
       var bias = [Float](repeating: 0, count: rows)
@@ -82,24 +82,13 @@ struct PhasedCell {
           bias[row] = sum.bias?[unit] ?? 0
         }
       }
-      return (Weights(input), Weights(recurrent), Weights(bias))
+      return RecurrentWeights(Weights(input), Weights(recurrent), Weights(bias))
     }
     var weights = LSTMWeights()
-    (
-      weights.inputGateWeightMatrix, weights.inputGateRecursionMatrix, weights.inputGateBiasVector
-    ) = matrices { $0.i }
-    (
-      weights.forgetGateWeightMatrix, weights.forgetGateRecursionMatrix,
-      weights.forgetGateBiasVector
-    ) = matrices { $0.f }
-    (
-      weights.blockInputWeightMatrix, weights.blockInputRecursionMatrix,
-      weights.blockInputBiasVector
-    ) = matrices { $0.z }
-    (
-      weights.outputGateWeightMatrix, weights.outputGateRecursionMatrix,
-      weights.outputGateBiasVector
-    ) = matrices { _ in
+    weights.inputGate = matrices { $0.i }
+    weights.forgetGate = matrices { $0.f }
+    weights.blockInput = matrices { $0.z }
+    weights.outputGate = matrices { _ in
       Sum(bias: [Float](repeating: Self.large, count: units))
     }
     return weights

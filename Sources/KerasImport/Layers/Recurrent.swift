@@ -112,6 +112,12 @@ struct GateWeights {
   var recurrentBias: [FloatValues] = []
   var inputSize: Int
 
+  /// Those of a gate, as Core ML's layers have them.
+  func native(_ gate: Int) -> RecurrentWeights {
+    RecurrentWeights(
+      Weights(input[gate]), Weights(recurrent[gate]), bias.isEmpty ? nil : Weights(bias[gate]))
+  }
+
   /// How a layer keeps its weights.
   enum Storage {
     case keras

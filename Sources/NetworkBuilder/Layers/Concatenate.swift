@@ -36,12 +36,10 @@ struct ConcatenateDefinition: LayerDefinition {
     let shape = try first.knownShape()
     for input in inputs.dropFirst() {
       let other = try input.knownShape()
-      guard other[3] == shape[3], other[4] == shape[4] else {
-        throw ModelError(
-          .mismatch,
-          "'\(first.blob)' is \(first.shape) and '\(input.blob)' is \(input.shape): height and "
-            + "width must be the same")
-      }
+      try require(
+        other[3] == shape[3] && other[4] == shape[4], .mismatch,
+        "'\(first.blob)' is \(first.shape) and '\(input.blob)' is \(input.shape): height and "
+          + "width must be the same")
     }
     return try scope.add(Concat(), inputs)
   }
@@ -59,12 +57,10 @@ struct AddDefinition: LayerDefinition {
     _ = try first.knownShape()
     for input in inputs.dropFirst() {
       _ = try input.knownShape()
-      guard input.shape == first.shape else {
-        throw ModelError(
-          .mismatch,
-          "'\(first.blob)' is \(first.shape) and '\(input.blob)' is \(input.shape): they must be "
-            + "the same")
-      }
+      try require(
+        input.shape == first.shape, .mismatch,
+        "'\(first.blob)' is \(first.shape) and '\(input.blob)' is \(input.shape): they must be "
+          + "the same")
     }
     let sum = try scope.add(CoreMLModel.Add(), inputs, isLast: activation == .linear)
     return try scope.activate(activation, sum)

@@ -110,12 +110,10 @@ struct ConvolutionDefinition: LayerDefinition {
     case .channels(let outputs, let groups):
       try requirePositive(outputs, "channels")
       try requirePositive(groups, "groups")
-      guard channels % groups == 0, outputs % groups == 0 else {
-        throw ModelError(
-          .mismatch,
-          "neither the input's \(channels) channels nor the result's \(outputs) may be split into "
-            + "unequal parts", field: "groups", hint: "\(groups) must divide both")
-      }
+      try require(
+        channels % groups == 0 && outputs % groups == 0, .mismatch,
+        "neither the input's \(channels) channels nor the result's \(outputs) may be split into "
+          + "unequal parts", field: "groups", hint: "\(groups) must divide both")
       return (outputs, groups)
     }
   }
@@ -123,7 +121,7 @@ struct ConvolutionDefinition: LayerDefinition {
 
 /// Throws where a number that a program gives is no size.
 func requirePositive(_ value: Int, _ field: String) throws {
-  guard value > 0, value <= Limits.dimension else {
-    throw ModelError(.mismatch, "\(value), where a positive size is needed", field: field)
-  }
+  try require(
+    value > 0 && value <= Limits.dimension, .mismatch, "\(value), where a positive size is needed",
+    field: field)
 }

@@ -98,16 +98,13 @@ struct ResizeDefinition: LayerDefinition {
 
   func check() throws {
     for (side, field) in [(width, "width"), (height, "height")] {
-      guard (1...Limits.imageSide).contains(side) else {
-        throw ModelError(
-          .mismatch, "\(side), where 1 to \(Limits.imageSide) are possible", field: field)
-      }
+      try require(
+        (1...Limits.imageSide).contains(side), .mismatch,
+        "\(side), where 1 to \(Limits.imageSide) are possible", field: field)
     }
-    guard bias.count == 1 || bias.count == colors.channelCount else {
-      throw ModelError(
-        .mismatch, "\(bias.count) numbers, where 1 or \(colors.channelCount) are needed",
-        field: "bias")
-    }
+    try require(
+      bias.count == 1 || bias.count == colors.channelCount, .mismatch,
+      "\(bias.count) numbers, where 1 or \(colors.channelCount) are needed", field: "bias")
   }
 
   /// `[1, 1, C, height, width]` of the picture, brought into the network's colours first and then
@@ -121,14 +118,11 @@ struct ResizeDefinition: LayerDefinition {
       options.interpolation = interpolation
       tensor = try picture.prepared(width: width, height: height, order, options)
     case .rectangle(let x, let y, let across, let down):
-      guard x >= 0, y >= 0, across > 0, down > 0, x + across <= Double(picture.width),
-        y + down <= Double(picture.height)
-      else {
-        throw ModelError(
-          .mismatch,
-          "the rectangle of \(across) × \(down) at (\(x), \(y)) lies outside of the picture of "
-            + "\(picture.width) × \(picture.height)", field: "crop")
-      }
+      try require(
+        x >= 0 && y >= 0 && across > 0 && down > 0 && x + across <= Double(picture.width)
+          && y + down <= Double(picture.height), .mismatch,
+        "the rectangle of \(across) × \(down) at (\(x), \(y)) lies outside of the picture of "
+          + "\(picture.width) × \(picture.height)", field: "crop")
       let colored = order == .grayscale ? try picture.grayscale() : try picture.rgb()
       tensor = try colored.resized(
         width: width, height: height, interpolation,

@@ -35,7 +35,6 @@ package struct ReduceL1: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -45,7 +44,6 @@ package struct ReduceL2: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -55,7 +53,6 @@ package struct ReduceMax: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -65,7 +62,6 @@ package struct ReduceMin: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -75,7 +71,6 @@ package struct ReduceSum: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -85,7 +80,6 @@ package struct ReduceProd: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -95,7 +89,6 @@ package struct ReduceMean: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -105,7 +98,6 @@ package struct ReduceLogSum: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -115,7 +107,6 @@ package struct ReduceSumSquare: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -125,7 +116,6 @@ package struct ReduceLogSumExp: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
   package var reduceAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }

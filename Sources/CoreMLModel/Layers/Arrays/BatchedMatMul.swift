@@ -17,7 +17,6 @@ package struct BatchedMatMul: ArrayLayer {
   package var matrix: Weights?
   package var bias: Weights?
   package var int8DynamicQuantize = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

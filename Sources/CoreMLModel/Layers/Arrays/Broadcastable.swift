@@ -13,59 +13,29 @@ extension BroadcastingLayer {
 }
 
 /// a + b.
-package struct AddBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct AddBroadcastable: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// a − b.
-package struct SubtractBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct SubtractBroadcastable: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// a · b.
-package struct MultiplyBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct MultiplyBroadcastable: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// a / b.
-package struct DivideBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct DivideBroadcastable: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// ⌊a / b⌋.
-package struct FloorDivBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct FloorDivBroadcastable: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// a − b · ⌊a / b⌋: the sign is the divisor's.
-package struct ModBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct ModBroadcastable: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// a ^ b.
-package struct PowBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct PowBroadcastable: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// The largest of the inputs.
 package struct MaxBroadcastable: BroadcastingLayer, ParameterlessLayer {
   package static let inputCount = 2...Int.max
-
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -73,8 +43,6 @@ package struct MaxBroadcastable: BroadcastingLayer, ParameterlessLayer {
 /// The smallest of the inputs.
 package struct MinBroadcastable: BroadcastingLayer, ParameterlessLayer {
   package static let inputCount = 2...Int.max
-
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }

@@ -4,7 +4,6 @@ import TensorCore
 package struct Clip: ElementFunctionLayer {
   package var minVal: Float = 0
   package var maxVal: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -21,7 +20,6 @@ package struct ClampedReLU: ElementFunctionLayer {
 
   package var alpha: Float = 0
   package var beta: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -40,7 +38,6 @@ package struct Gelu: ElementFunctionLayer {
   }
 
   package var mode = Mode.exact
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

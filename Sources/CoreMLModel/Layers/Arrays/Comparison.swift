@@ -12,7 +12,6 @@ extension ComparisonLayer {
 /// a = b, element by element; a single input is compared with `alpha`.
 package struct Equal: ComparisonLayer {
   package var alpha: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -20,7 +19,6 @@ package struct Equal: ComparisonLayer {
 /// a ≠ b, element by element; a single input is compared with `alpha`.
 package struct NotEqual: ComparisonLayer {
   package var alpha: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -28,7 +26,6 @@ package struct NotEqual: ComparisonLayer {
 /// a < b, element by element; a single input is compared with `alpha`.
 package struct LessThan: ComparisonLayer {
   package var alpha: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -36,7 +33,6 @@ package struct LessThan: ComparisonLayer {
 /// a ≤ b, element by element; a single input is compared with `alpha`.
 package struct LessEqual: ComparisonLayer {
   package var alpha: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -44,7 +40,6 @@ package struct LessEqual: ComparisonLayer {
 /// a > b, element by element; a single input is compared with `alpha`.
 package struct GreaterThan: ComparisonLayer {
   package var alpha: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }
@@ -52,7 +47,6 @@ package struct GreaterThan: ComparisonLayer {
 /// a ≥ b, element by element; a single input is compared with `alpha`.
 package struct GreaterEqual: ComparisonLayer {
   package var alpha: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }

@@ -8,7 +8,6 @@ package struct ConcatND: ArrayLayer {
   package var axis = 0
   /// Whether the inputs, all of one shape, take turns along the axis.
   package var interleave = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -24,8 +23,7 @@ package struct ConcatND: ArrayLayer {
         shape.count == result.count
         && shape.indices.allSatisfy { $0 == axis || shape[$0] == result[$0] }
         && (!interleave || shape == inputs[0])
-      try require(
-        fits, "shapes \(inputs) differ in more than the axis \(axis)", field: "input")
+      try require(fits, "shapes \(inputs) differ in more than the axis \(axis)", field: "input")
       result[axis] = try checkedSum([result[axis], shape[axis]], limit: Limits.dimension)
     }
     return [try ArrayShape.checked(result)]
@@ -38,7 +36,6 @@ package struct Stack: ArrayLayer {
 
   /// May count from the end of the output.
   package var axis = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -62,7 +59,6 @@ package struct SplitND: ArrayLayer {
   package var axis = 0
   package var numSplits = 0
   package var splitSizes: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -80,10 +76,9 @@ package struct SplitND: ArrayLayer {
         "\(length) cannot be split into \(numSplits) equal parts", field: "numSplits")
       return [Int](repeating: length / numSplits, count: numSplits)
     }
-    guard splitSizes.allSatisfy({ $0 > 0 }), try checkedSum(splitSizes) == length else {
-      throw ModelError(
-        .malformed, "\(splitSizes) are no parts of \(length)", field: "splitSizes")
-    }
+    try require(
+      splitSizes.allSatisfy({ $0 > 0 }) && checkedSum(splitSizes) == length,
+      "\(splitSizes) are no parts of \(length)", field: "splitSizes")
     return splitSizes
   }
 

@@ -6,7 +6,6 @@ package struct LoadConstantND: ArrayLayer {
 
   package var shape: [Int] = []
   package var data: Weights?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -33,7 +32,6 @@ package struct FillStatic: ArrayLayer {
 
   package var value: Float = 0
   package var targetShape: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -55,7 +53,6 @@ package struct FillStatic: ArrayLayer {
 /// One value everywhere, in the input's shape.
 package struct FillLike: ArrayLayer, ShapeKeepingLayer {
   package var value: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -69,7 +66,6 @@ package struct RangeStatic: ArrayLayer {
   package var endValue: Float = 0
   package var startValue: Float = 0
   package var stepSizeValue: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -101,8 +97,6 @@ package struct RangeStatic: ArrayLayer {
 
 /// The sizes of the input, as a vector.
 package struct GetShape: ArrayLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
   package init() {}
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {

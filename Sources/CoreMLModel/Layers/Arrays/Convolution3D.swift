@@ -1,7 +1,7 @@
 import TensorCore
 
-/// Convolution over depth, height and width of `[B, C, D, H, W]`, or its transpose.
-package struct Convolution3D: ArrayLayer {
+/// Windows over D, H and W, for each of which the specification has fields of its own.
+package struct VolumeWindow: Sendable, Equatable {
   package enum PaddingType: Int, Sendable, CaseIterable {
     /// The amounts in the message.
     case custom = 0
@@ -9,6 +9,52 @@ package struct Convolution3D: ArrayLayer {
     case same = 2
   }
 
+  package var kernel = [0, 0, 0]
+  /// 0 means 1, as for the dilations.
+  package var stride = [0, 0, 0]
+  package var dilation = [0, 0, 0]
+  package var paddingType = PaddingType.custom
+  /// Front, back, top, bottom, left, right.
+  package var padding = [0, 0, 0, 0, 0, 0]
+
+  static func fields(isDilated: Bool) -> [Field<Self>] {
+    let axes = ["Depth", "Height", "Width"]
+    let sides = ["Front", "Back", "Top", "Bottom", "Left", "Right"]
+    func ints(
+      _ name: String, _ parts: [String], _ path: WritableKeyPath<Self, [Int]>
+    ) -> [Field<Self>] {
+      parts.indices.map { .int(name + parts[$0], path.appending(path: \.[$0])) }
+    }
+    var fields = ints("kernel", axes, \.kernel) + ints("stride", axes, \.stride)
+    if isDilated { fields += ints("dilation", axes, \.dilation) }
+    fields += ints("customPadding", sides, \.padding)
+    return fields + [.value("paddingType", \.paddingType)]
+  }
+
+  /// What is added before and after an axis where the amounts are in the message.
+  func amounts(_ axis: Int) -> (Int, Int) {
+    paddingType == .custom ? (padding[2 * axis], padding[2 * axis + 1]) : (0, 0)
+  }
+
+  /// The window along D, H or W of an input of this size.
+  func along(
+    _ axis: Int, size: Int, isTransposed: Bool = false, output: Int? = nil
+  ) throws -> AxisWindow {
+    try AxisWindow(
+      kernel: kernel[axis], stride: stride[axis] == 0 ? 1 : stride[axis],
+      dilation: dilation[axis] == 0 ? 1 : dilation[axis], padding: amounts(axis),
+      isSame: paddingType == .same, size: size, isTransposed: isTransposed, output: output)
+  }
+
+  func check(_ what: String, _ faults: inout Faults) {
+    faults.require(
+      kernel.allSatisfy { $0 > 0 }, "kernelDepth",
+      "\(what) of \(kernel[0]) × \(kernel[1]) × \(kernel[2])")
+  }
+}
+
+/// Convolution over depth, height and width of `[B, C, D, H, W]`, or its transpose.
+package struct Convolution3D: ArrayLayer {
   package static let typeName = "convolution3d"
   package static let specificationVersion = 5
   package static let minimumRank = 5
@@ -17,85 +63,43 @@ package struct Convolution3D: ArrayLayer {
   package var inputChannels = 0
   /// 0 means 1.
   package var nGroups = 0
-  package var kernelDepth = 0
-  package var kernelHeight = 0
-  package var kernelWidth = 0
-  /// 0 means 1, as for the other strides and dilations.
-  package var strideDepth = 0
-  package var strideHeight = 0
-  package var strideWidth = 0
-  package var dilationDepth = 0
-  package var dilationHeight = 0
-  package var dilationWidth = 0
+  package var window = VolumeWindow()
   package var hasBias = false
   /// `[outputChannels, inputChannels / groups, D, H, W]`, of a deconvolution
   /// `[inputChannels, outputChannels / groups, D, H, W]`.
   package var kernel: Weights?
   package var bias: Weights?
-  package var paddingType = PaddingType.custom
-  package var customPaddingFront = 0
-  package var customPaddingBack = 0
-  package var customPaddingTop = 0
-  package var customPaddingBottom = 0
-  package var customPaddingLeft = 0
-  package var customPaddingRight = 0
   package var isDeconvolution = false
   /// D, H, W of a deconvolution's output.
   package var outputShape: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
-  package static let fields: Fields = [
-    .int("outputChannels", \.outputChannels),
-    .int("inputChannels", \.inputChannels),
-    .int("nGroups", \.nGroups),
-    .int("kernelDepth", \.kernelDepth),
-    .int("kernelHeight", \.kernelHeight),
-    .int("kernelWidth", \.kernelWidth),
-    .int("strideDepth", \.strideDepth),
-    .int("strideHeight", \.strideHeight),
-    .int("strideWidth", \.strideWidth),
-    .int("dilationDepth", \.dilationDepth),
-    .int("dilationHeight", \.dilationHeight),
-    .int("dilationWidth", \.dilationWidth),
-    .bool("hasBias", \.hasBias),
-    .weights(
-      "weights", \.kernel, channelAxis: { $0.isDeconvolution ? 1 : 0 }, \.kernelShape),
-    .weights("bias", \.bias, isNeeded: \.hasBias) { [$0.outputChannels] },
-    .value("paddingType", \.paddingType),
-    .int("customPaddingFront", \.customPaddingFront),
-    .int("customPaddingBack", \.customPaddingBack),
-    .int("customPaddingTop", \.customPaddingTop),
-    .int("customPaddingBottom", \.customPaddingBottom),
-    .int("customPaddingLeft", \.customPaddingLeft),
-    .int("customPaddingRight", \.customPaddingRight),
-    .bool("isDeconvolution", \.isDeconvolution),
-    .ints("outputShape", \.outputShape),
-  ]
+  package static let fields: Fields =
+    [
+      .int("outputChannels", \.outputChannels),
+      .int("inputChannels", \.inputChannels),
+      .int("nGroups", \.nGroups),
+      .bool("hasBias", \.hasBias),
+      .weights(
+        "weights", \.kernel, channelAxis: { $0.isDeconvolution ? 1 : 0 }, \.kernelShape),
+      .weights("bias", \.bias, isNeeded: \.hasBias) { [$0.outputChannels] },
+      .bool("isDeconvolution", \.isDeconvolution),
+      .ints("outputShape", \.outputShape),
+    ]
+    + VolumeWindow.fields(isDilated: true).map { $0.lifted(to: \.window) }
 
   package var groups: Int { nGroups == 0 ? 1 : nGroups }
 
   /// The window along D, H and W for an input of these sizes.
   package func windows(_ size: [Int]) throws -> [AxisWindow] {
-    let kernels = [kernelDepth, kernelHeight, kernelWidth]
-    let strides = [strideDepth, strideHeight, strideWidth].map { $0 == 0 ? 1 : $0 }
-    let dilations = [dilationDepth, dilationHeight, dilationWidth].map { $0 == 0 ? 1 : $0 }
-    let custom = [
-      (customPaddingFront, customPaddingBack), (customPaddingTop, customPaddingBottom),
-      (customPaddingLeft, customPaddingRight),
-    ]
     try require(
       !isDeconvolution || outputShape.isEmpty || outputShape.count == 3,
       "\(outputShape), three sizes are needed", field: "outputShape")
     return try (0..<3).map { axis in
-      let window = try AxisWindow(
-        kernel: kernels[axis], stride: strides[axis], dilation: dilations[axis],
-        padding: paddingType == .custom ? custom[axis] : (0, 0),
-        isSame: paddingType == .same, size: size[axis],
-        isTransposed: isDeconvolution,
+      try window.along(
+        axis, size: size[axis], isTransposed: isDeconvolution,
         output: isDeconvolution && outputShape.count == 3 ? outputShape[axis] : nil)
-      return window
     }
   }
 
@@ -118,7 +122,7 @@ package struct Convolution3D: ArrayLayer {
     return
       (isDeconvolution
       ? [inputChannels, outputChannels / parts] : [outputChannels, inputChannels / parts])
-      + [kernelDepth, kernelHeight, kernelWidth]
+      + window.kernel
   }
 
   /// As of `Convolution`.
@@ -130,8 +134,6 @@ package struct Convolution3D: ArrayLayer {
     faults.require(outputChannels > 0, "outputChannels", "\(outputChannels)")
     faults.require(inputChannels > 0, "inputChannels", "\(inputChannels)")
     faults.require(nGroups >= 0, "nGroups", "\(nGroups)")
-    faults.require(
-      min(kernelDepth, kernelHeight, kernelWidth) > 0, "kernelDepth",
-      "a kernel of \(kernelDepth) × \(kernelHeight) × \(kernelWidth)")
+    window.check("a kernel", &faults)
   }
 }

@@ -6,7 +6,6 @@ package struct Gather: ArrayLayer {
 
   /// May count from the end.
   package var axis = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -23,8 +22,6 @@ package struct Gather: ArrayLayer {
 /// Parts of the first input at the places that the last axis of the second one holds.
 package struct GatherND: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
-
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -46,7 +43,6 @@ package struct GatherAlongAxis: ArrayLayer {
 
   /// May count from the end.
   package var axis = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -73,7 +69,6 @@ package struct EmbeddingND: ArrayLayer {
   /// `[embeddingSize, vocabSize]`
   package var matrix: Weights?
   package var bias: Weights?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -108,7 +103,6 @@ package struct OneHot: ArrayLayer {
   package var axis = 0
   package var onValue: Float = 0
   package var offValue: Float = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -8,7 +8,6 @@ package struct LayerNormalization: ArrayLayer {
   /// Of shape `normalizedShape`.
   package var gamma: Weights?
   package var beta: Weights?
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

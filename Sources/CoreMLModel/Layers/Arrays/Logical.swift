@@ -1,38 +1,22 @@
 /// a or b, as 1 and 0; every value but 0 counts as true.
-package struct LogicalOr: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct LogicalOr: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// Either a or b, as 1 and 0; every value but 0 counts as true.
-package struct LogicalXor: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct LogicalXor: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// Not a, as 1 and 0; every value but 0 counts as true.
 package struct LogicalNot: BroadcastingLayer, ParameterlessLayer {
   package static let inputCount = 1...1
 
-  package var unknownFields = UnknownFields()
-
   package init() {}
 }
 
 /// a and b, as 1 and 0; every value but 0 counts as true.
-package struct LogicalAnd: BroadcastingLayer, ParameterlessLayer {
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-}
+package struct LogicalAnd: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// a where the condition is not 0, elsewhere b; inputs condition, a, b.
 package struct WhereBroadcastable: BroadcastingLayer, ParameterlessLayer {
   package static let inputCount = 3...3
-
-  package var unknownFields = UnknownFields()
 
   package init() {}
 }

@@ -1,60 +1,57 @@
 import TensorCore
 
 /// The elements of each matrix between two diagonals, zeros elsewhere.
-package struct MatrixBandPart: ArrayLayer {
-  package static let minimumRank = 2
+package protocol MatrixBandLayer: ArrayLayer {
+  /// The diagonals that stay, column − row; nil for all on that side.
+  var diagonals: (lowest: Int?, highest: Int?) { get }
+}
 
+extension MatrixBandLayer {
+  package static var minimumRank: Int { 2 }
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    let shape = try ArrayShape.checked(try arrayInput(inputs))
+    try require(shape.count > 1, "a vector, where matrices are needed", field: "input")
+    return [shape]
+  }
+}
+
+/// The elements between two diagonals.
+package struct MatrixBandPart: MatrixBandLayer {
   /// Diagonals below the main one that stay; a negative number keeps all.
   package var numLower = 0
   /// The same above.
   package var numUpper = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
-  package static let fields: Fields = [
-    .int("numLower", \.numLower),
-    .int("numUpper", \.numUpper),
-  ]
+  package static let fields: Fields = [.int("numLower", \.numLower), .int("numUpper", \.numUpper)]
 
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try matrices(inputs) }
-}
-
-/// The elements of each matrix at and below diagonal k, zeros elsewhere.
-package struct LowerTriangular: ArrayLayer {
-  package static let minimumRank = 2
-
-  /// 0 is the main diagonal, positive ones are above it.
-  package var k = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-
-  package static let fields: Fields = [.int("k", \.k)]
-
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try matrices(inputs) }
-}
-
-/// The elements of each matrix at and above diagonal k, zeros elsewhere.
-package struct UpperTriangular: ArrayLayer {
-  package static let minimumRank = 2
-
-  /// 0 is the main diagonal, positive ones are above it.
-  package var k = 0
-  package var unknownFields = UnknownFields()
-
-  package init() {}
-
-  package static let fields: Fields = [.int("k", \.k)]
-
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try matrices(inputs) }
-}
-
-extension LayerParameters {
-  fileprivate func matrices(_ inputs: [[Int]]) throws -> [[Int]] {
-    let shape = try ArrayShape.checked(try arrayInput(inputs))
-    try require(
-      shape.count > 1, "a vector, where matrices are needed", field: "input")
-    return [shape]
+  package var diagonals: (lowest: Int?, highest: Int?) {
+    (numLower < 0 ? nil : -numLower, numUpper < 0 ? nil : numUpper)
   }
+}
+
+/// The elements at and below diagonal k.
+package struct LowerTriangular: MatrixBandLayer {
+  /// 0 is the main diagonal, positive ones are above it.
+  package var k = 0
+
+  package init() {}
+
+  package static let fields: Fields = [.int("k", \.k)]
+
+  package var diagonals: (lowest: Int?, highest: Int?) { (nil, k) }
+}
+
+/// The elements at and above diagonal k.
+package struct UpperTriangular: MatrixBandLayer {
+  /// 0 is the main diagonal, positive ones are above it.
+  package var k = 0
+
+  package init() {}
+
+  package static let fields: Fields = [.int("k", \.k)]
+
+  package var diagonals: (lowest: Int?, highest: Int?) { (k, nil) }
 }

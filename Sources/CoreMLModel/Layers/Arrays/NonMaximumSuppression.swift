@@ -19,7 +19,6 @@ package struct NonMaximumSuppression: ArrayLayer {
   package var maxBoxes = 0
   /// Whether only boxes with the same best class cover each other.
   package var perClassSuppression = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -32,11 +31,9 @@ package struct NonMaximumSuppression: ArrayLayer {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let boxes = try arrayInput(inputs)
-    guard inputs.count == 2 else {
-      throw ModelError(
-        .unsupported, "thresholds as inputs are not supported", field: "input",
-        hint: "set iouThreshold, scoreThreshold and maxBoxes")
-    }
+    try require(
+      inputs.count == 2, .unsupported, "thresholds as inputs are not supported", field: "input",
+      hint: "set iouThreshold, scoreThreshold and maxBoxes")
     let scores = inputs[1]
     try require(
       boxes.count == 3 && scores.count == 3 && boxes[2] == 4 && boxes[..<2] == scores[..<2],

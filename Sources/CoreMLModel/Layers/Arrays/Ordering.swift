@@ -1,37 +1,41 @@
 import TensorCore
 
-/// The place of the largest element along an axis, the first one of equals.
-package struct ArgMax: ArrayLayer {
+/// The place of the largest or smallest element along an axis, the first one of equals.
+package protocol ExtremumLayer: ArrayLayer {
   /// May count from the end.
-  package var axis = 0
+  var axis: Int { get set }
   /// Whether the axis goes; otherwise it stays with length 1.
-  package var removeDim = false
-  package var unknownFields = UnknownFields()
+  var removeDim: Bool { get set }
+}
 
-  package init() {}
-
-  package static let fields: Fields = [.int("axis", \.axis), .bool("removeDim", \.removeDim)]
+extension ExtremumLayer {
+  package static var fields: [Field<Self>] {
+    [.int("axis", \.axis), .bool("removeDim", \.removeDim)]
+  }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try extremum(inputs, axis, removeDim)
+    var shape = try arrayInput(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    shape[axis] = 1
+    if removeDim, shape.count > 1 { shape.remove(at: axis) }
+    return [try ArrayShape.checked(shape)]
   }
 }
 
-/// The place of the smallest element along an axis, the first one of equals.
-package struct ArgMin: ArrayLayer {
-  /// May count from the end.
+/// The place of the largest element along an axis.
+package struct ArgMax: ExtremumLayer {
   package var axis = 0
-  /// Whether the axis goes; otherwise it stays with length 1.
   package var removeDim = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
+}
 
-  package static let fields: Fields = [.int("axis", \.axis), .bool("removeDim", \.removeDim)]
+/// The place of the smallest element along an axis.
+package struct ArgMin: ExtremumLayer {
+  package var axis = 0
+  package var removeDim = false
 
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try extremum(inputs, axis, removeDim)
-  }
+  package init() {}
 }
 
 /// The K largest (or smallest) elements along an axis in descending (ascending) order, and their
@@ -44,7 +48,6 @@ package struct TopK: ArrayLayer {
   /// K
   package var count = 0
   package var useBottomK = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -71,7 +74,6 @@ package struct ArgSort: ArrayLayer {
 
   package var axis = 0
   package var descending = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -90,7 +92,6 @@ package struct CumSum: ArrayLayer {
   package var excludeFinalSum = false
   /// Whether the sums run from the end.
   package var reverse = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -101,14 +102,4 @@ package struct CumSum: ArrayLayer {
   ]
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
-}
-
-extension LayerParameters {
-  fileprivate func extremum(_ inputs: [[Int]], _ axis: Int, _ removes: Bool) throws -> [[Int]] {
-    var shape = try arrayInput(inputs)
-    let axis = try ArrayShape.axis(axis, rank: shape.count)
-    shape[axis] = 1
-    if removes, shape.count > 1 { shape.remove(at: axis) }
-    return [try ArrayShape.checked(shape)]
-  }
 }

@@ -3,7 +3,6 @@ import TensorCore
 /// The input, repeated along axes of length 1 to a shape.
 package struct BroadcastToStatic: ArrayLayer {
   package var targetShape: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -18,8 +17,6 @@ package struct BroadcastToStatic: ArrayLayer {
 package struct BroadcastToLike: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
-  package var unknownFields = UnknownFields()
-
   package init() {}
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
@@ -31,7 +28,6 @@ package struct BroadcastToLike: ArrayLayer, ParameterlessLayer {
 package struct Tile: ArrayLayer {
   /// Aligned at the last axis; axes that it does not name are not repeated.
   package var reps: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -64,7 +60,6 @@ package struct ConstantPad: ArrayLayer {
   /// second, padding at the end.
   package var padAmounts: [Int] = []
   package var padToGivenOutputSizeMode = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -3,7 +3,6 @@ import TensorCore
 /// The same elements under another shape; one size may be −1.
 package struct ReshapeStatic: ArrayLayer {
   package var targetShape: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -17,7 +16,6 @@ package struct ReshapeStatic: ArrayLayer {
 /// The same elements under another shape of the same rank: 0 keeps a size, one may be −1.
 package struct RankPreservingReshape: ArrayLayer {
   package var targetShape: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -37,8 +35,6 @@ package struct RankPreservingReshape: ArrayLayer {
 package struct ReshapeLike: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
-  package var unknownFields = UnknownFields()
-
   package init() {}
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
@@ -51,7 +47,6 @@ package struct ReshapeLike: ArrayLayer, ParameterlessLayer {
 package struct FlattenTo2D: ArrayLayer {
   /// May count from the end.
   package var axis = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -74,7 +69,6 @@ package struct FlattenTo2D: ArrayLayer {
 package struct ExpandDims: ArrayLayer {
   /// May count from the end of the output.
   package var axes: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -98,7 +92,6 @@ package struct Squeeze: ArrayLayer {
   /// May count from the end.
   package var axes: [Int] = []
   package var squeezeAll = false
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -9,7 +9,6 @@ package struct ReverseSeq: ArrayLayer {
   /// Before `sequenceAxis`; both may count from the end.
   package var batchAxis = 0
   package var sequenceAxis = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

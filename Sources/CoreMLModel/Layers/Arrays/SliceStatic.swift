@@ -16,8 +16,7 @@ package struct AxisRange: Sendable, Equatable {
   ///
   /// - Throws: where there are none.
   package init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
-    try require(
-      stride != 0 && stride != .min, "a stride of \(stride)", field: "strides")
+    try require(stride != 0 && stride != .min, "a stride of \(stride)", field: "strides")
     func bounded(_ place: Int) -> Int {
       let (sum, overflow) = place.addingReportingOverflow(length)
       let counted = place >= 0 ? place : overflow ? -1 : sum
@@ -26,8 +25,7 @@ package struct AxisRange: Sendable, Equatable {
     let first = begin.map(bounded) ?? (stride > 0 ? 0 : length - 1)
     let last = end.map(bounded) ?? (stride > 0 ? length : -1)
     let distance = stride > 0 ? last - first : first - last
-    try require(
-      distance > 0, "no elements from \(first) to \(last) by \(stride)", field: "endIds")
+    try require(distance > 0, "no elements from \(first) to \(last) by \(stride)", field: "endIds")
     start = first
     step = stride
     count = (distance - 1) / abs(stride) + 1
@@ -48,7 +46,6 @@ package struct SliceStatic: ArrayLayer {
   package var strides: [Int] = []
   /// Where set, one element is taken and the axis goes.
   package var squeezeMasks: [Bool] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -100,7 +97,6 @@ package struct SliceStatic: ArrayLayer {
 package struct Reverse: ArrayLayer {
   /// One for each axis.
   package var reverseDim: [Bool] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 
@@ -121,7 +117,6 @@ package struct SlidingWindows: ArrayLayer {
   package var axis = 0
   package var windowSize = 0
   package var step = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

@@ -2,7 +2,6 @@
 package struct SoftmaxND: ArrayLayer {
   /// May count from the end.
   package var axis = 0
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

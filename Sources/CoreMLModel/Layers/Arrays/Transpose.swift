@@ -3,7 +3,6 @@ import TensorCore
 /// Axis `i` of the output is axis `axes[i]` of the input.
 package struct Transpose: ArrayLayer {
   package var axes: [Int] = []
-  package var unknownFields = UnknownFields()
 
   package init() {}
 

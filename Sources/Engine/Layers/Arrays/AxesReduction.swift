@@ -131,42 +131,13 @@ extension ReducingLayer {
   }
 }
 
-extension ReduceL1: ReducingLayer {
-  static let reduction = AxesReduction.magnitudes
-}
-
-extension ReduceL2: ReducingLayer {
-  static let reduction = AxesReduction.length
-}
-
-extension ReduceMax: ReducingLayer {
-  static let reduction = AxesReduction.maximum
-}
-
-extension ReduceMin: ReducingLayer {
-  static let reduction = AxesReduction.minimum
-}
-
-extension ReduceSum: ReducingLayer {
-  static let reduction = AxesReduction.sum
-}
-
-extension ReduceProd: ReducingLayer {
-  static let reduction = AxesReduction.product
-}
-
-extension ReduceMean: ReducingLayer {
-  static let reduction = AxesReduction.mean
-}
-
-extension ReduceLogSum: ReducingLayer {
-  static let reduction = AxesReduction.logSum
-}
-
-extension ReduceSumSquare: ReducingLayer {
-  static let reduction = AxesReduction.squares
-}
-
-extension ReduceLogSumExp: ReducingLayer {
-  static let reduction = AxesReduction.logSumExp
-}
+extension ReduceL1: ReducingLayer { static let reduction = AxesReduction.magnitudes }
+extension ReduceL2: ReducingLayer { static let reduction = AxesReduction.length }
+extension ReduceMax: ReducingLayer { static let reduction = AxesReduction.maximum }
+extension ReduceMin: ReducingLayer { static let reduction = AxesReduction.minimum }
+extension ReduceSum: ReducingLayer { static let reduction = AxesReduction.sum }
+extension ReduceProd: ReducingLayer { static let reduction = AxesReduction.product }
+extension ReduceMean: ReducingLayer { static let reduction = AxesReduction.mean }
+extension ReduceLogSum: ReducingLayer { static let reduction = AxesReduction.logSum }
+extension ReduceSumSquare: ReducingLayer { static let reduction = AxesReduction.squares }
+extension ReduceLogSumExp: ReducingLayer { static let reduction = AxesReduction.logSumExp }

@@ -4,10 +4,9 @@ import TensorCore
 
 extension BatchedMatMul: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    guard !int8DynamicQuantize else {
-      throw ModelError(
-        .unsupported, "dynamic quantisation cannot be run", field: "int8DynamicQuantize")
-    }
+    try require(
+      !int8DynamicQuantize, .unsupported, "dynamic quantisation cannot be run",
+      field: "int8DynamicQuantize")
     let shape = try layer.outputShape()
     return [
       try layer.inputs.count == 1 ? withWeights(&layer, shape) : ofBoth(&layer, shape)

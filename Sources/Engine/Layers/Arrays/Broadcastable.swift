@@ -80,12 +80,12 @@ extension LayerLowering {
           continue
         }
         let number = constant.pointer[0]
-        let linear: ElementFunction? =
+        let linear: ScaledFunction? =
           switch function {
-          case .add: ElementFunction(.linear, alpha: 1, beta: number)
-          case .multiply: ElementFunction(.linear, alpha: number, beta: 0)
+          case .add: ScaledFunction(.linear, alpha: 1, beta: number)
+          case .multiply: ScaledFunction(.linear, alpha: number, beta: 0)
           case .subtract where value == values[1]:
-            ElementFunction(.linear, alpha: 1, beta: -number)
+            ScaledFunction(.linear, alpha: 1, beta: -number)
           default: nil
           }
         if let linear { return add(ElementwiseOperation(function: linear), [other], shape) }
@@ -129,24 +129,19 @@ extension LayerLowering {
   }
 }
 
-/// A layer that is a function of arrays of any shapes that stretch to a common one.
-protocol BroadcastableLayer: EngineLayer {
+/// A layer that is a function of pairs of elements, of arrays that stretch to a common shape.
+protocol PairLayer: EngineLayer {
   static var function: CombiningFunction { get }
 }
 
-extension BroadcastableLayer {
+extension PairLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     [try layer.broadcast(Self.function)]
   }
 }
 
-/// A layer that compares its inputs, or its only one with a number.
-protocol ComparisonLayer: EngineLayer {
-  static var function: CombiningFunction { get }
-  var alpha: Float { get }
-}
-
-extension ComparisonLayer {
+extension PairLayer where Self: ComparisonLayer {
+  /// Of a single input, it is compared with a number.
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let inputs = layer.inputs
     let other = try inputs.count > 1 ? inputs[1] : layer.constant([alpha], Shape([1]))
@@ -154,77 +149,24 @@ extension ComparisonLayer {
   }
 }
 
-extension AddBroadcastable: BroadcastableLayer {
-  static var function: CombiningFunction { .add }
-}
-
-extension SubtractBroadcastable: BroadcastableLayer {
-  static var function: CombiningFunction { .subtract }
-}
-
-extension MultiplyBroadcastable: BroadcastableLayer {
-  static var function: CombiningFunction { .multiply }
-}
-
-extension DivideBroadcastable: BroadcastableLayer {
-  static var function: CombiningFunction { .divide }
-}
-
-extension FloorDivBroadcastable: BroadcastableLayer {
-  static var function: CombiningFunction { .floorDivide }
-}
-
-extension ModBroadcastable: BroadcastableLayer {
-  static var function: CombiningFunction { .modulo }
-}
-
-extension PowBroadcastable: BroadcastableLayer {
-  static var function: CombiningFunction { .power }
-}
-
-extension MaxBroadcastable: BroadcastableLayer {
-  static var function: CombiningFunction { .maximum }
-}
-
-extension MinBroadcastable: BroadcastableLayer {
-  static var function: CombiningFunction { .minimum }
-}
-
-extension LogicalAnd: BroadcastableLayer {
-  static var function: CombiningFunction { .logicalAnd }
-}
-
-extension LogicalOr: BroadcastableLayer {
-  static var function: CombiningFunction { .logicalOr }
-}
-
-extension LogicalXor: BroadcastableLayer {
-  static var function: CombiningFunction { .logicalXor }
-}
-
-extension Equal: ComparisonLayer {
-  static var function: CombiningFunction { .equal }
-}
-
-extension NotEqual: ComparisonLayer {
-  static var function: CombiningFunction { .notEqual }
-}
-
-extension LessThan: ComparisonLayer {
-  static var function: CombiningFunction { .less }
-}
-
-extension LessEqual: ComparisonLayer {
-  static var function: CombiningFunction { .lessEqual }
-}
-
-extension GreaterThan: ComparisonLayer {
-  static var function: CombiningFunction { .greater }
-}
-
-extension GreaterEqual: ComparisonLayer {
-  static var function: CombiningFunction { .greaterEqual }
-}
+extension AddBroadcastable: PairLayer { static let function = CombiningFunction.add }
+extension SubtractBroadcastable: PairLayer { static let function = CombiningFunction.subtract }
+extension MultiplyBroadcastable: PairLayer { static let function = CombiningFunction.multiply }
+extension DivideBroadcastable: PairLayer { static let function = CombiningFunction.divide }
+extension FloorDivBroadcastable: PairLayer { static let function = CombiningFunction.floorDivide }
+extension ModBroadcastable: PairLayer { static let function = CombiningFunction.modulo }
+extension PowBroadcastable: PairLayer { static let function = CombiningFunction.power }
+extension MaxBroadcastable: PairLayer { static let function = CombiningFunction.maximum }
+extension MinBroadcastable: PairLayer { static let function = CombiningFunction.minimum }
+extension LogicalAnd: PairLayer { static let function = CombiningFunction.logicalAnd }
+extension LogicalOr: PairLayer { static let function = CombiningFunction.logicalOr }
+extension LogicalXor: PairLayer { static let function = CombiningFunction.logicalXor }
+extension Equal: PairLayer { static let function = CombiningFunction.equal }
+extension NotEqual: PairLayer { static let function = CombiningFunction.notEqual }
+extension LessThan: PairLayer { static let function = CombiningFunction.less }
+extension LessEqual: PairLayer { static let function = CombiningFunction.lessEqual }
+extension GreaterThan: PairLayer { static let function = CombiningFunction.greater }
+extension GreaterEqual: PairLayer { static let function = CombiningFunction.greaterEqual }
 
 extension LogicalNot: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {

@@ -3,7 +3,7 @@ import Kernels
 
 /// A layer that is a function of each element.
 protocol ElementwiseLayer: EngineLayer {
-  var elementFunction: ElementFunction { get }
+  var elementFunction: ScaledFunction { get }
 }
 
 extension ElementwiseLayer {
@@ -14,95 +14,60 @@ extension ElementwiseLayer {
 }
 
 extension Clip: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.clip, alpha: minVal, beta: maxVal) }
+  var elementFunction: ScaledFunction { ScaledFunction(.clip, alpha: minVal, beta: maxVal) }
 }
 
 extension ClampedReLU: ElementwiseLayer {
-  var elementFunction: ElementFunction {
+  var elementFunction: ScaledFunction {
     alpha == 0 && beta >= 0
-      ? ElementFunction(.clip, alpha: 0, beta: beta)
-      : ElementFunction(.clampedRelu, alpha: alpha, beta: beta)
+      ? ScaledFunction(.clip, alpha: 0, beta: beta)
+      : ScaledFunction(.clampedRelu, alpha: alpha, beta: beta)
   }
 }
 
 extension Gelu: ElementwiseLayer {
-  var elementFunction: ElementFunction {
+  var elementFunction: ScaledFunction {
     switch mode {
-    case .exact: ElementFunction(.gelu)
-    case .tanhApproximation: ElementFunction(.tanhGelu)
-    case .sigmoidApproximation: ElementFunction(.swish, alpha: 1.702)
+    case .exact: ScaledFunction(.gelu)
+    case .tanhApproximation: ScaledFunction(.tanhGelu)
+    case .sigmoidApproximation: ScaledFunction(.swish, alpha: 1.702)
     }
   }
 }
 
-extension Ceil: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.ceil) }
-}
+extension Ceil: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.ceil) } }
 
 extension Floor: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.floor) }
+  var elementFunction: ScaledFunction { ScaledFunction(.floor) }
 }
 
-extension Sign: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.sign) }
-}
+extension Sign: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.sign) } }
 
 extension Round: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.round) }
+  var elementFunction: ScaledFunction { ScaledFunction(.round) }
 }
 
-extension Exp2: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.exp2) }
-}
-
-extension Sin: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.sin) }
-}
-
-extension Cos: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.cos) }
-}
-
-extension Tan: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.tan) }
-}
-
-extension Asin: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.asin) }
-}
-
-extension Acos: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.acos) }
-}
-
-extension Atan: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.atan) }
-}
-
-extension Sinh: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.sinh) }
-}
-
-extension Cosh: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.cosh) }
-}
-
-extension Tanh: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.tanh) }
-}
+extension Exp2: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.exp2) } }
+extension Sin: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.sin) } }
+extension Cos: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.cos) } }
+extension Tan: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.tan) } }
+extension Asin: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.asin) } }
+extension Acos: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.acos) } }
+extension Atan: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.atan) } }
+extension Sinh: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.sinh) } }
+extension Cosh: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.cosh) } }
+extension Tanh: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.tanh) } }
 
 extension Asinh: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.asinh) }
+  var elementFunction: ScaledFunction { ScaledFunction(.asinh) }
 }
 
 extension Acosh: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.acosh) }
+  var elementFunction: ScaledFunction { ScaledFunction(.acosh) }
 }
 
 extension Atanh: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.atanh) }
+  var elementFunction: ScaledFunction { ScaledFunction(.atanh) }
 }
 
-extension Erf: ElementwiseLayer {
-  var elementFunction: ElementFunction { ElementFunction(.erf) }
-}
+extension Erf: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.erf) } }

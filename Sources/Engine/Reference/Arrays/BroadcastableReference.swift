@@ -14,9 +14,7 @@ extension PairTwin {
   }
 }
 
-extension AddBroadcastable: PairTwin {
-  func twin(_ a: Double, _ b: Double) -> Double { a + b }
-}
+extension AddBroadcastable: PairTwin { func twin(_ a: Double, _ b: Double) -> Double { a + b } }
 
 extension SubtractBroadcastable: PairTwin {
   func twin(_ a: Double, _ b: Double) -> Double { a - b }
@@ -26,9 +24,7 @@ extension MultiplyBroadcastable: PairTwin {
   func twin(_ a: Double, _ b: Double) -> Double { a * b }
 }
 
-extension DivideBroadcastable: PairTwin {
-  func twin(_ a: Double, _ b: Double) -> Double { a / b }
-}
+extension DivideBroadcastable: PairTwin { func twin(_ a: Double, _ b: Double) -> Double { a / b } }
 
 extension FloorDivBroadcastable: PairTwin {
   func twin(_ a: Double, _ b: Double) -> Double { (a / b).rounded(.down) }
@@ -42,17 +38,9 @@ extension ModBroadcastable: PairTwin {
   }
 }
 
-extension PowBroadcastable: PairTwin {
-  func twin(_ a: Double, _ b: Double) -> Double { pow(a, b) }
-}
-
-extension MaxBroadcastable: PairTwin {
-  func twin(_ a: Double, _ b: Double) -> Double { max(a, b) }
-}
-
-extension MinBroadcastable: PairTwin {
-  func twin(_ a: Double, _ b: Double) -> Double { min(a, b) }
-}
+extension PowBroadcastable: PairTwin { func twin(_ a: Double, _ b: Double) -> Double { pow(a, b) } }
+extension MaxBroadcastable: PairTwin { func twin(_ a: Double, _ b: Double) -> Double { max(a, b) } }
+extension MinBroadcastable: PairTwin { func twin(_ a: Double, _ b: Double) -> Double { min(a, b) } }
 
 extension LogicalOr: PairTwin {
   func twin(_ a: Double, _ b: Double) -> Double { a != 0 || b != 0 ? 1 : 0 }

@@ -5,11 +5,10 @@ extension Convolution3D: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let shape = try outputShape(inputs)
-    let kernelSize = [kernelDepth, kernelHeight, kernelWidth]
-    let strides = [strideDepth, strideHeight, strideWidth].map { max($0, 1) }
-    let dilations = [dilationDepth, dilationHeight, dilationWidth].map { max($0, 1) }
-    let amounts = [customPaddingFront, customPaddingTop, customPaddingLeft]
-    let isFitted = paddingType == .same || isDeconvolution && !outputShape.isEmpty
+    let kernelSize = window.kernel
+    let strides = window.stride.map { max($0, 1) }
+    let dilations = window.dilation.map { max($0, 1) }
+    let isFitted = window.paddingType == .same || isDeconvolution && !outputShape.isEmpty
     // The pairs of kernel and input place for each output place of an axis.
     let taps = (0..<3).map { axis in
       let (from, to) = (input.shape[axis + 2], shape[axis + 2])
@@ -18,7 +17,7 @@ extension Convolution3D: ReferenceFormula {
       let leading =
         isFitted
         ? samePadding(covered: reach, size: more, .bottomRightHeavy).leading
-        : paddingType == .custom ? amounts[axis] : 0
+        : window.paddingType == .custom ? window.padding[2 * axis] : 0
       return convolutionTaps(
         output: to, input: from, kernelSize[axis], strides[axis], dilations[axis], leading,
         isTransposed: isDeconvolution)

@@ -1,36 +1,29 @@
 import CoreMLModel
-import TensorCore
 
-extension ReferenceTensor {
-  /// The elements at rows and columns for which the condition holds.
-  fileprivate func kept(_ condition: (Int, Int) -> Bool) -> ReferenceTensor {
-    ReferenceTensor.indexed(shape) { index in
-      condition(index[index.count - 2], index[index.count - 1]) ? self[index: index] : 0
+/// A twin that says which elements of a matrix stay.
+protocol BandTwin: ReferenceFormula {
+  func keeps(row: Int, column: Int) -> Bool
+}
+
+extension BandTwin {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    try arrayOutput(inputs) { index in
+      keeps(row: index[index.count - 2], column: index[index.count - 1])
+        ? inputs[0][index: index] : 0
     }
   }
 }
 
-extension MatrixBandPart: ReferenceFormula {
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    _ = try outputShape(inputs)
-    return [
-      inputs[0].kept { row, column in
-        (numLower < 0 || row - column <= numLower) && (numUpper < 0 || column - row <= numUpper)
-      }
-    ]
+extension MatrixBandPart: BandTwin {
+  func keeps(row: Int, column: Int) -> Bool {
+    (numLower < 0 || row - column <= numLower) && (numUpper < 0 || column - row <= numUpper)
   }
 }
 
-extension LowerTriangular: ReferenceFormula {
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    _ = try outputShape(inputs)
-    return [inputs[0].kept { row, column in column - row <= k }]
-  }
+extension LowerTriangular: BandTwin {
+  func keeps(row: Int, column: Int) -> Bool { column - row <= k }
 }
 
-extension UpperTriangular: ReferenceFormula {
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    _ = try outputShape(inputs)
-    return [inputs[0].kept { row, column in column - row >= k }]
-  }
+extension UpperTriangular: BandTwin {
+  func keeps(row: Int, column: Int) -> Bool { column - row >= k }
 }

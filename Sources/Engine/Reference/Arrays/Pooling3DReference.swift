@@ -5,12 +5,11 @@ extension Pooling3D: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let shape = try outputShape(inputs)
-    let kernels = [kernelDepth, kernelHeight, kernelWidth]
-    let strides = [strideDepth, strideHeight, strideWidth].map { Swift.max($0, 1) }
-    let amounts = [customPaddingFront, customPaddingTop, customPaddingLeft]
+    let kernels = window.kernel
+    let strides = window.stride.map { Swift.max($0, 1) }
     let leading = (0..<3).map { axis in
-      switch paddingType {
-      case .custom: amounts[axis]
+      switch window.paddingType {
+      case .custom: window.padding[2 * axis]
       case .valid: 0
       case .same:
         samePadding(

@@ -1,17 +1,17 @@
 import CoreMLModel
 import TensorCore
 
-extension BroadcastToStatic: ReferenceFormula {
+/// A twin that stretches its first input.
+protocol StretchTwin: ReferenceFormula {}
+
+extension StretchTwin {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    [ReferenceTensor.indexed(try outputShape(inputs)) { inputs[0].stretched($0) }]
+    try arrayOutput(inputs) { inputs[0].stretched($0) }
   }
 }
 
-extension BroadcastToLike: ReferenceFormula {
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    [ReferenceTensor.indexed(try outputShape(inputs)) { inputs[0].stretched($0) }]
-  }
-}
+extension BroadcastToStatic: StretchTwin {}
+extension BroadcastToLike: StretchTwin {}
 
 extension Tile: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {

@@ -10,7 +10,7 @@ extension Convolution3D: TestedLayer {
       var kernel = [3, 3, 3]
       var stride = [1, 1, 1]
       var dilation = [1, 1, 1]
-      var padding = PaddingType.valid
+      var padding = VolumeWindow.PaddingType.valid
       var custom = [0, 0, 0, 0, 0, 0]
       var groups = 1
       var isDeconvolution = false
@@ -41,17 +41,11 @@ extension Convolution3D: TestedLayer {
       layer.outputChannels = example.outputs
       layer.inputChannels = example.shape[1]
       layer.nGroups = example.groups
-      (layer.kernelDepth, layer.kernelHeight, layer.kernelWidth) = (
-        example.kernel[0], example.kernel[1], example.kernel[2]
-      )
-      (layer.strideDepth, layer.strideHeight, layer.strideWidth) = (
-        example.stride[0], example.stride[1], example.stride[2]
-      )
-      (layer.dilationDepth, layer.dilationHeight, layer.dilationWidth) = (
-        example.dilation[0], example.dilation[1], example.dilation[2]
-      )
-      layer.paddingType = example.padding
-      layer.setPadding(example.custom)
+      layer.window.kernel = example.kernel
+      layer.window.stride = example.stride
+      layer.window.dilation = example.dilation
+      layer.window.paddingType = example.padding
+      layer.window.padding = example.custom
       layer.isDeconvolution = example.isDeconvolution
       layer.outputShape = example.output
       layer.kernel = random.weights(
@@ -61,17 +55,11 @@ extension Convolution3D: TestedLayer {
       return LayerTrial("\(example)", layer, [example.shape])
     }
   }
-
-  private mutating func setPadding(_ amounts: [Int]) {
-    (customPaddingFront, customPaddingBack) = (amounts[0], amounts[1])
-    (customPaddingTop, customPaddingBottom) = (amounts[2], amounts[3])
-    (customPaddingLeft, customPaddingRight) = (amounts[4], amounts[5])
-  }
 }
 
 extension Pooling3D: TestedLayer {
   static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
-    let cases: [([Int], [Int], PaddingType)] = [
+    let cases: [([Int], [Int], VolumeWindow.PaddingType)] = [
       ([2, 2, 2], [2, 2, 2], .valid), ([3, 2, 3], [1, 2, 2], .same),
       ([1, 3, 3], [1, 1, 1], .same),
       ([3, 3, 2], [2, 1, 2], .custom),
@@ -80,16 +68,11 @@ extension Pooling3D: TestedLayer {
       [(PoolingType.max, false), (.average, false), (.average, true)].map { type, excludes in
         var layer = Pooling3D()
         layer.type = type
-        (layer.kernelDepth, layer.kernelHeight, layer.kernelWidth) = (
-          kernel[0], kernel[1], kernel[2]
-        )
-        (layer.strideDepth, layer.strideHeight, layer.strideWidth) = (
-          stride[0], stride[1], stride[2]
-        )
-        layer.paddingType = padding
+        layer.window.kernel = kernel
+        layer.window.stride = stride
+        layer.window.paddingType = padding
         if padding == .custom {
-          (layer.customPaddingFront, layer.customPaddingTop) = (2, 1)
-          (layer.customPaddingBack, layer.customPaddingRight) = (1, 1)
+          layer.window.padding = [2, 1, 1, 0, 0, 1]
         }
         layer.countExcludePadding = excludes
         let shape = random.pick([[1, 3, 4, 5, 6], [2, 17, 5, 4, 3]])

@@ -2,7 +2,7 @@ import Kernels
 
 /// One kernel call a value: `function(scale · x + shift)`, with α and β alike for all elements or
 /// one a channel.
-struct ElementFunction: Sendable, Equatable {
+struct ScaledFunction: Sendable, Equatable {
   enum Parameter: Sendable, Equatable {
     case scalar(Float)
     case perChannel([Float])
@@ -41,8 +41,8 @@ struct ElementFunction: Sendable, Equatable {
   }
 
   /// α · x + β, one of each a channel.
-  static func affine(scale: [Float], bias: [Float]) -> ElementFunction {
-    ElementFunction(.linear, alpha: .perChannel(scale), beta: .perChannel(bias))
+  static func affine(scale: [Float], bias: [Float]) -> ScaledFunction {
+    ScaledFunction(.linear, alpha: .perChannel(scale), beta: .perChannel(bias))
   }
 
   var isPerChannel: Bool { alpha.isPerChannel || beta.isPerChannel }
@@ -79,7 +79,7 @@ struct ElementFunction: Sendable, Equatable {
   }
 }
 
-extension ElementFunction.Parameter {
+extension ScaledFunction.Parameter {
   func isAlways(_ constant: Float) -> Bool {
     switch self {
     case .scalar(let value): value == constant
