@@ -65,11 +65,10 @@ package struct ArraySet: Sendable, Equatable {
         .usage, "the extension names no array format", file: path,
         hint: "use .npy, .npz, .json or .csv")
     }
-    guard arrays.count == 1 || format == .npz || format == .json else {
-      throw ModelError(
-        .mismatch, "a .\(format.rawValue) file holds one array, not \(arrays.count)", file: path,
-        hint: "use .npz")
-    }
+    try require(
+      arrays.count == 1 || format == .npz || format == .json, .mismatch,
+      "a .\(format.rawValue) file holds one array, not \(arrays.count)", file: path,
+      hint: "use .npz")
     try AtomicFile.write(to: path) { try write(format, deflated: deflated, to: $0.write) }
   }
 
@@ -101,9 +100,7 @@ package struct ArraySet: Sendable, Equatable {
           throw ModelError(.unsupported, "the archive's member '\(member.name)' is no .npy file")
         }
         let name = replaced(String(member.name.dropLast(memberSuffix.count)), slash, by: "/")
-        guard names.insert(name).inserted else {
-          throw ModelError(.malformed, "the archive has two arrays named '\(name)'")
-        }
+        try require(names.insert(name).inserted, "the archive has two arrays named '\(name)'")
         do {
           var array = try NumPyFile.parse(archive.contents(member))
           array.name = name

@@ -14,12 +14,10 @@ package struct BoundedReader {
 
   /// The next `count` bytes, shared with the source.
   package mutating func take(_ count: Int) throws -> Bytes {
-    guard position >= 0, position <= bytes.count, count >= 0, count <= remaining else {
-      throw ModelError(
-        .malformed,
-        "the file ends too early: \(count) bytes wanted at offset \(position), \(remaining) left",
-        hint: "the file is cut off or damaged")
-    }
+    try require(
+      position >= 0 && position <= bytes.count && count >= 0 && count <= remaining,
+      "the file ends too early: \(count) bytes wanted at offset \(position), \(remaining) left",
+      hint: "the file is cut off or damaged")
     defer { position += count }
     return bytes[position..<position + count]
   }

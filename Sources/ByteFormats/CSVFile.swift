@@ -31,11 +31,9 @@ package enum CSVFile {
         isFirstRow = false
         if values.count == before { continue }
         if rowCount == 0 { columnCount = fieldCount }
-        guard fieldCount == columnCount else {
-          throw ModelError(
-            .malformed, "line \(lineNumber) has \(fieldCount) numbers, the first row \(columnCount)"
-          )
-        }
+        try require(
+          fieldCount == columnCount,
+          "line \(lineNumber) has \(fieldCount) numbers, the first row \(columnCount)")
         rowCount += 1
       }
       guard rowCount > 0 else { throw ModelError(.malformed, "the table holds no numbers") }
@@ -100,10 +98,8 @@ package enum CSVFile {
       values.append(value)
       rest = rest.dropFirst(length)
       guard let next = rest.first else { break }
-      guard next == separator else {
-        throw ModelError(
-          .malformed, "line \(lineNumber), field \(columnNumber): text after the number")
-      }
+      try require(
+        next == separator, "line \(lineNumber), field \(columnNumber): text after the number")
       rest = rest.dropFirst()
       // A separator at the end of a line closes it.
       if trimmed(rest).isEmpty { break }

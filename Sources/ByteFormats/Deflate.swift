@@ -52,25 +52,21 @@ enum Deflate {
         }
       }
     }
-    guard status == Z_OK else {
-      throw ModelError(
-        .malformed, "the archive's member '\(name)' cannot be expanded to \(byteCount) bytes",
-        hint: "the file is damaged")
-    }
+    try require(
+      status == Z_OK, "the archive's member '\(name)' cannot be expanded to \(byteCount) bytes",
+      hint: "the file is damaged")
     return Bytes(base: target.pointer, count: byteCount, owner: target)
   }
 
   /// `bytes` as a raw deflate stream of zlib's default level.
   static func compress(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
-    guard bytes.count <= Int(UInt32.max) else {
-      throw ModelError(.limitExceeded, "more than 4 GiB cannot be deflated at once")
-    }
+    try require(
+      bytes.count <= Int(UInt32.max), .limitExceeded, "more than 4 GiB cannot be deflated at once")
     var stream = z_stream()
-    guard
+    try require(
       deflateInit2_(
         &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
-        Int32(MemoryLayout<z_stream>.size)) == Z_OK
-    else { throw ModelError(.outOfMemory, "cannot start zlib") }
+        Int32(MemoryLayout<z_stream>.size)) == Z_OK, .outOfMemory, "cannot start zlib")
     defer { deflateEnd(&stream) }
     let bound = Int(deflateBound(&stream, uLong(bytes.count)))
     return try [UInt8](unsafeUninitializedCapacity: bound) { target, count in

@@ -106,11 +106,9 @@ extension JSONValue {
   /// - Throws: `.malformed` with the line and column, `.limitExceeded` beyond `Limits.jsonDepth`
   ///   or `Limits.jsonBytes`.
   package init(parsing bytes: [UInt8]) throws {
-    guard bytes.count <= Limits.jsonBytes else {
-      throw ModelError(
-        .limitExceeded,
-        "\(bytes.count) bytes of JSON are more than the limit of \(Limits.jsonBytes)")
-    }
+    try require(
+      bytes.count <= Limits.jsonBytes, .limitExceeded,
+      "\(bytes.count) bytes of JSON are more than the limit of \(Limits.jsonBytes)")
     self = try bytes.withUnsafeBytes { text in
       var reader = JSONReader(text, isStrict: false)
       let value = try JSONValue(from: &reader, depth: 0)
@@ -122,9 +120,8 @@ extension JSONValue {
   package init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
 
   private init(from reader: inout JSONReader, depth: Int) throws {
-    guard depth <= Limits.jsonDepth else {
-      throw ModelError(.limitExceeded, "JSON nested deeper than \(Limits.jsonDepth)")
-    }
+    try require(
+      depth <= Limits.jsonDepth, .limitExceeded, "JSON nested deeper than \(Limits.jsonDepth)")
     switch reader.next() {
     case UInt8(ascii: "{"):
       var object = JSONObject()

@@ -8,13 +8,11 @@ package enum NumPyFile {
     var reader = BoundedReader(bytes)
     let header = try NumPyHeader(&reader)
     let byteCount = try checkedProduct([header.elementCount, header.type.byteCount])
-    guard reader.remaining == byteCount else {
-      throw ModelError(
-        .malformed,
-        "the header promises \(byteCount) bytes of elements (shape \(header.shape), type "
-          + "\(header.type.rawValue)), the file has \(reader.remaining)",
-        hint: reader.remaining < byteCount ? "the file is cut off" : nil)
-    }
+    try require(
+      reader.remaining == byteCount,
+      "the header promises \(byteCount) bytes of elements (shape \(header.shape), type "
+        + "\(header.type.rawValue)), the file has \(reader.remaining)",
+      hint: reader.remaining < byteCount ? "the file is cut off" : nil)
     let elements = try reader.take(byteCount)
     var tensor = try Tensor(
       checkedShape: header.isFortranOrder ? header.shape.reversed() : header.shape

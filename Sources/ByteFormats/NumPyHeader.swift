@@ -21,21 +21,17 @@ struct NumPyHeader: Equatable {
 
   /// Reads magic, version, length and dictionary; `reader` then stands at the elements.
   init(_ reader: inout BoundedReader) throws {
-    guard try reader.take(6) == Self.magic else {
-      throw ModelError(.malformed, "is no .npy file: the first bytes are not '\\x93NUMPY'")
-    }
+    try require(
+      reader.take(6) == Self.magic, "is no .npy file: the first bytes are not '\\x93NUMPY'")
     let version = try reader.read(UInt8.self)
     _ = try reader.read(UInt8.self)
-    guard (1...3).contains(version) else {
-      throw ModelError(.unsupported, ".npy format version \(version) is not supported")
-    }
+    try require(
+      (1...3).contains(version), .unsupported, ".npy format version \(version) is not supported")
     let byteCount =
       version == 1 ? Int(try reader.read(UInt16.self)) : Int(try reader.read(UInt32.self))
-    guard byteCount <= Limits.npyHeaderBytes else {
-      throw ModelError(
-        .limitExceeded,
-        "the .npy header has \(byteCount) bytes, the limit is \(Limits.npyHeaderBytes)")
-    }
+    try require(
+      byteCount <= Limits.npyHeaderBytes, .limitExceeded,
+      "the .npy header has \(byteCount) bytes, the limit is \(Limits.npyHeaderBytes)")
     var literal = NumPyLiteral(try reader.take(byteCount).array(of: UInt8.self))
     let entries = try literal.dictionary()
     guard case .tuple(let shape)? = entries["shape"],
@@ -91,10 +87,9 @@ struct NumPyHeader: Equatable {
 /// Fails where a file's shape leaves the limits. Axes of length 0 count as 1, so that strides
 /// computed from the shape cannot overflow either.
 func checkShape(_ shape: [Int]) throws {
-  guard shape.count <= Limits.rank else {
-    throw ModelError(
-      .limitExceeded, "an array of \(shape.count) axes; the limit is \(Limits.rank)")
-  }
+  try require(
+    shape.count <= Limits.rank, .limitExceeded,
+    "an array of \(shape.count) axes; the limit is \(Limits.rank)")
   if let axis = shape.first(where: { $0 < 0 || $0 > Limits.dimension }) {
     throw ModelError(.limitExceeded, "an axis of length \(axis) in the shape \(shape)")
   }

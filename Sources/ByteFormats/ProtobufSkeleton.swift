@@ -64,11 +64,9 @@ private struct Walker {
   }
 
   mutating func message(_ range: Range<Int>, _ schema: ProtobufSchema, depth: Int) throws {
-    guard depth > 0 else {
-      throw ModelError(
-        .limitExceeded,
-        "messages are nested more than \(Limits.protobufDepth) deep (at byte \(range.lowerBound))")
-    }
+    try require(
+      depth > 0, .limitExceeded,
+      "messages are nested more than \(Limits.protobufDepth) deep (at byte \(range.lowerBound))")
     try spend(3 * schema.structByteCount + Self.fieldByteCount)
     var seen = Seen()
     var position = range.lowerBound
@@ -138,11 +136,10 @@ private struct Walker {
 
   private mutating func spend(_ byteCount: Int) throws {
     estimate += byteCount
-    guard estimate <= budget else {
-      throw ModelError(
-        .limitExceeded, "unpacking would take more than \(budget) bytes of memory",
-        hint: "the file holds far more structure than a network needs")
-    }
+    try require(
+      estimate <= budget, .limitExceeded,
+      "unpacking would take more than \(budget) bytes of memory",
+      hint: "the file holds far more structure than a network needs")
   }
 
   private func checkWireType(

@@ -51,17 +51,13 @@ package struct ZipArchive: Sendable {
       total = try checkedSum([total, member.byteCount], limit: Limits.fileBytes)
       members.append(member)
     }
-    guard
-      total <= Limits.zipUncheckedBytes || total / Limits.zipExpansionRatio <= bytes.count
-    else {
-      throw ModelError(
-        .limitExceeded,
-        "the archive of \(bytes.count) bytes expands to \(total), more than "
-          + "\(Limits.zipExpansionRatio) times as many")
-    }
-    guard reader.position == end.directoryEnd else {
-      throw ModelError(.malformed, "the archive's directory is longer than its members")
-    }
+    try require(
+      total <= Limits.zipUncheckedBytes || total / Limits.zipExpansionRatio <= bytes.count,
+      .limitExceeded,
+      "the archive of \(bytes.count) bytes expands to \(total), more than "
+        + "\(Limits.zipExpansionRatio) times as many")
+    try require(
+      reader.position == end.directoryEnd, "the archive's directory is longer than its members")
     self.members = try Self.located(members, in: bytes, before: end.directoryOffset)
     self.indices = indices
   }
@@ -74,10 +70,9 @@ package struct ZipArchive: Sendable {
     let contents =
       member.isDeflated
       ? try Deflate.expand(stored, byteCount: member.byteCount, name: member.name) : stored
-    guard Deflate.crc32(contents) == member.crc else {
-      throw ModelError(
-        .malformed, "the checksum of the archive's member '\(member.name)' is wrong")
-    }
+    try require(
+      Deflate.crc32(contents) == member.crc,
+      "the checksum of the archive's member '\(member.name)' is wrong")
     return contents
   }
 
@@ -86,10 +81,9 @@ package struct ZipArchive: Sendable {
   static let endSignature: UInt32 = 0x0605_4B50
 
   private static func member(_ reader: inout BoundedReader) throws -> Member {
-    guard try reader.read(UInt32.self) == directorySignature else {
-      throw ModelError(
-        .malformed, "no directory entry at offset \(reader.position - 4) of the archive")
-    }
+    try require(
+      reader.read(UInt32.self) == directorySignature,
+      "no directory entry at offset \(reader.position - 4) of the archive")
     try reader.skip(4)  // versions
     let flags = try reader.read(UInt16.self)
     let method = try reader.read(UInt16.self)
@@ -113,15 +107,12 @@ package struct ZipArchive: Sendable {
       if storedByteCount == 0xFFFF_FFFF { storedByteCount = try fields.readSize() }
       if headerOffset == 0xFFFF_FFFF { headerOffset = try fields.readSize() }
     }
-    guard flags & 0x2041 == 0 else {
-      throw ModelError(.unsupported, "the archive's member '\(name)' is encrypted")
-    }
+    try require(flags & 0x2041 == 0, .unsupported, "the archive's member '\(name)' is encrypted")
     guard disk == 0 else { throw ModelError(.unsupported, "an archive of several disks") }
-    guard method == 0 || method == 8 else {
-      throw ModelError(
-        .unsupported, "the archive's member '\(name)' is compressed by method \(method)",
-        hint: "only stored and deflated members can be read")
-    }
+    try require(
+      method == 0 || method == 8, .unsupported,
+      "the archive's member '\(name)' is compressed by method \(method)",
+      hint: "only stored and deflated members can be read")
     guard method == 8 || storedByteCount == byteCount else {
       throw ModelError(.malformed, "the archive's member '\(name)' has two different sizes")
     }
@@ -148,9 +139,7 @@ package struct ZipArchive: Sendable {
     let isSafe =
       !name.hasPrefix("/") && !name.contains("\\") && !name.contains("\0")
       && !name.split(separator: "/").contains("..")
-    guard isSafe else {
-      throw ModelError(.malformed, "the archive's member '\(name)' points outside the archive")
-    }
+    try require(isSafe, "the archive's member '\(name)' points outside the archive")
     return name
   }
 
@@ -164,9 +153,8 @@ package struct ZipArchive: Sendable {
     for index in members.indices.sorted(by: { members[$0].headerOffset < members[$1].headerOffset })
     {
       let member = members[index]
-      guard member.headerOffset >= end else {
-        throw ModelError(.malformed, "the archive's member '\(member.name)' overlaps another one")
-      }
+      try require(
+        member.headerOffset >= end, "the archive's member '\(member.name)' overlaps another one")
       var reader = BoundedReader(bytes, at: member.headerOffset)
       guard try reader.read(UInt32.self) == localSignature else {
         throw ModelError(.malformed, "the archive's member '\(member.name)' has no header")
@@ -177,18 +165,15 @@ package struct ZipArchive: Sendable {
       let nameLength = Int(try reader.read(UInt16.self))
       let extraLength = Int(try reader.read(UInt16.self))
       let name = try reader.take(nameLength).array(of: UInt8.self)
-      guard name.elementsEqual(member.name.utf8), method == (member.isDeflated ? 8 : 0) else {
-        throw ModelError(
-          .malformed, "the archive's member '\(member.name)' and its header disagree")
-      }
+      try require(
+        name.elementsEqual(member.name.utf8) && method == (member.isDeflated ? 8 : 0),
+        "the archive's member '\(member.name)' and its header disagree")
       try reader.skip(extraLength)
       located[index].dataOffset = reader.position
       try reader.skip(member.storedByteCount)
       end = reader.position
     }
-    guard end <= directoryOffset else {
-      throw ModelError(.malformed, "the archive's members reach into its directory")
-    }
+    try require(end <= directoryOffset, "the archive's members reach into its directory")
     return located
   }
 }
@@ -228,9 +213,7 @@ private struct ZipEndRecord {
     memberCount = record.counts[0]
     directoryOffset = record.start
     directoryEnd = try checkedSum([record.start, record.byteCount])
-    guard directoryEnd == end else {
-      throw ModelError(.malformed, "the archive's directory does not end where its end record is")
-    }
+    try require(directoryEnd == end, "the archive's directory does not end where its end record is")
   }
 
   /// The offset of the record whose comment ends with the file.

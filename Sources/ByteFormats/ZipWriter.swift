@@ -24,12 +24,10 @@ package struct ZipWriter {
       compressed = try whole?.withUnsafeBytes(Deflate.compress) ?? Deflate.compress(pieces[0])
     }
     let storedByteCount = compressed?.count ?? byteCount
-    guard memberCount < 0xFFFF, name.utf8.count <= 0xFFFF,
-      position + storedByteCount + directory.count + (1 << 20) < 0xFFFF_FFFF
-    else {
-      throw ModelError(
-        .limitExceeded, "an archive of more than 4 GiB or 65534 members cannot be written")
-    }
+    try require(
+      memberCount < 0xFFFF && name.utf8.count <= 0xFFFF
+        && position + storedByteCount + directory.count + (1 << 20) < 0xFFFF_FFFF, .limitExceeded,
+      "an archive of more than 4 GiB or 65534 members cannot be written")
     var fields: [UInt8] = []
     fields.append16(20)
     // Names are UTF-8; ASCII ones need no flag.

@@ -12,14 +12,14 @@ struct CaffeConversion {
   private var problems: [ModelError] = []
   private var names: BlobNames
   private(set) var inputs: [CaffeInput] = []
-  var network: CaffeNetworkWriter
+  var network: CaffeNetwork
 
   init(_ source: CaffeSource, _ options: ConversionOptions) throws {
     self.source = source
     self.options = options
     graph = try CaffeGraph(source.network, state: options.networkState)
     tensors = [CaffeTensor?](repeating: nil, count: graph.versions.count)
-    network = CaffeNetworkWriter(rules: options.customLayers, onVisit: options.onVisit)
+    network = CaffeNetwork(rules: options.customLayers, onVisit: options.onVisit)
     network.notes = source.notes + graph.notes
     names = BlobNames()
   }
@@ -59,7 +59,7 @@ struct CaffeConversion {
     if let weights = source.weights {
       let unused = unusedLayers(weights)
       if !unused.isEmpty, problems.contains(where: { $0.message.contains("file of weights") }) {
-        error.message += "\n  no layer takes the weights of \(Self.some(unused))"
+        error.message += "\n  no layer takes the weights of \(firstNames(unused))"
       }
     }
     return error
@@ -78,13 +78,11 @@ struct CaffeConversion {
 
   private mutating func addInputs() throws -> [ImportedFeature] {
     try findInputs()
-    guard !inputs.isEmpty else {
-      throw ModelError(
-        .malformed, "the network has no inputs",
-        hint: source.path.hasSuffix(".caffemodel")
-          ? "give the .prototxt before the .caffemodel"
-          : "an Input layer says them, or 'input' and 'input_shape'")
-    }
+    try require(
+      !inputs.isEmpty, "the network has no inputs",
+      hint: source.path.hasSuffix(".caffemodel")
+        ? "give the .prototxt before the .caffemodel"
+        : "an Input layer says them, or 'input' and 'input_shape'")
     return inputs.indices.map { index in
       let input = inputs[index]
       var tensor = CaffeTensor(
@@ -196,6 +194,7 @@ struct CaffeConversion {
       return
     }
     var layer = node.layer
+    layer.inputs = known
     layer.blobs = blobs(layer)
     layer.topReaders = node.outputs.map { graph.versions[$0].readerTypes }
     layer.hasWeightsFile = source.weights != nil
@@ -203,11 +202,10 @@ struct CaffeConversion {
     network.visit(layer.name, layer.type)
     let position = network.layers.count
     do {
-      let outputs = try converted(layer, known)
-      guard outputs.count == node.outputs.count else {
-        throw layer.error(
-          "it has \(node.outputs.count) tops, \(outputs.count) are possible", field: "top")
-      }
+      let outputs = try converted(layer)
+      try layer.require(
+        outputs.count == node.outputs.count,
+        "it has \(node.outputs.count) tops, \(outputs.count) are possible", field: "top")
       for tensor in outputs {
         guard tensor.shape.allSatisfy({ (0...Limits.dimension).contains($0) }) else {
           throw layer.error("its top would be \(tensor.shapeText)", code: .limitExceeded)
@@ -237,32 +235,27 @@ struct CaffeConversion {
     tensors[version] = tensor
   }
 
-  private mutating func converted(
-    _ layer: CaffeLayer, _ inputs: [CaffeTensor]
-  ) throws -> [CaffeTensor] {
-    if let rule = rule(layer) {
-      return try custom(layer, rule, inputs)
-    }
+  private mutating func converted(_ layer: CaffeLayer) throws -> [CaffeTensor] {
+    if let rule = rule(layer) { return try custom(layer, rule) }
     guard let type = CaffeLayerRegistry.type(named: layer.type) else {
       guard options.customLayers.allowsAll else { throw CustomCaffeLayer.unknownType(layer) }
-      return try custom(layer, nil, inputs)
+      return try custom(layer)
     }
     do {
-      return try type.convert(layer, inputs: inputs, into: &network)
+      return try type.convert(layer, &network)
     } catch let error as ModelError where error.code == .unsupported {
       guard options.customLayers.allowsAll else { throw error }
       network.abandon()
       network.notes.append(
         "\(error.inLayer(layer.name, class: layer.type)): it becomes a custom layer")
-      return try custom(layer, nil, inputs)
+      return try custom(layer)
     }
   }
 
   private mutating func custom(
-    _ layer: CaffeLayer, _ rule: CustomLayerRule?, _ inputs: [CaffeTensor]
+    _ layer: CaffeLayer, _ rule: CustomLayerRule? = nil
   ) throws -> [CaffeTensor] {
-    try CustomCaffeLayer(layer: layer, rule: rule)
-      .convert(inputs, shapes: options.customLayerShapes, into: &network)
+    try CustomCaffeLayer(layer: layer, rule: rule).convert(options.customLayerShapes, &network)
   }
 
   /// The layer's weights; of those that it shares by name with an earlier layer, that one's.
@@ -305,22 +298,15 @@ struct CaffeConversion {
     guard let weights = source.weights else { return }
     let unused = unusedLayers(weights)
     if !unused.isEmpty {
-      network.notes.append("no layer takes the weights of \(Self.some(unused))")
+      network.notes.append("no layer takes the weights of \(firstNames(unused))")
     }
-  }
-
-  /// The first names of a list, and how many more there are.
-  private static func some(_ names: [String], of limit: Int = 8) -> String {
-    names.prefix(limit).joined(separator: ", ")
-      + (names.count > limit ? " and \(names.count - limit) more" : "")
   }
 
   // MARK: Outputs
 
   private mutating func addOutputs() throws -> [ImportedFeature] {
-    guard !graph.outputs.isEmpty else {
-      throw ModelError(.malformed, "the network has no outputs: every blob is taken by a layer")
-    }
+    try require(
+      !graph.outputs.isEmpty, "the network has no outputs: every blob is taken by a layer")
     var taken = Set(inputs.compactMap { tensors[$0.version]?.blob })
     return try graph.outputs.map { version in
       let blob = graph.versions[version].blob

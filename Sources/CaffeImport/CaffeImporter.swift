@@ -1,19 +1,8 @@
-import CoreMLModel
-import HDF5Reader
 import ImportSupport
 import TensorCore
 
 /// Caffe networks as Core ML models.
 package enum CaffeImporter {
-  /// Reads a `.prototxt`, a `.caffemodel` or `.caffemodel.h5`, or both.
-  ///
-  /// - Throws: `ModelError` that names the file, and the line or the layer.
-  package static func load(
-    _ path: String, weights: String? = nil, access: HDF5Access = .isolated
-  ) throws -> CaffeSource {
-    try CaffeSource.load(path, weights: weights, access: access)
-  }
-
   /// Converts a network. Where layers are not supported or weights do not fit, the error names all
   /// of them.
   package static func convert(
@@ -37,9 +26,7 @@ package enum CaffeImporter {
   package static func recognizes(_ bytes: Bytes) -> Bool { CaffeFile.recognizes(bytes) }
 
   /// The types of layers that are read, those of one conversion together, and what they become.
-  package static var supportedTypes: [(names: [String], documentation: DocumentationRow)] {
-    CaffeLayerRegistry.types.map { ($0.typeNames, $0.documentation) }
-  }
+  package static var supportedTypes: [SourceLayer] { CaffeLayerRegistry.types.map { $0.source } }
 
   /// The types of layers of which nothing is left, and what they are.
   package static var leftOutTypes: [(names: [String], becomes: String)] {

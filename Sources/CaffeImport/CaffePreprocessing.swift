@@ -1,6 +1,4 @@
-import CoreMLModel
 import ImportSupport
-import TensorCore
 
 /// How pictures are prepared where the network says it and the user does not.
 enum CaffePreprocessing {

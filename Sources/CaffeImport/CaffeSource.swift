@@ -1,6 +1,5 @@
 import Files
 import HDF5Reader
-import ImportSupport
 import TensorCore
 
 /// A Caffe network that has been read: its layers, and where its weights are.
@@ -15,11 +14,13 @@ public struct CaffeSource: Sendable {
   package var hasWeights: Bool { weights != nil }
 }
 
-extension CaffeSource {
+extension CaffeImporter {
   /// Reads a `.prototxt`, alone or with a `.caffemodel` or `.caffemodel.h5`, in either order, or a
   /// `.caffemodel` alone, whose own layers are the network.
-  static func load(
-    _ path: String, weights weightsPath: String?, access: HDF5Access
+  ///
+  /// - Throws: `ModelError` that names the file, and the line or the layer.
+  package static func load(
+    _ path: String, weights weightsPath: String? = nil, access: HDF5Access = .isolated
   ) throws -> CaffeSource {
     let file = try CaffeFile(path)
     guard let weightsPath else {
@@ -36,11 +37,9 @@ extension CaffeSource {
     }
     let other = try CaffeFile(weightsPath)
     if case .text(let bytes) = other {
-      guard !file.isText else {
-        throw ModelError(
-          .mismatch, "is a text, not a file of weights", file: weightsPath,
-          hint: "weights are a .caffemodel or .caffemodel.h5")
-      }
+      try require(
+        !file.isText, .mismatch, "is a text, not a file of weights", file: weightsPath,
+        hint: "weights are a .caffemodel or .caffemodel.h5")
       let weights = try CaffeWeights(path, file, access: access)
       return try inFile(weightsPath) {
         try CaffeSource(path: weightsPath, text: bytes, weights: weights)
@@ -54,7 +53,9 @@ extension CaffeSource {
     let weights = try CaffeWeights(weightsPath, other, access: access)
     return try inFile(path) { try CaffeSource(path: path, text: bytes, weights: weights) }
   }
+}
 
+extension CaffeSource {
   init(path: String, text: Bytes, weights: CaffeWeights?) throws {
     var parser = try TextParser(text.array(of: UInt8.self))
     var network = try parser.parse(.network)

@@ -15,10 +15,9 @@ extension MeanImage {
       }
       var reader = BinaryReader(bytes)
       let message = try reader.parse(.blob)
-      guard message.fields.contains(where: { $0.type != nil }) else {
-        throw ModelError(
-          .malformed, "the file is neither a mean image of Caffe's nor an .npy array")
-      }
+      try require(
+        message.fields.contains(where: { $0.type != nil }),
+        "the file is neither a mean image of Caffe's nor an .npy array")
       let blob = try CaffeBlob(message)
       return try MeanImage(path, blob.shape, try blob.values().array())
     }
@@ -28,11 +27,9 @@ extension MeanImage {
     var shape = shape
     while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
     if shape.count == 2 { shape.insert(1, at: 0) }
-    guard shape.count == 3 else {
-      throw ModelError(
-        .malformed, "a mean image has the shape (C, H, W), not \(shape)", file: path,
-        hint: shape.count == 1 ? "one mean a channel is given with --image-mean R,G,B" : nil)
-    }
+    try require(
+      shape.count == 3, "a mean image has the shape (C, H, W), not \(shape)", file: path,
+      hint: shape.count == 1 ? "one mean a channel is given with --image-mean R,G,B" : nil)
     try self.init(
       name: path, channels: shape[0], height: shape[1], width: shape[2], values: values)
   }

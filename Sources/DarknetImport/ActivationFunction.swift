@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import TensorCore
 
 /// What `activation` names.
 struct ActivationFunction: Sendable {

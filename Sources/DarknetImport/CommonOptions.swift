@@ -1,5 +1,3 @@
-import TensorCore
-
 /// Options that every layer has.
 enum CommonOptions {
   static let training = [

@@ -14,10 +14,9 @@ package struct ConfigurationFile: Sendable {
 
   /// - Throws: `.malformed` with the number of the line.
   package init(_ bytes: Bytes) throws {
-    guard bytes.count <= Self.sizeLimit else {
-      throw ModelError(
-        .limitExceeded, "\(bytes.count) bytes of configuration, the limit is \(Self.sizeLimit)")
-    }
+    try require(
+      bytes.count <= Self.sizeLimit, .limitExceeded,
+      "\(bytes.count) bytes of configuration, the limit is \(Self.sizeLimit)")
     var text = bytes.array(of: UInt8.self)[...]
     if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -44,11 +43,9 @@ package struct ConfigurationFile: Sendable {
       throw ModelError(.limitExceeded, "line \(number): \(text.utf8.count) bytes in one line")
     }
     if text.hasPrefix("[") {
-      guard text.hasSuffix("]"), text.count > 2 else {
-        throw ModelError(
-          .malformed, "line \(number): '\(text.prefix(60))' is no section",
-          hint: "a section is a name in brackets, such as [convolutional]")
-      }
+      try require(
+        text.hasSuffix("]") && text.count > 2, "line \(number): '\(text.prefix(60))' is no section",
+        hint: "a section is a name in brackets, such as [convolutional]")
       guard sections.count < Limits.layers else {
         throw ModelError(.limitExceeded, "line \(number): more than \(Limits.layers) sections")
       }
@@ -59,11 +56,9 @@ package struct ConfigurationFile: Sendable {
       throw ModelError(
         .malformed, "line \(number): '\(text.prefix(60))' is neither a section nor key = value")
     }
-    guard !sections.isEmpty else {
-      throw ModelError(
-        .malformed, "line \(number): '\(text.prefix(60))' stands before the first section",
-        hint: "a configuration begins with [net]")
-    }
+    try require(
+      !sections.isEmpty, "line \(number): '\(text.prefix(60))' stands before the first section",
+      hint: "a configuration begins with [net]")
     let key = String(text[..<equals])
     let value = String(text[text.index(after: equals)...])
     guard !value.isEmpty else {

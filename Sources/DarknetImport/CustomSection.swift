@@ -1,8 +1,6 @@
 import ByteFormats
-import CoreMLModel
 import Formulas
 import ImportSupport
-import TensorCore
 
 /// A section that becomes a custom layer, by a rule or because all may. It is taken to have no
 /// weights in the file and, where nobody provides its class, to keep the sizes of its input.

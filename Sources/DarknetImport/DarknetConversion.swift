@@ -50,7 +50,7 @@ struct DarknetConversion {
     guard let weights = source.weights else { return [] }
     let isAmbiguous = weights.isAmbiguous
     let hasBatchnorm = source.configuration.sections.contains {
-      BatchNormLayer.sections.contains($0.kind)
+      BatchNormLayer.source.names.contains($0.kind)
     }
     var readings: [Reading] = []
     if hasBatchnorm { readings.append(Reading(storesBatchnormBiases: false)) }
@@ -192,10 +192,9 @@ struct DarknetConversion {
   private func inputSizes(_ name: String) throws -> [Int] {
     guard let own = input.image else { return [input.inputs] }
     guard let asked = options.inputShapes[name] else { return own }
-    guard asked.count == 4, (asked[1] ?? own[0]) == own[0] else {
-      throw ModelError(
-        .mismatch, "--input-shape of '\(name)' is batch, \(own[0]) channels, height and width")
-    }
+    try require(
+      asked.count == 4 && (asked[1] ?? own[0]) == own[0], .mismatch,
+      "--input-shape of '\(name)' is batch, \(own[0]) channels, height and width")
     return [own[0], asked[2] ?? own[1], asked[3] ?? own[2]]
   }
 

@@ -1,15 +1,8 @@
-import CoreMLModel
 import ImportSupport
 import TensorCore
 
 /// Darknet networks as Core ML models.
 package enum DarknetImporter {
-  /// Reads a `.cfg`, and a `.weights` where there is one.
-  /// - Throws: `ModelError` that names the file and the line.
-  package static func load(_ path: String, weights: String? = nil) throws -> DarknetSource {
-    try DarknetSource.load(path, weights: weights)
-  }
-
   /// Whether a file's content is a `.cfg`.
   package static func recognizes(_ bytes: Bytes) -> Bool { ConfigurationFile.recognizes(bytes) }
 

@@ -1,12 +1,10 @@
-import CoreMLModel
 import ImportSupport
 import TensorCore
 
 /// One kind of section: its options, its weights and what it becomes.
 protocol DarknetLayer: Sendable {
-  /// The names in brackets, in lower case, the usual one first.
-  static var sections: [String] { get }
-  static var documentation: DocumentationRow { get }
+  /// The section; its names are those in brackets, in lower case.
+  static var source: SourceLayer { get }
   /// Options that count when a network is run.
   static var options: [String] { get }
   /// Options of training, which are known and have no effect.
@@ -73,6 +71,17 @@ struct SectionCall: Sendable {
   {
     ModelError(
       code, "line \(section.line): \(message)", layer: name, layerClass: section.name, hint: hint)
+  }
+
+  func require(
+    _ condition: Bool, _ message: @autoclosure () -> String, code: ModelError.Code = .malformed,
+    hint: String? = nil
+  ) throws {
+    if !condition { throw error(message(), code: code, hint: hint) }
+  }
+
+  func require(_ condition: Bool, unsupported message: @autoclosure () -> String) throws {
+    if !condition { throw unsupported(message()) }
   }
 
   func unsupported(_ message: String, hint: String? = nil) -> ModelError {

@@ -31,20 +31,17 @@ struct DarknetNetwork: LayerWriting {
   mutating func addConstants(_ sizes: [Int], _ call: SectionCall) throws {
     constantCount = try checkedSum(
       [constantCount, checkedProduct(sizes, limit: Limits.tensorElements)])
-    guard constantCount <= Self.constantLimit else {
-      throw call.error(
-        "the constants of this and earlier layers would be \(constantCount) numbers",
-        code: .limitExceeded)
-    }
+    try call.require(
+      constantCount <= Self.constantLimit,
+      "the constants of this and earlier layers would be \(constantCount) numbers",
+      code: .limitExceeded)
   }
 
   /// The elements as they lie in memory, as `[channels, height, width]`.
   mutating func reshaped(
     _ blob: String, _ channels: Int, _ height: Int, _ width: Int, _ name: String
   ) -> String {
-    var reshape = Reshape()
-    reshape.targetShape = [channels, height, width]
-    return add(name, reshape, [blob])
+    return add(name, Reshape().with(\.targetShape, [channels, height, width]), [blob])
   }
 
   /// The elements in a row.
@@ -55,9 +52,6 @@ struct DarknetNetwork: LayerWriting {
   mutating func reorganized(
     _ blob: String, _ mode: ReorganizeData.Mode, _ size: Int, _ name: String
   ) -> String {
-    var reorganize = ReorganizeData()
-    reorganize.mode = mode
-    reorganize.blockSize = size
-    return add(name, reorganize, [blob])
+    return add(name, ReorganizeData().with(\.mode, mode).with(\.blockSize, size), [blob])
   }
 }

@@ -9,9 +9,15 @@ public struct DarknetSource: Sendable {
   /// The whole file of weights, for another reading of its header.
   let weightBytes: Bytes?
 
+  package var hasWeights: Bool { weights != nil }
+}
+
+extension DarknetImporter {
+  /// Reads a `.cfg`.
+  ///
   /// - Parameter weights: the `.weights` file, if there is one.
   /// - Throws: `ModelError` that names the file and the line.
-  static func load(_ path: String, weights: String?) throws -> DarknetSource {
+  package static func load(_ path: String, weights: String? = nil) throws -> DarknetSource {
     let configuration = try inFile(path) {
       try ConfigurationFile(try MappedFile.read(path))
     }
@@ -22,6 +28,4 @@ public struct DarknetSource: Sendable {
         try bytes.map { try WeightsFile($0, path: path) }
       }, weightBytes: bytes)
   }
-
-  package var hasWeights: Bool { weights != nil }
 }

@@ -1,26 +1,10 @@
+import ImportSupport
+
 /// What each kind of section becomes, for `docs/darknet.md`.
 package enum LayerCatalog {
-  package struct Entry: Sendable {
-    /// The name in brackets.
-    package let name: String
-    package let otherNames: [String]
-    /// The Core ML layers, in order; alternatives after a semicolon.
-    package let becomes: String
-    /// Options that count when the network runs.
-    package let options: [String]
-    /// What is refused, and why.
-    package let refused: String
-    /// The lowest specification version that has what it becomes.
-    package let version: Int
-  }
-
-  /// One for each kind, in the order of the registry.
-  package static let entries: [Entry] = DarknetLayerRegistry.types.map { type in
-    Entry(
-      name: type.sections[0], otherNames: Array(type.sections.dropFirst()),
-      becomes: type.documentation.becomes, options: type.options,
-      refused: type.documentation.refused, version: type.documentation.version)
-  }
+  /// One for each kind, in the order of the registry, with the options that count when it runs.
+  package static let entries: [(layer: SourceLayer, options: [String])] =
+    DarknetLayerRegistry.types.map { ($0.source, $0.options) }
 
   /// Sections of Darknet that cannot be converted, and why.
   package static let impossible: [(names: [String], reason: String)] = [

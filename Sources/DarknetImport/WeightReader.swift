@@ -29,11 +29,9 @@ struct WeightReader {
   ) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     self.count += count
-    guard self.count <= Limits.modelBytes / 4 else {
-      throw ModelError(
-        .limitExceeded,
-        "with its \(name), \(count) numbers, the network is larger than an .mlmodel can be")
-    }
+    try require(
+      self.count <= Limits.modelBytes / 4, .limitExceeded,
+      "with its \(name), \(count) numbers, the network is larger than an .mlmodel can be")
     switch source {
     case .none:
       throw ModelError(
@@ -43,13 +41,11 @@ struct WeightReader {
       return try missing.values("\(layer)/\(name)", shape: shape, fanIn: fanIn)
     case .file(let file):
       let left = file.values.count - position
-      guard count * 4 <= left else {
-        throw ModelError(
-          .malformed,
-          "its \(name) are \(count) numbers from byte \(file.headerBytes + position), and the file "
-            + "has \(left / 4) more", file: file.path,
-          hint: "the weights are cut off, or belong to another .cfg")
-      }
+      try require(
+        count * 4 <= left,
+        "its \(name) are \(count) numbers from byte \(file.headerBytes + position), and the file "
+          + "has \(left / 4) more", file: file.path,
+        hint: "the weights are cut off, or belong to another .cfg")
       lastLayer = layer
       defer { position += count * 4 }
       return FloatValues(bytes: file.values[position..<position + count * 4]).shaped(shape)

@@ -22,11 +22,9 @@ package struct WeightsFile: Sendable {
   init(_ bytes: Bytes, path: String, takesOther: Bool = false) throws {
     self.path = path
     let words = bytes[0..<min(bytes.count, 20)].array(of: UInt32.self)
-    guard words.count >= 4 else {
-      throw ModelError(
-        .malformed, "\(bytes.count) bytes are no weights of Darknet: the header alone has 16",
-        file: path)
-    }
+    try require(
+      words.count >= 4, "\(bytes.count) bytes are no weights of Darknet: the header alone has 16",
+      file: path)
     let major = Int(Int32(bitPattern: words[0]))
     let minor = Int(Int32(bitPattern: words[1]))
     version = (major, minor, Int(Int32(bitPattern: words[2])))

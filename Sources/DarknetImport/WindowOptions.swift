@@ -30,10 +30,8 @@ struct WindowOptions: Sendable {
     _ length: Int, _ span: Int, _ stride: Int, _ border: Int, _ call: SectionCall
   ) throws -> Int {
     let rest = length + 2 * border - span
-    guard rest >= 0 else {
-      throw call.error(
-        "a window of \(span) does not fit its input's \(length) and a border of \(border)")
-    }
+    try call.require(
+      rest >= 0, "a window of \(span) does not fit its input's \(length) and a border of \(border)")
     return rest / stride + 1
   }
 }

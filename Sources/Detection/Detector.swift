@@ -67,9 +67,8 @@ package struct Detector: Sendable {
     if let first = self.labels?.first?.lowercased(), Self.backgrounds.contains(first) {
       self.labels?.removeFirst()
     }
-    guard width > 0, height > 0 else {
-      throw ModelError(.mismatch, "boxes are found in pictures; the model takes none")
-    }
+    try require(
+      width > 0 && height > 0, .mismatch, "boxes are found in pictures; the model takes none")
     if mode == .auto, settings.isEmpty {
       throw ModelError(
         .mismatch, "the model's metadata do not say how its boxes are found",
@@ -229,11 +228,9 @@ extension Detector {
       while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
       return shape.count == 3
     }
-    guard !outputs.isEmpty else {
-      throw ModelError(
-        .mismatch, "the model has no output that is a grid of boxes",
-        hint: "a grid has three axes: channels, rows and columns")
-    }
+    try require(
+      !outputs.isEmpty, .mismatch, "the model has no output that is a grid of boxes",
+      hint: "a grid has three axes: channels, rows and columns")
     var groups: [[(width: Double, height: Double)]]
     if let text = settings.text("anchors") {
       groups = try text.split(separator: ";").map {
@@ -249,20 +246,17 @@ extension Detector {
     }
     if groups.count == 1, outputs.count > 1 {
       let all = groups[0]
-      guard all.count % outputs.count == 0 else {
-        throw ModelError(
-          .mismatch, "\(all.count) anchors for \(outputs.count) outputs", field: "anchors",
-          hint: "give those of each output: 'W,H,…; W,H,…', or choose outputs with --output NAME")
-      }
+      try require(
+        all.count % outputs.count == 0, .mismatch,
+        "\(all.count) anchors for \(outputs.count) outputs", field: "anchors",
+        hint: "give those of each output: 'W,H,…; W,H,…', or choose outputs with --output NAME")
       let each = all.count / outputs.count
       groups = (0..<outputs.count).map { Array(all[$0 * each..<($0 + 1) * each]) }
       outputs.sort { $0.value.count > $1.value.count }
     }
-    guard groups.count == outputs.count else {
-      throw ModelError(
-        .mismatch, "anchors for \(groups.count) outputs, and the model has \(outputs.count)",
-        field: "anchors")
-    }
+    try require(
+      groups.count == outputs.count, .mismatch,
+      "anchors for \(groups.count) outputs, and the model has \(outputs.count)", field: "anchors")
     return try zip(outputs, groups).flatMap { output, anchors in
       try objects(output, try decoder(for: output, kind, anchors))
     }

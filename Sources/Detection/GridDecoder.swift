@@ -66,13 +66,11 @@ package struct GridDecoder: Sendable, Equatable {
   package func objects(
     in grid: Tensor, width: Int, height: Int, threshold: Double
   ) throws -> [DetectedObject] {
-    guard grid.shape.count == 3, grid.shape[0] == channels, channels > 0 else {
-      throw ModelError(
-        .mismatch,
-        "a grid of shape \(grid.shape): \(anchors.count) boxes of \(classes) classes need "
-          + "\(channels) channels",
-        hint: "are these the network's anchors? channels = boxes · (classes + 5)")
-    }
+    try require(
+      grid.shape.count == 3 && grid.shape[0] == channels && channels > 0, .mismatch,
+      "a grid of shape \(grid.shape): \(anchors.count) boxes of \(classes) classes need "
+        + "\(channels) channels",
+      hint: "are these the network's anchors? channels = boxes · (classes + 5)")
     let (rows, columns) = (grid.shape[1], grid.shape[2])
     let plane = rows * columns
     var objects: [DetectedObject] = []

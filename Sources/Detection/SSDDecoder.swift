@@ -28,18 +28,15 @@ package struct SSDDecoder: Sendable, Equatable {
     locations: Tensor, scores: Tensor, threshold: Double
   ) throws -> [DetectedObject] {
     let count = priors.boxes.count
-    guard count > 0, locations.count == 4 * count, scores.count > 0, scores.count % count == 0
-    else {
-      throw ModelError(
-        .mismatch,
-        "\(locations.count) offsets and \(scores.count) scores do not fit \(count) prior boxes",
-        hint: "a box has four offsets, and a score a class")
-    }
+    try require(
+      count > 0 && locations.count == 4 * count && scores.count > 0 && scores.count % count == 0,
+      .mismatch,
+      "\(locations.count) offsets and \(scores.count) scores do not fit \(count) prior boxes",
+      hint: "a box has four offsets, and a score a class")
     let classes = scores.count / count
-    guard (background ?? -1) < classes else {
-      throw ModelError(
-        .mismatch, "class \(background ?? 0) is the background, of \(classes) classes")
-    }
+    try require(
+      (background ?? -1) < classes, .mismatch,
+      "class \(background ?? 0) is the background, of \(classes) classes")
     var objects: [DetectedObject] = []
     var isProbability = true
     locations.withUnsafeElements { offsets in
@@ -63,11 +60,9 @@ package struct SSDDecoder: Sendable, Equatable {
         }
       }
     }
-    guard isProbability else {
-      throw ModelError(
-        .mismatch, "the scores are not between 0 and 1",
-        hint: "--detector scores=softmax or scores=sigmoid says what is still to be done with them")
-    }
+    try require(
+      isProbability, .mismatch, "the scores are not between 0 and 1",
+      hint: "--detector scores=softmax or scores=sigmoid says what is still to be done with them")
     return objects
   }
 
@@ -94,9 +89,8 @@ package struct DetectionRows: Sendable, Equatable {
   package init() {}
 
   package func objects(in rows: Tensor, threshold: Double) throws -> [DetectedObject] {
-    guard rows.shape.last == 7 else {
-      throw ModelError(.mismatch, "rows of shape \(rows.shape), seven numbers each are needed")
-    }
+    try require(
+      rows.shape.last == 7, .mismatch, "rows of shape \(rows.shape), seven numbers each are needed")
     let values = rows.elements.map(Double.init)
     return stride(from: 0, to: values.count, by: 7).compactMap { at in
       let (label, score) = (values[at + 1], values[at + 2])

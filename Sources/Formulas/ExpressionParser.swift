@@ -8,10 +8,9 @@ extension Expression {
   /// - Parameter names: what it may be about; nil allows every name.
   /// - Throws: with the column, counted from 1.
   package init(parsing text: String, names: Set<String>? = nil) throws {
-    guard text.utf8.count <= Self.textLimit else {
-      throw ModelError(
-        .limitExceeded, "a formula of \(text.utf8.count) bytes, \(Self.textLimit) are allowed")
-    }
+    try require(
+      text.utf8.count <= Self.textLimit, .limitExceeded,
+      "a formula of \(text.utf8.count) bytes, \(Self.textLimit) are allowed")
     var parser = try ExpressionParser(text, names)
     self = try parser.whole()
   }
@@ -146,12 +145,9 @@ private struct ExpressionParser {
   ) throws -> Value {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= Expression.depthLimit else {
-      throw ModelError(
-        .limitExceeded,
-        "column \(column): more than \(Expression.depthLimit) parentheses inside "
-          + "of one another")
-    }
+    try require(
+      depth <= Expression.depthLimit, .limitExceeded,
+      "column \(column): more than \(Expression.depthLimit) parentheses inside " + "of one another")
     return try body(&self)
   }
 

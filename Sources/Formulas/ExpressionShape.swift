@@ -19,12 +19,10 @@ extension Expression {
       }
       for (axis, size) in zip(result.indices.suffix(shape.count), shape) where size != 1 {
         if result[axis] == 1 || result[axis] == nil { result[axis] = size ?? result[axis] }
-        guard size == nil || result[axis] == size else {
-          throw ModelError(
-            .mismatch,
-            "the shapes " + shapes.map(Self.text).joined(separator: " and ")
-              + " do not stretch to one another")
-        }
+        try require(
+          size == nil || result[axis] == size, .mismatch,
+          "the shapes " + shapes.map(Self.text).joined(separator: " and ")
+            + " do not stretch to one another")
         if size == nil, result[axis] == 1 { result[axis] = nil }
       }
     }
@@ -40,10 +38,9 @@ extension Expression {
     guard let axes else { return Array(0..<rank) }
     var result: Set<Int> = []
     for axis in axes {
-      guard (-rank..<rank).contains(axis), result.insert(axis < 0 ? axis + rank : axis).inserted
-      else {
-        throw ModelError(.mismatch, "there is no axis \(axis) among \(rank), or it is named twice")
-      }
+      try require(
+        (-rank..<rank).contains(axis) && result.insert(axis < 0 ? axis + rank : axis).inserted,
+        .mismatch, "there is no axis \(axis) among \(rank), or it is named twice")
     }
     return result.sorted()
   }
@@ -71,9 +68,7 @@ extension Expression {
       return AxisPart(start: index < 0 ? index + length : index, step: 1, count: 1)
     case .range(nil, nil, 1): return AxisPart(start: 0, step: 1, count: length)
     case .range(let start, let end, let step):
-      guard step != 0, abs(step) <= Limits.dimension else {
-        throw ModelError(.mismatch, "a step of \(step)")
-      }
+      try require(step != 0 && abs(step) <= Limits.dimension, .mismatch, "a step of \(step)")
       guard let length else { return AxisPart(start: start ?? 0, step: step, count: nil) }
       let bounds = step > 0 ? 0...length : -1...length - 1
       func place(_ value: Int) -> Int {
@@ -82,9 +77,7 @@ extension Expression {
       let first = start.map(place) ?? (step > 0 ? 0 : length - 1)
       let last = end.map(place) ?? (step > 0 ? length : -1)
       let distance = step > 0 ? last - first : first - last
-      guard distance > 0 else {
-        throw ModelError(.mismatch, "nothing is left of an axis of \(length)")
-      }
+      try require(distance > 0, .mismatch, "nothing is left of an axis of \(length)")
       return AxisPart(start: first, step: step, count: (distance - 1) / abs(step) + 1)
     }
   }
@@ -95,9 +88,7 @@ extension Expression {
     case .number, .name: return []
     case .apply:
       let shape = try Self.stretched(operands)
-      guard shape.count <= Limits.rank else {
-        throw ModelError(.limitExceeded, "more than \(Limits.rank) axes")
-      }
+      try require(shape.count <= Limits.rank, .limitExceeded, "more than \(Limits.rank) axes")
       _ = try checkedProduct(shape.map { $0 ?? 1 }, limit: Limits.tensorElements)
       return shape
     case .reduce(_, _, let axes, let keepsAxes):
@@ -117,9 +108,7 @@ extension Expression {
         if case .index = item {} else { shape.append(part.count) }
         axis += 1
       }
-      guard shape.count <= Limits.rank else {
-        throw ModelError(.limitExceeded, "more than \(Limits.rank) axes")
-      }
+      try require(shape.count <= Limits.rank, .limitExceeded, "more than \(Limits.rank) axes")
       return shape
     }
   }
@@ -127,11 +116,18 @@ extension Expression {
   /// The shape of the whole, of names with the given ones.
   package func shape(_ names: [String: [Int?]]) throws -> [Int?] {
     if case .name(let name) = node {
-      guard let shape = names[name] else {
-        throw ModelError(.mismatch, "nothing is named '\(name)'")
-      }
-      return shape
+      return try names.value(named: name)
     }
     return try resultShape(operands.map { try $0.shape(names) })
+  }
+}
+
+extension Dictionary where Key == String {
+  /// What a name in a formula stands for.
+  func value(named name: String) throws -> Value {
+    guard let value = self[name] else {
+      throw ModelError(.mismatch, "nothing is named '\(name)'")
+    }
+    return value
   }
 }

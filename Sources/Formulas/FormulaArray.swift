@@ -57,10 +57,7 @@ extension Expression {
     switch node {
     case .number(let number): return FormulaArray(number)
     case .name(let name):
-      guard let array = names[name] else {
-        throw ModelError(.mismatch, "nothing is named '\(name)'")
-      }
-      return array
+      return try names.value(named: name)
     default: break
     }
     let operands = try self.operands.map { try $0.value(names) }

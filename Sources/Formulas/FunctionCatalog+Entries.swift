@@ -236,9 +236,7 @@ extension FunctionCatalog {
   private static func items(
     around item: Expression.SliceItem, _ axis: Int, isNew: Bool = false
   ) throws -> [Expression.SliceItem] {
-    guard axis.magnitude <= UInt(Limits.rank) else {
-      throw ModelError(.malformed, "axis \(axis)")
-    }
+    try require(axis.magnitude <= UInt(Limits.rank), "axis \(axis)")
     if axis >= 0 { return [Expression.SliceItem](repeating: .all, count: axis) + [item] }
     return [.ellipsis, item] + [Expression.SliceItem](repeating: .all, count: -axis - 1)
   }

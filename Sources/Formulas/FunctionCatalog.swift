@@ -21,20 +21,15 @@ package enum FunctionCatalog {
     _ keywords: [(name: String, value: FunctionArgument)] = []
   ) throws -> Expression {
     guard let entry = entries[name] else { throw unknown(name) }
-    guard positional.count <= entry.parameters.count else {
-      throw ModelError(
-        .malformed,
-        "\(name) takes at most \(entry.parameters.count) arguments, it has "
-          + "\(positional.count)", hint: entry.usage(name))
-    }
+    try require(
+      positional.count <= entry.parameters.count,
+      "\(name) takes at most \(entry.parameters.count) arguments, it has " + "\(positional.count)",
+      hint: entry.usage(name))
     var bound = [FunctionArgument](repeating: .none, count: entry.parameters.count)
     for (index, argument) in positional.enumerated() { bound[index] = argument }
     for (keyword, value) in keywords {
       let places = entry.parameters.indices.filter { entry.parameters[$0].names.contains(keyword) }
-      guard !places.isEmpty else {
-        throw ModelError(
-          .malformed, "\(name) has no parameter '\(keyword)'", hint: entry.usage(name))
-      }
+      try require(!places.isEmpty, "\(name) has no parameter '\(keyword)'", hint: entry.usage(name))
       guard let index = places.first(where: { $0 >= positional.count && bound[$0] == .none })
       else { throw ModelError(.malformed, "\(name) is given '\(keyword)' twice") }
       bound[index] = value

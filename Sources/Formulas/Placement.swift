@@ -54,12 +54,10 @@ package struct Placement: Sendable, Equatable {
 
   /// A constant of `shape`, whose axes are the last ones of this.
   package func last(_ shape: [Int]) throws -> Placement {
-    guard shape.count <= places.count || shape.dropLast(places.count).allSatisfy({ $0 == 1 }) else {
-      throw ModelError(
-        .mismatch,
-        "a weight of the shape \(Expression.text(shape)) for a tensor "
-          + Expression.text(self.shape))
-    }
+    try require(
+      shape.count <= places.count || shape.dropLast(places.count).allSatisfy({ $0 == 1 }),
+      .mismatch,
+      "a weight of the shape \(Expression.text(shape)) for a tensor " + Expression.text(self.shape))
     let count = min(shape.count, places.count)
     let kept = Array(shape.suffix(count))
     return Placement(
@@ -89,10 +87,7 @@ extension Expression {
     switch node {
     case .number: return (self, Placement([], []))
     case .name(let name):
-      guard let placement = names[name] else {
-        throw ModelError(.mismatch, "nothing is named '\(name)'")
-      }
-      return (self, placement)
+      return (self, try names.value(named: name))
     case .apply(let function, let operands):
       let placed = try operands.map { try $0.placed(names) }
       return (
@@ -103,11 +98,9 @@ extension Expression {
       let (input, placement) = try operand.placed(names)
       let gone = try Self.axes(axes, rank: placement.shape.count)
       let places = gone.compactMap { placement.places[$0] }.sorted()
-      guard !places.contains(Placement.batch) else {
-        throw ModelError(
-          .unsupported, "\(reduction.rawValue) over the batch",
-          hint: "name the axes: the batch is axis 0")
-      }
+      try require(
+        !places.contains(Placement.batch), .unsupported, "\(reduction.rawValue) over the batch",
+        hint: "name the axes: the batch is axis 0")
       var result = placement
       for axis in gone { result.shape[axis] = 1 }
       if !keepsAxes {
@@ -134,22 +127,18 @@ extension Expression {
           guard own >= 0, let place = operand.places[own], (operand.shape[own] != 1) == isLong
           else { continue }
           if places[axis] == nil, isLong || !places.contains(place) { places[axis] = place }
-          guard !isLong || places[axis] == place else {
-            throw ModelError(
-              .unsupported,
-              "the axes of " + operands.map { text($0.shape) }.joined(separator: " and ")
-                + " do not lie alike")
-          }
+          try require(
+            !isLong || places[axis] == place, .unsupported,
+            "the axes of " + operands.map { text($0.shape) }.joined(separator: " and ")
+              + " do not lie alike")
         }
       }
     }
     let used = places.compactMap { $0 }
-    guard Set(used).count == used.count else {
-      throw ModelError(
-        .unsupported,
-        "the axes of " + operands.map { text($0.shape) }.joined(separator: " and ")
-          + " do not lie alike")
-    }
+    try require(
+      Set(used).count == used.count, .unsupported,
+      "the axes of " + operands.map { text($0.shape) }.joined(separator: " and ")
+        + " do not lie alike")
     return Placement(shape, places)
   }
 
@@ -176,9 +165,7 @@ extension Expression {
       }
       let isWhole = item == .all || size == 1
       if let place, !isWhole {
-        guard place != Placement.batch else {
-          throw ModelError(.unsupported, "a part of the batch")
-        }
+        try require(place != Placement.batch, .unsupported, "a part of the batch")
         blobItems[place] = blobItem
       } else if place == Placement.batch, isIndex {
         throw ModelError(.unsupported, "a part of the batch")
@@ -187,9 +174,7 @@ extension Expression {
       result.shape.append(part.count)
       result.places.append(place)
     }
-    guard result.shape.count <= Limits.rank else {
-      throw ModelError(.limitExceeded, "more than \(Limits.rank) axes")
-    }
+    try require(result.shape.count <= Limits.rank, .limitExceeded, "more than \(Limits.rank) axes")
     if blobItems.allSatisfy({ $0 == .all }) { return (input, result) }
     return (try Expression(.slice(input, blobItems)), result)
   }

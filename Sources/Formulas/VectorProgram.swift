@@ -135,10 +135,7 @@ extension VectorProgram {
 
   private func shape(_ expression: Expression) throws -> [Int] {
     if let view = known[expression] { return view.shape }
-    if case .name(let name) = expression.node, let view = views[name] { return view.shape }
-    if case .name(let name) = expression.node {
-      throw ModelError(.mismatch, "nothing is named '\(name)'")
-    }
+    if case .name(let name) = expression.node { return try views.value(named: name).shape }
     return try expression.resultShape(expression.operands.map { try shape($0) }).compactMap { $0 }
   }
 
@@ -148,10 +145,7 @@ extension VectorProgram {
     var view: View
     switch expression.node {
     case .name(let name) where !isResult:
-      guard let own = views[name] else {
-        throw ModelError(.mismatch, "nothing is named '\(name)'")
-      }
-      view = own
+      view = try views.value(named: name)
     case .slice(let operand, let items) where !isResult:
       view = try Self.part(of: materialized(operand), items)
     case .reduce(let reduction, let operand, let axes, let keepsAxes):

@@ -34,21 +34,18 @@ enum Attributes {
         }, target)
     }
     try LibraryError.check(status, "its attributes cannot be listed")
-    guard names.count <= HDF5Limits.attributesPerObject else {
-      throw ModelError(
-        .limitExceeded,
-        "an object has more attributes than the limit of \(HDF5Limits.attributesPerObject)")
-    }
+    try require(
+      names.count <= HDF5Limits.attributesPerObject, .limitExceeded,
+      "an object has more attributes than the limit of \(HDF5Limits.attributesPerObject)")
     return names
   }
 
   private static func writeElements(
     _ name: String, of object: borrowing Handle, to frame: inout FrameWriter
   ) throws {
-    guard name.utf8.count <= Limits.nameBytes else {
-      throw ModelError(
-        .limitExceeded, "an attribute's name is longer than the limit of \(Limits.nameBytes) bytes")
-    }
+    try require(
+      name.utf8.count <= Limits.nameBytes, .limitExceeded,
+      "an attribute's name is longer than the limit of \(Limits.nameBytes) bytes")
     let attribute = try Handle(H5Aopen(object.id, name, 0), H5Aclose, "it cannot be opened")
     let space = try Handle(H5Aget_space(attribute.id), H5Sclose, "its shape cannot be read")
     let type = try Handle(H5Aget_type(attribute.id), H5Tclose, "its type cannot be read")

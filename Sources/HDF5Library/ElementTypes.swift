@@ -10,9 +10,7 @@ enum ElementTypes {
     guard size > 0 else { throw LibraryError.current("its type cannot be read") }
     let isBigEndian = H5Tget_order(type.id) == H5T_ORDER_BE
     func number(_ kind: HDF5ElementType.Kind) throws -> HDF5ElementType {
-      guard size <= 16 else {
-        throw ModelError(.unsupported, "numbers of \(size) bytes are not supported")
-      }
+      try require(size <= 16, .unsupported, "numbers of \(size) bytes are not supported")
       return HDF5ElementType(kind: kind, byteCount: size, isBigEndian: isBigEndian)
     }
     switch H5Tget_class(type.id) {
@@ -51,9 +49,8 @@ enum ElementTypes {
     }
     let rank = Int(H5Sget_simple_extent_ndims(space.id))
     guard rank >= 0 else { throw LibraryError.current("its shape cannot be read") }
-    guard rank <= Limits.rank else {
-      throw ModelError(.limitExceeded, "rank \(rank) is more than the limit of \(Limits.rank)")
-    }
+    try require(
+      rank <= Limits.rank, .limitExceeded, "rank \(rank) is more than the limit of \(Limits.rank)")
     var extents = [hsize_t](repeating: 0, count: max(rank, 1))
     try LibraryError.check(
       H5Sget_simple_extent_dims(space.id, &extents, nil), "its shape cannot be read")

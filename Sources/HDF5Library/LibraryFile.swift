@@ -1,6 +1,4 @@
 import CHDF5
-import HDF5Reader
-import TensorCore
 
 /// A file that the C library has open.
 struct LibraryFile: ~Copyable {

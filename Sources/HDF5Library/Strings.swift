@@ -61,11 +61,9 @@ enum Strings {
       return try target.bindMemory(to: UnsafeMutablePointer<CChar>?.self).map { pointer in
         guard let pointer else { return "" }
         total += strlen(pointer)
-        guard total <= HDF5Limits.attributeBytes else {
-          throw ModelError(
-            .limitExceeded,
-            "its strings are longer than the limit of \(HDF5Limits.attributeBytes) bytes")
-        }
+        try require(
+          total <= HDF5Limits.attributeBytes, .limitExceeded,
+          "its strings are longer than the limit of \(HDF5Limits.attributeBytes) bytes")
         return String(cString: pointer)
       }
     }

@@ -112,13 +112,10 @@ struct TreeWriter: ~Copyable {
   }
 
   private func checkGroup(isNew: Bool, depth: Int) throws {
-    guard isNew else {
-      throw ModelError(.unsupported, "this group is linked a second time, which is not followed")
-    }
-    guard depth < HDF5Limits.depth else {
-      throw ModelError(
-        .limitExceeded, "groups are nested deeper than the limit of \(HDF5Limits.depth)")
-    }
+    try require(isNew, .unsupported, "this group is linked a second time, which is not followed")
+    try require(
+      depth < HDF5Limits.depth, .limitExceeded,
+      "groups are nested deeper than the limit of \(HDF5Limits.depth)")
   }
 
   private func refusal(of link: Link) -> ModelError? {

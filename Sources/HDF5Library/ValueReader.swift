@@ -18,9 +18,8 @@ enum ValueReader {
           let root = try file.root()
           let dataset = try open(request.path.split(separator: "/").map(String.init)[...], in: root)
           let description = try DatasetDescription(dataset, fileSize: size)
-          guard description.count == request.count else {
-            throw ModelError(.malformed, "its shape has changed since the file was opened")
-          }
+          try require(
+            description.count == request.count, "its shape has changed since the file was opened")
           if request.target == .strings {
             let strings = try self.strings(of: dataset, description)
             try frames.frame(.strings) { frame in
@@ -58,9 +57,7 @@ enum ValueReader {
   private static func strings(
     of dataset: borrowing Handle, _ description: DatasetDescription
   ) throws -> [String] {
-    guard description.type.kind == .string else {
-      throw ModelError(.malformed, "it holds \(description.type), not strings")
-    }
+    try require(description.type.kind == .string, "it holds \(description.type), not strings")
     let type = try Handle(H5Dget_type(dataset.id), H5Tclose, "its type cannot be read")
     let space = try Handle(H5Dget_space(dataset.id), H5Sclose, "its shape cannot be read")
     return try Strings.read(type: type, space: space, count: description.count) {
@@ -72,9 +69,7 @@ enum ValueReader {
     of dataset: borrowing Handle, _ description: DatasetDescription, _ request: HDF5Request,
     into values: UnsafeMutableRawBufferPointer
   ) throws {
-    guard description.type.kind != .string else {
-      throw ModelError(.malformed, "it holds \(description.type), not numbers")
-    }
+    try require(description.type.kind != .string, "it holds \(description.type), not numbers")
     let length = try checkedProduct([request.count, request.target.bytesPerElement])
     guard request.offset >= 0, length > 0, length <= values.count,
       request.offset <= values.count - length, let base = values.baseAddress

@@ -1,4 +1,3 @@
-import TensorCore
 
 /// An attribute's value, in full.
 package struct HDF5Attribute: Sendable, Equatable {

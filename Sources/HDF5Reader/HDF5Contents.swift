@@ -91,9 +91,7 @@ final class HDF5Contents: Sendable {
       byteCount = offset + size
     }
     let (frames, values) = try access.backend.read(requests, from: input, byteCount: byteCount)
-    guard values.count >= byteCount else {
-      throw ModelError(.internal, "the HDF5 library returned too few bytes")
-    }
+    try require(values.count >= byteCount, .internal, "the HDF5 library returned too few bytes")
     let answers = try AnswerDecoder.decode(frames, for: requests)
     for (position, request) in requests.enumerated() {
       let size = request.count * request.target.bytesPerElement

@@ -10,29 +10,22 @@ package final class HDF5Input: Sendable {
 
   init(path: String) throws {
     let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard opened >= 0 else {
-      throw ModelError(
-        .missingFile,
-        errno == ENOENT
-          ? "no such file" : "cannot be opened: \(String(cString: strerror(errno)))")
-    }
+    try require(
+      opened >= 0, .missingFile,
+      errno == ENOENT ? "no such file" : "cannot be opened: \(String(cString: strerror(errno)))")
     defer { close(opened) }
     var status = stat()
-    guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw ModelError(
-        .malformed, "this is not a regular file",
-        hint: "HDF5 is read at random places: save the data to a file first")
-    }
-    guard status.st_size <= Limits.fileBytes else {
-      throw ModelError(
-        .limitExceeded,
-        "the file has \(status.st_size) bytes, more than the limit of \(Limits.fileBytes)")
-    }
+    try require(
+      fstat(opened, &status) == 0 && status.st_mode & S_IFMT == S_IFREG,
+      "this is not a regular file",
+      hint: "HDF5 is read at random places: save the data to a file first")
+    try require(
+      status.st_size <= Limits.fileBytes, .limitExceeded,
+      "the file has \(status.st_size) bytes, more than the limit of \(Limits.fileBytes)")
     // Above the numbers that a worker's descriptors are given.
     descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 10)
-    guard descriptor >= 0 else {
-      throw ModelError(.internal, "cannot open the file: \(String(cString: strerror(errno)))")
-    }
+    try require(
+      descriptor >= 0, .internal, "cannot open the file: \(String(cString: strerror(errno)))")
     self.path = path
     size = Int(status.st_size)
     try FileSignature.checkHDF5(descriptor: descriptor, size: size)

@@ -1,4 +1,3 @@
-import TensorCore
 
 /// The requests as they stand at the beginning of the shared region: the table's length (8 bytes),
 /// the first value's position (8), the number of requests (4), then for each target (1), count (8),

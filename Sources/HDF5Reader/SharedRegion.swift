@@ -30,10 +30,9 @@ final class SharedRegion: Sendable {
   /// Before the worker starts.
   func write(_ bytes: [UInt8]) throws {
     let written = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-    guard written == bytes.count else {
-      throw ModelError(
-        .outOfMemory, "cannot write shared memory: \(String(cString: strerror(errno)))")
-    }
+    try require(
+      written == bytes.count, .outOfMemory,
+      "cannot write shared memory: \(String(cString: strerror(errno)))")
   }
 
   /// The contents, once the worker is gone. On Linux nothing can change them any more: sealing

@@ -50,10 +50,9 @@ struct TreeDecoder {
       stack.append(OpenGroup(name: "", path: "/"))
       return
     }
-    guard stack.count < HDF5Limits.depth else {
-      throw ModelError(
-        .limitExceeded, "groups are nested deeper than the limit of \(HDF5Limits.depth)")
-    }
+    try require(
+      stack.count < HDF5Limits.depth, .limitExceeded,
+      "groups are nested deeper than the limit of \(HDF5Limits.depth)")
     let name = try childName(&reader)
     stack.append(OpenGroup(name: name, path: stack[stack.count - 1].path(of: name)))
   }

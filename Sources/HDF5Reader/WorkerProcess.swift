@@ -139,11 +139,9 @@ struct WorkerProcess {
         posix_spawn(&process, executable, &actions, &attributes, arguments, variables)
       }
     }
-    guard status == 0 else {
-      throw ModelError(
-        .internal, "cannot start \(executable): \(String(cString: strerror(status)))",
-        hint: "\(WorkerLocation.variable) may name another worker")
-    }
+    try require(
+      status == 0, .internal, "cannot start \(executable): \(String(cString: strerror(status)))",
+      hint: "\(WorkerLocation.variable) may name another worker")
     return process
   }
 

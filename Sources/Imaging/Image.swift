@@ -74,11 +74,10 @@ struct SampleBuffer {
   }
 
   static func checkSize(width: Int, height: Int) throws {
-    guard width > 0, height > 0, width <= Limits.imageSide, height <= Limits.imageSide else {
-      throw ModelError(
-        width <= 0 || height <= 0 ? .malformed : .limitExceeded,
-        "a picture of \(width) × \(height) pixels; the limit is \(Limits.imageSide) either way")
-    }
+    try require(
+      width > 0 && height > 0 && width <= Limits.imageSide && height <= Limits.imageSide,
+      width <= 0 || height <= 0 ? .malformed : .limitExceeded,
+      "a picture of \(width) × \(height) pixels; the limit is \(Limits.imageSide) either way")
   }
 
   var bytes: UnsafeMutableBufferPointer<UInt8> {

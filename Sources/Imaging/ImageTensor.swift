@@ -48,12 +48,10 @@ extension Image {
     while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
     if shape.count == 2, order == .grayscale { shape.insert(1, at: axis == .first ? 0 : 2) }
     let channelCount = order.channelCount
-    guard shape.count == 3, shape[axis == .first ? 0 : 2] == channelCount else {
-      throw ModelError(
-        .mismatch,
-        "an array of shape \(tensor.shape) is no picture of \(channelCount) channel"
-          + (channelCount == 1 ? "" : "s"))
-    }
+    try require(
+      shape.count == 3 && shape[axis == .first ? 0 : 2] == channelCount, .mismatch,
+      "an array of shape \(tensor.shape) is no picture of \(channelCount) channel"
+        + (channelCount == 1 ? "" : "s"))
     let height = axis == .first ? shape[1] : shape[0]
     let width = axis == .first ? shape[2] : shape[1]
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)

@@ -29,12 +29,10 @@ enum JPEGCodec {
     let raw = try SampleBuffer(
       width: width, height: height, channelCount: Int(info.channels))
     let expansion = info.isArithmetic != 0 ? largestArithmeticExpansion : largestExpansion
-    guard raw.bytes.count / expansion <= fileByteCount else {
-      throw ModelError(
-        .malformed,
-        "a JPEG picture of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
-        hint: "the file is cut off or damaged")
-    }
+    try require(
+      raw.bytes.count / expansion <= fileByteCount,
+      "a JPEG picture of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
+      hint: "the file is cut off or damaged")
     let scanLimit = min(200, max(20, scannedSamples / raw.bytes.count))
     try CodecMessage.check("JPEG") { message in
       jpegReaderRead(reader, raw.bytes.baseAddress, Int32(scanLimit), message)

@@ -63,9 +63,7 @@ package enum LabelFile: Sendable, Equatable {
     }
     if lines.last?.isEmpty == true { lines.removeLast() }
     return try lines.enumerated().map { index, line in
-      guard !line.isEmpty else {
-        throw ModelError(.malformed, "line \(index + 1) of the label file is blank")
-      }
+      try require(!line.isEmpty, "line \(index + 1) of the label file is blank")
       guard let label = String(validating: line, as: UTF8.self), !label.contains("\0"),
         line.count <= Limits.nameBytes
       else {

@@ -28,12 +28,10 @@ enum PNGCodec {
       width: width, height: height, channelCount: Int(info.channels),
       bytesPerSample: bytesPerSample)
     let storedByteCount = width * Int(info.channels) * Int(info.bitDepth) / 8 * height
-    guard storedByteCount / largestExpansion <= fileByteCount else {
-      throw ModelError(
-        .malformed,
-        "a PNG picture of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
-        hint: "the file is cut off or damaged")
-    }
+    try require(
+      storedByteCount / largestExpansion <= fileByteCount,
+      "a PNG picture of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
+      hint: "the file is cut off or damaged")
     let rowByteCount = width * Int(info.channels) * bytesPerSample
     try CodecMessage.check("PNG") { message in
       pngReaderRead(reader, raw.bytes.baseAddress, rowByteCount, message)

@@ -38,11 +38,9 @@ package struct PictureMapping: Sendable, Equatable {
     of size: (width: Int, height: Int), width: Int, height: Int, _ options: PictureOptions,
     orientation: Orientation = .upright
   ) throws {
-    guard options.firstSide == nil || options.crops == .center else {
-      throw ModelError(
-        .mismatch, "of ten parts of a picture there are ten answers",
-        hint: "take another --recipe")
-    }
+    try require(
+      options.firstSide == nil || options.crops == .center, .mismatch,
+      "of ten parts of a picture there are ten answers", hint: "take another --recipe")
     let side = options.firstSide
     let placement = try Placement(
       of: size, width: side ?? width, height: side ?? height, options.fitting)

@@ -20,11 +20,10 @@ extension Image {
       }
       return try picture.values(width: width, height: height, options).planes(order)
     }
-    guard width <= side, height <= side else {
-      throw ModelError(
-        .mismatch, "the model takes \(width)×\(height), which is no part of \(side)×\(side)",
-        hint: "choose another way with --resize")
-    }
+    try require(
+      width <= side && height <= side, .mismatch,
+      "the model takes \(width)×\(height), which is no part of \(side)×\(side)",
+      hint: "choose another way with --resize")
     let square = try picture.values(width: side, height: side, options)
     return try square.parts(width: width, height: height, options.crops).planes(order)
   }

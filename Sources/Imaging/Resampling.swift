@@ -1,4 +1,3 @@
-import TensorCore
 
 extension Image {
   /// The picture in another size, equal to Pillow's `resize` bit for bit with Pillow's filters.

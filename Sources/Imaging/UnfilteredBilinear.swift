@@ -1,4 +1,3 @@
-import TensorCore
 
 /// Bilinear interpolation that takes the four samples around a place and no more, however much the
 /// picture shrinks. The middle of a new sample lies at `(i + ½) · scale − ½` of the old ones; beyond

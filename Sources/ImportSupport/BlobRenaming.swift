@@ -1,4 +1,3 @@
-import CoreMLModel
 import TensorCore
 
 extension ImportedNetwork {
@@ -37,20 +36,17 @@ extension ImportedNetwork {
   private static func checkCount(
     _ names: [String], of features: [ImportedFeature], kind: String
   ) throws {
-    guard names.count <= features.count else {
-      throw ModelError(
-        .mismatch, "\(names.count) \(kind) names for \(features.count) \(kind)s",
-        hint: "the \(kind)s are \(features.map { "'\($0.name)'" }.joined(separator: ", "))")
-    }
+    try require(
+      names.count <= features.count, .mismatch,
+      "\(names.count) \(kind) names for \(features.count) \(kind)s",
+      hint: "the \(kind)s are \(features.map { "'\($0.name)'" }.joined(separator: ", "))")
   }
 
   private static func checkUnique(_ names: [String]) throws {
     var seen: Set<String> = []
     for name in names {
       guard !name.isEmpty else { throw ModelError(.mismatch, "a feature's name is empty") }
-      guard seen.insert(name).inserted else {
-        throw ModelError(.mismatch, "two features would be named '\(name)'")
-      }
+      try require(seen.insert(name).inserted, .mismatch, "two features would be named '\(name)'")
     }
   }
 }

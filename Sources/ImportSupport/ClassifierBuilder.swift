@@ -13,9 +13,7 @@ struct ClassifierBuilder {
   init(_ options: ClassifierOptions, _ network: ImportedNetwork) throws {
     self.options = options
     self.network = network
-    guard !network.outputs.isEmpty else {
-      throw ModelError(.mismatch, "class labels for a model without outputs")
-    }
+    try require(!network.outputs.isEmpty, .mismatch, "class labels for a model without outputs")
     var output = 0
     var blob = network.outputs[0].name
     if let name = options.probabilitiesOutput, !name.isEmpty {
@@ -31,15 +29,12 @@ struct ClassifierBuilder {
     }
     self.output = output
     probabilityBlob = blob
-    guard !options.predictedFeatureName.isEmpty,
-      !(network.inputs + network.outputs).contains(where: {
-        $0.name == options.predictedFeatureName
-      })
-    else {
-      throw ModelError(
-        .mismatch,
-        "--predicted-feature-name '\(options.predictedFeatureName)' is the name of another feature")
-    }
+    try require(
+      !options.predictedFeatureName.isEmpty
+        && !(network.inputs + network.outputs).contains(where: {
+          $0.name == options.predictedFeatureName
+        }), .mismatch,
+      "--predicted-feature-name '\(options.predictedFeatureName)' is the name of another feature")
     try checkCount()
   }
 
@@ -47,13 +42,11 @@ struct ClassifierBuilder {
   private func checkCount() throws {
     guard probabilityBlob == network.outputs[output].name else { return }
     let count = network.outputs[output].shape.reduce(1, *)
-    guard count == options.labels.count else {
-      throw ModelError(
-        .mismatch,
-        "\(options.labels.count) class labels for the \(count) values of output "
-          + "'\(probabilityBlob)'",
-        hint: "the labels are one a line, in the order of the output's elements")
-    }
+    try require(
+      count == options.labels.count, .mismatch,
+      "\(options.labels.count) class labels for the \(count) values of output "
+        + "'\(probabilityBlob)'",
+      hint: "the labels are one a line, in the order of the output's elements")
   }
 
   func classifier(

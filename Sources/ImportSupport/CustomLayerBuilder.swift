@@ -27,10 +27,9 @@ package struct CustomLayerBuilder {
   package func formula(_ rule: CustomLayerRule, inputCount: Int) throws -> LayerFormula? {
     guard var formula = rule.formula else { return nil }
     if formula.inputs.isEmpty { formula.inputs = LayerFormula.inputNames(inputCount) }
-    guard formula.inputs.count == inputCount else {
-      throw ModelError(
-        .mismatch, "the rule names \(formula.inputs.count) inputs, the layer has \(inputCount)")
-    }
+    try require(
+      formula.inputs.count == inputCount, .mismatch,
+      "the rule names \(formula.inputs.count) inputs, the layer has \(inputCount)")
     let names = Set(formula.inputs + rule.parameters.map(\.name) + rule.weightNames)
     if let unknown = formula.expression.names.subtracting(names).min() {
       throw ModelError(
@@ -54,12 +53,10 @@ package struct CustomLayerBuilder {
       _ = try checkedProduct(values.shape, limit: LayerFormula.weightLimit)
       var array = FormulaArray(values.shape, values.array().map { Double($0) })
       if let shape = rule.weightShapes[index] {
-        guard try checkedProduct(shape) == array.elements.count else {
-          throw ModelError(
-            .mismatch,
-            "the rule gives '\(rule.weightNames[index])' the shape \(shape), it has "
-              + "\(array.elements.count) values")
-        }
+        try require(
+          checkedProduct(shape) == array.elements.count, .mismatch,
+          "the rule gives '\(rule.weightNames[index])' the shape \(shape), it has "
+            + "\(array.elements.count) values")
         array = array.shaped(shape)
       }
       formula.weights.append((rule.weightNames[index], array))
@@ -140,9 +137,7 @@ extension LayerWriting {
       return add(subject.layer, try builder.layer(rule), [blob])
     }
     let made = try add(formula, name: subject.layer, [(blob, placement)])
-    guard made.placement == placement else {
-      throw ModelError(.unsupported, "an activation that changes the shape")
-    }
+    try require(made.placement == placement, .unsupported, "an activation that changes the shape")
     return made.blob
   }
 

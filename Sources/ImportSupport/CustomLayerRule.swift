@@ -108,15 +108,12 @@ package struct CustomLayerRule: Sendable {
     }
     let known = parameters.map(\.name) + weightNames
     for name in known + (names ?? []) {
-      guard name.first?.isNumber == false,
-        name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })
-      else {
-        throw ModelError(
-          .malformed, "'\(name)' is no name for a formula",
-          hint:
-            #"a weight gets another one by {"name": "w", "weight": \#(JSONValue.string(name).text)}"#
-        )
-      }
+      try require(
+        name.first?.isNumber == false
+          && name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }),
+        "'\(name)' is no name for a formula",
+        hint:
+          #"a weight gets another one by {"name": "w", "weight": \#(JSONValue.string(name).text)}"#)
     }
     guard Set(known + (names ?? [])).count == known.count + (names?.count ?? 0) else {
       throw ModelError(.malformed, "two inputs, parameters or weights have the same name")
@@ -202,9 +199,7 @@ extension CustomLayerRule {
       if let name = element.string ?? element["weight"]?.string { return .named(name) }
       if let values = element["values"]?.array {
         let numbers = values.compactMap(\.double)
-        guard numbers.count == values.count else {
-          throw ModelError(.malformed, "a weight's 'values' are not all numbers")
-        }
+        try require(numbers.count == values.count, "a weight's 'values' are not all numbers")
         return .given(FloatValues(numbers.map { Float($0) }))
       }
       if let file = element["file"]?.string {

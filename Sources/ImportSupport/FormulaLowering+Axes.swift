@@ -46,25 +46,14 @@ extension FormulaLowering {
         blob = add("slice", slice, [blob], own)
         continue
       }
-      var slice = SliceStatic()
-      slice.beginIds = [Int](repeating: 0, count: Placement.rank)
-      slice.endIds = slice.beginIds
-      slice.beginMasks = [Bool](repeating: true, count: Placement.rank)
-      slice.endMasks = slice.beginMasks
-      slice.strides = [Int](repeating: 1, count: Placement.rank)
-      slice.squeezeMasks = [Bool](repeating: false, count: Placement.rank)
-      slice.strides[place] = step
-      if let start { (slice.beginIds[place], slice.beginMasks[place]) = (start, false) }
-      if let end { (slice.endIds[place], slice.endMasks[place]) = (end, false) }
+      let slice = SliceStatic(rank: Placement.rank, axis: place, from: start, to: end, by: step)
       shape[place] = part.count
       var own = shapes[blob]
       own[place] = part.count
       blob = add("slice", slice, [blob], own)
     }
     if isCropped {
-      var crop = Crop()
-      crop.cropAmounts = borders
-      blob = add("crop", crop, [blob], shape)
+      blob = add("crop", Crop().with(\.cropAmounts, borders), [blob], shape)
     }
     return .line(Line(blob: blob, scale: line.scale, shift: line.shift))
   }
@@ -77,9 +66,8 @@ extension FormulaLowering {
     }
     var blob = settled(line)
     var places = Set(axes)
-    guard places.isSubset(of: [0, 2, 3, 4]) else {
-      throw ModelError(.unsupported, "\(reduction.rawValue) over the batch")
-    }
+    try require(
+      places.isSubset(of: [0, 2, 3, 4]), .unsupported, "\(reduction.rawValue) over the batch")
     // The sequence cannot be reduced: another axis takes its place.
     var moved: Int?
     if places.contains(0) {
@@ -100,25 +88,11 @@ extension FormulaLowering {
       case .max: .max
       case .min: .min
       }
-    var groups: [(Reduce.Axis, [Int])] = []
-    if places == [2, 3, 4] {
-      groups = [(.chw, [2, 3, 4])]
-    } else {
-      if places.isSuperset(of: [3, 4]) {
-        groups.append((.hw, [3, 4]))
-        places.subtract([3, 4])
-      }
-      for (place, axis) in [(2, Reduce.Axis.c), (3, .h), (4, .w)] where places.contains(place) {
-        groups.append((axis, [place]))
-      }
-    }
-    for (axis, gone) in groups {
-      var layer = Reduce()
-      layer.mode = mode
-      layer.axis = axis
+    for (axis, gone) in Reduce.Axis.steps(over: places) {
       var shape = shapes[blob]
       for place in gone { shape[place] = 1 }
-      blob = add(reduction.rawValue, layer, [blob], shape)
+      blob = add(
+        reduction.rawValue, Reduce().with(\.mode, mode).with(\.axis, axis), [blob], shape)
     }
     if let moved, shapes[blob][0] != 1 { blob = exchanged(blob, moved) }
     return .line(Line(blob: blob))

@@ -106,9 +106,8 @@ struct FormulaLowering {
     case .line(let line): return settled(line)
     case .constant(let array):
       let shape = array.shape.isEmpty ? [1, 1, 1, 1, 1] : array.shape
-      guard shape[0] == 1, shape[1] == 1 else {
-        throw ModelError(.unsupported, "a weight that differs along the sequence")
-      }
+      try require(
+        shape[0] == 1 && shape[1] == 1, .unsupported, "a weight that differs along the sequence")
       var constant = LoadConstant()
       constant.shape = Array(shape[2...])
       constant.data = Weights(array.elements.map { Float($0) })

@@ -112,12 +112,10 @@ package enum InterfaceBuilder {
   private static func image(
     _ feature: ImportedFeature, _ options: ConversionOptions
   ) throws -> ImageFeatureType {
-    guard feature.shape.count == 3, feature.shape[0] == 1 || feature.shape[0] == 3 else {
-      throw ModelError(
-        .mismatch,
-        "'\(feature.name)' cannot be an image: its shape (C, H, W) is \(feature.shape)",
-        hint: "an image has 1 or 3 channels")
-    }
+    try require(
+      feature.shape.count == 3 && (feature.shape[0] == 1 || feature.shape[0] == 3), .mismatch,
+      "'\(feature.name)' cannot be an image: its shape (C, H, W) is \(feature.shape)",
+      hint: "an image has 1 or 3 channels")
     let natural: ImageFeatureType.ColorSpace = feature.shape[0] == 1 ? .grayscale : .rgb
     let preset: ImageFeatureType.ColorSpace? =
       natural == .rgb ? options.preprocessing.preset?.colorSpace : nil
@@ -127,12 +125,9 @@ package enum InterfaceBuilder {
       $0.channelCount == natural.channelCount ? $0 : nil
     }
     let color = named ?? common ?? preset ?? natural
-    guard color.channelCount == feature.shape[0] else {
-      throw ModelError(
-        .mismatch,
-        "'\(feature.name)' has \(feature.shape[0]) channels, its colour space \(color.channelCount)"
-      )
-    }
+    try require(
+      color.channelCount == feature.shape[0], .mismatch,
+      "'\(feature.name)' has \(feature.shape[0]) channels, its colour space \(color.channelCount)")
     return ImageFeatureType(width: feature.shape[2], height: feature.shape[1], colorSpace: color)
   }
 

@@ -45,12 +45,9 @@ extension LayerWriting {
     _ formula: LayerFormula, name: String, _ inputs: [(blob: String, placement: Placement)],
     to output: String? = nil
   ) throws -> (blob: String, placement: Placement) {
-    guard formula.inputs.count == inputs.count else {
-      throw ModelError(
-        .mismatch,
-        "the formula is about \(formula.inputs.count) inputs, the layer has "
-          + "\(inputs.count)")
-    }
+    try require(
+      formula.inputs.count == inputs.count, .mismatch,
+      "the formula is about \(formula.inputs.count) inputs, the layer has " + "\(inputs.count)")
     do {
       var names: [String: Placement] = [:]
       for (input, tensor) in zip(formula.inputs, inputs) { names[input] = tensor.placement }

@@ -46,28 +46,21 @@ extension LayerWriting {
     _ mode: Reduce.Operation, _ axis: Reduce.Axis, _ blob: String, _ name: String,
     to output: String? = nil
   ) -> String {
-    var reduce = Reduce()
-    reduce.mode = mode
-    reduce.axis = axis
-    return add(name, reduce, [blob], to: output)
+    return add(name, Reduce().with(\.mode, mode).with(\.axis, axis), [blob], to: output)
   }
 
   /// Axis `i` of `[Seq, C, H, W]` is axis `axes[i]` of the blob.
   package mutating func permuted(
     _ blob: String, _ axes: [Int], _ name: String, to output: String? = nil
   ) -> String {
-    var permute = Permute()
-    permute.axis = axes
-    return add(name, permute, [blob], to: output)
+    return add(name, Permute().with(\.axis, axes), [blob], to: output)
   }
 
   /// The same of all axes, of specification 4.
   package mutating func transposed(
     _ blob: String, _ axes: [Int], _ name: String, to output: String? = nil
   ) -> String {
-    var transpose = Transpose()
-    transpose.axes = axes
-    return add(name, transpose, [blob], to: output)
+    return add(name, Transpose().with(\.axes, axes), [blob], to: output)
   }
 
   /// Elements `range` of an axis.
@@ -109,8 +102,35 @@ extension LayerWriting {
     _ blobs: [String], alongSequence: Bool, _ name: String, to output: String? = nil
   ) -> String {
     if blobs.count == 1 { return blobs[0] }
-    var concat = Concat()
-    concat.sequenceConcat = alongSequence
-    return add(name, concat, blobs, to: output)
+    return add(name, Concat().with(\.sequenceConcat, alongSequence), blobs, to: output)
+  }
+}
+
+extension SliceStatic {
+  /// A part along one axis, open where a bound is nil, and all of the other axes.
+  package init(rank: Int, axis: Int, from start: Int?, to end: Int?, by step: Int) {
+    self.init()
+    beginIds = [Int](repeating: 0, count: rank)
+    endIds = beginIds
+    beginMasks = [Bool](repeating: true, count: rank)
+    endMasks = beginMasks
+    strides = [Int](repeating: 1, count: rank)
+    squeezeMasks = [Bool](repeating: false, count: rank)
+    strides[axis] = step
+    if let start { (beginIds[axis], beginMasks[axis]) = (start, false) }
+    if let end { (endIds[axis], endMasks[axis]) = (end, false) }
+  }
+}
+
+extension Reduce.Axis {
+  /// Reductions one after the other over some of C, H and W, which are places 2, 3 and 4, as few as
+  /// there can be.
+  package static func steps(over places: Set<Int>) -> [(axis: Reduce.Axis, places: [Int])] {
+    if places == [2, 3, 4] { return [(.chw, [2, 3, 4])] }
+    let isPlane = places.isSuperset(of: [3, 4])
+    return (isPlane ? [(.hw, [3, 4])] : [])
+      + [(2, Reduce.Axis.c), (3, .h), (4, .w)].compactMap { place, axis in
+        places.contains(place) && !(isPlane && place > 2) ? (axis, [place]) : nil
+      }
   }
 }

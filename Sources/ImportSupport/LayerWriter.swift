@@ -132,3 +132,12 @@ extension LayerWriting {
   /// Reserves the name of an input's blob.
   package mutating func reserve(_ blob: String) -> String { writer.unique(blob) }
 }
+
+extension LayerParameters {
+  /// The parameters with another value of a field.
+  package func with<Value>(_ field: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
+    var result = self
+    result[keyPath: field] = value
+    return result
+  }
+}

@@ -14,11 +14,9 @@ package struct MeanImage: Sendable, Equatable {
   /// - Throws: `.malformed` where there are not as many values as the sizes say.
   package init(name: String, channels: Int, height: Int, width: Int, values: [Float]) throws {
     let count = try checkedProduct([channels, height, width], limit: Limits.tensorElements)
-    guard count > 0, values.count == count else {
-      throw ModelError(
-        .malformed,
-        "\(values.count) values, where \(channels) × \(height) × \(width) are needed", file: name)
-    }
+    try require(
+      count > 0 && values.count == count,
+      "\(values.count) values, where \(channels) × \(height) × \(width) are needed", file: name)
     self.name = name
     self.channels = channels
     self.height = height
@@ -30,19 +28,15 @@ package struct MeanImage: Sendable, Equatable {
   package func preprocessing(_ feature: String, _ type: ImageFeatureType) throws
     -> NeuralNetworkPreprocessing
   {
-    guard channels == type.colorSpace.channelCount else {
-      throw ModelError(
-        .mismatch,
-        "it has \(channels) channels, the input '\(feature)' \(type.colorSpace.channelCount)",
-        file: name)
-    }
-    guard height >= type.height, width >= type.width else {
-      throw ModelError(
-        .mismatch,
-        "it is \(width) × \(height), smaller than the input '\(feature)' of "
-          + "\(type.width) × \(type.height)", file: name,
-        hint: "a mean image is as large as the input, or larger and cropped to its middle")
-    }
+    try require(
+      channels == type.colorSpace.channelCount, .mismatch,
+      "it has \(channels) channels, the input '\(feature)' \(type.colorSpace.channelCount)",
+      file: name)
+    try require(
+      height >= type.height && width >= type.width, .mismatch,
+      "it is \(width) × \(height), smaller than the input '\(feature)' of "
+        + "\(type.width) × \(type.height)", file: name,
+      hint: "a mean image is as large as the input, or larger and cropped to its middle")
     let top = (height - type.height) / 2
     let left = (width - type.width) / 2
     var mean = NeuralNetworkMeanImage()

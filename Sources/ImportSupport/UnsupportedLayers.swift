@@ -45,3 +45,9 @@ package enum UnsupportedLayers {
     return others.joined(separator: "; ")
   }
 }
+
+/// The first names of a list, and how many more there are.
+package func firstNames(_ names: [String], of limit: Int = 8) -> String {
+  names.prefix(limit).joined(separator: ", ")
+    + (names.count > limit ? " and \(names.count - limit) more" : "")
+}

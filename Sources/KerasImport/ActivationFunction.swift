@@ -93,9 +93,8 @@ extension NetworkWriter {
       throw call.unsupported("activation '\(className)' is not supported")
     }
     let layer = try type.init(configuration)
-    guard layer.weights.isEmpty else {
-      throw call.unsupported("activation '\(className)' has weights of its own")
-    }
+    try call.require(
+      layer.weights.isEmpty, unsupported: "activation '\(className)' has weights of its own")
     let inner = LayerCall(
       name: name, className: className, inputs: [tensor], version: version, weights: [],
       preferredImage: call.preferredImage)

@@ -1,5 +1,4 @@
 import ByteFormats
-import ImportSupport
 
 /// An argument of a call, in which tensors stand as positions among the call's inputs.
 indirect enum CallArgument: Sendable, Equatable {

@@ -307,9 +307,7 @@ struct Conversion {
   // MARK: Interface
 
   private mutating func addInputs() throws -> [ImportedFeature] {
-    guard !graph.inputs.isEmpty else {
-      throw ModelError(.malformed, "the model has no inputs")
-    }
+    try require(!graph.inputs.isEmpty, "the model has no inputs")
     // What is looked up in a table is a sequence of indices.
     let indices = Set(
       graph.nodes.filter { $0.layer.className == "Embedding" }.flatMap { $0.inputs.map(\.node) })

@@ -1,4 +1,3 @@
-import CoreMLModel
 import ImportSupport
 import TensorCore
 
@@ -32,9 +31,8 @@ struct CustomConversion {
         (StoredWeight.shortName($0.storedName, layer: layer.name), try $0.values())
       })
     if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
-      guard outputCount == 1 else {
-        throw call.unsupported("a formula gives one output, the layer has \(outputCount)")
-      }
+      try call.require(
+        outputCount == 1, unsupported: "a formula gives one output, the layer has \(outputCount)")
       if isAssumed {
         network.notes.append(
           "layer '\(call.name)' (\(call.className)) is taken to be the formula "

@@ -1,5 +1,3 @@
-import TensorCore
-
 /// For each node, the data format that the layers after it work in.
 struct DataFormats {
   let preferred: [LayerConfiguration.DataFormat]

@@ -1,6 +1,5 @@
 import ByteFormats
 import ImportSupport
-import TensorCore
 
 /// Classes of layers that many models define for themselves, always alike. Their code is not in the
 /// file; they are recognised by their name together with the settings and weights that they have.

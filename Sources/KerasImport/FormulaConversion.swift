@@ -1,6 +1,5 @@
 import Formulas
 import ImportSupport
-import TensorCore
 
 /// A layer that becomes what a formula says: by a rule, or because a Lambda was read as one.
 struct FormulaConversion {

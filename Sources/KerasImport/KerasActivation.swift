@@ -82,9 +82,7 @@ enum KerasActivation: Sendable {
       let elu = network.add(
         name + "__elu__", Activation(.elu(alpha: 1.6732632423543772)), [x], to: name + "_output_elu"
       )
-      var scale = Multiply()
-      scale.alpha = 1.0507009873554805
-      result.blob = network.add(name, scale, [elu])
+      result.blob = network.add(name, Multiply().with(\.alpha, 1.0507009873554805), [elu])
     case .softmax: return network.softmax(tensor, axis: tensor.rank - 1, name)
     case .glu, .sparsemax, .logSoftmax:
       return network.withChannelAxis(tensor.rank - 1, of: [tensor], for: name) {
@@ -141,9 +139,7 @@ extension NetworkWriter {
     ranks.scale = Weights((1...count).map { Float($0) })
     let ranked = add(name + "__ranked__", ranks, [sorted[0]])
     let margin = difference(ranked, sums.blob, name + "__margin__")
-    var isAbove = GreaterThan()
-    isAbove.alpha = -1
-    let support = add(name + "__support__", isAbove, [margin])
+    let support = add(name + "__support__", GreaterThan().with(\.alpha, -1), [margin])
     let size = reduced(.sum, .c, support, name + "__size__")
     let total = reduced(
       .sum, .c, product(sums.blob, support, name + "__supported__"), name + "__total__")

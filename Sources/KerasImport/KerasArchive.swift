@@ -43,12 +43,10 @@ struct KerasArchive {
 
   private static func json(_ member: ZipArchive.Member, in archive: ZipArchive) throws -> JSONValue
   {
-    guard member.byteCount <= Limits.jsonBytes else {
-      throw ModelError(
-        .limitExceeded,
-        "the archive's member '\(member.name)' has \(member.byteCount) bytes, "
-          + "the limit is \(Limits.jsonBytes)")
-    }
+    try require(
+      member.byteCount <= Limits.jsonBytes, .limitExceeded,
+      "the archive's member '\(member.name)' has \(member.byteCount) bytes, "
+        + "the limit is \(Limits.jsonBytes)")
     do {
       return try JSONValue(parsing: archive.contents(member).array(of: UInt8.self))
     } catch var error as ModelError {
@@ -75,6 +73,6 @@ struct KerasArchive {
 
   private static func list(_ archive: ZipArchive) -> String {
     archive.members.isEmpty
-      ? "it is empty" : "it holds " + WeightAssignment.some(archive.members.map(\.name))
+      ? "it is empty" : "it holds " + firstNames(archive.members.map(\.name))
   }
 }

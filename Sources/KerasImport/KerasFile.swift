@@ -1,7 +1,6 @@
 import ByteFormats
 import Files
 import HDF5Reader
-import ImportSupport
 import TensorCore
 
 /// A file that Keras wrote, told by its content and not by its name.
@@ -23,10 +22,9 @@ struct KerasFile {
     if KerasArchive.recognizes(bytes) {
       content = .archive(try KerasArchive(bytes, path: path))
     } else if Self.isJSON(bytes) {
-      guard bytes.count <= Limits.jsonBytes else {
-        throw ModelError(
-          .limitExceeded, "the file has \(bytes.count) bytes, the limit is \(Limits.jsonBytes)")
-      }
+      try require(
+        bytes.count <= Limits.jsonBytes, .limitExceeded,
+        "the file has \(bytes.count) bytes, the limit is \(Limits.jsonBytes)")
       content = .architecture(try JSONValue(parsing: bytes.array(of: UInt8.self)))
     } else {
       content = .hdf5(try HDF5File.open(path, access: access))

@@ -1,4 +1,3 @@
-import ImportSupport
 import TensorCore
 
 /// The model with all nested models unfolded and every call of a shared layer on its own, in an

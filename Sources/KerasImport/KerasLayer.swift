@@ -1,10 +1,9 @@
-import CoreMLModel
-import TensorCore
+import ImportSupport
 
 /// What some classes of Keras layers become: their settings and their weights.
 protocol KerasLayer: Sendable {
   /// The classes that are read so.
-  static var classes: [KerasLayerClass] { get }
+  static var classes: [SourceLayer] { get }
   /// Whether the layer does nothing when a network is run and is left out.
   static var vanishes: Bool { get }
   static var maskPolicy: MaskPolicy { get }
@@ -25,30 +24,7 @@ extension KerasLayer {
   var weights: [WeightSlot] { [] }
 }
 
-/// A class of Keras layers, which is a row of `docs/keras.md`.
-struct KerasLayerClass: Sendable {
-  /// Names in all versions of Keras, the present one first.
-  let names: [String]
-  /// The Core ML layers, in order; alternatives after a semicolon.
-  let becomes: String
-  /// Options that count, and what becomes of them.
-  let options: String
-  /// What is refused, and why.
-  let refused: String
-  /// The lowest specification version that has what it becomes.
-  let version: Int
-
-  init(
-    _ names: String..., becomes: String, options: String = "", refused: String = "",
-    version: Int = 1
-  ) {
-    self.names = names
-    self.becomes = becomes
-    self.options = options
-    self.refused = refused
-    self.version = version
-  }
-
+extension SourceLayer {
   // What several rows say.
   static let dataFormat =
     "`data_format` (Keras 1 `dim_ordering`): permutes where it differs"

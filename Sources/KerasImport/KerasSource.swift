@@ -1,13 +1,10 @@
 import ByteFormats
 import HDF5Reader
-import ImportSupport
 import TensorCore
 
 /// A Keras model that has been read: its architecture, and where its weights are.
 public struct KerasSource: Sendable {
   package let path: String
-  /// Framework and version, such as `Keras 2.2.4`.
-  package var sourceDescription: String { version.description }
   let version: KerasVersion
   /// Whether a file of weights belongs to it.
   package var hasWeights: Bool { weights != nil }
@@ -32,11 +29,15 @@ extension KerasSource {
     var parser = ModelDefinitionParser(version: version)
     definition = try parser.model(PythonValues.plain(configuration))
   }
+}
 
+extension KerasImporter {
   /// Reads a whole model, from HDF5 or a `.keras` archive; an architecture JSON file with a file of
   /// weights; or the architecture of one file with the weights of another.
-  static func load(
-    _ path: String, weights weightsPath: String?, access: HDF5Access
+  ///
+  /// - Throws: `ModelError` that names the file and the layer.
+  package static func load(
+    _ path: String, weights weightsPath: String? = nil, access: HDF5Access = .isolated
   ) throws -> KerasSource {
     try inFile(path) {
       let file = try KerasFile(path, access: access)

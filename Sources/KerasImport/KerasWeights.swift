@@ -11,16 +11,6 @@ struct StoredWeight: Sendable {
   var shape: [Int]
   var values: @Sendable () throws -> FloatValues
 
-  init(
-    name: String, storedName: String, shape: [Int],
-    values: @escaping @Sendable () throws -> FloatValues
-  ) {
-    self.name = name
-    self.storedName = storedName
-    self.shape = shape
-    self.values = values
-  }
-
   /// `a/b/beta:0` is `beta`, and so is Keras 1's `swish_1_beta:0` of the layer `swish_1`.
   static func shortName(_ stored: String, layer: String) -> String {
     var name = stored.split(separator: "/").last.map(String.init) ?? stored
@@ -38,21 +28,21 @@ struct WeightAssignment: Sendable {
   /// What else is worth a word.
   var notes: [String] = []
 
+  private var problems: [ModelError] = []
+
   /// The weights of a layer under the names that it asks for them by.
   /// - Parameter slots: nil where only the file can tell how many there are.
   mutating func assign(
     _ stored: [StoredWeight], to layer: ModelDefinition.Layer, slots: [WeightSlot]?
-  ) throws {
+  ) {
     guard let slots else {
       weights[ObjectIdentifier(layer)] = stored
       return
     }
     guard slots.count == stored.count else {
-      throw ModelError(
-        .mismatch,
+      return refuse(
         "the configuration implies \(Self.list(slots.map(\.name))), the file has "
-          + Self.list(stored.map { "\($0.storedName) \(KerasTensor.text($0.shape))" }),
-        layer: layer.name, layerClass: layer.className)
+          + Self.list(stored.map { "\($0.storedName) \(KerasTensor.text($0.shape))" }), layer)
     }
     weights[ObjectIdentifier(layer)] = zip(slots, stored).map { slot, weight in
       var weight = weight
@@ -61,21 +51,33 @@ struct WeightAssignment: Sendable {
     }
   }
 
+  mutating func refuse(
+    _ message: String, _ layer: ModelDefinition.Layer? = nil, hint: String? = nil
+  ) {
+    problems.append(
+      ModelError(
+        .mismatch, message, layer: layer?.name, layerClass: layer?.className, hint: hint))
+  }
+
+  /// - Parameter leftOver: weights that no layer takes.
+  /// - Throws: all that does not fit.
+  mutating func check(leftOver: [String]) throws {
+    if !leftOver.isEmpty {
+      refuse(
+        "weights are left over: of " + firstNames(leftOver.map { "'\($0)'" }),
+        hint: "the weights must come from a model of the same architecture")
+    }
+    if let error = UnsupportedLayers.error(
+      problems, "the weights do not fit the model in \(problems.count) places")
+    {
+      throw error
+    }
+  }
+
   private static func list(_ names: [String]) -> String {
     names.isEmpty
       ? "no weights"
       : "\(names.count) weight\(names.count == 1 ? "" : "s") (\(names.joined(separator: ", ")))"
-  }
-
-  static func error(_ problems: [ModelError]) -> ModelError? {
-    UnsupportedLayers.error(
-      problems, "the weights do not fit the model in \(problems.count) places")
-  }
-
-  /// The first names of a list, and how many more there are.
-  static func some(_ names: [String], of limit: Int = 8) -> String {
-    names.prefix(limit).joined(separator: ", ")
-      + (names.count > limit ? " and \(names.count - limit) more" : "")
   }
 }
 

@@ -79,6 +79,20 @@ struct LayerCall: Sendable {
     error(message, code: .unsupported, hint: hint)
   }
 
+  /// - Throws: `.malformed`, or another code, where the condition does not hold.
+  func require(
+    _ condition: Bool, _ message: @autoclosure () -> String, code: ModelError.Code = .malformed,
+    hint: String? = nil
+  ) throws {
+    if !condition { throw error(message(), code: code, hint: hint) }
+  }
+
+  func require(
+    _ condition: Bool, unsupported message: @autoclosure () -> String, hint: String? = nil
+  ) throws {
+    if !condition { throw unsupported(message(), hint: hint) }
+  }
+
   func unknownSize(of tensor: KerasTensor) -> ModelError {
     error(
       "its input \(tensor.shapeText) has an unknown size", code: .mismatch,

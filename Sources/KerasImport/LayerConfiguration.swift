@@ -1,5 +1,4 @@
 import ByteFormats
-import ImportSupport
 import TensorCore
 
 /// A layer's `config`, read field by field. Keras 1's names stand beside those of Keras 2.
@@ -155,6 +154,14 @@ struct LayerConfiguration: Sendable {
 
   func unsupported(_ field: String?, _ message: String, hint: String? = nil) -> ModelError {
     error(.unsupported, field: field, message, hint: hint)
+  }
+
+  /// - Throws: `.unsupported` where the condition does not hold.
+  func require(
+    _ condition: Bool, _ field: String?, unsupported message: @autoclosure () -> String,
+    hint: String? = nil
+  ) throws {
+    if !condition { throw unsupported(field, message(), hint: hint) }
   }
 
   private func error(

@@ -1,3 +1,4 @@
+import ImportSupport
 import TensorCore
 
 /// Matches the weights of files that group them by layer.
@@ -8,7 +9,6 @@ import TensorCore
 struct LayerWeightMatching {
   private(set) var assignment = WeightAssignment()
   private var used: Set<String> = []
-  private var problems: [ModelError] = []
   private let source: any LayerWeights
   private let slots: (ModelDefinition.Layer) -> [WeightSlot]?
   /// Group of each outermost layer.
@@ -25,14 +25,7 @@ struct LayerWeightMatching {
     let unused = try source.layerNames.filter {
       try !used.contains($0) && !source.weights(of: $0).isEmpty
     }
-    if !unused.isEmpty {
-      problems.append(
-        ModelError(
-          .mismatch,
-          "weights are left over: of " + WeightAssignment.some(unused.map { "'\($0)'" }),
-          hint: "the weights must come from a model of the same architecture"))
-    }
-    if let error = WeightAssignment.error(problems) { throw error }
+    try assignment.check(leftOver: unused)
   }
 
   /// Layers that own a group: the outermost ones; inside a model without a group of its own, as in
@@ -62,14 +55,14 @@ struct LayerWeightMatching {
       let missing = needy.filter { byName[$0.name] == nil }.map { "'\($0.name)'" }
       throw ModelError(
         .mismatch,
-        "the file has no weights for " + WeightAssignment.some(missing)
+        "the file has no weights for " + firstNames(missing)
           + ": \(needy.count) layers have weights, the file has those of \(full.count)",
-        hint: full.isEmpty ? nil : "it holds " + WeightAssignment.some(full))
+        hint: full.isEmpty ? nil : "it holds " + firstNames(full))
     }
     assignment.method = "in order"
     assignment.notes.append(
       "the weights were matched in order, not by name: "
-        + WeightAssignment.some(zip(needy, full).map { "'\($0.name)' has those of '\($1)'" }))
+        + firstNames(zip(needy, full).map { "'\($0.name)' has those of '\($1)'" }))
     return Dictionary(
       zip(needy.map(\.name), full).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
   }
@@ -86,20 +79,10 @@ struct LayerWeightMatching {
         stored = try source.weights(of: group)
       }
       if layer.nested == nil {
-        assign(stored, to: layer)
+        assignment.assign(stored, to: layer, slots: slots(layer))
       } else {
         assign(stored, toLayersOf: layer)
       }
-    }
-  }
-
-  private mutating func assign(_ stored: [StoredWeight], to layer: ModelDefinition.Layer) {
-    do {
-      try assignment.assign(stored, to: layer, slots: slots(layer))
-    } catch let error as ModelError {
-      problems.append(error)
-    } catch {
-      problems.append(ModelError(.internal, "\(error)"))
     }
   }
 
@@ -116,7 +99,7 @@ struct LayerWeightMatching {
           weight.name = StoredWeight.shortName(weight.storedName, layer: leaf.name)
           return weight
         }
-        assign(own, to: leaf)
+        assignment.assign(own, to: leaf, slots: slots(leaf))
       }
       return
     }
@@ -130,18 +113,15 @@ struct LayerWeightMatching {
       }
     }
     guard order.count == stored.count else {
-      problems.append(
-        ModelError(
-          .mismatch,
-          "its layers have \(order.count) weights by the configuration, the file has "
-            + "\(stored.count)",
-          layer: model.name, layerClass: model.className))
-      return
+      return assignment.refuse(
+        "its layers have \(order.count) weights by the configuration, the file has "
+          + "\(stored.count)", model)
     }
     var sorted = leaves.map { _ in [(slot: Int, weight: StoredWeight)]() }
     for ((leaf, slot), weight) in zip(order, stored) { sorted[leaf].append((slot, weight)) }
     for (leaf, own) in zip(leaves, sorted) {
-      assign(own.sorted { $0.slot < $1.slot }.map(\.weight), to: leaf)
+      assignment.assign(
+        own.sorted { $0.slot < $1.slot }.map(\.weight), to: leaf, slots: slots(leaf))
     }
   }
 }

@@ -20,12 +20,11 @@ extension NetworkWriter {
     }
     func fit(_ a: Int?, _ b: Int?) -> Bool { a == b || a == nil || b == nil }
     let outer = 1..<rank - 2
-    guard fit(a.shape[rank - 1], b.shape[rank - 2]),
-      outer.allSatisfy({ fit(a.shape[$0], b.shape[$0]) || a.shape[$0] == 1 || b.shape[$0] == 1 })
-    else {
-      throw call.error(
-        "its inputs \(a.shapeText) and \(b.shapeText) do not fit", code: .mismatch)
-    }
+    try call.require(
+      fit(a.shape[rank - 1], b.shape[rank - 2])
+        && outer.allSatisfy({
+          fit(a.shape[$0], b.shape[$0]) || a.shape[$0] == 1 || b.shape[$0] == 1
+        }), "its inputs \(a.shapeText) and \(b.shapeText) do not fit", code: .mismatch)
     var result = a
     result.mask = nil
     result.shape[rank - 1] = b.shape[rank - 1]

@@ -1,5 +1,4 @@
 import ByteFormats
-import ImportSupport
 import TensorCore
 
 /// A model as its configuration tells it: layers, their calls, and which of them are inputs and
@@ -146,9 +145,7 @@ struct ModelDefinitionParser {
       guard let name = element["name"]?.string ?? element["config"]?["name"]?.string else {
         throw ModelError(.malformed, "layer \(index + 1) has no name")
       }
-      guard indices.updateValue(index, forKey: name) == nil else {
-        throw ModelError(.malformed, "two layers are named '\(name)'")
-      }
+      try require(indices.updateValue(index, forKey: name) == nil, "two layers are named '\(name)'")
     }
     var definition = ModelDefinition(name: config["name"]?.string ?? name ?? "model")
     var nested = [ModelDefinition?](repeating: nil, count: elements.count)
@@ -178,12 +175,9 @@ struct ModelDefinitionParser {
           && elements[reference.layer]["class_name"]?.string != "Sequential"
         : !usesFirstCall.contains(reference.layer)
       if nested[reference.layer] != nil, countsItself { reference.call -= 1 }
-      guard reference.call < inbound[reference.layer].count || inbound[reference.layer].isEmpty
-      else {
-        throw ModelError(
-          .malformed, "call \(reference.call) of a layer that has \(inbound[reference.layer].count)"
-        )
-      }
+      try require(
+        reference.call < inbound[reference.layer].count || inbound[reference.layer].isEmpty,
+        "call \(reference.call) of a layer that has \(inbound[reference.layer].count)")
       return reference
     }
     func adjusted(_ call: ModelDefinition.Call) throws -> ModelDefinition.Call {
@@ -198,9 +192,7 @@ struct ModelDefinitionParser {
     }
     definition.inputs = try inputs.map { try adjusted($0, isOutput: true) }
     definition.outputs = try outputs.map { try adjusted($0, isOutput: true) }
-    guard !definition.outputs.isEmpty else {
-      throw ModelError(.malformed, "the model '\(definition.name)' has no outputs")
-    }
+    try require(!definition.outputs.isEmpty, "the model '\(definition.name)' has no outputs")
     return definition
   }
 
@@ -220,9 +212,7 @@ struct ModelDefinitionParser {
     _ json: JSONValue, calls: [ModelDefinition.Call], nested: ModelDefinition?
   ) throws -> ModelDefinition.Layer {
     layerCount += 1
-    guard layerCount <= Limits.layers else {
-      throw ModelError(.limitExceeded, "more than \(Limits.layers) layers")
-    }
+    try require(layerCount <= Limits.layers, .limitExceeded, "more than \(Limits.layers) layers")
     guard let registered = json["class_name"]?.string else {
       throw ModelError(.malformed, "a layer without 'class_name'")
     }

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import TensorCore
 
 /// Collects the Core ML layers that Keras layers become.
 struct NetworkWriter: LayerWriting {

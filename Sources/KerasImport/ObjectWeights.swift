@@ -83,7 +83,6 @@ struct HDF5Node {
 private struct ObjectWeightMatching {
   let slots: (ModelDefinition.Layer) -> [WeightSlot]?
   private var assignment = WeightAssignment()
-  private var problems: [ModelError] = []
   private var missing: [String] = []
   private var leftOver: [String] = []
 
@@ -92,23 +91,13 @@ private struct ObjectWeightMatching {
     assignment.method = "by class and order"
   }
 
-  func result() throws -> WeightAssignment {
-    var problems = problems
+  mutating func result() throws -> WeightAssignment {
     if !missing.isEmpty {
-      problems.append(
-        ModelError(
-          .mismatch,
-          "the file has no weights for " + WeightAssignment.some(missing.map { "'\($0)'" }),
-          hint: leftOver.isEmpty ? nil : "it holds " + WeightAssignment.some(leftOver)))
+      assignment.refuse(
+        "the file has no weights for " + firstNames(missing.map { "'\($0)'" }),
+        hint: leftOver.isEmpty ? nil : "it holds " + firstNames(leftOver))
     }
-    if !leftOver.isEmpty {
-      problems.append(
-        ModelError(
-          .mismatch,
-          "weights are left over: of " + WeightAssignment.some(leftOver.map { "'\($0)'" }),
-          hint: "the weights must come from a model of the same architecture"))
-    }
-    if let error = WeightAssignment.error(problems) { throw error }
+    try assignment.check(leftOver: leftOver)
     return assignment
   }
 
@@ -139,9 +128,12 @@ private struct ObjectWeightMatching {
 
   private mutating func assign(_ node: HDF5Node?, _ layer: ModelDefinition.Layer) {
     guard let node else {
-      if needsWeights(layer) { missing.append(layer.name) }
-      // A layer without a group has none.
-      assign([], to: layer, isExpected: !needsWeights(layer))
+      if needsWeights(layer) {
+        missing.append(layer.name)
+      } else if layer.nested == nil {
+        // A layer without a group has none.
+        assignment.assign([], to: layer, slots: slots(layer))
+      }
       return
     }
     if let nested = layer.nested {
@@ -150,21 +142,8 @@ private struct ObjectWeightMatching {
     }
     let configuration =
       layer.innerClass == nil ? .object(layer.fields) : layer.fields["layer"]?["config"]
-    assign(
-      Self.weights(node, configuration, relativeTo: node.path), to: layer, isExpected: true)
-  }
-
-  private mutating func assign(
-    _ stored: [StoredWeight], to layer: ModelDefinition.Layer, isExpected: Bool
-  ) {
-    guard isExpected, layer.nested == nil else { return }
-    do {
-      try assignment.assign(stored, to: layer, slots: slots(layer))
-    } catch let error as ModelError {
-      problems.append(error)
-    } catch {
-      problems.append(ModelError(.internal, "\(error)"))
-    }
+    assignment.assign(
+      Self.weights(node, configuration, relativeTo: node.path), to: layer, slots: slots(layer))
   }
 
   private func needsWeights(_ layer: ModelDefinition.Layer) -> Bool {

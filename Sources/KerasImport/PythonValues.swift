@@ -1,5 +1,4 @@
 import ByteFormats
-import ImportSupport
 
 /// Python values that Keras wraps in objects of their own, as plain JSON.
 enum PythonValues {

@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 /// Makes a model updatable on a device: its trainable layers, the loss and the optimizer that it

@@ -1,4 +1,3 @@
-import CoreMLModel
 
 /// The Swift file of a class, for the package and for an app alike.
 struct ClassText {

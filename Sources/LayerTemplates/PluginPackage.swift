@@ -1,5 +1,4 @@
 import CoreMLModel
-import Engine
 import PluginSupport
 import TensorCore
 
@@ -17,16 +16,13 @@ package struct PluginPackage: Sendable {
 
   /// - Throws: `.usage` where `name` cannot be that of a Swift module.
   package init(name: String, classes: [LayerClass]) throws {
-    guard SwiftNames.isIdentifier(name), !SwiftNames.types.contains(name), name.count <= 100 else {
-      throw ModelError(
-        .usage, "'\(name)' cannot be the name of a Swift module",
-        hint: "a name is of letters, digits and _, such as MyLayers")
-    }
-    guard !classes.isEmpty else {
-      throw ModelError(
-        .unsupported, "the model has no custom layers",
-        hint: "`assay inspect` lists a model's custom layers")
-    }
+    try require(
+      SwiftNames.isIdentifier(name) && !SwiftNames.types.contains(name) && name.count <= 100,
+      .usage, "'\(name)' cannot be the name of a Swift module",
+      hint: "a name is of letters, digits and _, such as MyLayers")
+    try require(
+      !classes.isEmpty, .unsupported, "the model has no custom layers",
+      hint: "`assay inspect` lists a model's custom layers")
     self.name = name
     self.classes = classes
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LayerCatalogTests {
   @Test func everySectionHasARow() {
     #expect(LayerCatalog.entries.count == DarknetLayerRegistry.types.count)
-    let names = DarknetLayerRegistry.types.flatMap { $0.sections }
+    let names = DarknetLayerRegistry.types.flatMap { $0.source.names }
     #expect(Set(names).count == names.count)
     #expect(Set(names).isDisjoint(with: LayerCatalog.impossible.flatMap { $0.names }))
   }
@@ -17,7 +17,8 @@ import Testing
     let text = try files.map { try String(decoding: fixtures.bytes($0), as: UTF8.self) }
       .joined(separator: "\n")
     for type in DarknetLayerRegistry.types {
-      #expect(text.contains("[\(type.sections[0])]"), "\(type.sections[0])")
+      let name = type.source.names[0]
+      #expect(text.contains("[\(name)]"), "\(name)")
     }
     for function in ActivationFunction.known {
       #expect(text.contains("activation=\(function.name)\n"), "\(function.name)")

@@ -1,4 +1,3 @@
-import CoreMLModel
 import ImportSupport
 
 /// A function of each element.
@@ -7,20 +6,17 @@ protocol ElementActivation: SingleInputConverter {
 }
 
 extension ElementActivation {
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let names = ActivationNames(
       layer.name, prefix: layer.name + "_", suffix: "", output: layer.tops[0])
-    return input.with(network.add(try formula(layer), input.blob, names))
+    return layer.input.with(network.add(try formula(layer), layer.input.blob, names))
   }
 }
 
 /// max(0, x) + negative_slope · min(0, x)
 enum ReLU: ElementActivation {
-  static let typeNames = ["ReLU"]
-  static let documentation = DocumentationRow(
-    "activation ReLU; leakyReLU", options: "`negative_slope`")
+  static let source = SourceLayer(
+    "ReLU", becomes: "activation ReLU; leakyReLU", options: "`negative_slope`")
 
   static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
     let slope = try layer.parameters("relu_param").float("negative_slope")
@@ -29,31 +25,27 @@ enum ReLU: ElementActivation {
 }
 
 enum SigmoidLayer: ElementActivation {
-  static let typeNames = ["Sigmoid"]
-  static let documentation = DocumentationRow("activation sigmoid")
+  static let source = SourceLayer("Sigmoid", becomes: "activation sigmoid")
 
   static func formula(_ layer: CaffeLayer) -> ActivationFormula { .single(.sigmoid) }
 }
 
 enum TanHLayer: ElementActivation {
-  static let typeNames = ["TanH"]
-  static let documentation = DocumentationRow("activation tanh")
+  static let source = SourceLayer("TanH", becomes: "activation tanh")
 
   static func formula(_ layer: CaffeLayer) -> ActivationFormula { .single(.tanh) }
 }
 
 /// log(1 + eˣ)
 enum BNLL: ElementActivation {
-  static let typeNames = ["BNLL"]
-  static let documentation = DocumentationRow("activation softplus")
+  static let source = SourceLayer("BNLL", becomes: "activation softplus")
 
   static func formula(_ layer: CaffeLayer) -> ActivationFormula { .single(.softplus) }
 }
 
 /// x > 0 ? x : alpha · (eˣ − 1)
 enum ELU: ElementActivation {
-  static let typeNames = ["ELU"]
-  static let documentation = DocumentationRow("activation ELU", options: "`alpha`")
+  static let source = SourceLayer("ELU", becomes: "activation ELU", options: "`alpha`")
 
   static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
     .single(.elu(alpha: try layer.parameters("elu_param").float("alpha")))
@@ -62,21 +54,18 @@ enum ELU: ElementActivation {
 
 /// |x|
 enum AbsVal: SingleInputConverter {
-  static let typeNames = ["AbsVal"]
-  static let documentation = DocumentationRow("unary abs")
+  static let source = SourceLayer("AbsVal", becomes: "unary abs")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
-    return input.with(network.unary(.abs, input.blob, layer.name, epsilon: 0, to: layer.tops[0]))
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    return layer.input.with(
+      network.unary(.abs, layer.input.blob, layer.name, epsilon: 0, to: layer.tops[0]))
   }
 }
 
 /// x · sigmoid(beta · x)
 enum Swish: ElementActivation {
-  static let typeNames = ["Swish"]
-  static let documentation = DocumentationRow(
-    "activation sigmoid, multiply; activation linear before where beta is not 1",
+  static let source = SourceLayer(
+    "Swish", becomes: "activation sigmoid, multiply; activation linear before where beta is not 1",
     options: "`beta`")
 
   static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
@@ -86,8 +75,7 @@ enum Swish: ElementActivation {
 
 /// x · tanh(log(1 + eˣ))
 enum Mish: ElementActivation {
-  static let typeNames = ["Mish"]
-  static let documentation = DocumentationRow("activation softplus, tanh, multiply")
+  static let source = SourceLayer("Mish", becomes: "activation softplus, tanh, multiply")
 
   static func formula(_ layer: CaffeLayer) -> ActivationFormula { .mish }
 }

@@ -1,21 +1,15 @@
 import CoreMLModel
-import TensorCore
 
 /// Small layers of specification 4, on blobs of exact rank.
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   mutating func reshapedArray(
     _ blob: String, _ shape: [Int], _ name: String, to output: String? = nil
   ) -> String {
-    var reshape = ReshapeStatic()
-    reshape.targetShape = shape
-    return add(name, reshape, [blob], to: output)
+    return add(name, ReshapeStatic().with(\.targetShape, shape), [blob], to: output)
   }
 
   mutating func arrayConstant(_ shape: [Int], _ values: [Float], _ name: String) -> String {
-    var constant = LoadConstantND()
-    constant.shape = shape
-    constant.data = Weights(values)
-    return add(name, constant, [])
+    return add(name, LoadConstantND().with(\.shape, shape).with(\.data, Weights(values)), [])
   }
 
   /// Elements `range` of axis `axis` of a blob of `rank` axes.
@@ -43,17 +37,13 @@ extension CaffeNetworkWriter {
 
   mutating func arrayJoined(_ blobs: [String], axis: Int, _ name: String) -> String {
     if blobs.count == 1 { return blobs[0] }
-    var concat = ConcatND()
-    concat.axis = axis
-    return add(name, concat, blobs)
+    return add(name, ConcatND().with(\.axis, axis), blobs)
   }
 
   mutating func gathered(
     _ blob: String, _ places: String, axis: Int, _ name: String
   ) -> String {
-    var gather = Gather()
-    gather.axis = axis
-    return add(name, gather, [blob, places])
+    return add(name, Gather().with(\.axis, axis), [blob, places])
   }
 
   /// The largest (or smallest) elements of the last axis, and their places.

@@ -5,15 +5,14 @@ import TensorCore
 
 /// (x − mean) / √(variance + eps), the two divided by the third blob
 enum BatchNorm: SingleInputConverter {
-  static let typeNames = ["BatchNorm"]
-  static let documentation = DocumentationRow(
-    "batchnorm; with the statistics of the picture where `use_global_stats` is false",
+  static let source = SourceLayer(
+    "BatchNorm",
+    becomes: "batchnorm; with the statistics of the picture where `use_global_stats` is false",
     options: "`eps`, `use_global_stats`; a third blob of 0 makes mean and variance 0",
     refused: "statistics of a batch of several pictures")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let parameters = layer.parameters("batch_norm_param")
     let axis = min(1, input.shape.count - 1)
     guard axis >= 0 else { throw layer.error("its bottom has no axes") }
@@ -34,16 +33,15 @@ enum BatchNorm: SingleInputConverter {
 
 /// Scale and shift for each channel, SegNet's; or with a mean and a variance, PSPNet's.
 enum BN: SingleInputConverter {
-  static let typeNames = ["BN", "SyncBN", "BatchNormalization"]
-  static let documentation = DocumentationRow(
-    "scale, of two blobs (`bn_mode: INFERENCE`); batchnorm, of four (scale, shift, mean, variance) "
-      + "and of two with `bn_mode: LEARN`",
-    options: "`bn_param.bn_mode`, `bn_param.eps`",
+  static let source = SourceLayer(
+    "BN", "SyncBN", "BatchNormalization",
+    becomes:
+      "scale, of two blobs (`bn_mode: INFERENCE`); batchnorm, of four (scale, shift, mean, variance) "
+      + "and of two with `bn_mode: LEARN`", options: "`bn_param.bn_mode`, `bn_param.eps`",
     refused: "statistics of a batch of several pictures")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     guard input.shape.count >= 2 else {
       throw layer.error("its bottom \(input.shapeText) has no channels")
     }
@@ -94,7 +92,7 @@ extension FloatValues {
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   fileprivate mutating func normalized(
     _ input: CaffeTensor, _ axis: Int, _ norm: Batchnorm, _ layer: CaffeLayer
   ) -> CaffeTensor {

@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// min(max(x, lower), upper), of layers of specification 1: −max(−max(x, lower), −upper).
   mutating func clipped(
     _ blob: String, _ lower: Float, _ upper: Float, _ name: String, to output: String? = nil
@@ -17,44 +17,40 @@ extension CaffeNetworkWriter {
 
 /// min(max(x, min), max)
 enum ClipLayer: SingleInputConverter {
-  static let typeNames = ["Clip"]
-  static let documentation = DocumentationRow(
-    "unary threshold twice, the second of −x, activation linear", options: "`min`, `max`")
+  static let source = SourceLayer(
+    "Clip", becomes: "unary threshold twice, the second of −x, activation linear",
+    options: "`min`, `max`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let parameters = layer.parameters("clip_param")
     let (lower, upper) = (try parameters.float("min"), try parameters.float("max"))
-    return input.with(network.clipped(input.blob, lower, upper, layer.name, to: layer.tops[0]))
+    return layer.input.with(
+      network.clipped(layer.input.blob, lower, upper, layer.name, to: layer.tops[0]))
   }
 }
 
 /// min(max(x, 0), 6)
 enum ReLU6: SingleInputConverter {
-  static let typeNames = ["ReLU6"]
-  static let documentation = DocumentationRow(
-    "activation ReLU, unary threshold of −x, activation linear",
+  static let source = SourceLayer(
+    "ReLU6", becomes: "activation ReLU, unary threshold of −x, activation linear",
     options: "`relu6_param.threshold`, 6 where there is none")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let upper = try layer.parameters("relu6_param").float("threshold", default: 6)
-    return input.with(network.clipped(input.blob, 0, upper, layer.name, to: layer.tops[0]))
+    return layer.input.with(
+      network.clipped(layer.input.blob, 0, upper, layer.name, to: layer.tops[0]))
   }
 }
 
 /// x > threshold ? 1 : 0
 enum Threshold: SingleInputConverter {
-  static let typeNames = ["Threshold"]
-  static let documentation = DocumentationRow(
-    "activation linear and sigmoidHard: min(max(3e38 · (x − threshold), 0), 1)",
+  static let source = SourceLayer(
+    "Threshold",
+    becomes: "activation linear and sigmoidHard: min(max(3e38 · (x − threshold), 0), 1)",
     options: "`threshold`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let threshold = try layer.parameters("threshold_param").float("threshold")
     let difference =
       threshold == 0
@@ -64,7 +60,7 @@ enum Threshold: SingleInputConverter {
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// x > 0 ? 1 : 0
   ///
   /// Differences of single-precision numbers of ordinary size are no smaller than 1e-38.

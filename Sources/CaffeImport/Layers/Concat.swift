@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// The tensors one after the other along one of Caffe's axes, which are the first's.
   mutating func joined(
     _ tensors: [CaffeTensor], axis: Int, _ layer: CaffeLayer, output: String?
@@ -26,7 +26,7 @@ extension CaffeNetworkWriter {
     }
     let isSequence = first.axes[axis] == Placement.sequence
     let blobs = tensors.map {
-      placed(five($0, for: layer.name), axes: first.axes, for: layer.name).blob
+      blob(of: $0, axes: first.axes, layer)
     }
     let isMoved = first.axes != own && place != Placement.batch
     let result = first.with(
@@ -106,31 +106,27 @@ extension CaffeNetworkWriter {
 
 /// The bottoms one after the other along an axis
 enum ConcatLayer: CaffeLayerConverter {
-  static let typeNames = ["Concat"]
-  static let documentation = DocumentationRow(
-    "concat, permutes round it where the axis is H or W", options: "`axis`, `concat_dim`, any")
+  static let source = SourceLayer(
+    "Concat", becomes: "concat, permutes round it where the axis is H or W",
+    options: "`axis`, `concat_dim`, any")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...Int.max)
     let axis = try layer.joinedAxis(
-      inputs[0], layer.parameters("concat_param"), legacy: "concat_dim")
-    for input in inputs.dropFirst() {
-      var expected = inputs[0].shape
-      guard input.shape.count == expected.count else {
-        throw layer.error(
-          "its bottoms \(inputs[0].shapeText) and \(input.shapeText) differ in their axes")
-      }
+      layer.inputs[0], layer.parameters("concat_param"), legacy: "concat_dim")
+    for input in layer.inputs.dropFirst() {
+      var expected = layer.inputs[0].shape
+      try layer.require(
+        input.shape.count == expected.count,
+        "its bottoms \(layer.inputs[0].shapeText) and \(input.shapeText) differ in their axes")
       expected[axis] = input.shape[axis]
-      guard input.shape == expected else {
-        throw layer.error(
-          "its bottoms \(inputs[0].shapeText) and \(input.shapeText) differ in more than axis "
-            + "\(axis)")
-      }
+      try layer.require(
+        input.shape == expected,
+        "its bottoms \(layer.inputs[0].shapeText) and \(input.shapeText) differ in more than axis "
+          + "\(axis)")
     }
-    if inputs.count == 1 { return [network.copied(inputs[0], layer)] }
-    return [try network.joined(inputs, axis: axis, layer, output: layer.tops[0])]
+    if layer.inputs.count == 1 { return [network.copied(layer.inputs[0], layer)] }
+    return [try network.joined(layer.inputs, axis: axis, layer, output: layer.tops[0])]
   }
 }
 
@@ -147,31 +143,26 @@ extension CaffeLayer {
 
 /// Parts of the bottom along an axis
 enum SliceLayer: CaffeLayerConverter {
-  static let typeNames = ["Slice"]
-  static let documentation = DocumentationRow(
-    "split; a slice for each top", options: "`axis`, `slice_dim`, any; `slice_point`")
+  static let source = SourceLayer(
+    "Slice", becomes: "split; a slice for each top",
+    options: "`axis`, `slice_dim`, any; `slice_point`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = network.five(try layer.input(inputs), for: layer.name)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("slice_param")
     let axis = try layer.joinedAxis(input, parameters, legacy: "slice_dim")
     let size = input.shape[axis]
     let count = layer.tops.count
     var points = try parameters.ints("slice_point", atLeast: 1)
     if points.isEmpty {
-      guard count > 0, size % count == 0 else {
-        throw layer.error("\(size) elements do not divide into \(count) tops")
-      }
+      try layer.require(
+        count > 0 && size % count == 0, "\(size) elements do not divide into \(count) tops")
       points = (1..<max(count, 1)).map { $0 * (size / count) }
     }
-    guard points.count == count - 1, zip(points, points.dropFirst()).allSatisfy({ $0 < $1 }),
-      points.allSatisfy({ $0 < size })
-    else {
-      throw parameters.error(
-        "slice_point", "\(points) do not part \(size) elements into \(count) tops")
-    }
+    try parameters.require(
+      points.count == count - 1 && zip(points, points.dropFirst()).allSatisfy({ $0 < $1 })
+        && points.allSatisfy({ $0 < size }), "slice_point",
+      "\(points) do not part \(size) elements into \(count) tops")
     if count == 1 { return [network.copied(input, layer)] }
     let bounds = [0] + points + [size]
     let isEven = Set(zip(bounds, bounds.dropFirst()).map { $1 - $0 }).count == 1
@@ -194,14 +185,11 @@ enum SliceLayer: CaffeLayerConverter {
 
 /// The bottom several times along an axis
 enum Tile: CaffeLayerConverter {
-  static let typeNames = ["Tile"]
-  static let documentation = DocumentationRow(
-    "concat of the bottom with itself; sequenceRepeat", options: "`axis`, `tiles`")
+  static let source = SourceLayer(
+    "Tile", becomes: "concat of the bottom with itself; sequenceRepeat", options: "`axis`, `tiles`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = network.five(try layer.input(inputs), for: layer.name)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("tile_param")
     let axis = try input.axis(parameters.int("axis"), "tile_param.axis", of: layer)
     let count = try parameters.int("tiles", atLeast: 1, atMost: Limits.writtenOutSteps)
@@ -211,10 +199,7 @@ enum Tile: CaffeLayerConverter {
       repetition.nRepetitions = count
       var shape = input.shape
       shape[axis] = try checkedProduct([shape[axis], count], limit: Limits.dimension)
-      return [
-        input.with(
-          network.add(layer.name, repetition, [input.blob], to: layer.tops[0]), shape: shape)
-      ]
+      return [network.add(repetition, input, as: layer, shape: shape)]
     }
     return [
       try network.joined(

@@ -4,16 +4,13 @@ import ImportSupport
 /// [relu(x), relu(−x)] along an axis, where relu(x) = max(0, x) + negative_slope · min(0, x)
 /// (Shang et al. 2016).
 enum ConcatenatedReLU: CaffeLayerConverter {
-  static let typeNames = ["CReLU"]
-  static let documentation = DocumentationRow(
-    "activation ReLU or leakyReLU, of x and of −x; concat",
+  static let source = SourceLayer(
+    "CReLU", becomes: "activation ReLU or leakyReLU, of x and of −x; concat",
     options:
       "`crelu_param.axis` or `concat_axis`, 1 where there is none; `crelu_param.negative_slope`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = network.five(try layer.input(inputs), for: layer.name)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("crelu_param")
     let field = parameters.has("concat_axis") ? "concat_axis" : "axis"
     let axis = try input.axis(

@@ -5,9 +5,10 @@ import TensorCore
 
 /// Σ weights · window + bias
 enum ConvolutionLayer: CaffeLayerConverter {
-  static let typeNames = ["Convolution"]
-  static let documentation = DocumentationRow(
-    "convolution; of three axes slices along the first of them, side by side as channels, and one "
+  static let source = SourceLayer(
+    "Convolution",
+    becomes:
+      "convolution; of three axes slices along the first of them, side by side as channels, and one "
       + "convolution",
     options:
       "`num_output`, `bias_term`, `group`, `kernel_size`, `stride`, `pad`, `dilation` with one number, "
@@ -22,22 +23,19 @@ enum ConvolutionLayer: CaffeLayerConverter {
     }
   }
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    try convert(layer, inputs, .plain, into: &network)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    try convert(layer, .plain, &network)
   }
 
   static func convert(
-    _ layer: CaffeLayer, _ inputs: [CaffeTensor], _ kind: ConvolutionSettings.Kind,
-    into network: inout CaffeNetworkWriter
+    _ layer: CaffeLayer, _ kind: ConvolutionSettings.Kind, _ network: inout CaffeNetwork
   ) throws -> [CaffeTensor] {
+    let inputs = layer.inputs
     // Weights are shared by several pairs of bottoms and tops.
-    guard inputs.count == layer.tops.count, !inputs.isEmpty else {
-      throw layer.error(
-        "it has \(inputs.count) bottoms and \(layer.tops.count) tops, as many are needed",
-        field: "bottom")
-    }
+    try layer.require(
+      inputs.count == layer.tops.count && !inputs.isEmpty,
+      "it has \(inputs.count) bottoms and \(layer.tops.count) tops, as many are needed",
+      field: "bottom")
     return try inputs.indices.map { index in
       let settings = try ConvolutionSettings(layer, inputs[index], kind)
       let name = index == 0 ? layer.name : layer.part("\(index)")
@@ -50,20 +48,18 @@ enum ConvolutionLayer: CaffeLayerConverter {
 
 /// A convolution with a group for each channel.
 enum DepthwiseConvolution: CaffeLayerConverter {
-  static let typeNames = ["DepthwiseConvolution", "ConvolutionDepthwise"]
-  static let documentation = DocumentationRow(
-    "convolution of as many groups as channels", options: "those of Convolution")
+  static let source = SourceLayer(
+    "DepthwiseConvolution", "ConvolutionDepthwise",
+    becomes: "convolution of as many groups as channels", options: "those of Convolution")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    try ConvolutionLayer.convert(layer, inputs, .depthwise, into: &network)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    try ConvolutionLayer.convert(layer, .depthwise, &network)
   }
 }
 
 extension ConvolutionSettings {
   fileprivate func image(
-    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetworkWriter
+    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetwork
   ) throws -> CaffeTensor {
     let shape = try outputShape(input, isDeconvolution: false)
     let image = try placed(input, &network)
@@ -77,7 +73,7 @@ extension ConvolutionSettings {
   /// Every step of the output along the depth sees some planes of the input: they are channels of one
   /// convolution, the steps its items.
   fileprivate func volume(
-    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetworkWriter
+    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetwork
   ) throws -> CaffeTensor {
     let shape = try outputShape(input, isDeconvolution: false)
     let depth = input.shape[channelAxis + 1]
@@ -143,7 +139,7 @@ extension CaffeTensor {
   static func leadingAxes(_ count: Int) -> [Int] { Array([Placement.batch].prefix(count)) }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// A constant `[C, H, W]` of one number.
   mutating func constant(_ shape: [Int], value: Float, _ name: String) throws -> String {
     let count = try checkedProduct(shape, limit: Limits.computedElements)
@@ -153,9 +149,7 @@ extension CaffeNetworkWriter {
   mutating func constant(
     _ shape: [Int], _ values: FloatValues, _ name: String, to output: String? = nil
   ) -> String {
-    var constant = LoadConstant()
-    constant.shape = shape
-    constant.data = Weights(values)
-    return add(name, constant, [], to: output)
+    return add(
+      name, LoadConstant().with(\.shape, shape).with(\.data, Weights(values)), [], to: output)
   }
 }

@@ -1,6 +1,5 @@
 import CoreMLModel
 import Formulas
-import ImportSupport
 import TensorCore
 
 /// What the convolutions have in common: Caffe's `ConvolutionParameter` for a bottom.
@@ -126,18 +125,17 @@ struct ConvolutionSettings: Sendable {
         ? try checkedSum(
           [checkedProduct([size - 1, stride[index]], limit: Limits.dimension), extent, -border])
         : size + border < extent ? 0 : (size + border - extent) / stride[index] + 1
-      guard result > 0, result <= Limits.dimension else {
-        throw layer.error(
-          "its bottom \(input.shapeText) with padding \(padding) is too small for a kernel that "
-            + "spans \(extents)")
-      }
+      try layer.require(
+        result > 0 && result <= Limits.dimension,
+        "its bottom \(input.shapeText) with padding \(padding) is too small for a kernel that "
+          + "spans \(extents)")
       shape[axis] = result
     }
     return shape
   }
 
   /// The bottom with its channels in C and the extents in W, or H and W.
-  func placed(_ input: CaffeTensor, _ network: inout CaffeNetworkWriter) throws -> CaffeTensor {
+  func placed(_ input: CaffeTensor, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let extents = dimensions == 1 ? [Placement.width] : [Placement.height, Placement.width]
     if input.rank == 5, dimensions == 2,
       Array(input.axes[channelAxis...]) == [Placement.channel] + extents

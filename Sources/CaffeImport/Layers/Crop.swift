@@ -4,45 +4,40 @@ import ImportSupport
 
 /// The part of the first bottom at `offset` that is as large as the second one
 enum CropLayer: CaffeLayerConverter {
-  static let typeNames = ["Crop"]
-  static let documentation = DocumentationRow(
-    "crop of two inputs along H and W; slice along other axes", options: "`axis`, `offset`")
+  static let source = SourceLayer(
+    "Crop", becomes: "crop of two inputs along H and W; slice along other axes",
+    options: "`axis`, `offset`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(2...2)
     let parameters = layer.parameters("crop_param")
-    let input = network.five(inputs[0], for: layer.name)
+    let input = network.five(layer.inputs[0], for: layer.name)
     let rank = input.shape.count
-    guard inputs[1].shape.count == rank else {
-      throw layer.error(
-        "its bottoms \(input.shapeText) and \(inputs[1].shapeText) differ in their axes")
-    }
+    try layer.require(
+      layer.inputs[1].shape.count == rank,
+      "its bottoms \(input.shapeText) and \(layer.inputs[1].shapeText) differ in their axes")
     let axis = try input.axis(parameters.int("axis"), "crop_param.axis", of: layer)
     var offsets = try parameters.ints("offset", atLeast: 0)
     if offsets.count < 2 {
       offsets = [Int](repeating: offsets.first ?? 0, count: rank - axis)
     }
-    guard offsets.count == rank - axis else {
-      throw parameters.error("offset", "\(offsets.count) offsets for \(rank - axis) axes")
-    }
+    try parameters.require(
+      offsets.count == rank - axis, "offset", "\(offsets.count) offsets for \(rank - axis) axes")
     let ranges = try zip(axis..<rank, offsets).map { axis, offset in
-      let end = offset + inputs[1].shape[axis]
-      guard end <= input.shape[axis] else {
-        throw layer.error(
-          "\(inputs[1].shapeText) at offset \(offset) lies outside \(input.shapeText)")
-      }
+      let end = offset + layer.inputs[1].shape[axis]
+      try layer.require(
+        end <= input.shape[axis],
+        "\(layer.inputs[1].shapeText) at offset \(offset) lies outside \(input.shapeText)")
       return offset..<end
     }
-    let second = network.five(inputs[1], for: layer.name)
+    let second = network.five(layer.inputs[1], for: layer.name)
     let places = [Placement.height, Placement.width]
     if axis == rank - 2, Array(input.axes[axis...]) == places,
       Array(second.axes[axis...]) == places, second.axes == input.axes
     {
       var crop = Crop()
       crop.offset = offsets
-      let shape = input.shape[..<axis] + inputs[1].shape[axis...]
+      let shape = input.shape[..<axis] + layer.inputs[1].shape[axis...]
       return [
         input.with(
           network.add(layer.name, crop, [input.blob, second.blob], to: layer.tops[0]),
@@ -60,21 +55,17 @@ enum CropLayer: CaffeLayerConverter {
 
 /// The bottom without `crop_size` elements at both ends of each axis: waifu2x's
 enum CropCenter: CaffeLayerConverter {
-  static let typeNames = ["CropCenter"]
-  static let documentation = DocumentationRow(
-    "crop along H and W; slice along other axes", options: "`crop_center_param.crop_size`")
+  static let source = SourceLayer(
+    "CropCenter", becomes: "crop along H and W; slice along other axes",
+    options: "`crop_center_param.crop_size`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    var result = network.five(try layer.input(inputs), for: layer.name)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    var result = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("crop_center_param")
     let sizes = try parameters.ints("crop_size", atLeast: 0)
-    guard sizes.count == result.shape.count,
-      zip(sizes, result.shape).allSatisfy({ 2 * $0 < $1 })
-    else {
-      throw parameters.error("crop_size", "\(sizes) of a bottom \(result.shapeText)")
-    }
+    try parameters.require(
+      sizes.count == result.shape.count && zip(sizes, result.shape).allSatisfy({ 2 * $0 < $1 }),
+      "crop_size", "\(sizes) of a bottom \(result.shapeText)")
     let isImage =
       Array(result.axes.suffix(2)) == [Placement.height, Placement.width] && sizes.count >= 2
     if isImage, sizes.dropLast(2).allSatisfy({ $0 == 0 }) {
@@ -82,9 +73,7 @@ enum CropCenter: CaffeLayerConverter {
       var crop = Crop()
       crop.cropAmounts = BorderAmounts(top: rows, bottom: rows, left: columns, right: columns)
       return [
-        result.with(
-          network.add(layer.name, crop, [result.blob], to: layer.tops[0]),
-          shape: zip(result.shape, sizes).map { $0 - 2 * $1 })
+        network.add(crop, result, as: layer, shape: zip(result.shape, sizes).map { $0 - 2 * $1 })
       ]
     }
     for (axis, size) in sizes.enumerated() {

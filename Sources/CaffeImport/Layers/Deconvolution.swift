@@ -4,9 +4,9 @@ import TensorCore
 
 /// The transpose of a convolution.
 enum Deconvolution: SingleInputConverter {
-  static let typeNames = ["Deconvolution"]
-  static let documentation = DocumentationRow(
-    "convolution with isDeconvolution; of three axes convolution3d (specification 5)",
+  static let source = SourceLayer(
+    "Deconvolution",
+    becomes: "convolution with isDeconvolution; of three axes convolution3d (specification 5)",
     options: "those of Convolution; `dilation`: zeros between the kernel's elements",
     refused: "dilation or several groups with a kernel of three axes")
 
@@ -14,9 +14,8 @@ enum Deconvolution: SingleInputConverter {
     ConvolutionLayer.inputAxes(layer, bottom: index, shape: shape)
   }
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let settings = try ConvolutionSettings(layer, input)
     let shape = try settings.outputShape(input, isDeconvolution: true)
     if settings.dimensions == 3 {
@@ -31,8 +30,7 @@ enum Deconvolution: SingleInputConverter {
     convolution.kernelChannels = settings.channels
     convolution.kernel = Weights(try settings.spreadWeights())
     convolution.bias = try settings.bias()
-    return image.with(
-      network.add(layer.name, convolution, [image.blob], to: layer.tops[0]), shape: shape)
+    return network.add(convolution, image, as: layer, shape: shape)
   }
 }
 
@@ -62,13 +60,12 @@ extension ConvolutionSettings {
   }
 
   fileprivate func volume(
-    _ input: CaffeTensor, _ shape: [Int], _ network: inout CaffeNetworkWriter
+    _ input: CaffeTensor, _ shape: [Int], _ network: inout CaffeNetwork
   ) throws -> CaffeTensor {
-    guard groups == 1, dilation == [1, 1, 1], channelAxis == 1 else {
-      throw layer.unsupported(
-        "a deconvolution of three axes with \(groups) groups, dilation \(dilation)",
-        field: "convolution_param")
-    }
+    try layer.require(
+      groups == 1 && dilation == [1, 1, 1] && channelAxis == 1,
+      unsupported: "a deconvolution of three axes with \(groups) groups, dilation \(dilation)",
+      field: "convolution_param")
     let volume = network.placed(input, axes: [0, 1, 2, 3, 4], for: layer.name)
     var convolution = Convolution3D()
     convolution.outputChannels = outputs
@@ -82,7 +79,6 @@ extension ConvolutionSettings {
     convolution.hasBias = hasBias
     convolution.kernel = Weights(try weights(isDeconvolution: true))
     convolution.bias = try bias()
-    return volume.with(
-      network.add(layer.name, convolution, [volume.blob], to: layer.tops[0]), shape: shape)
+    return network.add(convolution, volume, as: layer, shape: shape)
   }
 }

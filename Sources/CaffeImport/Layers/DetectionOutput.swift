@@ -7,43 +7,39 @@ import TensorCore
 /// Rows of image, class, score, xmin, ymin, xmax, ymax in parts of the picture, as Caffe orders them:
 /// by class, then by score. There are always `keep_top_k`; rows behind the last box are 0, −1, −1, …
 enum DetectionOutput: CaffeLayerConverter {
-  static let typeNames = ["DetectionOutput"]
-  static let documentation = DocumentationRow(
-    "reshapeStatic, products and sums with constants, topK, gather, NonMaximumSuppression with the "
+  static let source = SourceLayer(
+    "DetectionOutput",
+    becomes:
+      "reshapeStatic, products and sums with constants, topK, gather, NonMaximumSuppression with the "
       + "classes as its batch, topK, concatND; always `keep_top_k` rows, those behind the last box "
       + "0, −1, −1, …",
-    options:
-      "`num_classes`, `share_location`, `background_label_id`, `code_type`, "
+    options: "`num_classes`, `share_location`, `background_label_id`, `code_type`, "
       + "`variance_encoded_in_target`, `keep_top_k`, `confidence_threshold`, "
       + "`nms_param.nms_threshold`, `nms_param.top_k`",
     refused:
       "`nms_param.eta` other than 1, which Core ML's layer has not; boxes that are not of PriorBox; "
-      + "several pictures at once; RefineDet's five bottoms",
-    version: 4)
+      + "several pictures at once; RefineDet's five bottoms", version: 4)
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    guard inputs.count == 3 else {
-      throw layer.unsupported(
-        "\(inputs.count) bottoms, three are possible", field: "bottom")
-    }
-    guard let priors = inputs[2].constant, inputs[2].shape.count == 3, inputs[2].shape[1] == 2
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    try layer.require(
+      layer.inputs.count == 3, unsupported: "\(layer.inputs.count) bottoms, three are possible",
+      field: "bottom"
+    )
+    guard let priors = layer.inputs[2].constant, layer.inputs[2].shape.count == 3,
+      layer.inputs[2].shape[1] == 2
     else {
       throw layer.unsupported(
-        "boxes that are not of PriorBox layers, \(inputs[2].shapeText)", field: "bottom")
+        "boxes that are not of PriorBox layers, \(layer.inputs[2].shapeText)", field: "bottom")
     }
-    let settings = try DetectionSettings(layer, boxes: inputs[2].shape[2] / 4)
-    guard try inputs[0].count() == settings.boxes * settings.locations * 4,
-      try inputs[1].count() == settings.boxes * settings.classes
-    else {
-      throw layer.error(
-        "its bottoms \(inputs[0].shapeText) and \(inputs[1].shapeText) do not fit "
-          + "\(settings.boxes) boxes and \(settings.classes) classes",
-        hint: "one picture at a time is possible")
-    }
-    let decoded = try settings.decoded(inputs[0], priors.array(), &network)
-    let scores = try settings.scores(inputs[1], &network)
+    let settings = try DetectionSettings(layer, boxes: layer.inputs[2].shape[2] / 4)
+    try layer.require(
+      layer.inputs[0].count() == settings.boxes * settings.locations * 4
+        && layer.inputs[1].count() == settings.boxes * settings.classes,
+      "its bottoms \(layer.inputs[0].shapeText) and \(layer.inputs[1].shapeText) do not fit "
+        + "\(settings.boxes) boxes and \(settings.classes) classes",
+      hint: "one picture at a time is possible")
+    let decoded = try settings.decoded(layer.inputs[0], priors.array(), &network)
+    let scores = try settings.scores(layer.inputs[1], &network)
     let kept = settings.suppressed(boxes: decoded, scores: scores, &network)
     let rows = settings.rows(kept, &network)
     let blob = network.reshapedArray(
@@ -111,7 +107,7 @@ private struct DetectionSettings {
 
   /// `[locations, boxes, 4]`: centre x, centre y, width, height.
   func decoded(
-    _ locationsBottom: CaffeTensor, _ priors: [Float], _ network: inout CaffeNetworkWriter
+    _ locationsBottom: CaffeTensor, _ priors: [Float], _ network: inout CaffeNetwork
   ) throws -> String {
     let ordered = try network.inOrder(locationsBottom, layer)
     var offsets = network.reshapedArray(
@@ -161,7 +157,7 @@ private struct DetectionSettings {
   }
 
   /// `[labels, boxes]`
-  func scores(_ bottom: CaffeTensor, _ network: inout CaffeNetworkWriter) throws -> String {
+  func scores(_ bottom: CaffeTensor, _ network: inout CaffeNetwork) throws -> String {
     let ordered = try network.inOrder(bottom, layer)
     let rows = network.reshapedArray(ordered, [boxes, classes], layer.part("confidences"))
     let all = network.transposed(rows, [1, 0], layer.part("by_class"))
@@ -169,7 +165,7 @@ private struct DetectionSettings {
   }
 
   private func withoutBackground(
-    _ blob: String, rank: Int, _ name: String, _ network: inout CaffeNetworkWriter
+    _ blob: String, rank: Int, _ name: String, _ network: inout CaffeNetwork
   ) -> String {
     guard labels.count < classes else { return blob }
     let gap = zip(labels, 0...).first { $0 != $1 }?.1 ?? labels.count
@@ -188,7 +184,7 @@ private struct DetectionSettings {
 
   /// Boxes `[labels, kept, 4]`, scores `[labels, kept, 1]` and places `[labels, kept]`.
   func suppressed(
-    boxes decoded: String, scores: String, _ network: inout CaffeNetworkWriter
+    boxes decoded: String, scores: String, _ network: inout CaffeNetwork
   ) -> [String] {
     var scores = scores
     var own: String
@@ -208,9 +204,8 @@ private struct DetectionSettings {
         var broadcast = BroadcastToStatic()
         broadcast.targetShape = [count, candidates, 4]
         let wide = network.add(layer.part("places_wide"), broadcast, [places])
-        var gather = GatherAlongAxis()
-        gather.axis = 1
-        own = network.add(layer.part("picked_boxes"), gather, [all, wide])
+        own = network.add(
+          layer.part("picked_boxes"), GatherAlongAxis().with(\.axis, 1), [all, wide])
       }
     } else if locations == 1 {
       var broadcast = BroadcastToStatic()
@@ -231,16 +226,14 @@ private struct DetectionSettings {
   }
 
   /// `[rowCount, 7]`
-  func rows(_ kept: [String], _ network: inout CaffeNetworkWriter) -> String {
+  func rows(_ kept: [String], _ network: inout CaffeNetwork) -> String {
     let all = labels.count * keptOfClass
     let scores = network.reshapedArray(kept[1], [all], layer.part("all_scores"))
     let places = network.reshapedArray(kept[2], [all], layer.part("all_places"))
-    var isPlace = GreaterEqual()
-    isPlace.alpha = 0
     var isEnough = GreaterThan()
     isEnough.alpha = threshold
     var mask = network.arrayProduct(
-      network.add(layer.part("is_place"), isPlace, [places]),
+      network.add(layer.part("is_place"), GreaterEqual().with(\.alpha, 0), [places]),
       network.add(layer.part("is_enough"), isEnough, [scores]), layer.part("is_box"))
     if rowCount < all {
       let low = network.arrayConstant([1], [-3e38], layer.part("low"))
@@ -289,7 +282,7 @@ private struct DetectionSettings {
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// A blob whose elements, in row-major order, are Caffe's.
   fileprivate mutating func inOrder(
     _ tensor: CaffeTensor, _ layer: CaffeLayer

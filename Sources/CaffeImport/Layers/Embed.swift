@@ -1,13 +1,11 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import TensorCore
 
 /// The row of a matrix that each element names.
 enum Embed: SingleInputConverter {
-  static let typeNames = ["Embed"]
-  static let documentation = DocumentationRow(
-    "embedding", options: "`num_output`, `input_dim`, `bias_term`")
+  static let source = SourceLayer(
+    "Embed", becomes: "embedding", options: "`num_output`, `input_dim`, `bias_term`")
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     switch shape.count {
@@ -17,9 +15,8 @@ enum Embed: SingleInputConverter {
     }
   }
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let parameters = layer.parameters("embed_param")
     var embedding = Embedding()
     embedding.inputDim = try parameters.int("input_dim", atLeast: 1)

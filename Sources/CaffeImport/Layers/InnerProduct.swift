@@ -1,17 +1,15 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import TensorCore
 
 /// weights · x + bias, x being all axes from `axis` on as one
 enum InnerProductLayer: SingleInputConverter {
-  static let typeNames = ["InnerProduct"]
-  static let documentation = DocumentationRow(
-    "flatten, innerProduct", options: "`num_output`, `bias_term`, `axis`, `transpose`")
+  static let source = SourceLayer(
+    "InnerProduct", becomes: "flatten, innerProduct",
+    options: "`num_output`, `bias_term`, `axis`, `transpose`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let parameters = layer.parameters("inner_product_param")
     let axis = try input.axis(parameters.int("axis"), "inner_product_param.axis", of: layer)
     let outputs = try parameters.int("num_output", atLeast: 1)
@@ -37,7 +35,7 @@ enum InnerProductLayer: SingleInputConverter {
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// The tensor with all axes from `axis` on as one, in C; those before it count items. Several of
   /// these that are longer than 1 can have become one.
   mutating func vectors(

@@ -4,27 +4,23 @@ import TensorCore
 
 /// Bilinear resizing, the corners on the corners: DeepLab's
 enum Interp: CaffeLayerConverter {
-  static let typeNames = ["Interp"]
-  static let documentation = DocumentationRow(
-    "resizeBilinear with ALIGN_ENDPOINTS, crop before where there is (negative) padding",
+  static let source = SourceLayer(
+    "Interp",
+    becomes: "resizeBilinear with ALIGN_ENDPOINTS, crop before where there is (negative) padding",
     options: "`height`, `width`, `zoom_factor`, `shrink_factor`, `pad_beg`, `pad_end`; a second "
-      + "bottom gives the size",
-    version: 3)
+      + "bottom gives the size", version: 3)
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
-    let input = inputs[0]
+    let input = layer.inputs[0]
     try layer.requireImages(input)
     let parameters = layer.parameters("interp_param")
     var image = network.images(input, for: layer.name)
     let begin = -(try parameters.int("pad_beg", default: 0, atMost: 0))
     let end = -(try parameters.int("pad_end", default: 0, atMost: 0))
     let extents = input.shape.suffix(2).map { $0 - begin - end }
-    guard extents.allSatisfy({ $0 > 0 }) else {
-      throw parameters.error("pad_beg", "nothing is left of \(input.shapeText)")
-    }
+    try parameters.require(
+      extents.allSatisfy({ $0 > 0 }), "pad_beg", "nothing is left of \(input.shapeText)")
     if begin + end > 0 {
       var crop = Crop()
       crop.cropAmounts = BorderAmounts(top: begin, bottom: end, left: begin, right: end)
@@ -32,15 +28,11 @@ enum Interp: CaffeLayerConverter {
         network.add(layer.part("crop"), crop, [image.blob]),
         shape: Array(input.shape.prefix(2)) + extents)
     }
-    let size = try size(parameters, extents, inputs.dropFirst().first)
+    let size = try size(parameters, extents, layer.inputs.dropFirst().first)
     var resize = ResizeBilinear()
     resize.targetSize = size
     resize.mode = .alignEndpoints
-    return [
-      image.with(
-        network.add(layer.name, resize, [image.blob], to: layer.tops[0]),
-        shape: Array(input.shape.prefix(2)) + size)
-    ]
+    return [network.add(resize, image, as: layer, shape: Array(input.shape.prefix(2)) + size)]
   }
 
   private static func size(
@@ -57,9 +49,7 @@ enum Interp: CaffeLayerConverter {
         try parameters.int("height", atLeast: 1), try parameters.int("width", atLeast: 1),
       ]
     }
-    guard hasFactor else {
-      throw parameters.error("height", "neither a size nor a factor")
-    }
+    try parameters.require(hasFactor, "height", "neither a size nor a factor")
     return try extents.map { extent in
       let shrunk = (extent - 1) / shrink + 1
       return try checkedSum(

@@ -3,131 +3,67 @@ import ImportSupport
 import TensorCore
 
 /// i, f, o = sigmoid, g = tanh of W x + b + R · (cont · h); c = cont · f · c + i · g; h = o · tanh(c)
-enum LSTM: CaffeLayerConverter {
-  static let typeNames = ["LSTM"]
-  static let documentation = DocumentationRow(
-    "innerProduct, and for each step slices, innerProduct, sigmoid, tanh, products and sums; concat "
+enum LSTM: RecurrentConverter {
+  static let source = SourceLayer(
+    "LSTM",
+    becomes:
+      "innerProduct, and for each step slices, innerProduct, sigmoid, tanh, products and sums; concat "
       + "along the sequence",
     options:
       "`num_output`, `expose_hidden`; `cont` counts, which is why this is not uniDirectionalLSTM; a "
-      + "third, static bottom",
-    refused: "more than 2,048 steps")
+      + "third, static bottom", refused: "more than 2,048 steps")
 
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
-    recurrentAxes(bottom: index, shape: shape)
-  }
-
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let recurrence = try Recurrence(layer, inputs, stateCount: 2, gates: 4)
-    let units = recurrence.units
-    let fixed = recurrence.fixed == nil ? 0 : 1
-    let products = try recurrence.products(fixedWeight: 2, &network)
-    let matrix = Weights(
-      try layer.weight(2 + fixed, "recurrent weight", shape: [4 * units, units]))
-    let initial = recurrence.initialStates(&network)
-    let isFresh = initial.isEmpty
-    let flags = isFresh && recurrence.steps == 1 ? [] : recurrence.flags(&network)
-    var states = isFresh ? nil : (h: initial[0], c: initial[1])
-    var results: [String] = []
-    for step in 0..<recurrence.steps {
-      let name = layer.part("step\(step)")
-      var sums = products[step]
-      if let states {
-        let kept = network.product(states.h, flags[step], name + "_h")
-        let product = network.matrixProduct(
-          kept, matrix, inputs: units, outputs: 4 * units, name + "_product")
-        sums = network.sum([sums, product], name + "_sums")
-      }
-      states = network.lstmUnit(
-        sums, units: units, cell: states?.c, cont: states == nil ? nil : flags[step], name)
-      if let states { results.append(states.h) }
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let recurrence = try Recurrence(layer, stateCount: 2, gates: 4)
+    return try recurrence.tops(&network) { network, sums, states, flag, name in
+      let (h, c) = network.lstmUnit(
+        sums, units: recurrence.units, cell: states.last, cont: flag, name)
+      return (h, [h, c])
     }
-    let last = states.map { [$0.h, $0.c] } ?? []
-    return [recurrence.sequence(results, &network)]
-      + recurrence.finalStates(last, &network)
   }
 }
 
 /// h = tanh(W x + b + R · (cont · h)); o = tanh(Q h + q)
-enum RNNLayer: CaffeLayerConverter {
-  static let typeNames = ["RNN"]
-  static let documentation = DocumentationRow(
-    "innerProduct, and for each step a slice, two innerProducts, sums and tanh; concat along the "
-      + "sequence",
-    options: "`num_output`, `expose_hidden`, `cont`; a third, static bottom",
+enum RNNLayer: RecurrentConverter {
+  static let source = SourceLayer(
+    "RNN",
+    becomes:
+      "innerProduct, and for each step a slice, two innerProducts, sums and tanh; concat along the "
+      + "sequence", options: "`num_output`, `expose_hidden`, `cont`; a third, static bottom",
     refused: "more than 2,048 steps")
 
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
-    recurrentAxes(bottom: index, shape: shape)
-  }
-
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let recurrence = try Recurrence(layer, inputs, stateCount: 1, gates: 1)
-    let units = recurrence.units
-    let first = recurrence.fixed == nil ? 2 : 3
-    let products = try recurrence.products(fixedWeight: 2, &network)
-    let matrix = Weights(
-      try layer.weight(first, "recurrent weight", shape: [units, units]))
-    let outputMatrix = Weights(
-      try layer.weight(first + 1, "output weight", shape: [units, units]))
-    let outputBias = Weights(try layer.weight(first + 2, "output bias", shape: [units]))
-    var state = recurrence.initialStates(&network).first
-    let flags = state == nil && recurrence.steps == 1 ? [] : recurrence.flags(&network)
-    var results: [String] = []
-    for step in 0..<recurrence.steps {
-      let name = layer.part("step\(step)")
-      var sums = products[step]
-      if let state {
-        let kept = network.product(state, flags[step], name + "_h")
-        let product = network.matrixProduct(
-          kept, matrix, inputs: units, outputs: units, name + "_product")
-        sums = network.sum([sums, product], name + "_sums")
-      }
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let recurrence = try Recurrence(layer, stateCount: 1, gates: 1)
+    let (units, first) = (recurrence.units, recurrence.matrix + 1)
+    let matrix = Weights(try layer.weight(first, "output weight", shape: [units, units]))
+    let bias = Weights(try layer.weight(first + 1, "output bias", shape: [units]))
+    return try recurrence.tops(&network) { network, sums, _, _, name in
       let hidden = network.add(name + "_hidden", Activation(.tanh), [sums])
       let output = network.matrixProduct(
-        hidden, outputMatrix, inputs: units, outputs: units, bias: outputBias,
-        name + "_output_product")
-      results.append(network.add(name + "_tanh", Activation(.tanh), [output]))
-      state = hidden
+        hidden, matrix, inputs: units, outputs: units, bias: bias, name + "_output_product")
+      return (network.add(name + "_tanh", Activation(.tanh), [output]), [hidden])
     }
-    return [recurrence.sequence(results, &network)]
-      + recurrence.finalStates(state.map { [$0] } ?? [], &network)
   }
 }
 
 /// One step of an LSTM.
-enum LSTMUnit: CaffeLayerConverter {
-  static let typeNames = ["LSTMUnit"]
-  static let documentation = DocumentationRow(
-    "split, activation sigmoid and tanh, products and a sum", options: "`cont` counts")
+enum LSTMUnit: RecurrentConverter {
+  static let source = SourceLayer(
+    "LSTMUnit", becomes: "split, activation sigmoid and tanh, products and a sum",
+    options: "`cont` counts")
 
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
-    recurrentAxes(bottom: index, shape: shape)
-  }
-
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(3...3)
-    let shape = inputs[0].shape
-    guard shape.count == 3, shape[0] == 1, layer.tops.count == 2,
-      inputs[1].shape == [1, shape[1], 4 * shape[2]], inputs[2].shape == [1, shape[1]]
-    else {
-      throw layer.error(
-        "its bottoms have the shapes \(inputs.map(\.shapeText).joined(separator: ", ")); (1, N, D), "
-          + "(1, N, 4 · D) and (1, N) are needed")
-    }
-    func placed(_ index: Int, _ axes: [Int]) -> String {
-      network.placed(network.five(inputs[index], for: layer.name), axes: axes, for: layer.name)
-        .blob
-    }
-    let cell = placed(0, [0, 1, 2])
-    let sums = placed(1, [0, 1, 2])
-    let cont = placed(2, [0, 1])
+    let shape = layer.inputs[0].shape
+    try layer.require(
+      shape.count == 3 && shape[0] == 1 && layer.tops.count == 2
+        && layer.inputs[1].shape == [1, shape[1], 4 * shape[2]]
+        && layer.inputs[2].shape == [1, shape[1]],
+      "its bottoms have the shapes \(layer.inputs.map(\.shapeText).joined(separator: ", ")); (1, N, D), "
+        + "(1, N, 4 · D) and (1, N) are needed")
+    let cell = network.blob(of: layer.inputs[0], axes: [0, 1, 2], layer)
+    let sums = network.blob(of: layer.inputs[1], axes: [0, 1, 2], layer)
+    let cont = network.blob(of: layer.inputs[2], axes: [0, 1], layer)
     let states = network.lstmUnit(
       sums, units: shape[2], cell: cell, cont: cont, layer.name,
       outputs: (h: layer.tops[1], c: layer.tops[0]))
@@ -135,16 +71,7 @@ enum LSTMUnit: CaffeLayerConverter {
   }
 }
 
-/// Time and streams of a recurrent layer's bottoms where Core ML has the sequence and the batch.
-private func recurrentAxes(bottom index: Int, shape: [Int]) -> [Int]? {
-  switch shape.count {
-  case 2 where index == 1 || index == 0: [0, 1]
-  case 3: [0, 1, 2]
-  default: nil
-  }
-}
-
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// The states behind one step; the cell before it is 0 where there is none.
   ///
   /// - Parameter sums: i, f, o and g before their functions, one after the other.

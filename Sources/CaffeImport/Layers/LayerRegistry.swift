@@ -15,7 +15,7 @@ enum CaffeLayerRegistry {
   ]
 
   private static let byName: [String: any CaffeLayerConverter.Type] = Dictionary(
-    types.flatMap { type in type.typeNames.map { ($0, type) } },
+    types.flatMap { type in type.source.names.map { ($0, type) } },
     uniquingKeysWith: { first, _ in first })
 
   static func type(named name: String) -> (any CaffeLayerConverter.Type)? { byName[name] }

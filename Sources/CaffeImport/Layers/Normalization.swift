@@ -1,25 +1,21 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import TensorCore
 
 /// x / (k + alpha / n · Σ x²) ^ beta over n channels, or over a window of n × n in each
 enum LRNLayer: SingleInputConverter {
-  static let typeNames = ["LRN"]
-  static let documentation = DocumentationRow(
-    "lrn; within a channel multiply, pooling average, unary power, multiply",
+  static let source = SourceLayer(
+    "LRN", becomes: "lrn; within a channel multiply, pooling average, unary power, multiply",
     options: "`local_size`, `alpha`, `beta`, `k`, `norm_region`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let parameters = layer.parameters("lrn_param")
     let size = try parameters.int("local_size", atLeast: 1)
     guard size % 2 == 1 else {
       throw parameters.error("local_size", "\(size) is even", hint: "Caffe takes odd sizes only")
     }
-    try layer.requireImages(input)
-    let image = network.images(input, for: layer.name)
+    try layer.requireImages(layer.input)
+    let image = network.images(layer.input, for: layer.name)
     let alpha = try parameters.float("alpha")
     let beta = try parameters.float("beta")
     if try parameters.symbol("norm_region") == "WITHIN_CHANNEL" {
@@ -31,7 +27,7 @@ enum LRNLayer: SingleInputConverter {
     lrn.beta = beta
     lrn.localSize = size
     lrn.k = try parameters.float("k").orSmallest
-    return image.with(network.add(layer.name, lrn, [image.blob], to: layer.tops[0]))
+    return network.add(lrn, image, as: layer)
   }
 }
 
@@ -40,7 +36,7 @@ extension Float {
   var orSmallest: Float { self == 0 ? .leastNormalMagnitude : self }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// A tensor of four axes with the last three in C, H and W.
   mutating func images(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     let input = five(tensor, for: name)
@@ -74,38 +70,33 @@ extension CaffeNetworkWriter {
 
 /// (x − mean) / (standard deviation + eps), over H · W or over C · H · W
 enum MVN: SingleInputConverter {
-  static let typeNames = ["MVN"]
-  static let documentation = DocumentationRow(
-    "mvn", options: "`normalize_variance`, `across_channels`, `eps`")
+  static let source = SourceLayer(
+    "MVN", becomes: "mvn", options: "`normalize_variance`, `across_channels`, `eps`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let parameters = layer.parameters("mvn_param")
-    let image = try network.channelled(input, for: layer)
+    let image = try network.channelled(layer.input, for: layer)
     var mvn = MeanVarianceNormalize()
     mvn.normalizeVariance = try parameters.bool("normalize_variance")
     mvn.acrossChannels = try parameters.bool("across_channels")
     mvn.epsilon = try parameters.float("eps").orSmallest
-    return image.with(network.add(layer.name, mvn, [image.blob], to: layer.tops[0]))
+    return network.add(mvn, image, as: layer)
   }
 }
 
 /// x / √(Σ x² + eps), times a scale for each channel: SSD's
 enum NormalizeLayer: SingleInputConverter {
-  static let typeNames = ["Normalize"]
-  static let documentation = DocumentationRow(
-    "l2normalize, scale; reduce sumsquare over C, unary rsqrt, multiply, scale",
+  static let source = SourceLayer(
+    "Normalize",
+    becomes: "l2normalize, scale; reduce sumsquare over C, unary rsqrt, multiply, scale",
     options: "`across_spatial`, `channel_shared`, `eps`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let parameters = layer.parameters("norm_param")
-    let image = try network.channelled(input, for: layer)
+    let image = try network.channelled(layer.input, for: layer)
     let epsilon = try parameters.float("eps").orSmallest
     let isShared = try parameters.bool("channel_shared")
-    let factors = try layer.vector(0, "scale", count: isShared ? 1 : input.shape[1])
+    let factors = try layer.vector(0, "scale", count: isShared ? 1 : layer.input.shape[1])
 
     let normalized: String
     if try parameters.bool("across_spatial") {
@@ -124,7 +115,7 @@ enum NormalizeLayer: SingleInputConverter {
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// (N, C), (N, C, H) or (N, C, H, W), where Core ML has these axes.
   fileprivate mutating func channelled(
     _ input: CaffeTensor, for layer: CaffeLayer

@@ -4,16 +4,11 @@ import ImportSupport
 
 /// max(0, x) + a[c] · min(0, x)
 enum PReLU: SingleInputConverter {
-  static let typeNames = ["PReLU"]
-  static let documentation = DocumentationRow(
-    "activation PReLU", options: "`channel_shared`")
+  static let source = SourceLayer("PReLU", becomes: "activation PReLU", options: "`channel_shared`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
-    guard input.shape.count >= 2 else {
-      throw layer.error("its bottom \(input.shapeText) has no channels")
-    }
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
+    try layer.require(input.shape.count >= 2, "its bottom \(input.shapeText) has no channels")
     let isShared = try layer.parameters("prelu_param").bool("channel_shared")
     let alpha = Weights(
       try layer.vector(0, "alpha", count: isShared ? 1 : input.shape[1]))
@@ -24,12 +19,12 @@ enum PReLU: SingleInputConverter {
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// Puts Caffe's axis `axis` into Core ML's channels for `body`, which keeps shapes, and back
   /// afterwards.
   mutating func withChannels(
     _ tensor: CaffeTensor, _ axis: Int, _ layer: CaffeLayer,
-    _ body: (inout CaffeNetworkWriter, CaffeTensor, String?) throws -> String
+    _ body: (inout CaffeNetwork, CaffeTensor, String?) throws -> String
   ) rethrows -> CaffeTensor {
     let input = five(tensor, for: layer.name)
     let moved = placed(input, axis: axis, in: Placement.channel, for: layer.name)

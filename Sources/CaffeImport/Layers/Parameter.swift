@@ -1,15 +1,12 @@
 import ImportSupport
-import TensorCore
 
 /// A weight as a blob
 enum Parameter: CaffeLayerConverter {
-  static let typeNames = ["Parameter"]
-  static let documentation = DocumentationRow(
-    "loadConstant; loadConstantND of more than three axes (specification 4)", options: "`shape`")
+  static let source = SourceLayer(
+    "Parameter", becomes: "loadConstant; loadConstantND of more than three axes (specification 4)",
+    options: "`shape`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(0...0)
     let shape = try layer.parameters("parameter_param").message("shape").ints("dim", atLeast: 1)
     guard shape.count <= 5 else {

@@ -33,10 +33,15 @@ extension CaffeTensor {
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// The tensor as `[Seq, Batch, C, H, W]`, its axes anywhere.
   mutating func five(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     tensor.rank == 5 ? tensor : placed(tensor, for: name)
+  }
+
+  /// The blob of the tensor with its axes in the given places.
+  mutating func blob(of tensor: CaffeTensor, axes: [Int], _ layer: CaffeLayer) -> String {
+    placed(five(tensor, for: layer.name), axes: axes, for: layer.name).blob
   }
 
   /// The tensor with one of Caffe's axes in `place`.
@@ -80,9 +85,8 @@ extension CaffeNetworkWriter {
     output: String? = nil
   ) throws -> CaffeTensor {
     let name = name ?? layer.name
-    guard shape.count <= 5 else {
-      throw layer.unsupported("\(shape) has more than the five axes of Core ML's blobs")
-    }
+    try layer.require(
+      shape.count <= 5, unsupported: "\(shape) has more than the five axes of Core ML's blobs")
     var source = five(tensor, for: name)
     if !source.isInOrder {
       source = placed(source, axes: Self.orderedAxes(source.shape), for: name)
@@ -110,9 +114,8 @@ extension CaffeNetworkWriter {
       if blobShape[0] != 1 || sizes[0] != 1 { reshape.targetShape.insert(blobShape[0], at: 0) }
       target.blob = add(name, reshape, [source.blob], to: output)
     } else {
-      var reshape = ReshapeStatic()
-      reshape.targetShape = target.blobShape
-      target.blob = add(name, reshape, [source.blob], to: output)
+      target.blob = add(
+        name, ReshapeStatic().with(\.targetShape, target.blobShape), [source.blob], to: output)
     }
     target.constant = tensor.constant?.shaped(shape)
     return target
@@ -158,9 +161,11 @@ extension Limits {
 
 extension CaffeLayer {
   /// The only bottom.
-  func input(_ inputs: [CaffeTensor]) throws -> CaffeTensor {
-    try requireBottoms(1...1)
-    return inputs[0]
+  var onlyInput: CaffeTensor {
+    get throws {
+      try requireBottoms(1...1)
+      return inputs[0]
+    }
   }
 
   /// A weight of `count` values, whatever its shape.

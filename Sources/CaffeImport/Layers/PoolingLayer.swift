@@ -4,31 +4,28 @@ import TensorCore
 
 /// Maximum, average or Σx² / Σx of windows
 enum PoolingLayer: CaffeLayerConverter {
-  static let typeNames = ["Pooling"]
-  static let documentation = DocumentationRow(
-    "pooling with includeLastPixel, which is Caffe's rule of sizes; valid for `round_mode: FLOOR` "
+  static let source = SourceLayer(
+    "Pooling",
+    becomes:
+      "pooling with includeLastPixel, which is Caffe's rule of sizes; valid for `round_mode: FLOOR` "
       + "and `ceil_mode: false`; "
       + "STOCHASTIC, as Caffe tests with it, the average of the squares over the average",
-    options:
-      "`pool`, `kernel_size`, `stride`, `pad` with their `_h` and `_w`, `global_pooling`, "
+    options: "`pool`, `kernel_size`, `stride`, `pad` with their `_h` and `_w`, `global_pooling`, "
       + "`round_mode`, `ceil_mode`; a second top (the places of maxima) of windows side by side: "
       + "slices of every stride, compared with the maximum",
     refused:
       "a second top of windows that overlap or have padding; STOCHASTIC of what may be negative, "
       + "where there are no probabilities")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = try layer.input(inputs)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = try layer.onlyInput
     try layer.requireImages(input)
     let image = network.images(input, for: layer.name)
     let windows = try PoolingWindows(layer.parameters("pooling_param"), image)
     if windows.method == .stochastic { try network.requirePositive(image, layer) }
     if layer.tops.count > 1 {
-      guard windows.method == .max else {
-        throw layer.error("it has \(layer.tops.count) tops, only the maximum has a mask")
-      }
+      try layer.require(
+        windows.method == .max, "it has \(layer.tops.count) tops, only the maximum has a mask")
       return try WindowMaxima.convert(layer, image, windows, &network)
     }
     return [try network.pooled(image, windows, layer.name, to: layer.tops[0])]
@@ -72,9 +69,8 @@ struct PoolingWindows: Sendable {
     }
     let stride = try parameters.pair("stride", default: 1, atLeast: 1)
     let padding = try parameters.pair("pad", default: 0)
-    guard padding == [0, 0] || method != .stochastic else {
-      throw parameters.error("pad", "\(padding) with STOCHASTIC")
-    }
+    try parameters.require(
+      padding == [0, 0] || method != .stochastic, "pad", "\(padding) with STOCHASTIC")
     guard zip(padding, kernel).allSatisfy({ $0 < $1 }) else {
       throw parameters.error("pad", "\(padding) is not less than the kernel, \(kernel)")
     }
@@ -118,14 +114,13 @@ struct PoolingWindows: Sendable {
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// Refuses a tensor of which it is not known that nothing in it is negative.
   mutating func requirePositive(_ tensor: CaffeTensor, _ layer: CaffeLayer) throws {
-    guard isPositive(tensor.blob, depth: 0) else {
-      throw layer.unsupported(
-        "STOCHASTIC weighs values by themselves, and its bottom can hold negative ones",
-        field: "pool", hint: "a ReLU in front of it makes them probabilities")
-    }
+    try layer.require(
+      isPositive(tensor.blob, depth: 0),
+      unsupported: "STOCHASTIC weighs values by themselves, and its bottom can hold negative ones",
+      field: "pool", hint: "a ReLU in front of it makes them probabilities")
   }
 
   private func isPositive(_ blob: String, depth: Int) -> Bool {

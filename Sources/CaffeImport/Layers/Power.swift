@@ -1,17 +1,14 @@
-import CoreMLModel
 import ImportSupport
 import LibC
 
 /// (shift + scale · x) ^ power
 enum Power: SingleInputConverter {
-  static let typeNames = ["Power"]
-  static let documentation = DocumentationRow(
-    "unary power; activation linear where power · scale is 0, a constant",
+  static let source = SourceLayer(
+    "Power", becomes: "unary power; activation linear where power · scale is 0, a constant",
     options: "`power`, `scale`, `shift`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let parameters = layer.parameters("power_param")
     let exponent = try parameters.float("power")
     let scale = try parameters.float("scale")
@@ -29,14 +26,12 @@ enum Power: SingleInputConverter {
 
 /// base ^ (shift + scale · x)
 enum Exp: SingleInputConverter {
-  static let typeNames = ["Exp"]
-  static let documentation = DocumentationRow(
-    "unary exp; activation linear where the result is constant",
+  static let source = SourceLayer(
+    "Exp", becomes: "unary exp; activation linear where the result is constant",
     options: "`base`, `scale`, `shift`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let formula = try LogarithmicFormula(layer.parameters("exp_param"))
     let scale = Float(formula.logarithm * formula.scale)
     let shift = Float(formula.logarithm * formula.shift)
@@ -49,14 +44,13 @@ enum Exp: SingleInputConverter {
 
 /// The logarithm to `base` of shift + scale · x
 enum Log: SingleInputConverter {
-  static let typeNames = ["Log"]
-  static let documentation = DocumentationRow(
-    "unary log, activation linear where there is a base; linear alone where scale is 0",
+  static let source = SourceLayer(
+    "Log",
+    becomes: "unary log, activation linear where there is a base; linear alone where scale is 0",
     options: "`base`, `scale`, `shift`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let formula = try LogarithmicFormula(layer.parameters("log_param"))
     if formula.scale == 0 {
       return network.filled(input, Float(log(formula.shift) / formula.logarithm), layer)
@@ -82,16 +76,15 @@ private struct LogarithmicFormula {
   init(_ parameters: CaffeParameters) throws {
     let base = try parameters.double("base")
     // −1 stands for e.
-    guard base == -1 || base > 0 else {
-      throw parameters.error("base", "\(base) is neither −1, which means e, nor positive")
-    }
+    try parameters.require(
+      base == -1 || base > 0, "base", "\(base) is neither −1, which means e, nor positive")
     logarithm = base == -1 ? 1 : log(base)
     scale = try parameters.double("scale")
     shift = try parameters.double("shift")
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// A tensor of the input's shape that holds one number.
   fileprivate mutating func filled(
     _ input: CaffeTensor, _ value: Float, _ layer: CaffeLayer

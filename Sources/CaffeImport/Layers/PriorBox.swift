@@ -4,24 +4,20 @@ import TensorCore
 /// The boxes that SSD's predictions refer to, and their variances: a constant, for it depends on the
 /// extents of the bottoms only
 enum PriorBox: CaffeLayerConverter {
-  static let typeNames = ["PriorBox"]
-  static let documentation = DocumentationRow(
-    "loadConstant; nothing where only DetectionOutput reads it",
+  static let source = SourceLayer(
+    "PriorBox", becomes: "loadConstant; nothing where only DetectionOutput reads it",
     options:
       "`min_size`, `max_size`, `aspect_ratio`, `flip`, `clip`, `variance`, `img_size`, `img_h`, "
       + "`img_w`, `step`, `step_h`, `step_w`, `offset`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
-    guard inputs.allSatisfy({ $0.shape.count == 4 }) else {
-      throw layer.error("its bottoms have not four axes each")
-    }
+    try layer.require(
+      layer.inputs.allSatisfy({ $0.shape.count == 4 }), "its bottoms have not four axes each")
     let settings = try PriorBoxSettings(
-      layer.parameters("prior_box_param"), picture: inputs.dropFirst().first?.shape)
+      layer.parameters("prior_box_param"), picture: layer.inputs.dropFirst().first?.shape)
     let boxes = try settings.boxes(
-      height: inputs[0].shape[2], width: inputs[0].shape[3], layer)
+      height: layer.inputs[0].shape[2], width: layer.inputs[0].shape[3], layer)
     return [
       network.constant(
         FloatValues(boxes).shaped([1, 2, boxes.count / 2]), layer.name, output: layer.tops[0])
@@ -55,9 +51,7 @@ private struct PriorBoxSettings {
     let flips = try parameters.bool("flip")
     var ratios: [Float] = [1]
     for ratio in try parameters.floats("aspect_ratio") {
-      guard ratio > 0, ratio.isFinite else {
-        throw parameters.error("aspect_ratio", "\(ratio)")
-      }
+      try parameters.require(ratio > 0 && ratio.isFinite, "aspect_ratio", "\(ratio)")
       if ratios.contains(where: { abs($0 - ratio) < 1e-6 }) { continue }
       ratios.append(ratio)
       if flips { ratios.append(1 / ratio) }

@@ -1,6 +1,20 @@
 import CoreMLModel
 import TensorCore
 
+/// A layer with time and streams.
+protocol RecurrentConverter: CaffeLayerConverter {}
+
+extension RecurrentConverter {
+  /// Time and streams stand where Core ML has the sequence and the batch.
+  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+    switch shape.count {
+    case 2 where index == 1 || index == 0: [0, 1]
+    case 3: [0, 1, 2]
+    default: nil
+    }
+  }
+}
+
 /// What Caffe's recurrent layers have in common: `cont[t, n]` is 0 where a sequence begins, and each
 /// step is written out, because Core ML's recurrent layers have no such input.
 struct Recurrence {
@@ -17,46 +31,79 @@ struct Recurrence {
   let states: [CaffeTensor]
 
   /// - Parameter stateCount: how many states `expose_hidden` shows.
-  init(
-    _ layer: CaffeLayer, _ inputs: [CaffeTensor], stateCount: Int, gates: Int
-  ) throws {
+  init(_ layer: CaffeLayer, stateCount: Int, gates: Int) throws {
     self.layer = layer
+    let inputs = layer.inputs
     let parameters = layer.parameters("recurrent_param")
     units = try parameters.int("num_output", atLeast: 1)
     sums = try checkedProduct([units, gates], limit: Limits.dimension)
     let shown = try parameters.bool("expose_hidden") ? stateCount : 0
     try layer.requireBottoms(2 + shown...3 + shown)
-    x = inputs[0]
-    cont = inputs[1]
-    fixed = inputs.count > 2 + shown ? inputs[2] : nil
-    states = Array(inputs.suffix(shown))
-    guard x.shape.count >= 2, cont.shape == Array(x.shape.prefix(2)) else {
-      throw layer.error(
-        "its bottoms have the shapes \(x.shapeText) and \(cont.shapeText); (T, N, …) and (T, N) are "
-          + "needed")
-    }
-    steps = x.shape[0]
+    let (x, cont) = (inputs[0], inputs[1])
+    let states = inputs.suffix(shown)
+    try layer.require(
+      x.shape.count >= 2 && cont.shape == Array(x.shape.prefix(2)),
+      "its bottoms have the shapes \(x.shapeText) and \(cont.shapeText); (T, N, …) and (T, N) are "
+        + "needed")
+    let steps = x.shape[0]
+    let expected = [1, x.shape[1], units]
+    try layer.require(
+      states.allSatisfy { $0.shape == expected },
+      "its states have the shapes \(states.map(\.shapeText).joined(separator: ", ")), "
+        + "\(expected) is needed")
+    try layer.require(
+      steps <= Limits.writtenOutSteps, unsupported: "\(steps) steps are to be written out",
+      hint: "\(Limits.writtenOutSteps) are the most")
+    try layer.require(
+      layer.tops.count == 1 + shown,
+      "it has \(layer.tops.count) tops, \(1 + shown) are needed", field: "top")
+    (self.x, self.cont, self.steps) = (x, cont, steps)
     streams = x.shape[1]
-    let expected = [1, streams, units]
-    guard states.allSatisfy({ $0.shape == expected }) else {
-      throw layer.error(
-        "its states have the shapes \(states.map(\.shapeText).joined(separator: ", ")), "
-          + "\(expected) is needed")
+    fixed = inputs.count > 2 + shown ? inputs[2] : nil
+    self.states = Array(states)
+  }
+
+  /// The place of the recurrent matrix among the layer's weights; the fixed bottom's is before it.
+  var matrix: Int { fixed == nil ? 2 : 3 }
+
+  /// The layer's tops.
+  ///
+  /// - Parameter compute: the result of a step and the states behind it, h first, of its sums
+  ///   W · x + b + R · h, the states before it, its flag and a name. There are no states and no flag
+  ///   where the states are zeros.
+  func tops(
+    _ network: inout CaffeNetwork,
+    compute: (inout CaffeNetwork, String, [String], String?, String) -> (String, [String])
+  ) throws -> [CaffeTensor] {
+    let products = try products(&network)
+    let matrix = Weights(try layer.weight(matrix, "recurrent weight", shape: [sums, units]))
+    var states = states.map {
+      network.placed(
+        network.five($0, for: layer.name), axes: [0, 1, 2], for: layer.part("state")
+      ).blob
     }
-    guard steps <= Limits.writtenOutSteps else {
-      throw layer.unsupported(
-        "\(steps) steps are to be written out", hint: "\(Limits.writtenOutSteps) are the most")
+    let flags = states.isEmpty && steps == 1 ? [] : flags(&network)
+    var results: [String] = []
+    for step in 0..<steps {
+      let name = layer.part("step\(step)")
+      var sums = products[step]
+      if let h = states.first {
+        let kept = network.product(h, flags[step], name + "_h")
+        let product = network.matrixProduct(
+          kept, matrix, inputs: units, outputs: self.sums, name + "_product")
+        sums = network.sum([sums, product], name + "_sums")
+      }
+      let result: String
+      (result, states) = compute(
+        &network, sums, states, states.isEmpty ? nil : flags[step], name)
+      results.append(result)
     }
-    guard layer.tops.count == 1 + shown else {
-      throw layer.error("it has \(layer.tops.count) tops, \(1 + shown) are needed", field: "top")
-    }
+    return [sequence(results, &network)] + finalStates(states, &network)
   }
 
   /// W · x + b of every step, and what the fixed bottom adds: for each step a blob of `sums`
   /// channels.
-  ///
-  /// - Parameter fixedWeight: the place of the fixed bottom's matrix among the layer's weights.
-  func products(fixedWeight: Int, _ network: inout CaffeNetworkWriter) throws -> [String] {
+  private func products(_ network: inout CaffeNetwork) throws -> [String] {
     let inputs = try x.count(2..<x.shape.count)
     let vectors = try self.vectors(x, leading: 2, axes: [0, 1, 2], "x", &network)
     let matrix = try layer.weight(0, "weight", shape: [sums, inputs])
@@ -67,12 +114,12 @@ struct Recurrence {
     let tensor = CaffeTensor(blob, [steps, streams, sums], axes: [0, 1, 2])
     blob = network.placed(tensor, axes: [4, 1, 2], for: layer.part("steps")).blob
     if let fixed {
-      guard fixed.shape.first == streams else {
-        throw layer.error("its third bottom is \(fixed.shapeText), (\(streams), …) is needed")
-      }
+      try layer.require(
+        fixed.shape.first == streams,
+        "its third bottom is \(fixed.shapeText), (\(streams), …) is needed")
       let count = try fixed.count(1..<fixed.shape.count)
       let vectors = try self.vectors(fixed, leading: 1, axes: [1, 2], "x_static", &network)
-      let matrix = try layer.weight(fixedWeight, "static weight", shape: [sums, count])
+      let matrix = try layer.weight(2, "static weight", shape: [sums, count])
       let product = network.matrixProduct(
         vectors, Weights(matrix), inputs: count, outputs: sums, layer.part("static_product"))
       blob = network.sum([blob, product], layer.part("x_sum"))
@@ -81,23 +128,14 @@ struct Recurrence {
   }
 
   /// `cont` of every step.
-  func flags(_ network: inout CaffeNetworkWriter) -> [String] {
+  private func flags(_ network: inout CaffeNetwork) -> [String] {
     let flags = network.placed(
       network.five(cont, for: layer.name), axes: [4, 1], for: layer.part("cont"))
     return slices(flags.blob, "cont", &network)
   }
 
-  /// The states before the first step, as blobs of `units` channels; none are zeros.
-  func initialStates(_ network: inout CaffeNetworkWriter) -> [String] {
-    states.map {
-      network.placed(
-        network.five($0, for: layer.name), axes: [0, 1, 2], for: layer.part("state")
-      ).blob
-    }
-  }
-
   /// All steps' results one after the other: the first top.
-  func sequence(_ blobs: [String], _ network: inout CaffeNetworkWriter) -> CaffeTensor {
+  private func sequence(_ blobs: [String], _ network: inout CaffeNetwork) -> CaffeTensor {
     let blob =
       blobs.count == 1
       ? network.add(
@@ -107,7 +145,7 @@ struct Recurrence {
   }
 
   /// The states behind the last step: the other tops.
-  func finalStates(_ blobs: [String], _ network: inout CaffeNetworkWriter) -> [CaffeTensor] {
+  private func finalStates(_ blobs: [String], _ network: inout CaffeNetwork) -> [CaffeTensor] {
     zip(blobs, layer.tops.dropFirst()).enumerated().map { index, pair in
       CaffeTensor(
         network.add(
@@ -119,7 +157,7 @@ struct Recurrence {
 
   private func vectors(
     _ tensor: CaffeTensor, leading: Int, axes: [Int], _ name: String,
-    _ network: inout CaffeNetworkWriter
+    _ network: inout CaffeNetwork
   ) throws -> String {
     var input = network.five(tensor, for: layer.name)
     if input.shape.count != axes.count {
@@ -132,7 +170,7 @@ struct Recurrence {
   }
 
   private func slices(
-    _ blob: String, _ name: String, _ network: inout CaffeNetworkWriter
+    _ blob: String, _ name: String, _ network: inout CaffeNetwork
   ) -> [String] {
     if steps == 1 { return [blob] }
     return (0..<steps).map {

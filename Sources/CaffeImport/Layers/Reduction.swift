@@ -5,15 +5,12 @@ import TensorCore
 
 /// coeff · Σ x, Σ |x|, Σ x² or the mean, over all axes from `axis` on
 enum Reduction: CaffeLayerConverter {
-  static let typeNames = ["Reduction"]
-  static let documentation = DocumentationRow(
-    "reduce; activation linear where there is a factor",
+  static let source = SourceLayer(
+    "Reduction", becomes: "reduce; activation linear where there is a factor",
     options: "`operation`, `axis`, `coeff`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = network.five(try layer.input(inputs), for: layer.name)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("reduction_param")
     let name = try parameters.symbol("operation")
     let modes: [String: Reduce.Operation] = [
@@ -36,7 +33,7 @@ enum Reduction: CaffeLayerConverter {
   }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// The tensor with the axes from `first` on where one reduction takes them.
   fileprivate mutating func reducible(
     _ input: CaffeTensor, from first: Int, _ layer: CaffeLayer
@@ -58,24 +55,20 @@ extension CaffeNetworkWriter {
 
 /// The places of the largest elements, their values, or both
 enum ArgMaxLayer: CaffeLayerConverter {
-  static let typeNames = ["ArgMax"]
-  static let documentation = DocumentationRow(
-    "reduce argmax and max; topK where `top_k` is more than 1 (specification 4)",
+  static let source = SourceLayer(
+    "ArgMax", becomes: "reduce argmax and max; topK where `top_k` is more than 1 (specification 4)",
     options: "`axis`, `top_k`, `out_max_val`; of equal elements Core ML names the first, Caffe the "
       + "last")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = network.five(try layer.input(inputs), for: layer.name)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("argmax_param")
     let count = try parameters.int("top_k", atLeast: 1)
     let givesValues = try parameters.bool("out_max_val")
     if parameters.has("axis") {
       let axis = try input.axis(parameters.int("axis"), "argmax_param.axis", of: layer)
-      guard count <= input.shape[axis] else {
-        throw parameters.error("top_k", "\(count) of \(input.shape[axis]) elements")
-      }
+      try parameters.require(
+        count <= input.shape[axis], "top_k", "\(count) of \(input.shape[axis]) elements")
       let places = try network.largest(
         input, axis: axis, count, [givesValues ? .values : .places], layer,
         outputs: [layer.tops[0]])
@@ -84,9 +77,7 @@ enum ArgMaxLayer: CaffeLayerConverter {
     guard input.shape.count >= 1 else { throw layer.error("its bottom has no axes") }
     // Over the whole of each item; the result is (N, 1 or 2, top_k, 1, …).
     let total = try input.count(1..<input.shape.count)
-    guard count <= total else {
-      throw parameters.error("top_k", "\(count) of \(total) elements")
-    }
+    try parameters.require(count <= total, "top_k", "\(count) of \(total) elements")
     var shape = [Int](repeating: 1, count: max(3, input.shape.count))
     shape[0] = input.shape[0]
     shape[1] = givesValues ? 2 : 1
@@ -109,7 +100,7 @@ private enum Extremum {
   case values
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// The largest elements along an axis.
   fileprivate mutating func largest(
     _ tensor: CaffeTensor, axis: Int, _ count: Int, _ wanted: [Extremum], _ layer: CaffeLayer,

@@ -5,13 +5,11 @@ import TensorCore
 /// Blocks of pixels into channels, as Darknet's reorg does: of the picture that the same numbers
 /// make with `stride` times the extents and a square fewer channels
 enum Reorg: SingleInputConverter {
-  static let typeNames = ["Reorg"]
-  static let documentation = DocumentationRow(
-    "reshape, reorganizeData, reshape", options: "`stride`, `reverse`")
+  static let source = SourceLayer(
+    "Reorg", becomes: "reshape, reorganizeData, reshape", options: "`stride`, `reverse`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     try layer.requireImages(input)
     let parameters = layer.parameters("reorg_param")
     let stride = try parameters.int("stride", default: 2, atLeast: 2, atMost: 1024)
@@ -33,10 +31,9 @@ enum Reorg: SingleInputConverter {
       before.targetShape = [channels / area, height * stride, width * stride]
       reorganize.mode = .spaceToDepth
     }
-    guard channels % area == 0, isReverse || (height % stride == 0 && width % stride == 0) else {
-      throw parameters.error(
-        "stride", "\(stride) does not fit a bottom \(input.shapeText)")
-    }
+    try parameters.require(
+      channels % area == 0 && (isReverse || (height % stride == 0 && width % stride == 0)),
+      "stride", "\(stride) does not fit a bottom \(input.shapeText)")
     let grid =
       isReverse ? image.blob : network.add(layer.part("grid"), before, [image.blob])
     if isReverse {

@@ -5,15 +5,14 @@ import TensorCore
 
 /// Other sizes for the same elements
 enum ReshapeLayer: SingleInputConverter {
-  static let typeNames = ["Reshape"]
-  static let documentation = DocumentationRow(
-    "reshape; reshapeStatic where it goes through a batch that is longer than 1",
+  static let source = SourceLayer(
+    "Reshape",
+    becomes: "reshape; reshapeStatic where it goes through a batch that is longer than 1",
     options: "`shape` with 0 and −1, `axis`, `num_axes`",
     refused: "more than five axes: Core ML's blobs have no more")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let parameters = layer.parameters("reshape_param")
     let rank = input.shape.count
     let first = try parameters.int("axis", default: 0)
@@ -21,10 +20,9 @@ enum ReshapeLayer: SingleInputConverter {
     let start = first >= 0 ? first : rank + first + 1
     let count = try parameters.int("num_axes", default: -1, atLeast: -1)
     let end = count == -1 ? rank : start + count
-    guard (0...rank).contains(start), (start...rank).contains(end) else {
-      throw parameters.error(
-        "axis", "axes \(start) to \(end) of a bottom \(input.shapeText)")
-    }
+    try parameters.require(
+      (0...rank).contains(start) && (start...rank).contains(end), "axis",
+      "axes \(start) to \(end) of a bottom \(input.shapeText)")
     let shapeParameters = parameters.message("shape")
     let dims = try shapeParameters.ints("dim", atLeast: -1)
     let shape = try sizes(dims, of: input, start..<end, network.declaredBatch, shapeParameters)
@@ -42,15 +40,12 @@ enum ReshapeLayer: SingleInputConverter {
         continue
       }
       // 0 keeps the size of the axis at the same place.
-      guard range.lowerBound + index < input.shape.count else {
-        throw parameters.error(
-          "dim", "0 for axis \(range.lowerBound + index) of a bottom \(input.shapeText)")
-      }
+      try parameters.require(
+        range.lowerBound + index < input.shape.count, "dim",
+        "0 for axis \(range.lowerBound + index) of a bottom \(input.shapeText)")
       sizes.append(input.shape[range.lowerBound + index])
     }
-    guard sizes.filter({ $0 == -1 }).count <= 1 else {
-      throw parameters.error("dim", "\(dims) has several −1")
-    }
+    try parameters.require(sizes.filter({ $0 == -1 }).count <= 1, "dim", "\(dims) has several −1")
     let head = Array(input.shape[..<range.lowerBound])
     let tail = Array(input.shape[range.upperBound...])
     let total = try input.count(range)
@@ -77,20 +72,16 @@ enum ReshapeLayer: SingleInputConverter {
 
 /// Several axes as one
 enum FlattenLayer: SingleInputConverter {
-  static let typeNames = ["Flatten"]
-  static let documentation = DocumentationRow(
-    "flatten; reshape where other axes than the last three become one",
+  static let source = SourceLayer(
+    "Flatten", becomes: "flatten; reshape where other axes than the last three become one",
     options: "`axis`, `end_axis`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     let parameters = layer.parameters("flatten_param")
     let first = try input.axis(parameters.int("axis"), "flatten_param.axis", of: layer)
     let last = try input.axis(parameters.int("end_axis"), "flatten_param.end_axis", of: layer)
-    guard first <= last else {
-      throw parameters.error("end_axis", "\(last) is before the first axis, \(first)")
-    }
+    try parameters.require(first <= last, "end_axis", "\(last) is before the first axis, \(first)")
     let count = try input.count(first..<last + 1)
     let shape = Array(input.shape[..<first]) + [count] + input.shape[(last + 1)...]
     let isImage =
@@ -107,22 +98,19 @@ enum FlattenLayer: SingleInputConverter {
 
 /// The axes in another order: SSD's
 enum PermuteLayer: CaffeLayerConverter {
-  static let typeNames = ["Permute"]
-  static let documentation = DocumentationRow(
-    "permute; transpose where a batch that is longer than 1 moves", options: "`order`")
+  static let source = SourceLayer(
+    "Permute", becomes: "permute; transpose where a batch that is longer than 1 moves",
+    options: "`order`")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
-    let input = network.five(try layer.input(inputs), for: layer.name)
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("permute_param")
     var order = try parameters.ints("order", atLeast: 0)
     let rank = input.shape.count
     // Axes that are not named follow in their order.
     order += (0..<rank).filter { !order.contains($0) }
-    guard order.sorted() == Array(0..<rank) else {
-      throw parameters.error("order", "\(order) is no order of the \(rank) axes")
-    }
+    try parameters.require(
+      order.sorted() == Array(0..<rank), "order", "\(order) is no order of the \(rank) axes")
     var permuted = input
     permuted.shape = order.map { input.shape[$0] }
     permuted.axes = order.map { input.axes[$0] }
@@ -132,7 +120,7 @@ enum PermuteLayer: CaffeLayerConverter {
     if let batch = target.firstIndex(of: Placement.batch), permuted.shape[batch] != 1,
       permuted.axes[batch] != Placement.batch
     {
-      target = CaffeNetworkWriter.orderedAxes(permuted.shape)
+      target = CaffeNetwork.orderedAxes(permuted.shape)
     }
     return [network.placed(permuted, axes: target, for: layer.name)]
   }

@@ -5,13 +5,12 @@ import TensorCore
 
 /// Pooling into 1, 4, 16, … bins, one after the other
 enum SPP: SingleInputConverter {
-  static let typeNames = ["SPP"]
-  static let documentation = DocumentationRow(
-    "pooling and flatten for each level, concat", options: "`pyramid_height`, `pool`")
+  static let source = SourceLayer(
+    "SPP", becomes: "pooling and flatten for each level, concat",
+    options: "`pyramid_height`, `pool`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     try layer.requireImages(input)
     let parameters = layer.parameters("spp_param")
     let height = try parameters.int("pyramid_height", atLeast: 1, atMost: 16)

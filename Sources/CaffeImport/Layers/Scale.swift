@@ -5,9 +5,10 @@ import TensorCore
 
 /// x · scale + bias, both stretched along some of the axes
 enum ScaleLayer: CaffeLayerConverter {
-  static let typeNames = ["Scale"]
-  static let documentation = DocumentationRow(
-    "scale; part of the batchnorm in front of it, where that is of Caffe and nobody else reads it; "
+  static let source = SourceLayer(
+    "Scale",
+    becomes:
+      "scale; part of the batchnorm in front of it, where that is of Caffe and nobody else reads it; "
       + "of two bottoms multiply, bias",
     options: "`axis`, `num_axes`, `bias_term`; one or two bottoms")
 
@@ -15,16 +16,14 @@ enum ScaleLayer: CaffeLayerConverter {
     CoveredAxes.inputAxes(layer.parameters("scale_param"), bottom: index, shape: shape)
   }
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     let parameters = layer.parameters("scale_param")
     let hasBias = try parameters.bool("bias_term")
-    let input = network.five(inputs[0], for: layer.name)
-    let covered = try CoveredAxes(parameters, input, inputs.dropFirst().first)
-    if inputs.count == 2 {
-      let factor = try network.stretching(inputs[1], covered, input, layer)
+    let input = network.five(layer.inputs[0], for: layer.name)
+    let covered = try CoveredAxes(parameters, input, layer.inputs.dropFirst().first)
+    if layer.inputs.count == 2 {
+      let factor = try network.stretching(layer.inputs[1], covered, input, layer)
       guard hasBias else {
         return [
           input.with(
@@ -48,23 +47,20 @@ enum ScaleLayer: CaffeLayerConverter {
 
 /// x + bias, stretched along some of the axes
 enum BiasLayer: CaffeLayerConverter {
-  static let typeNames = ["Bias"]
-  static let documentation = DocumentationRow(
-    "bias; of two bottoms add", options: "`axis`, `num_axes`; one or two bottoms")
+  static let source = SourceLayer(
+    "Bias", becomes: "bias; of two bottoms add", options: "`axis`, `num_axes`; one or two bottoms")
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     CoveredAxes.inputAxes(layer.parameters("bias_param"), bottom: index, shape: shape)
   }
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
-    let input = network.five(inputs[0], for: layer.name)
+    let input = network.five(layer.inputs[0], for: layer.name)
     let covered = try CoveredAxes(
-      layer.parameters("bias_param"), input, inputs.dropFirst().first)
-    if inputs.count == 2 {
-      let bias = try network.stretching(inputs[1], covered, input, layer)
+      layer.parameters("bias_param"), input, layer.inputs.dropFirst().first)
+    if layer.inputs.count == 2 {
+      let bias = try network.stretching(layer.inputs[1], covered, input, layer)
       return [
         input.with(
           network.sum([input.blob, bias], layer.name, to: layer.tops[0]))
@@ -102,10 +98,8 @@ struct CoveredAxes: Sendable {
       ? 0
       : try input.axis(parameters.int("axis"), parameters.path + ".axis", of: parameters.layer)
     let end = count == -1 ? rank : first + count
-    guard end <= rank else {
-      throw parameters.error(
-        "num_axes", "\(count) axes from axis \(first) on, the bottom has \(rank)")
-    }
+    try parameters.require(
+      end <= rank, "num_axes", "\(count) axes from axis \(first) on, the bottom has \(rank)")
     range = first..<end
     shape = Array(input.shape[range])
     if let second, second.shape != shape {
@@ -135,14 +129,12 @@ struct CoveredAxes: Sendable {
   var isChannel: Bool { range.count == 1 && places.allSatisfy { $0 == Placement.channel } }
 }
 
-extension CaffeNetworkWriter {
+extension CaffeNetwork {
   /// The second bottom with its axes where those that it covers stand in the first one.
   fileprivate mutating func stretching(
     _ second: CaffeTensor, _ covered: CoveredAxes, _ first: CaffeTensor, _ layer: CaffeLayer
   ) throws -> String {
-    placed(
-      five(second, for: layer.name), axes: Array(first.axes[covered.range]), for: layer.name
-    ).blob
+    blob(of: second, axes: Array(first.axes[covered.range]), layer)
   }
 
   /// scale · x + bias
@@ -239,7 +231,7 @@ extension CaffeNetworkWriter {
   ) -> Bool {
     guard input.readers <= 1, covered.isChannel, factors.count == input.blobShape[Placement.channel]
     else { return false }
-    return edit(producerOf: input.blob) { layer in
+    return writer.edit(producerOf: input.blob) { layer in
       guard var norm = layer.parameters as? Batchnorm,
         norm.channels == factors.count,
         norm.gamma?.floatValue.array().allSatisfy({ $0 == 1 }) ?? false,

@@ -4,29 +4,23 @@ import TensorCore
 
 /// Channels of `group` groups, one of each in turn
 enum ShuffleChannel: SingleInputConverter {
-  static let typeNames = ["ShuffleChannel"]
-  static let documentation = DocumentationRow(
-    "reshape, permute, reshape", options: "`group`")
+  static let source = SourceLayer(
+    "ShuffleChannel", becomes: "reshape, permute, reshape", options: "`group`")
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
     try layer.requireImages(input)
     let parameters = layer.parameters("shuffle_channel_param")
     let groups = try parameters.int("group", default: 1, atLeast: 1)
     let channels = input.shape[1]
-    guard channels % groups == 0 else {
-      throw parameters.error(
-        "group", "\(channels) channels do not divide into \(groups) groups")
-    }
+    try parameters.require(
+      channels % groups == 0, "group", "\(channels) channels do not divide into \(groups) groups")
     let image = network.images(input, for: layer.name)
     let area = try input.count(2..<4)
     var split = Reshape()
     split.targetShape = [groups, channels / groups, area]
     let parts = network.add(layer.part("groups"), split, [image.blob])
-    var permute = Permute()
-    permute.axis = [0, 2, 1, 3]
-    let turned = network.add(layer.part("turned"), permute, [parts])
+    let turned = network.add(layer.part("turned"), Permute().with(\.axis, [0, 2, 1, 3]), [parts])
     var join = Reshape()
     join.targetShape = Array(input.shape[1...])
     return image.with(network.add(layer.name, join, [turned], to: layer.tops[0]))

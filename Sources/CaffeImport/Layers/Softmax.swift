@@ -3,16 +3,14 @@ import ImportSupport
 
 /// exp(x) / Σ exp(x) along an axis
 enum SoftmaxLayer: SingleInputConverter {
-  static let typeNames = ["Softmax"]
-  static let documentation = DocumentationRow(
-    "softmax, permutes round it where the axis is not C", options: "`axis`, any")
+  static let source = SourceLayer(
+    "Softmax", becomes: "softmax, permutes round it where the axis is not C", options: "`axis`, any"
+  )
 
-  static func convert(
-    _ layer: CaffeLayer, _ input: CaffeTensor, into network: inout CaffeNetworkWriter
-  ) throws -> CaffeTensor {
-    let axis = try input.axis(
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let axis = try layer.input.axis(
       layer.parameters("softmax_param").int("axis"), "softmax_param.axis", of: layer)
-    return network.withChannels(input, axis, layer) { network, moved, output in
+    return network.withChannels(layer.input, axis, layer) { network, moved, output in
       network.add(layer.name, Softmax(), [moved.blob], to: output)
     }
   }

@@ -5,57 +5,43 @@ import TensorCore
 /// Enlarges: repeats every element, or, of two bottoms, puts every element where the maximum of the
 /// window was
 enum UpsampleLayer: CaffeLayerConverter {
-  static let typeNames = ["Upsample", "Unpooling"]
-  static let documentation = DocumentationRow(
-    "upsample; with the mask of a pooling layer products with its planes, concat, reorganizeData",
-    options:
-      "`scale`, `scale_h`, `scale_w`, `upsample_h`, `upsample_w`, `pad_out_h`, `pad_out_w`",
+  static let source = SourceLayer(
+    "Upsample", "Unpooling",
+    becomes:
+      "upsample; with the mask of a pooling layer products with its planes, concat, reorganizeData",
+    options: "`scale`, `scale_h`, `scale_w`, `upsample_h`, `upsample_w`, `pad_out_h`, `pad_out_w`",
     refused: "a mask that is not the second top of a pooling layer with equal extents")
 
-  static func convert(
-    _ layer: CaffeLayer, inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
-  ) throws -> [CaffeTensor] {
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
-    let input = inputs[0]
+    let input = layer.inputs[0]
     try layer.requireImages(input)
     let image = network.images(input, for: layer.name)
     let size = try size(layer, image)
-    if inputs.count == 2 {
-      return [try unpooled(layer, image, inputs[1], size, &network)]
+    if layer.inputs.count == 2 {
+      return [try unpooled(layer, image, layer.inputs[1], size, &network)]
     }
     let extents = image.shape.suffix(2)
-    guard zip(size, extents).allSatisfy({ $0 % $1 == 0 }) else {
-      throw layer.unsupported(
-        "\(extents.map { $0 }) to \(size) without a mask", field: "upsample_param",
-        hint: "whole multiples are possible")
-    }
+    try layer.require(
+      zip(size, extents).allSatisfy({ $0 % $1 == 0 }),
+      unsupported: "\(extents.map { $0 }) to \(size) without a mask", field: "upsample_param",
+      hint: "whole multiples are possible")
     var upsample = CoreMLModel.Upsample()
     upsample.scalingFactor = zip(size, extents).map { $0 / $1 }
     upsample.mode = .nearest
-    return [
-      image.with(
-        network.add(layer.name, upsample, [image.blob], to: layer.tops[0]),
-        shape: Array(image.shape.prefix(2)) + size)
-    ]
+    return [network.add(upsample, image, as: layer, shape: Array(image.shape.prefix(2)) + size)]
   }
 
   private static func size(_ layer: CaffeLayer, _ image: CaffeTensor) throws -> [Int] {
     let parameters = layer.parameters(
       layer.type == "Unpooling" ? "unpooling_param" : "upsample_param")
     let extents = Array(image.shape.suffix(2))
-    if parameters.has("upsample_h"), parameters.has("upsample_w") {
-      return [
-        try parameters.int("upsample_h", atLeast: 1), try parameters.int("upsample_w", atLeast: 1),
-      ]
-    }
-    if parameters.has("out_height"), parameters.has("out_width") {
-      return [
-        try parameters.int("out_height", atLeast: 1), try parameters.int("out_width", atLeast: 1),
-      ]
+    for fields in [["upsample_h", "upsample_w"], ["out_height", "out_width"]]
+    where fields.allSatisfy(parameters.has) {
+      return try fields.map { try parameters.int($0, atLeast: 1) }
     }
     let scale = try parameters.int("scale", default: 2, atLeast: 1)
-    let sides = ["h", "w"]
-    return try zip(sides, extents).map { side, extent in
+    return try zip(["h", "w"], extents).map { side, extent in
       let factor = try parameters.int("scale_\(side)", default: scale, atLeast: 1)
       let isShorter = try parameters.bool("pad_out_\(side)", default: false)
       return try checkedProduct([extent, factor], limit: Limits.dimension) - (isShorter ? 1 : 0)
@@ -64,7 +50,7 @@ enum UpsampleLayer: CaffeLayerConverter {
 
   private static func unpooled(
     _ layer: CaffeLayer, _ image: CaffeTensor, _ mask: CaffeTensor, _ size: [Int],
-    _ network: inout CaffeNetworkWriter
+    _ network: inout CaffeNetwork
   ) throws -> CaffeTensor {
     guard let maxima = mask.maxima, maxima.extents == size, mask.shape == image.shape else {
       throw layer.unsupported(

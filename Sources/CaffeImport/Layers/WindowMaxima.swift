@@ -13,18 +13,17 @@ struct WindowMaxima: Sendable {
   /// The maxima of windows side by side, and their places.
   static func convert(
     _ layer: CaffeLayer, _ image: CaffeTensor, _ windows: PoolingWindows,
-    _ network: inout CaffeNetworkWriter
+    _ network: inout CaffeNetwork
   ) throws -> [CaffeTensor] {
-    guard windows.kernel == windows.stride, windows.padding == [0, 0] else {
-      throw layer.unsupported(
+    try layer.require(
+      windows.kernel == windows.stride && windows.padding == [0, 0],
+      unsupported:
         "the places of maxima of windows of \(windows.kernel) with strides \(windows.stride) and "
-          + "padding \(windows.padding)", field: "top",
-        hint: "Core ML has no layer that gives them; those of windows side by side can be computed")
-    }
-    guard try checkedProduct(windows.kernel) <= Limits.writtenOutSteps / 8 else {
-      throw layer.unsupported(
-        "the places of maxima of windows of \(windows.kernel)", field: "top")
-    }
+        + "padding \(windows.padding)", field: "top",
+      hint: "Core ML has no layer that gives them; those of windows side by side can be computed")
+    try layer.require(
+      checkedProduct(windows.kernel) <= Limits.writtenOutSteps / 8,
+      unsupported: "the places of maxima of windows of \(windows.kernel)", field: "top")
     let extents = Array(image.shape.suffix(2))
     let whole = zip(windows.size, windows.kernel).map { $0 * $1 }
     var source = image.blob
@@ -71,7 +70,7 @@ struct WindowMaxima: Sendable {
   /// Caffe's mask: y · width + x of each maximum.
   private static func indices(
     _ layer: CaffeLayer, _ planes: [String], _ maxima: CaffeTensor, _ windows: PoolingWindows,
-    width: Int, _ network: inout CaffeNetworkWriter
+    width: Int, _ network: inout CaffeNetwork
   ) throws -> String {
     let terms = try planes.enumerated().map { place, plane in
       let (row, column) = (place / windows.kernel[1], place % windows.kernel[1])
@@ -98,6 +97,6 @@ extension CaffeLayer {
   /// Whether anybody but the layers that put elements back takes the mask.
   fileprivate var needsMaskValues: Bool {
     guard topReaders.count > 1, !topReaders[1].isEmpty else { return true }
-    return !topReaders[1].allSatisfy(UpsampleLayer.typeNames.contains)
+    return !topReaders[1].allSatisfy(UpsampleLayer.source.names.contains)
   }
 }

@@ -87,7 +87,6 @@ struct FieldType: Sendable {
   }
 
   let name: String
-  let number: UInt32
   let kind: Kind
   let isRepeated: Bool
   /// What the field counts as where a message has not got it: the schema's default, or zero; nil of
@@ -98,7 +97,6 @@ struct FieldType: Sendable {
 extension FieldType {
   fileprivate init(_ field: ProtobufCFieldDescriptor, kind: Kind) {
     name = String(cString: field.name)
-    number = field.id
     self.kind = kind
     isRepeated = field.label == PROTOBUF_C_LABEL_REPEATED
     let value = field.default_value

@@ -16,9 +16,7 @@ extension CaffeBlob {
     } else {
       shape = try ["num", "channels", "height", "width"].map { name in
         let size = message.integer(name) ?? 0
-        guard size >= 0 else {
-          throw ModelError(.malformed, "a blob has the size \(size)", field: "blobs.\(name)")
-        }
+        try require(size >= 0, "a blob has the size \(size)", field: "blobs.\(name)")
         return size
       }
       isLegacy = true

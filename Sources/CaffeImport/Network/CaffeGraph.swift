@@ -62,11 +62,10 @@ struct CaffeGraph {
       throw layer.error("a name of \(name.utf8.count) bytes", code: .limitExceeded)
     }
     if layer.name.isEmpty {
-      layer = layer.renamed("layer\(index)")
+      layer.name = "layer\(index)"
     }
-    guard !layer.type.isEmpty else {
-      throw layer.error("it has no type", field: "type", hint: "such as type: \"Convolution\"")
-    }
+    try layer.require(
+      !layer.type.isEmpty, "it has no type", field: "type", hint: "such as type: \"Convolution\"")
     // The probabilities beside a loss are a softmax.
     if layer.type == "SoftmaxWithLoss", layer.tops.count == 2, let bottom = layer.bottoms.first {
       return [
@@ -177,11 +176,6 @@ struct CaffeGraph {
       nodes[index].isNeeded = true
       pending += nodes[index].inputs.map { versions[$0].producer }
     }
-  }
-
-  /// Whether a layer that is needed takes the blob.
-  func isNeeded(_ version: Int) -> Bool {
-    nodes.contains { $0.isNeeded && $0.inputs.contains(version) }
   }
 
   /// The needed layers that take the blob, each with the index of its bottom.

@@ -3,7 +3,7 @@ import TensorCore
 
 /// A layer of a Caffe network.
 struct CaffeLayer: Sendable {
-  let name: String
+  var name: String
   /// Such as `Convolution`.
   let type: String
   let bottoms: [String]
@@ -14,6 +14,8 @@ struct CaffeLayer: Sendable {
   let message: CaffeMessage
   /// Where it stands in the text.
   let position: TextPosition?
+  /// A tensor for each bottom.
+  var inputs: [CaffeTensor] = []
   /// Its weights in Caffe's order, from the file of weights.
   var blobs: [CaffeBlob] = []
   /// Where the values of weights come from if there is no file of them.
@@ -25,14 +27,14 @@ struct CaffeLayer: Sendable {
   /// Which of the blobs have been asked for.
   let usage = BlobUsage()
 
+  /// The first bottom.
+  var input: CaffeTensor { inputs[0] }
+
   /// The settings in the field `name`, such as `convolution_param`; where the layer has not got them,
   /// all the defaults.
   func parameters(_ name: String) -> CaffeParameters {
     CaffeParameters(layer: self, path: "", message: message).message(name)
   }
-
-  /// The fields of the layer itself.
-  var fields: CaffeParameters { CaffeParameters(layer: self, path: "", message: message) }
 
   /// Weight `index`, of the given shape.
   ///
@@ -84,15 +86,6 @@ struct CaffeLayer: Sendable {
     return try weight(index, name, shape: shape)
   }
 
-  /// The layer under another name.
-  func renamed(_ name: String) -> CaffeLayer {
-    CaffeLayer(
-      name: name, type: type, bottoms: bottoms, tops: tops, index: index, message: message,
-      position: position, blobs: blobs, missingWeights: missingWeights,
-      hasWeightsFile: hasWeightsFile
-    )
-  }
-
   /// Refuses a number of bottoms.
   func requireBottoms(_ range: ClosedRange<Int>) throws {
     guard range.contains(bottoms.count) else {
@@ -118,6 +111,20 @@ struct CaffeLayer: Sendable {
     guard bottom.shape.count == 4 else {
       throw error("its bottom \(bottom.shapeText) has not four axes")
     }
+  }
+
+  func require(
+    _ condition: Bool, _ message: @autoclosure () throws -> String,
+    code: ModelError.Code = .malformed, field: String? = nil, hint: String? = nil
+  ) throws {
+    if !condition { throw error(try message(), code: code, field: field, hint: hint) }
+  }
+
+  func require(
+    _ condition: Bool, unsupported message: @autoclosure () throws -> String,
+    field: String? = nil, hint: String? = nil
+  ) throws {
+    if !condition { throw unsupported(try message(), field: field, hint: hint) }
   }
 
   func unsupported(

@@ -11,13 +11,6 @@ struct CaffeParameters: Sendable {
 
   func has(_ field: String) -> Bool { message.has(field) }
 
-  /// How many values the field has.
-  func count(_ field: String) -> Int { ints(counting: field) }
-
-  private func ints(counting field: String) -> Int {
-    message[field]?.values.reduce(0) { $0 + ($1.numbers?.count ?? 1) } ?? 0
-  }
-
   /// - Throws: `.malformed` where the value is no whole number of `minimum...maximum`.
   func int(
     _ field: String, default standard: Int? = nil, atLeast minimum: Int = Int(Int32.min),
@@ -134,6 +127,19 @@ struct CaffeParameters: Sendable {
     _ field: String, _ message: String, code: ModelError.Code = .malformed, hint: String? = nil
   ) -> ModelError {
     layer.error(message, code: code, field: joined(field), hint: hint ?? misspelling)
+  }
+
+  func require(
+    _ condition: Bool, _ field: String, _ message: @autoclosure () throws -> String,
+    hint: String? = nil
+  ) throws {
+    if !condition { throw error(field, try message(), hint: hint) }
+  }
+
+  func require(
+    _ condition: Bool, _ field: String, unsupported message: @autoclosure () throws -> String
+  ) throws {
+    if !condition { throw unsupported(field, try message()) }
   }
 
   /// What may have been meant to be the field that is wrong.

@@ -51,20 +51,14 @@ struct CaffeTensor: Sendable {
     }
   }
 
-  /// Whether the blob is `[Seq, Batch, C, H, W]` with Caffe's axes in their standard places.
-  var isStandard: Bool { rank == 5 && axes == Self.standardAxes(shape.count) }
   /// Whether the blob has Caffe's own axes.
   var isExact: Bool { rank == shape.count && axes == Array(shape.indices) }
-  /// Whether this is an image or a batch of vectors, `[N, C, H, W]` or `[N, C]`, as the layers of
-  /// specification 1 take them.
-  var isBatchFirst: Bool { isStandard && (shape.count == 2 || shape.count == 4) }
 
   /// The index of a Caffe axis that may count from the end, −1 being the last.
   func axis(_ index: Int, _ field: String, of layer: CaffeLayer) throws -> Int {
-    guard index >= -shape.count, index < shape.count else {
-      throw layer.error(
-        "\(index) is no axis of its bottom, which has \(shape.count)", field: field)
-    }
+    try layer.require(
+      index >= -shape.count && index < shape.count,
+      "\(index) is no axis of its bottom, which has \(shape.count)", field: field)
     return index < 0 ? index + shape.count : index
   }
 

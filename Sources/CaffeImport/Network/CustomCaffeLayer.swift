@@ -1,5 +1,4 @@
 import ByteFormats
-import CoreMLModel
 import Formulas
 import ImportSupport
 import TensorCore
@@ -27,12 +26,13 @@ struct CustomCaffeLayer {
   }
 
   func convert(
-    _ inputs: [CaffeTensor], shapes: CustomLayerShapes, into network: inout CaffeNetworkWriter
+    _ shapes: CustomLayerShapes, _ network: inout CaffeNetwork
   ) throws -> [CaffeTensor] {
+    let inputs = layer.inputs
     guard let first = inputs.first else {
       throw layer.unsupported("it has no bottoms: a custom layer needs an input")
     }
-    guard !layer.tops.isEmpty else { throw layer.error("it has no tops", field: "top") }
+    try layer.require(!layer.tops.isEmpty, "it has no tops", field: "top")
     let blobs = try layer.blobs.enumerated().map { index, blob in
       layer.usage.use(index)
       return (name: "\(index)", values: try blob.values())
@@ -41,11 +41,10 @@ struct CustomCaffeLayer {
     let builder = CustomLayerBuilder(
       configuration: rule == nil ? Self.flattened(configuration) : configuration, weights: blobs)
     if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
-      return [try convert(formula, inputs, into: &network)]
+      return [try convert(formula, &network)]
     }
     let custom = try builder.layer(rule, className: layer.type, leavingOut: Self.bookkeeping)
-    let outputs = network.add(
-      layer.name, custom, inputs.map(\.blob), outputs: layer.tops)
+    let outputs = network.add(layer.name, custom, inputs.map(\.blob), outputs: layer.tops)
     let known = network.outputShapes(
       of: custom, inputs.map { $0.isGuess ? nil : $0.blobShape }, shapes, for: layer.name)
     return outputs.enumerated().map { index, blob in
@@ -57,15 +56,16 @@ struct CustomCaffeLayer {
   }
 
   private func convert(
-    _ formula: LayerFormula, _ inputs: [CaffeTensor], into network: inout CaffeNetworkWriter
+    _ formula: LayerFormula, _ network: inout CaffeNetwork
   ) throws -> CaffeTensor {
-    guard layer.tops.count == 1 else {
-      throw layer.unsupported("a formula gives one top, the layer has \(layer.tops.count)")
-    }
-    var placed: [(blob: String, placement: Placement)] = []
-    for input in inputs {
+    try layer.require(
+      layer.tops.count == 1,
+      unsupported: "a formula gives one top, the layer has \(layer.tops.count)")
+    let placed = layer.inputs.map { input in
       let tensor = input.rank == 5 ? input : network.placed(input, for: layer.name)
-      placed.append((tensor.blob, Placement(tensor.shape.map { $0 }, tensor.axes.map { $0 })))
+      return (
+        blob: tensor.blob, placement: Placement(tensor.shape.map { $0 }, tensor.axes.map { $0 })
+      )
     }
     let result = try network.add(formula, name: layer.name, placed, to: layer.tops[0])
     // Axes of one element lie wherever there is room, the last ones first.
@@ -74,7 +74,7 @@ struct CustomCaffeLayer {
     }
     var tensor = CaffeTensor(
       result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
-    tensor.isGuess = inputs.contains(where: \.isGuess)
+    tensor.isGuess = layer.inputs.contains(where: \.isGuess)
     return tensor
   }
 

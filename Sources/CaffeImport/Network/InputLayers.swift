@@ -1,4 +1,3 @@
-import ImportSupport
 import TensorCore
 
 /// An input of the network: what a layer gives without taking anything.
@@ -81,18 +80,16 @@ enum InputShapes {
         throw layer.error(
           "the file does not say what shape input '\(name)' has", code: .mismatch, hint: hint)
       }
-      guard !declared.contains(0), !declared.isEmpty, declared.count <= Limits.rank else {
-        throw layer.error(
-          "input '\(name)' has the shape \(declared)", code: .mismatch, hint: hint)
-      }
+      try layer.require(
+        !declared.contains(0) && !declared.isEmpty && declared.count <= Limits.rank,
+        "input '\(name)' has the shape \(declared)", code: .mismatch, hint: hint)
       _ = try checked(declared, layer)
       return declared
     }
-    guard declared == nil || requested.count == declared?.count else {
-      throw layer.error(
-        "--input-shape has \(requested.count) sizes for input '\(name)', whose shape is \(declared ?? [])",
-        code: .mismatch)
-    }
+    try layer.require(
+      declared == nil || requested.count == declared?.count,
+      "--input-shape has \(requested.count) sizes for input '\(name)', whose shape is \(declared ?? [])",
+      code: .mismatch)
     let shape = requested.enumerated().map { index, size in
       size ?? declared?[index] ?? (index == 0 ? 1 : 0)
     }

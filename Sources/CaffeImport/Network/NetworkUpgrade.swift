@@ -8,11 +8,9 @@ enum NetworkUpgrade {
   static func apply(to network: inout CaffeMessage, notes: inout [String]) throws {
     let old = network.messages("layers")
     if !old.isEmpty {
-      guard network.messages("layer").isEmpty else {
-        throw ModelError(
-          .malformed, "the network has both 'layer' and 'layers'",
-          hint: "'layers' is the form of Caffe before 2014; use one of them")
-      }
+      try require(
+        network.messages("layer").isEmpty, "the network has both 'layer' and 'layers'",
+        hint: "'layers' is the form of Caffe before 2014; use one of them")
       let isV0 = old.contains { $0.has("layer") }
       let layers = isV0 ? try upgradedV0(old) : old.map(upgradedV1)
       let positions = network["layers"]?.position
@@ -35,11 +33,9 @@ enum NetworkUpgrade {
     guard !shapes.isEmpty || !sizes.isEmpty else { return }
     var parameters = CaffeMessage(MessageType.layer.message("input_param"))
     if shapes.isEmpty {
-      guard sizes.count == 4 * names.count else {
-        throw ModelError(
-          .malformed, "\(sizes.count) sizes for \(names.count) inputs", field: "input_dim",
-          hint: "each input has four: number, channels, height and width")
-      }
+      try require(
+        sizes.count == 4 * names.count, "\(sizes.count) sizes for \(names.count) inputs",
+        field: "input_dim", hint: "each input has four: number, channels, height and width")
       let type = MessageType.network.message("input_shape")
       for index in names.indices {
         var shape = CaffeMessage(type)
@@ -47,10 +43,9 @@ enum NetworkUpgrade {
         parameters.add(.message(shape), to: "shape")
       }
     } else {
-      guard shapes.count == names.count else {
-        throw ModelError(
-          .malformed, "\(shapes.count) shapes for \(names.count) inputs", field: "input_shape")
-      }
+      try require(
+        shapes.count == names.count, "\(shapes.count) shapes for \(names.count) inputs",
+        field: "input_shape")
       for shape in shapes { parameters.add(.message(shape), to: "shape") }
     }
     var layer = CaffeMessage(MessageType.layer)
@@ -91,9 +86,7 @@ enum NetworkUpgrade {
   private static func upgradeTransformation(_ layer: inout CaffeMessage) {
     for field in ["data_param", "image_data_param", "window_data_param"] {
       guard var parameters = layer.message(field) else { continue }
-      var transformation =
-        layer.message("transform_param")
-        ?? CaffeMessage(MessageType.layer.message("transform_param"))
+      var transformation = settings("transform_param", of: layer)
       for name in ["scale", "mean_file", "crop_size", "mirror"] where parameters.has(name) {
         transformation.set(name, parameters.values(name))
         parameters.remove(name)
@@ -102,6 +95,11 @@ enum NetworkUpgrade {
       layer.set(field, [.message(parameters)])
       layer.set("transform_param", [.message(transformation)])
     }
+  }
+
+  /// The settings in a field of a layer, empty where it has none.
+  private static func settings(_ field: String, of layer: CaffeMessage) -> CaffeMessage {
+    layer.message(field) ?? CaffeMessage(MessageType.layer.message(field))
   }
 
   private static let typesOfV1: [String: String] = [
@@ -144,8 +142,7 @@ enum NetworkUpgrade {
             layerClass: old.string("type"),
             hint: "only convolution and pooling layers take its padding")
         }
-        var parameters =
-          layer.message(field) ?? CaffeMessage(MessageType.layer.message(field))
+        var parameters = settings(field, of: layer)
         parameters.set("pad", pad.pad)
         layer.set(field, [.message(parameters)])
         layer.set("bottom", [.string(pad.source)])
@@ -163,41 +160,44 @@ enum NetworkUpgrade {
     layer.set("bottom", connection.values("bottom"))
     layer.set("top", connection.values("top"))
     layer.set("blobs", old.values("blobs"))
-    func move(_ names: [(from: String, to: String)], to field: String) {
-      var parameters = layer.message(field) ?? CaffeMessage(MessageType.layer.message(field))
+    func move(_ names: KeyValuePairs<String, String>, to field: String) {
+      var parameters = settings(field, of: layer)
       for (from, to) in names {
         if let values = old[from]?.values { parameters.set(to, values) }
       }
       if !parameters.fields.isEmpty { layer.set(field, [.message(parameters)]) }
     }
-    switch type {
-    case "conv":
-      move(
-        [
-          ("num_output", "num_output"), ("biasterm", "bias_term"), ("pad", "pad"),
-          ("kernelsize", "kernel_size"), ("group", "group"), ("stride", "stride"),
-        ], to: "convolution_param")
-    case "innerproduct":
-      move([("num_output", "num_output"), ("biasterm", "bias_term")], to: "inner_product_param")
-    case "pool":
-      move(
-        [("pool", "pool"), ("pad", "pad"), ("kernelsize", "kernel_size"), ("stride", "stride")],
-        to: "pooling_param")
-    case "lrn":
-      move(
-        [("local_size", "local_size"), ("alpha", "alpha"), ("beta", "beta"), ("k", "k")],
-        to: "lrn_param")
-    case "concat": move([("concat_dim", "concat_dim")], to: "concat_param")
-    case "dropout": move([("dropout_ratio", "dropout_ratio")], to: "dropout_param")
-    default: break
-    }
+    if let (field, names) = settingsOfV0[type] { move(names, to: field) }
     move(
       [
-        ("scale", "scale"), ("meanfile", "mean_file"), ("cropsize", "crop_size"),
-        ("mirror", "mirror"),
+        "scale": "scale", "meanfile": "mean_file", "cropsize": "crop_size", "mirror": "mirror",
       ], to: "transform_param")
     return layer
   }
+
+  /// Where the settings of V0's layers are now, and under which names.
+  private static let settingsOfV0: [String: (field: String, names: KeyValuePairs<String, String>)] =
+    [
+      "conv": (
+        "convolution_param",
+        [
+          "num_output": "num_output", "biasterm": "bias_term", "pad": "pad",
+          "kernelsize": "kernel_size", "group": "group", "stride": "stride",
+        ]
+      ),
+      "innerproduct": (
+        "inner_product_param", ["num_output": "num_output", "biasterm": "bias_term"]
+      ),
+      "pool": (
+        "pooling_param",
+        ["pool": "pool", "pad": "pad", "kernelsize": "kernel_size", "stride": "stride"]
+      ),
+      "lrn": (
+        "lrn_param", ["local_size": "local_size", "alpha": "alpha", "beta": "beta", "k": "k"]
+      ),
+      "concat": ("concat_param", ["concat_dim": "concat_dim"]),
+      "dropout": ("dropout_param", ["dropout_ratio": "dropout_ratio"]),
+    ]
 
   private static let typesOfV0: [String: String] = [
     "accuracy": "Accuracy", "bnll": "BNLL", "concat": "Concat", "conv": "Convolution",

@@ -2,9 +2,7 @@ import ImportSupport
 
 /// A function of each number.
 struct ActivationLayer: DarknetLayer {
-  static let sections = ["activation"]
-  static let documentation = DocumentationRow(
-    "see the functions below")
+  static let source = SourceLayer("activation", becomes: "see the functions below")
   static let options = ["activation"]
 
   private let activation: ActivationFunction
@@ -20,9 +18,7 @@ struct ActivationLayer: DarknetLayer {
 
 /// 1 / (1 + e⁻ˣ), with a loss in training.
 struct LogisticLayer: DarknetLayer {
-  static let sections = ["logistic"]
-  static let documentation = DocumentationRow(
-    "activation sigmoid")
+  static let source = SourceLayer("logistic", becomes: "activation sigmoid")
   static let options: [String] = []
 
   init(_ section: ConfigurationSection) throws {}

@@ -3,9 +3,7 @@ import ImportSupport
 
 /// The mean of each channel.
 struct AveragePoolLayer: DarknetLayer {
-  static let sections = ["avgpool", "avg"]
-  static let documentation = DocumentationRow(
-    "pooling globalPooling")
+  static let source = SourceLayer("avgpool", "avg", becomes: "pooling globalPooling")
   static let options: [String] = []
 
   init(_ section: ConfigurationSection) throws {}

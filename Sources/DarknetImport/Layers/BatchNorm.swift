@@ -3,9 +3,7 @@ import TensorCore
 
 /// scale · (x − mean) / (√variance + 10⁻⁶) + bias; the bias is 0 where the file stores none.
 struct BatchNormLayer: DarknetLayer {
-  static let sections = ["batchnorm"]
-  static let documentation = DocumentationRow(
-    "batchnorm")
+  static let source = SourceLayer("batchnorm", becomes: "batchnorm")
   static let options: [String] = []
 
   init(_ section: ConfigurationSection) throws {}

@@ -1,13 +1,11 @@
 import CoreMLModel
 import ImportSupport
-import TensorCore
 
 /// out = activation(normalised(matrix · in) + bias), in being all numbers of the layer before in
 /// the order channels, rows, columns.
 struct ConnectedLayer: DarknetLayer {
-  static let sections = ["connected", "conn"]
-  static let documentation = DocumentationRow(
-    "flatten, innerProduct, batchnorm, the function")
+  static let source = SourceLayer(
+    "connected", "conn", becomes: "flatten, innerProduct, batchnorm, the function")
   static let options = ["output", "batch_normalize", "activation"]
 
   private let outputs: Int

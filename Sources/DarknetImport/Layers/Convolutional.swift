@@ -4,9 +4,8 @@ import TensorCore
 
 /// out = activation(normalised(kernel ∗ in) + bias)
 struct ConvolutionalLayer: DarknetLayer {
-  static let sections = ["convolutional", "conv"]
-  static let documentation = DocumentationRow(
-    "convolution, batchnorm, the function",
+  static let source = SourceLayer(
+    "convolutional", "conv", becomes: "convolution, batchnorm, the function",
     refused: "`xnor`, `binary`, `bin_output`: computed on single bits; `sway`, `rotate`, "
       + "`stretch`, `stretch_sway`, `coordconv`: kernels made while it runs; "
       + "`antialiasing`: what Darknet leaves undefined")
@@ -95,10 +94,9 @@ struct ConvolutionalLayer: DarknetLayer {
     guard let weights = network.convolutions[place] else {
       throw call.error("share_index \(index) is no convolution before it")
     }
-    guard weights.kernel.shape == shape, (weights.normalization != nil) == isNormalized else {
-      throw call.error(
-        "it shares the weights of layer \(place), \(weights.kernel.shape), and would need \(shape)")
-    }
+    try call.require(
+      weights.kernel.shape == shape && (weights.normalization != nil) == isNormalized,
+      "it shares the weights of layer \(place), \(weights.kernel.shape), and would need \(shape)")
     return weights
   }
 }

@@ -4,9 +4,9 @@ import TensorCore
 
 /// The transpose of a convolution: out = (in − 1) · stride + size − 2 · padding.
 struct DeconvolutionalLayer: DarknetLayer {
-  static let sections = ["deconvolutional", "deconv"]
-  static let documentation = DocumentationRow(
-    "convolution with isDeconvolution, batchnorm, the function")
+  static let source = SourceLayer(
+    "deconvolutional", "deconv",
+    becomes: "convolution with isDeconvolution, batchnorm, the function")
   static let options = [
     "filters", "size", "stride", "pad", "padding", "batch_normalize", "activation",
   ]

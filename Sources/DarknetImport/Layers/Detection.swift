@@ -4,9 +4,7 @@ import TensorCore
 /// The answer of YOLO v1: for side × side places the classes of all places, then the confidences,
 /// then the boxes.
 struct DetectionLayer: DarknetLayer {
-  static let sections = ["detection"]
-  static let documentation = DocumentationRow(
-    "nothing: the raw numbers are an output")
+  static let source = SourceLayer("detection", becomes: "nothing: the raw numbers are an output")
   static let options = ["classes", "coords", "num", "side", "softmax", "sqrt"]
   static let trainingOptions = [
     "class_scale", "coord_scale", "forced", "jitter", "max", "noobject_scale", "object_scale",
@@ -30,11 +28,10 @@ struct DetectionLayer: DarknetLayer {
     let numbers = try checkedSum(
       [checkedProduct([coords + 1, count], limit: Limits.dimension), classes])
     let total = try checkedProduct([side, side, numbers], limit: Limits.tensorElements)
-    guard output.count == total else {
-      throw call.error(
-        "its input has \(output.count) numbers, \(side) × \(side) places need \(total)",
-        hint: "output of the layer before it: side² · ((1 + coords) · num + classes)")
-    }
+    try call.require(
+      output.count == total,
+      "its input has \(output.count) numbers, \(side) × \(side) places need \(total)",
+      hint: "output of the layer before it: side² · ((1 + coords) · num + classes)")
     output.isGrid = true
     network.heads.append(
       DetectionHead(

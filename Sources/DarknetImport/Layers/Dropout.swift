@@ -2,9 +2,7 @@ import ImportSupport
 
 /// Acts in training only.
 struct DropoutLayer: DarknetLayer {
-  static let sections = ["dropout"]
-  static let documentation = DocumentationRow(
-    "nothing")
+  static let source = SourceLayer("dropout", becomes: "nothing")
   static let options: [String] = []
   static let trainingOptions = [
     "probability", "dropblock", "dropblock_size_abs", "dropblock_size_rel",
@@ -20,9 +18,7 @@ struct DropoutLayer: DarknetLayer {
 
 /// A loss.
 struct CostLayer: DarknetLayer {
-  static let sections = ["cost"]
-  static let documentation = DocumentationRow(
-    "nothing")
+  static let source = SourceLayer("cost", becomes: "nothing")
   static let options: [String] = []
   static let trainingOptions = ["type", "scale", "ratio", "noobj", "thresh"]
   static let vanishes = true

@@ -4,9 +4,7 @@ import TensorCore
 
 /// Learned numbers, whatever the input: `[filters, atoms, 1]`.
 struct ImplicitLayer: DarknetLayer {
-  static let sections = ["implicit"]
-  static let documentation = DocumentationRow(
-    "loadConstant")
+  static let source = SourceLayer("implicit", becomes: "loadConstant")
   static let options = ["filters", "atoms"]
   static let trainingOptions = ["mean", "std"]
 

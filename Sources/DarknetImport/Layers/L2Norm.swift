@@ -1,11 +1,8 @@
-import CoreMLModel
 import ImportSupport
 
 /// x / √(Σ x²), the sum over the channels of each place.
 struct L2NormLayer: DarknetLayer {
-  static let sections = ["l2norm"]
-  static let documentation = DocumentationRow(
-    "reduce, a power, a product")
+  static let source = SourceLayer("l2norm", becomes: "reduce, a power, a product")
   static let options: [String] = []
 
   init(_ section: ConfigurationSection) throws {}

@@ -12,7 +12,7 @@ enum DarknetLayerRegistry {
 
   private static let byName: [String: any DarknetLayer.Type] = {
     var names: [String: any DarknetLayer.Type] = [:]
-    for type in types { for name in type.sections { names[name] = type } }
+    for type in types { for name in type.source.names { names[name] = type } }
     return names
   }()
 

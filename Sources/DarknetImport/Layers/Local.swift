@@ -5,9 +5,9 @@ import TensorCore
 /// A convolution with a kernel of its own for each place:
 /// out[o, y, x] = activation(bias[o, y, x] + Σ weights[y, x, o, …] · window).
 struct LocalLayer: DarknetLayer {
-  static let sections = ["local"]
-  static let documentation = DocumentationRow(
-    "convolution with unit kernels, one with a group for each place, permutes and "
+  static let source = SourceLayer(
+    "local",
+    becomes: "convolution with unit kernels, one with a group for each place, permutes and "
       + "reshapes round it, bias")
   static let options = ["filters", "size", "stride", "pad", "activation"]
 

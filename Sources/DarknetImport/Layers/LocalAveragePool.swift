@@ -2,9 +2,8 @@ import ImportSupport
 
 /// The mean of each window, what lies outside the picture not counted.
 struct LocalAveragePoolLayer: DarknetLayer {
-  static let sections = ["local_avgpool", "local_avg"]
-  static let documentation = DocumentationRow(
-    "pooling, padding not counted")
+  static let source = SourceLayer(
+    "local_avgpool", "local_avg", becomes: "pooling, padding not counted")
   static let options = ["size", "stride", "stride_x", "stride_y", "padding"]
 
   private let pool: PoolOptions

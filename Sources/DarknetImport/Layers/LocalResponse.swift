@@ -8,9 +8,9 @@ import TensorCore
 /// whichever c is: Darknet begins its running sum one channel early and never makes up for it. The
 /// network was trained with it, so it is computed here: as a 1 × 1 convolution of the squares.
 struct NormalizationLayer: DarknetLayer {
-  static let sections = ["normalization", "lrn"]
-  static let documentation = DocumentationRow(
-    "squares, a 1 × 1 convolution, a power, a product: Darknet's sum lacks a channel")
+  static let source = SourceLayer(
+    "normalization", "lrn",
+    becomes: "squares, a 1 × 1 convolution, a power, a product: Darknet's sum lacks a channel")
   static let options = ["size", "alpha", "beta", "kappa"]
 
   private let size: Int
@@ -35,9 +35,7 @@ struct NormalizationLayer: DarknetLayer {
       throw call.unsupported("\(count) channels; \(Self.channelLimit) are the most")
     }
     let half = size / 2
-    guard half <= count else {
-      throw call.error("sums over \(size) channels of \(count)")
-    }
+    try call.require(half <= count, "sums over \(size) channels of \(count)")
     try network.addConstants([count, count], call)
     var matrix = [Float](repeating: 0, count: count * count)
     for row in 0..<count {

@@ -4,9 +4,9 @@ import TensorCore
 
 /// The greatest number of each window.
 struct MaxPoolLayer: DarknetLayer {
-  static let sections = ["maxpool", "max"]
-  static let documentation = DocumentationRow(
-    "pooling, padded to Darknet's size; `maxpool_depth`: reduce, or split and max",
+  static let source = SourceLayer(
+    "maxpool", "max",
+    becomes: "pooling, padded to Darknet's size; `maxpool_depth`: reduce, or split and max",
     refused: "`antialiasing`, `maxpool_zero_nonmax`; windows that lie in the padding")
   static let options = [
     "size", "stride", "stride_x", "stride_y", "padding", "maxpool_depth", "out_channels",
@@ -35,10 +35,9 @@ struct MaxPoolLayer: DarknetLayer {
       let blob = network.reduced(.max, .c, input.blob, call.name)
       return try DarknetTensor(blob, 1, input.height, input.width)
     }
-    guard input.channels % channels == 0 else {
-      throw call.unsupported(
-        "\(input.channels) channels are no multiple of out_channels, \(channels)")
-    }
+    try call.require(
+      input.channels % channels == 0,
+      unsupported: "\(input.channels) channels are no multiple of out_channels, \(channels)")
     if input.channels == channels { return input }
     let parts = network.split(
       input.blob, into: input.channels / channels, call.name + "__split__")
@@ -75,10 +74,9 @@ struct PoolOptions: Sendable {
     var behind: [Int] = []
     for (extent, stride) in zip([input.height, input.width], strides) {
       let rest = extent + padding - size
-      guard rest >= 0 else {
-        throw call.error(
-          "a window of \(size) does not fit its input's \(extent) and padding of \(padding)")
-      }
+      try call.require(
+        rest >= 0,
+        "a window of \(size) does not fit its input's \(extent) and padding of \(padding)")
       let length = rest / stride + 1
       // What the last window needs behind the picture.
       let reach = try checkedProduct([length - 1, stride], limit: Limits.dimension)

@@ -1,13 +1,10 @@
 import ImportSupport
-import TensorCore
 
 /// The grid of YOLO v2: for each of `num` boxes x, y, w, h, confidence and the classes.
 ///
 /// The output is the raw grid, before Darknet's logistic function and softmax.
 struct RegionLayer: DarknetLayer {
-  static let sections = ["region"]
-  static let documentation = DocumentationRow(
-    "nothing: the raw grid is an output")
+  static let source = SourceLayer("region", becomes: "nothing: the raw grid is an output")
   static let options = ["classes", "coords", "num", "anchors"] + recorded
   static let trainingOptions = [
     "absolute", "bias_match", "class_scale", "classfix", "coord_scale", "focal_loss", "jitter",

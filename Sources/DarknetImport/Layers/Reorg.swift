@@ -1,6 +1,4 @@
-import CoreMLModel
 import ImportSupport
-import TensorCore
 
 /// Darknet's reordering of rows, columns and channels.
 ///
@@ -8,9 +6,8 @@ import TensorCore
 /// blocks of s × s of that into channels and takes the result for `[C·s², H/s, W/s]`. What it does
 /// is thus no space-to-depth of the input. With `reverse` it is a depth-to-space of the input.
 struct ReorgLayer: DarknetLayer {
-  static let sections = ["reorg", "reorg_old"]
-  static let documentation = DocumentationRow(
-    "reshape, reorganizeData, reshape; `reverse`: reorganizeData",
+  static let source = SourceLayer(
+    "reorg", "reorg_old", becomes: "reshape, reorganizeData, reshape; `reverse`: reorganizeData",
     refused: "`extra`; channels that the square of `stride` does not divide: what Darknet "
       + "leaves undefined")
   static let options = ["stride", "reverse", "flatten", "extra"]

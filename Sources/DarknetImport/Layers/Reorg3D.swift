@@ -1,4 +1,3 @@
-import CoreMLModel
 import ImportSupport
 import TensorCore
 
@@ -8,9 +7,8 @@ import TensorCore
 /// With `reverse` the numbers are taken for `[C/s², H·s, W·s]` and their channels moved into blocks
 /// once more.
 struct Reorg3DLayer: DarknetLayer {
-  static let sections = ["reorg3d"]
-  static let documentation = DocumentationRow(
-    "reorganizeData; `reverse`: reshapes round it")
+  static let source = SourceLayer(
+    "reorg3d", becomes: "reorganizeData; `reverse`: reshapes round it")
   static let options = ["stride", "reverse"]
 
   private let stride: Int
@@ -27,16 +25,14 @@ struct Reorg3DLayer: DarknetLayer {
     if stride == 1 { return input }
     let area = stride * stride
     guard isReverse else {
-      guard h % stride == 0, w % stride == 0 else {
-        throw call.error("\(h) × \(w) is no multiple of the stride \(stride)")
-      }
+      try call.require(
+        h % stride == 0 && w % stride == 0, "\(h) × \(w) is no multiple of the stride \(stride)")
       let blob = network.reorganized(input.blob, .spaceToDepth, stride, call.name)
       return try DarknetTensor(blob, c * area, h / stride, w / stride)
     }
-    guard c % (area * area) == 0 else {
-      throw call.error(
-        "\(c) channels are no multiple of \(area * area), the fourth power of the stride")
-    }
+    try call.require(
+      c % (area * area) == 0,
+      "\(c) channels are no multiple of \(area * area), the fourth power of the stride")
     var output = try DarknetTensor("", c / area, h * stride, w * stride)
     let taken = network.reshaped(
       input.blob, output.channels, output.height, output.width, call.name + "__memory__")

@@ -1,15 +1,13 @@
-import CoreMLModel
 import ImportSupport
 import TensorCore
 
 /// Outputs of earlier layers, one after the other along the channels; of `groups` only the part
 /// `group_id` of each.
 struct RouteLayer: DarknetLayer {
-  static let sections = ["route"]
-  static let documentation = DocumentationRow(
-    "nothing for one layer; slice for a group; concat; pictures of unlike sizes in a "
-      + "row",
-    refused: "groups that do not divide the channels")
+  static let source = SourceLayer(
+    "route",
+    becomes: "nothing for one layer; slice for a group; concat; pictures of unlike sizes in a "
+      + "row", refused: "groups that do not divide the channels")
   static let options = ["layers", "groups", "group_id"]
   static let trainingOptions = ["stream", "wait_stream"]
 

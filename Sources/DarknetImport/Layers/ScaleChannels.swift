@@ -1,11 +1,8 @@
-import CoreMLModel
 import ImportSupport
 
 /// activation(in · from), one number of in for each channel; with `scale_wh` one for each place.
 struct ScaleChannelsLayer: DarknetLayer {
-  static let sections = ["scale_channels"]
-  static let documentation = DocumentationRow(
-    "multiply, the function")
+  static let source = SourceLayer("scale_channels", becomes: "multiply, the function")
   static let options = ["from", "scale_wh", "activation"]
 
   private let from: Int
@@ -25,9 +22,7 @@ struct ScaleChannelsLayer: DarknetLayer {
       isByPlace
       ? factors.channels == 1 && factors.hasSize(of: source)
       : factors.isRow && factors.channels == source.channels
-    guard fits else {
-      throw call.error("factors of \(factors.sizes) do not fit \(source.sizes)")
-    }
+    try call.require(fits, "factors of \(factors.sizes) do not fit \(source.sizes)")
     let blob = network.product(source.blob, factors.blob, call.name)
     return try network.activate(activation, source.with(blob), call)
   }
@@ -35,9 +30,7 @@ struct ScaleChannelsLayer: DarknetLayer {
 
 /// activation(in · from), element by element.
 struct SAMLayer: DarknetLayer {
-  static let sections = ["sam"]
-  static let documentation = DocumentationRow(
-    "multiply, the function")
+  static let source = SourceLayer("sam", becomes: "multiply, the function")
   static let options = ["from", "activation"]
 
   private let from: Int
@@ -51,9 +44,8 @@ struct SAMLayer: DarknetLayer {
   func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     let source = try call.output(from)
-    guard input.shape == source.shape else {
-      throw call.error("\(input.sizes) times \(source.sizes): the sizes differ")
-    }
+    try call.require(
+      input.shape == source.shape, "\(input.sizes) times \(source.sizes): the sizes differ")
     let blob = network.product(input.blob, source.blob, call.name)
     return try network.activate(activation, source.with(blob), call)
   }

@@ -7,11 +7,10 @@ import TensorCore
 /// of a larger `from` each n-th row and column counts. With several `from` and `weights_type` a
 /// weighted sum.
 struct ShortcutLayer: DarknetLayer {
-  static let sections = ["shortcut"]
-  static let documentation = DocumentationRow(
-    "add; slices where `from` has other channels, rows or columns; scales for "
-      + "`weights_type`",
-    refused: "a `from` of fewer rows")
+  static let source = SourceLayer(
+    "shortcut",
+    becomes: "add; slices where `from` has other channels, rows or columns; scales for "
+      + "`weights_type`", refused: "a `from` of fewer rows")
   static let options = [
     "from", "activation", "alpha", "beta", "weights_type", "weights_normalization",
   ]

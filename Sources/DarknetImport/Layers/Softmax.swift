@@ -5,9 +5,8 @@ import TensorCore
 /// exp(x / temperature) / Σ exp(x / temperature) over all numbers, or over each of `groups` parts;
 /// with `spatial` over the channels of each place.
 struct SoftmaxLayer: DarknetLayer {
-  static let sections = ["softmax", "soft"]
-  static let documentation = DocumentationRow(
-    "flatten, softmax; with `groups` reshapes and permutes round it",
+  static let source = SourceLayer(
+    "softmax", "soft", becomes: "flatten, softmax; with `groups` reshapes and permutes round it",
     refused: "`tree`: a hierarchy of classes")
   static let options = ["groups", "temperature", "spatial", "tree"]
   static let trainingOptions = ["noloss"]
@@ -36,9 +35,8 @@ struct SoftmaxLayer: DarknetLayer {
     }
     if isSpatial { return input.with(network.add(call.name, Softmax(), [blob])) }
     blob = network.flattened(input.with(blob), for: call.name)
-    guard input.count % groups == 0 else {
-      throw call.error("\(input.count) numbers do not divide into \(groups) groups")
-    }
+    try call.require(
+      input.count % groups == 0, "\(input.count) numbers do not divide into \(groups) groups")
     if groups == 1 { return try .vector(network.add(call.name, Softmax(), [blob]), input.count) }
     // A group a row, and its numbers along the channels.
     let rows = network.reshaped(

@@ -5,9 +5,8 @@ import TensorCore
 /// scale · in, each number `stride` times in rows and columns; with a negative stride the sums of
 /// the blocks.
 struct UpsampleLayer: DarknetLayer {
-  static let sections = ["upsample"]
-  static let documentation = DocumentationRow(
-    "upsample nearest; a negative `stride`: pooling, linear")
+  static let source = SourceLayer(
+    "upsample", becomes: "upsample nearest; a negative `stride`: pooling, linear")
   static let options = ["stride", "scale"]
 
   private let stride: Int

@@ -1,14 +1,12 @@
 import ImportSupport
-import TensorCore
 
 /// A grid of YOLO v3 and v4: for each box of `mask` x, y, w, h, confidence and the classes; of
 /// `Gaussian_yolo` x, y, w, h with their uncertainties.
 ///
 /// The output is the raw grid, before Darknet's logistic function and `scale_x_y`.
 struct YOLOLayer: DarknetLayer {
-  static let sections = ["yolo", "gaussian_yolo"]
-  static let documentation = DocumentationRow(
-    "nothing: the raw grid is an output")
+  static let source = SourceLayer(
+    "yolo", "gaussian_yolo", becomes: "nothing: the raw grid is an output")
   static let options = ["classes", "num", "mask", "anchors", "scale_x_y", "new_coords"] + recorded
   static let trainingOptions = [
     "cls_normalizer", "counters_per_class", "delta_normalizer", "dets_for_show",

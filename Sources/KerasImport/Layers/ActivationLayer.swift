@@ -1,11 +1,12 @@
 import CoreMLModel
+import ImportSupport
 
 /// A function of each element, or softmax.
 struct ActivationLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Activation",
-      becomes: "see the functions below", options: "`activation`, or a layer used as one")
+    SourceLayer(
+      "Activation", becomes: "see the functions below",
+      options: "`activation`, or a layer used as one")
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -24,15 +25,9 @@ struct ActivationLayer: KerasLayer {
 /// alpha · (eˣ − 1) (ELU) or 0 (ThresholdedReLU).
 struct RectifierLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "LeakyReLU",
-      becomes: "activation leakyReLU"),
-    KerasLayerClass(
-      "ELU",
-      becomes: "activation ELU", options: "`alpha`"),
-    KerasLayerClass(
-      "ThresholdedReLU",
-      becomes: "activation thresholdedReLU", options: "`theta`"),
+    SourceLayer("LeakyReLU", becomes: "activation leakyReLU"),
+    SourceLayer("ELU", becomes: "activation ELU", options: "`alpha`"),
+    SourceLayer("ThresholdedReLU", becomes: "activation thresholdedReLU", options: "`theta`"),
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -58,7 +53,7 @@ struct RectifierLayer: KerasLayer {
 /// exp(x) / Σ exp(x) over one axis, or over several together.
 struct SoftmaxLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "Softmax",
       becomes: "softmax, permutes round it; over several axes max, exp, sum and a product",
       options: "`axis`, any; a `mask` that it is called with",
@@ -75,10 +70,9 @@ struct SoftmaxLayer: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     guard let given = call.tensor(0, "inputs") else { throw call.error("it has no inputs") }
     guard let mask = call.tensor(1, "mask") else {
-      guard given.mask == nil else {
-        throw call.unsupported(
-          "a mask of its input: softmax over some of the steps is not supported")
-      }
+      try call.require(
+        given.mask == nil,
+        unsupported: "a mask of its input: softmax over some of the steps is not supported")
       return [try softmax(given, call.name, call, &network)]
     }
     // What does not count becomes as small as possible.

@@ -1,11 +1,12 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// The mean or the largest element of each of as many parts of an axis as the output has places:
 /// place i is made of the elements from ⌊i·n/m⌋ up to ⌈(i+1)·n/m⌉.
 struct AdaptivePooling: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D",
       "AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D",
       becomes: "averages 1 × 1 convolutions, one along each axis; maxima slices, max and concat",

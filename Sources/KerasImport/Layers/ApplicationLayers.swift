@@ -1,13 +1,14 @@
 import CoreMLModel
+import ImportSupport
 
 // Layers that networks of `keras.applications` define for themselves.
 
 /// x₀ + scale · x₁, of Inception-ResNet v2.
 struct CustomScaleLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "CustomScaleLayer",
-      becomes: "linear activation, add", options: "`scale`; of Inception-ResNet v2")
+    SourceLayer(
+      "CustomScaleLayer", becomes: "linear activation, add",
+      options: "`scale`; of Inception-ResNet v2")
   ]
 
   private let scale: Double
@@ -27,9 +28,9 @@ struct CustomScaleLayer: KerasLayer {
 /// (x + 1) · 127.5, of the style networks of fritz.ai.
 struct DeprocessStylizedImage: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "DeprocessStylizedImage",
-      becomes: "linear activation", options: "(x + 1) · 127.5, of fritz.ai's style networks")
+    SourceLayer(
+      "DeprocessStylizedImage", becomes: "linear activation",
+      options: "(x + 1) · 127.5, of fritz.ai's style networks")
   ]
 
   init(_ configuration: LayerConfiguration) throws {}
@@ -42,11 +43,7 @@ struct DeprocessStylizedImage: KerasLayer {
 
 /// gamma · x along the channels, of ConvNeXt.
 struct LayerScale: KerasLayer {
-  static let classes = [
-    KerasLayerClass(
-      "LayerScale",
-      becomes: "scale", options: "of ConvNeXt")
-  ]
+  static let classes = [SourceLayer("LayerScale", becomes: "scale", options: "of ConvNeXt")]
 
   init(_ configuration: LayerConfiguration) throws {}
 

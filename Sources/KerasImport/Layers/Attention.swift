@@ -7,9 +7,9 @@ import TensorCore
 /// The score of `concat` and of `AdditiveAttention` is Σ scale · tanh(query + key) instead.
 struct Attention: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "Attention", "AdditiveAttention",
-      becomes: "products of matrices, \(KerasLayerClass.matrices), softmax",
+      becomes: "products of matrices, \(SourceLayer.matrices), softmax",
       options:
         "`use_scale`, `score_mode`, `use_causal_mask`, `return_attention_scores`, masks; AdditiveAttention",
       refused: "images")
@@ -24,9 +24,8 @@ struct Attention: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     isAdditive = configuration.className.contains("AdditiveAttention")
     let mode = try configuration.string("score_mode", default: "dot")
-    guard mode == "dot" || mode == "concat" else {
-      throw configuration.unsupported("score_mode", "'\(mode)' is not supported")
-    }
+    try configuration.require(
+      mode == "dot" || mode == "concat", "score_mode", unsupported: "'\(mode)' is not supported")
     isConcat = mode == "concat"
     hasScale = try configuration.bool("use_scale", default: isAdditive)
     isCausal = try configuration.bool("causal", default: false)
@@ -49,11 +48,11 @@ struct Attention: KerasLayer {
     _ given: KerasTensor, _ values: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
   ) throws -> (KerasTensor, KerasTensor) {
     let keys = call.tensor(2, "key") ?? values
-    guard given.rank == 3, values.rank == 3, keys.rank == 3 else {
-      throw call.unsupported(
+    try call.require(
+      given.rank == 3 && values.rank == 3 && keys.rank == 3,
+      unsupported:
         "inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")): only sequences are "
-          + "supported")
-    }
+        + "supported")
     let query = network.standard(given, for: call.name)
     let value = network.standard(values, for: call.name)
     let key = network.standard(keys, for: call.name)

@@ -61,10 +61,9 @@ extension NetworkWriter {
           above: mask.isCausal ? 0 : mask.window.map { $0 - 1 }, name + "__band__"))
     }
     if var given = mask.given {
-      guard given.rank == 3 || given.rank == 4, given.rank <= rank else {
-        throw call.unsupported(
-          "an attention mask \(given.shapeText) for scores \(scores.shapeText)")
-      }
+      try call.require(
+        (given.rank == 3 || given.rank == 4) && given.rank <= rank,
+        unsupported: "an attention mask \(given.shapeText) for scores \(scores.shapeText)")
       given = relaid(
         given, to: TensorLayout(axes: Array(layout.axes.suffix(given.rank - 1))),
         for: name + "_mask")

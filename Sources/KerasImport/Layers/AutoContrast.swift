@@ -1,13 +1,12 @@
 import CoreMLModel
-import TensorCore
+import ImportSupport
 
 /// Each channel of a picture stretched to the whole range of values:
 /// (x − min) · (largest − smallest value) / (max − min) + smallest value; a channel of one value stays.
 struct AutoContrast: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "AutoContrast",
-      becomes: "min, max, a product", options: "`value_range`", version: 4)
+    SourceLayer(
+      "AutoContrast", becomes: "min, max, a product", options: "`value_range`", version: 4)
   ]
 
   private let range: [Double]

@@ -1,5 +1,5 @@
 import CoreMLModel
-import TensorCore
+import ImportSupport
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta along one axis.
 ///
@@ -8,7 +8,7 @@ import TensorCore
 /// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
 struct BatchNormalization: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
       becomes: "batchnorm, folded; permutes round it", options: "`axis`, `scale`, `center`",
       refused: "Keras 1 `mode` 1 and 2, `renorm`: statistics of the batch")

@@ -1,12 +1,11 @@
 import ByteFormats
 import CoreMLModel
 import ImportSupport
-import TensorCore
 
 /// A recurrent layer forwards and one backwards over the same sequence.
 struct Bidirectional: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "Bidirectional",
       becomes:
         "biDirectionalLSTM, split and merge; other cells two layers and one that turns the second round",

@@ -1,5 +1,5 @@
-import ByteFormats
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Amounts before and after each axis, in any of the ways in which Keras writes them: one number, one
@@ -64,15 +64,8 @@ private struct Borders: Sendable {
 /// Zeros around a sequence, an image or a volume.
 struct ZeroPadding: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "ZeroPadding1D",
-      becomes: "padding"),
-    KerasLayerClass(
-      "ZeroPadding2D",
-      becomes: "padding"),
-    KerasLayerClass(
-      "ZeroPadding3D",
-      becomes: "two paddings"),
+    SourceLayer(
+      "ZeroPadding2D", "ZeroPadding1D", "ZeroPadding3D", becomes: "padding; of a volume two")
   ]
 
   private let borders: Borders
@@ -89,15 +82,7 @@ struct ZeroPadding: KerasLayer {
 /// Cuts the borders of a sequence, an image or a volume off.
 struct Cropping: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Cropping1D",
-      becomes: "crop"),
-    KerasLayerClass(
-      "Cropping2D",
-      becomes: "crop"),
-    KerasLayerClass(
-      "Cropping3D",
-      becomes: "two crops"),
+    SourceLayer("Cropping2D", "Cropping1D", "Cropping3D", becomes: "crop; of a volume two")
   ]
 
   private let borders: Borders

@@ -1,14 +1,15 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// A convolution over depth, height and width: one over height and width of as many slices as the
 /// kernel is deep, laid side by side as channels.
 struct Conv3D: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "Conv3D", "Convolution3D",
       becomes: "slices along the depth side by side as channels, one convolution",
-      options: "`strides`, `padding`, `dilation_rate`, `groups`, \(KerasLayerClass.dataFormat)",
+      options: "`strides`, `padding`, `dilation_rate`, `groups`, \(SourceLayer.dataFormat)",
       refused: "kernels that Theano trained")
   ]
 
@@ -100,7 +101,7 @@ struct Conv3D: KerasLayer {
 /// the depth that adds these up.
 struct Conv3DTranspose: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "Conv3DTranspose", "Convolution3DTranspose", "Deconvolution3D",
       becomes: "a deconvolution over height and width, one over the depth",
       options: "`strides`, `padding`, `output_padding`, `dilation_rate`")
@@ -123,9 +124,8 @@ struct Conv3DTranspose: KerasLayer {
     let sizes = try call.known(axes.lengths(input), of: input)
     guard let channels = input.size(of: .channel) else { throw call.unknownSize(of: input) }
     let lengths = settings.lengths(sizes).compactMap { $0 }
-    guard lengths.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
-      throw call.error("its output would be \(lengths)")
-    }
+    try call.require(
+      lengths.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }), "its output would be \(lengths)")
     let size = convolution.kernelSize
     let deep = try checkedProduct([size[0], filters], limit: Limits.dimension)
     // [d, h, w, out, in] to [in, d · out, h, w]

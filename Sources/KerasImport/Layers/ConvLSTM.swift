@@ -1,13 +1,13 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// An LSTM of images, whose matrices are convolutions: the input's with the layer's border and
 /// strides, the state's with `same`. Its steps are written out one by one.
 struct ConvLSTM: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "ConvLSTM2D", "ConvLSTM1D",
-      becomes: "convolutions, \(KerasLayerClass.unrolled)",
+    SourceLayer(
+      "ConvLSTM2D", "ConvLSTM1D", becomes: "convolutions, \(SourceLayer.unrolled)",
       options: "`strides`, `padding`, `dilation_rate`, `return_state`, `initial_state`; ConvLSTM1D",
       refused: "an unknown number of steps, a mask")
   ]
@@ -46,15 +46,12 @@ struct ConvLSTM: KerasLayer {
   ) throws -> [KerasTensor] {
     guard let input = call.inputs.first else { throw call.error("it has no inputs") }
     let given = Array(call.inputs.dropFirst())
-    guard given.isEmpty || given.count == 2 else {
-      throw call.error("it takes two initial states, not \(given.count)")
-    }
+    try call.require(
+      given.isEmpty || given.count == 2, "it takes two initial states, not \(given.count)")
     guard input.rank == settings.axes.count + 3 else {
       throw call.error("its input \(input.shapeText) is no sequence of images")
     }
-    guard input.mask == nil else {
-      throw call.unsupported("a mask of its input is not supported")
-    }
+    try call.require(input.mask == nil, unsupported: "a mask of its input is not supported")
     let layout = TensorLayout(axes: [.sequence] + imageAxes)
     network.fixesSequences = true
     var sequence = network.relaid(input, to: layout, for: call.name)
@@ -65,9 +62,7 @@ struct ConvLSTM: KerasLayer {
         "its steps are written out one by one, and a size of its input \(input.shapeText) is "
           + "unknown", hint: "fix it with --input-shape")
     }
-    guard count <= Self.stepLimit else {
-      throw call.error("\(count) steps are too many", code: .limitExceeded)
-    }
+    try call.require(count <= Self.stepLimit, "\(count) steps are too many", code: .limitExceeded)
     // All gates of all steps at once: i, f, c, o.
     sequence.blob = network.add(
       call.name + "__inputs__", try inputs(call, prefix, channels), [sequence.blob])

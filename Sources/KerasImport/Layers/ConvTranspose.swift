@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// The gradient of a convolution with respect to its input, used forwards.
@@ -8,10 +9,10 @@ import TensorCore
 /// (length − 1) · stride + kernel − 2 · pad + output_padding, pad being kernel / 2 (same) or 0.
 struct ConvTranspose: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Conv1DTranspose", "Convolution1DTranspose",
-      becomes: "convolution with isDeconvolution", options: "`output_padding`, `dilation_rate`"),
-    KerasLayerClass(
+    SourceLayer(
+      "Conv1DTranspose", "Convolution1DTranspose", becomes: "convolution with isDeconvolution",
+      options: "`output_padding`, `dilation_rate`"),
+    SourceLayer(
       "Conv2DTranspose", "Deconvolution2D", "Deconv2D", "Convolution2DTranspose",
       becomes: "convolution with isDeconvolution and outputShape",
       options: "`output_padding`; `dilation_rate`: zeros between the kernel's elements"),

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 extension ValidPadding {
@@ -99,11 +100,9 @@ struct ConvolutionSettings: Sendable {
     let lengths = axes.lengths(input).enumerated().map { axis, length in
       border.length(length, extent: extents[axis], stride: strides[axis])
     }
-    guard !lengths.contains(0) || input.isGuess else {
-      throw call.error(
-        "its input \(input.shapeText) is smaller than its kernel of \(KerasTensor.product(extents))"
-      )
-    }
+    try call.require(
+      !lengths.contains(0) || input.isGuess,
+      "its input \(input.shapeText) is smaller than its kernel of \(KerasTensor.product(extents))")
     return axes.resized(input, to: lengths, channels: filters)
   }
 
@@ -204,16 +203,14 @@ extension Convolution {
 /// out = activation(kernel ∗ in + bias)
 struct Conv: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "Conv1D", "Convolution1D", "AtrousConvolution1D", "AtrousConv1D",
       becomes: "convolution along the width, permutes round it",
       options: "`padding='causal'`: padding before it; `groups`"),
-    KerasLayerClass(
-      "Conv2D", "Convolution2D", "AtrousConvolution2D", "AtrousConv2D",
-      becomes: "convolution",
+    SourceLayer(
+      "Conv2D", "Convolution2D", "AtrousConvolution2D", "AtrousConv2D", becomes: "convolution",
       options:
-        "`strides`, `padding`, `dilation_rate`, `groups`, `use_bias`, \(KerasLayerClass.dataFormat)"
-    ),
+        "`strides`, `padding`, `dilation_rate`, `groups`, `use_bias`, \(SourceLayer.dataFormat)"),
   ]
 
   private let filters: Int
@@ -243,13 +240,10 @@ struct Conv: KerasLayer {
 /// A convolution of each channel on its own, with `depth_multiplier` results a channel.
 struct DepthwiseConv: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "DepthwiseConv1D", "DepthwiseConvolution1D",
-      becomes: "convolution of as many groups as channels", options: "`depth_multiplier`"),
-    KerasLayerClass(
-      "DepthwiseConv2D", "DepthwiseConvolution2D",
+    SourceLayer(
+      "DepthwiseConv2D", "DepthwiseConvolution2D", "DepthwiseConv1D", "DepthwiseConvolution1D",
       becomes: "convolution of as many groups as channels",
-      options: "`depth_multiplier`, those of Conv2D"),
+      options: "`depth_multiplier`, those of Conv2D")
   ]
 
   private let multiplier: Int
@@ -276,12 +270,9 @@ struct DepthwiseConv: KerasLayer {
 /// A depthwise convolution, then a 1 × 1 convolution with the bias.
 struct SeparableConv: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "SeparableConv1D", "SeparableConvolution1D",
-      becomes: "two convolutions along the width", options: "`depth_multiplier`"),
-    KerasLayerClass(
-      "SeparableConv2D", "SeparableConvolution2D",
-      becomes: "two convolutions", options: "`depth_multiplier`, those of Conv2D"),
+    SourceLayer(
+      "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D", "SeparableConvolution1D",
+      becomes: "two convolutions", options: "`depth_multiplier`, those of Conv2D")
   ]
 
   private let filters: Int

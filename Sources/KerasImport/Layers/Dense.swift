@@ -1,15 +1,13 @@
 import CoreMLModel
+import ImportSupport
 
 /// y = activation(x · kernel + bias) over the last axis.
 struct Dense: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Dense",
-      becomes: "innerProduct; a 1 × 1 convolution on images and volumes",
+    SourceLayer(
+      "Dense", becomes: "innerProduct; a 1 × 1 convolution on images and volumes",
       options: "`use_bias`, `activation`"),
-    KerasLayerClass(
-      "TimeDistributedDense",
-      becomes: "innerProduct"),
+    SourceLayer("TimeDistributedDense", becomes: "innerProduct"),
   ]
   static let maskPolicy = MaskPolicy.passes
 

@@ -58,9 +58,8 @@ extension NetworkWriter {
 /// The number of boundaries that are not above each element.
 struct Discretization: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Discretization",
-      becomes: "a step for each boundary and their sum",
+    SourceLayer(
+      "Discretization", becomes: "a step for each boundary and their sum",
       options: "`bin_boundaries`, `output_mode` int, one_hot, multi_hot, count",
       refused: "boundaries that are not stored")
   ]
@@ -104,10 +103,9 @@ struct Discretization: KerasLayer {
 /// A vector with a 1 at the place that a number names.
 struct CategoryEncoding: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "CategoryEncoding",
-      becomes: "innerProduct, abs, relu; max or sum for several numbers", options: "`output_mode`",
-      refused: "`count_weights`")
+    SourceLayer(
+      "CategoryEncoding", becomes: "innerProduct, abs, relu; max or sum for several numbers",
+      options: "`output_mode`", refused: "`count_weights`")
   ]
 
   private let count: Int
@@ -130,9 +128,9 @@ struct CategoryEncoding: KerasLayer {
 /// The place of each whole number in a vocabulary, behind those for what is not in it.
 struct IntegerLookup: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "IntegerLookup",
-      becomes: "innerProduct, abs, relu, innerProduct", options: "`vocabulary`, `output_mode`",
+    SourceLayer(
+      "IntegerLookup", becomes: "innerProduct, abs, relu, innerProduct",
+      options: "`vocabulary`, `output_mode`",
       refused: "`mask_token`, `invert`, `num_oov_indices` other than 1, vocabularies in files")
   ]
 
@@ -151,12 +149,11 @@ struct IntegerLookup: KerasLayer {
     }
     vocabulary = words.map { Float($0) }
     mode = try CategoryMode(configuration, default: .int)
-    guard try configuration.int("num_oov_indices", default: 1, atLeast: 0) == 1,
-      try !configuration.bool("invert", default: false), configuration.field("mask_token") == nil
-    else {
-      throw configuration.unsupported(
-        nil, "num_oov_indices other than 1, invert and mask_token are not supported")
-    }
+    try configuration.require(
+      configuration.int("num_oov_indices", default: 1, atLeast: 0) == 1
+        && !configuration.bool("invert", default: false)
+        && configuration.field("mask_token") == nil, nil,
+      unsupported: "num_oov_indices other than 1, invert and mask_token are not supported")
   }
 
   /// Σ place · [x = word], with 0 for what is no word

@@ -1,12 +1,12 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.
 struct DotLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Dot",
-      becomes: "dot; for sequences a product of matrices, \(KerasLayerClass.matrices)",
+    SourceLayer(
+      "Dot", becomes: "dot; for sequences a product of matrices, \(SourceLayer.matrices)",
       options: "`axes`, `normalize`", refused: "`normalize` of tensors of more than three axes")
   ]
 
@@ -31,14 +31,13 @@ extension NetworkWriter {
     else { throw call.error("it takes two inputs, not \(call.inputs.count)") }
     var (a, b) = (call.inputs[0], call.inputs[1])
     if a.rank == 2, b.rank == 2 {
-      var dot = DotProduct()
-      dot.cosineSimilarity = isNormalized
       var result = a
       a = relaid(a, to: .vector, for: call.name)
       b = relaid(b, to: .vector, for: call.name)
       result.shape = [result.shape[0], 1]
       result.layout = .vector
-      result.blob = add(call.name, dot, [a.blob, b.blob])
+      result.blob = add(
+        call.name, DotProduct().with(\.cosineSimilarity, isNormalized), [a.blob, b.blob])
       return result
     }
     if a.rank > 3 || b.rank > 3 {
@@ -81,9 +80,8 @@ extension NetworkWriter {
   private mutating func outerDot(
     _ a: KerasTensor, _ b: KerasTensor, _ axes: [Int], isNormalized: Bool, _ call: LayerCall
   ) throws -> KerasTensor {
-    guard !isNormalized else {
-      throw call.unsupported("normalize for inputs \(a.shapeText), \(b.shapeText)")
-    }
+    try call.require(
+      !isNormalized, unsupported: "normalize for inputs \(a.shapeText), \(b.shapeText)")
     var sizes: [Int] = []
     var matrices: [KerasTensor] = []
     for (position, tensor) in [a, b].enumerated() {

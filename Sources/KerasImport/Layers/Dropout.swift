@@ -1,7 +1,9 @@
+import ImportSupport
+
 /// Layers that act in training only: their output is their input.
 struct Dropout: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "Dropout", "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
       "GaussianDropout", "AlphaDropout", "ActivityRegularization", "ActivityRegularizer",
       "Identity", "RandomFlip", "RandomRotation", "RandomZoom", "RandomTranslation",

@@ -1,12 +1,12 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// activation(Σ x · kernel + bias) over the axes that an equation names, such as `abc,cde->abde`.
 struct EinsumDense: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "EinsumDense",
-      becomes: "reshape, innerProduct or 1 × 1 convolution, reshape",
+    SourceLayer(
+      "EinsumDense", becomes: "reshape, innerProduct or 1 × 1 convolution, reshape",
       options:
         "`equation`, `bias_axes`, `activation`; axes that kernel and output share: a grouped convolution"
     )
@@ -37,15 +37,14 @@ struct EinsumDense: KerasLayer {
     let factors = equation.terms[1]
     let roles = Einsum.Roles(source, factors, to: target)
     let (own, kept, summed, made) = (roles.shared, roles.rows, roles.summed, roles.columns)
-    guard source.count == given.rank, Set(source).count == source.count,
-      Set(factors).count == factors.count, Set(target) == Set(kept + own + made),
-      target.count == kept.count + own.count + made.count, source.first == target.first,
-      kept.first == source.first, Set(factors) == Set(summed + own + made)
-    else {
-      throw call.unsupported(
+    try call.require(
+      source.count == given.rank && Set(source).count == source.count
+        && Set(factors).count == factors.count && Set(target) == Set(kept + own + made)
+        && target.count == kept.count + own.count + made.count && source.first == target.first
+        && kept.first == source.first && Set(factors) == Set(summed + own + made),
+      unsupported:
         "the equation '\(equation.text)' for an input \(given.shapeText): only sums over axes of "
-          + "the input that the kernel has are supported")
-    }
+        + "the input that the kernel has are supported")
     let shape = factors.map { letter in
       source.firstIndex(of: letter).flatMap { given.isGuess ? nil : given.shape[$0] }
     }

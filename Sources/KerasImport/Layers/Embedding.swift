@@ -1,11 +1,11 @@
 import CoreMLModel
+import ImportSupport
 
 /// A row of a table for each index.
 struct EmbeddingLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Embedding",
-      becomes: "embedding; with a reshape round it for indices of more than one axis",
+    SourceLayer(
+      "Embedding", becomes: "embedding; with a reshape round it for indices of more than one axis",
       options: "`mask_zero`: the mask goes to the layers that heed it")
   ]
   static let maskPolicy = MaskPolicy.decides

@@ -1,12 +1,10 @@
 import CoreMLModel
-import TensorCore
+import ImportSupport
 
 /// All axes but the batch as one, in Keras' order.
 struct FlattenLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Flatten",
-      becomes: "flatten; a reshape for volumes", options: "`data_format`")
+    SourceLayer("Flatten", becomes: "flatten; a reshape for volumes", options: "`data_format`")
   ]
 
   /// Whether a channels-first image is first brought to channels last, as `data_format` asks.

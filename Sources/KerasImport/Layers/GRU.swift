@@ -1,20 +1,17 @@
 import CoreMLModel
-import TensorCore
+import ImportSupport
 
 /// z, r = g(W·x + R·h + b); h̃ = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ h̃ + z ∘ h
 ///
 /// With `reset_after` h̃ = f(W·x + b + r ∘ (R·h + b′)), which Core ML's layer cannot say.
 struct GRUCell: RecurrentCell {
   static let classes = [
-    KerasLayerClass(
-      "GRU",
-      becomes: "gru; with `reset_after`, a mask or another function \(KerasLayerClass.unrolled)",
+    SourceLayer(
+      "GRU", becomes: "gru; with `reset_after`, a mask or another function \(SourceLayer.unrolled)",
       options:
         "those of SimpleRNN, `reset_after`: an LSTM of three steps for each where their number is unknown",
       refused: "as SimpleRNN"),
-    KerasLayerClass(
-      "CuDNNGRU",
-      becomes: "as GRU with `reset_after`"),
+    SourceLayer("CuDNNGRU", becomes: "as GRU with `reset_after`"),
   ]
 
   let weights: [WeightSlot]

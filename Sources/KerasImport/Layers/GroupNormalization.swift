@@ -1,13 +1,13 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over groups of channels and
 /// all places. The groups become channels of a batch normalisation that computes its own statistics.
 struct GroupNormalization: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "GroupNormalization",
-      becomes: "reshape, batchnorm of each instance, reshape, scale",
+    SourceLayer(
+      "GroupNormalization", becomes: "reshape, batchnorm of each instance, reshape, scale",
       options: "`groups`, −1 for one a channel; `axis`", refused: "volumes with the channels first")
   ]
 
@@ -112,7 +112,7 @@ extension TensorLayout {
 /// channel; TensorFlow Addons' is a group normalisation of groups of one.
 struct InstanceNormalization: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "InstanceNormalization",
       becomes: "mvn and scale (keras-contrib); as GroupNormalization (TensorFlow Addons)",
       options: "`axis`, `scale`, `center`", refused: "volumes")

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 extension NetworkWriter {
@@ -8,9 +9,8 @@ extension NetworkWriter {
     _ values: FloatValues, for tensor: KerasTensor, _ call: LayerCall
   ) throws -> (tensor: KerasTensor, shape: [Int], values: FloatValues) {
     let axes = Array(1..<tensor.rank)
-    guard axes.count <= 3 else {
-      throw call.unsupported("a constant for each element of an input \(tensor.shapeText)")
-    }
+    try call.require(
+      axes.count <= 3, unsupported: "a constant for each element of an input \(tensor.shapeText)")
     let reducible = try ReducibleAxes(axes, of: tensor, call)
     return (
       relaid(tensor, to: reducible.layout, for: call.name), reducible.constantShape(values.shape),
@@ -22,9 +22,8 @@ extension NetworkWriter {
 /// Keras 1's alpha · log(1 + exp(beta · x)), with constants for each element.
 struct ParametricSoftplus: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "ParametricSoftplus",
-      becomes: "activation parametricSoftplus; scale, softplus, scale")
+    SourceLayer(
+      "ParametricSoftplus", becomes: "activation parametricSoftplus; scale, softplus, scale")
   ]
 
   init(_ configuration: LayerConfiguration) throws {}
@@ -59,9 +58,8 @@ struct ParametricSoftplus: KerasLayer {
 /// Keras 1's activation(x · W + b) ∘ t + x ∘ (1 − t) with t = sigmoid(x · W_carry + b_carry).
 struct Highway: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Highway",
-      becomes: "two innerProducts, a sigmoid and the mixture", options: "`bias`")
+    SourceLayer(
+      "Highway", becomes: "two innerProducts, a sigmoid and the mixture", options: "`bias`")
   ]
 
   private let hasBias: Bool
@@ -102,9 +100,7 @@ struct Highway: KerasLayer {
 /// Keras 1's largest of several products x · W + b.
 struct MaxoutDense: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "MaxoutDense",
-      becomes: "innerProduct, split, max", options: "`nb_feature`, `bias`")
+    SourceLayer("MaxoutDense", becomes: "innerProduct, split, max", options: "`nb_feature`, `bias`")
   ]
 
   private let outputs: Int
@@ -143,9 +139,7 @@ struct MaxoutDense: KerasLayer {
 /// Keras 1's function of three straight lines, with constants for each element.
 struct SReLU: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "SReLU",
-      becomes: "a sum of three scaled rectifiers", options: "`shared_axes`")
+    SourceLayer("SReLU", becomes: "a sum of three scaled rectifiers", options: "`shared_axes`")
   ]
 
   private let sharedAxes: [Int]

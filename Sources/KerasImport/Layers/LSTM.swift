@@ -1,17 +1,15 @@
 import CoreMLModel
-import TensorCore
+import ImportSupport
 
 /// i, f, o = g(W·x + R·h + b); c = f ∘ c + i ∘ act(W·x + R·h + b); h = o ∘ act(c)
 struct LSTMCell: RecurrentCell {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "LSTM",
       becomes:
-        "uniDirectionalLSTM, forgetBias false; with a mask or another function \(KerasLayerClass.unrolled)",
+        "uniDirectionalLSTM, forgetBias false; with a mask or another function \(SourceLayer.unrolled)",
       options: "those of SimpleRNN", refused: "as SimpleRNN"),
-    KerasLayerClass(
-      "CuDNNLSTM",
-      becomes: "as LSTM"),
+    SourceLayer("CuDNNLSTM", becomes: "as LSTM"),
   ]
 
   let weights: [WeightSlot]

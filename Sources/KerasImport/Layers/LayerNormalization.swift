@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Some axes of a tensor where Core ML can reduce over them together.
@@ -67,7 +68,7 @@ extension NetworkWriter {
 /// gamma · x / √(mean of x² + epsilon).
 struct LayerNormalization: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "LayerNormalization", "RMSNormalization",
       becomes: "means, a reciprocal square root and a scale",
       options: "`axis`, up to three; `rms_scaling`; RMSNormalization", refused: "four axes of five")
@@ -149,9 +150,9 @@ struct LayerNormalization: KerasLayer {
 /// x / √(max(Σ x², 1e-12)) over some axes.
 struct UnitNormalization: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "UnitNormalization",
-      becomes: "a sum of squares, a reciprocal square root, a product", options: "`axis`")
+    SourceLayer(
+      "UnitNormalization", becomes: "a sum of squares, a reciprocal square root, a product",
+      options: "`axis`")
   ]
   static let maskPolicy = MaskPolicy.passes
 

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// A convolution whose kernel differs from place to place of a sequence or an image.
@@ -7,14 +8,10 @@ import TensorCore
 /// matrix of its place.
 struct LocallyConnected: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "LocallyConnected1D",
+    SourceLayer(
+      "LocallyConnected2D", "LocallyConnected1D",
       becomes: "a convolution with unit kernels, a grouped one by place",
-      options: "`implementation` 1, 2, 3", refused: "`channels_first` with implementation 2 or 3"),
-    KerasLayerClass(
-      "LocallyConnected2D",
-      becomes: "a convolution with unit kernels, a grouped one by place",
-      options: "`implementation` 1, 2, 3", refused: "`channels_first` with implementation 2 or 3"),
+      options: "`implementation` 1, 2, 3", refused: "`channels_first` with implementation 2 or 3")
   ]
 
   private let filters: Int
@@ -102,12 +99,9 @@ struct LocallyConnected: KerasLayer {
     gather.padding = .valid(geometry.padding)
     let windows = network.add(call.name + "__windows__", gather, [input.blob])
     // C, H, W becomes H, W, C: the elements of one window lie side by side.
-    var permute = Permute()
-    permute.axis = [0, 2, 3, 1]
-    let turned = network.add(call.name + "__places__", permute, [windows])
-    var flatten = Flatten()
-    flatten.mode = .channelFirst
-    let flat = network.add(call.name + "__flat__", flatten, [turned])
+    let turned = network.add(
+      call.name + "__places__", Permute().with(\.axis, [0, 2, 3, 1]), [windows])
+    let flat = network.add(call.name + "__flat__", Flatten().with(\.mode, .channelFirst), [turned])
     let places = axes.count == 1 ? [geometry.output[1]] : geometry.output
     let bias = settings.hasBias ? Weights(try call.weight("bias", places + [filters])) : nil
     var product = Convolution.pointwise(
@@ -153,10 +147,9 @@ struct LocallyConnected: KerasLayer {
         }
       }
     }
-    guard !isSparse || next == stored.count else {
-      throw call.error(
-        "the weight 'kernel' has \(stored.count) elements, the configuration implies \(next)")
-    }
+    try call.require(
+      !isSparse || next == stored.count,
+      "the weight 'kernel' has \(stored.count) elements, the configuration implies \(next)")
     return kernel
   }
 }

@@ -1,9 +1,9 @@
-import CoreMLModel
+import ImportSupport
 
 /// Steps whose elements all have one value are told to the layers that follow, and become 0.
 struct MaskingLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "Masking",
       becomes: "nothing where `mask_value` is 0, else a multiplication by the computed mask",
       options: "`mask_value`")
@@ -18,9 +18,8 @@ struct MaskingLayer: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
-    guard input.rank == 3 else {
-      throw call.unsupported("its input \(input.shapeText) is no sequence of vectors")
-    }
+    try call.require(
+      input.rank == 3, unsupported: "its input \(input.shapeText) is no sequence of vectors")
     let mask = StepMask.differs(input, from: value)
     var output = input
     if value != 0 {

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 extension NetworkWriter {
@@ -25,10 +26,9 @@ extension NetworkWriter {
       for input in known.dropFirst() {
         for axis in 1..<input.rank {
           let (a, b) = (result.shape[axis], input.shape[axis])
-          guard a == b || a == nil || b == nil || a == 1 || b == 1 else {
-            throw call.error(
-              "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) do not fit")
-          }
+          try call.require(
+            a == b || a == nil || b == nil || a == 1 || b == 1,
+            "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) do not fit")
           if a == nil || a == 1 { result.shape[axis] = b }
         }
       }
@@ -65,20 +65,18 @@ extension NetworkWriter {
     let axis = try call.axis(axis, of: first)
     var inputs: [KerasTensor] = []
     for input in standard {
-      guard input.rank == first.rank else {
-        throw call.error(
-          "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) have different ranks")
-      }
+      try call.require(
+        input.rank == first.rank,
+        "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) have different ranks")
       inputs.append(relaid(input, to: first.layout, for: call.name))
     }
     var shape = inputs.first(where: { !$0.isGuess })?.shape ?? first.shape
     for other in 1..<first.rank where other != axis {
       let sizes = Set(inputs.filter { !$0.isGuess }.compactMap { $0.shape[other] })
-      guard sizes.count <= 1 else {
-        throw call.error(
-          "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) differ in axis "
-            + "\(other)")
-      }
+      try call.require(
+        sizes.count <= 1,
+        "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) differ in axis "
+          + "\(other)")
       shape[other] = sizes.first
     }
     let parts = inputs.map { $0.shape[axis] }
@@ -110,21 +108,11 @@ extension KerasTensor {
 /// The inputs combined element by element.
 struct ElementwiseLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Add",
-      becomes: "add", options: "inputs that stretch to one another"),
-    KerasLayerClass(
-      "Multiply",
-      becomes: "multiply"),
-    KerasLayerClass(
-      "Average",
-      becomes: "average; inputs are stretched first"),
-    KerasLayerClass(
-      "Maximum",
-      becomes: "max; inputs are stretched first"),
-    KerasLayerClass(
-      "Minimum",
-      becomes: "min; inputs are stretched first"),
+    SourceLayer("Add", becomes: "add", options: "inputs that stretch to one another"),
+    SourceLayer("Multiply", becomes: "multiply"),
+    SourceLayer("Average", becomes: "average; inputs are stretched first"),
+    SourceLayer("Maximum", becomes: "max; inputs are stretched first"),
+    SourceLayer("Minimum", becomes: "min; inputs are stretched first"),
   ]
   static let maskPolicy = MaskPolicy.merges
 
@@ -147,11 +135,7 @@ struct ElementwiseLayer: KerasLayer {
 
 /// The first input less the second.
 struct SubtractLayer: KerasLayer {
-  static let classes = [
-    KerasLayerClass(
-      "Subtract",
-      becomes: "a linear activation and an add")
-  ]
+  static let classes = [SourceLayer("Subtract", becomes: "a linear activation and an add")]
   static let maskPolicy = MaskPolicy.merges
 
   init(_ configuration: LayerConfiguration) throws {}
@@ -166,9 +150,8 @@ struct SubtractLayer: KerasLayer {
 /// The inputs one after the other along an axis.
 struct ConcatenateLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Concatenate",
-      becomes: "concat, permutes round it", options: "`axis`, any but the batch")
+    SourceLayer(
+      "Concatenate", becomes: "concat, permutes round it", options: "`axis`, any but the batch")
   ]
   static let maskPolicy = MaskPolicy.decides
 
@@ -200,10 +183,9 @@ struct ConcatenateLayer: KerasLayer {
 /// Keras 1's layer for all of these.
 struct MergeLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Merge",
-      becomes: "as the layers above", options: "`mode` sum, mul, ave, max, concat, cos, dot",
-      refused: "a Python function as mode")
+    SourceLayer(
+      "Merge", becomes: "as the layers above",
+      options: "`mode` sum, mul, ave, max, concat, cos, dot", refused: "a Python function as mode")
   ]
   static let maskPolicy = MaskPolicy.merges
 

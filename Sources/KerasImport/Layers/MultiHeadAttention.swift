@@ -9,9 +9,9 @@ import TensorCore
 /// are repeated. A gate multiplies the heads by sigmoid(query · matrix).
 struct MultiHeadAttention: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
-      becomes: "innerProducts, products of matrices, \(KerasLayerClass.matrices), softmax",
+      becomes: "innerProducts, products of matrices, \(SourceLayer.matrices), softmax",
       options:
         "`value_dim`, `use_bias`, `output_shape`, `attention_axes`, `use_causal_mask`, `attention_mask`, `return_attention_scores`, `sliding_window`, `use_gate`, masks; GroupQueryAttention",
       refused: "masks of its own, windows and scores along axes of an image")
@@ -172,9 +172,7 @@ private struct AttentionFolding {
   func folded(
     _ tensor: KerasTensor, _ name: String, _ call: LayerCall, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
-    guard tensor.rank == query.rank else {
-      throw call.error("inputs \(query.shapeText) and \(tensor.shapeText)")
-    }
+    try call.require(tensor.rank == query.rank, "inputs \(query.shapeText) and \(tensor.shapeText)")
     let moved = tensor.reordered(outer + steps + [tensor.rank - 1])
     let count = { try checkedProduct(sizes($0, tensor, call), limit: Limits.dimension) }
     guard let channels = tensor.channels else {

@@ -1,10 +1,11 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// x > 0 ? x : alpha · x, with an alpha for each element, or one along each of `shared_axes`.
 struct PReLU: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "PReLU",
       becomes: "activation PReLU; max(0, x) − alpha · max(0, −x) where alpha differs in a channel",
       options: "`shared_axes`, any",

@@ -1,12 +1,9 @@
 import CoreMLModel
+import ImportSupport
 
 /// Axis `i` of the output is axis `dims[i]` of the input, counted from 1.
 struct PermuteLayer: KerasLayer {
-  static let classes = [
-    KerasLayerClass(
-      "Permute",
-      becomes: "permute", options: "`dims`, two to four")
-  ]
+  static let classes = [SourceLayer("Permute", becomes: "permute", options: "`dims`, two to four")]
 
   private let axes: [Int]
 
@@ -20,28 +17,21 @@ struct PermuteLayer: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
-    guard input.rank == axes.count + 1 else {
-      throw call.error("dims \(axes) for an input \(input.shapeText)")
-    }
+    try call.require(input.rank == axes.count + 1, "dims \(axes) for an input \(input.shapeText)")
     var output = input
     output.shape = [input.shape[0]] + axes.map { input.shape[$0] }
     let moved = TensorLayout(axes: axes.map { input.layout.axes[$0 - 1] })
     // An image keeps the axes of the layout it comes in.
     output.layout = input.layout
-    var permute = Permute()
-    permute.axis = moved.permutation(to: output.layout)
-    output.blob = network.add(call.name, permute, [input.blob])
+    output.blob = network.add(
+      call.name, Permute().with(\.axis, moved.permutation(to: output.layout)), [input.blob])
     return [output]
   }
 }
 
 /// A vector as a sequence of `n` equal steps.
 struct RepeatVector: KerasLayer {
-  static let classes = [
-    KerasLayerClass(
-      "RepeatVector",
-      becomes: "sequenceRepeat")
-  ]
+  static let classes = [SourceLayer("RepeatVector", becomes: "sequenceRepeat")]
 
   private let count: Int
 
@@ -51,9 +41,8 @@ struct RepeatVector: KerasLayer {
     let input = try call.input
     guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is no vector") }
     var output = network.relaid(input, to: .vector, for: call.name)
-    var sequence = SequenceRepeat()
-    sequence.nRepetitions = count
-    output.blob = network.add(call.name, sequence, [output.blob])
+    output.blob = network.add(
+      call.name, SequenceRepeat().with(\.nRepetitions, count), [output.blob])
     output.shape = [input.shape[0], count, input.shape[1]]
     output.layout = .sequence
     return [output]

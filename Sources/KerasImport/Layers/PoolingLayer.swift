@@ -1,32 +1,23 @@
 import CoreMLModel
+import ImportSupport
 
 /// The largest element of each window, or the mean of its elements outside the padding.
 ///
 /// The mean over a window of a volume is the mean over its depth of the means over height and width:
 /// the number of elements outside the padding is a product.
 struct PoolingLayer: KerasLayer {
+  private static let pooling =
+    "pooling; of a sequence along the width, permutes round it; of a volume one over height and width, "
+    + "one over the depth"
+
   static let classes = [
-    KerasLayerClass(
-      "MaxPooling1D", "MaxPool1D",
-      becomes: "pooling along the width, permutes round it", options: "`strides`, `padding`"),
-    KerasLayerClass(
-      "AveragePooling1D", "AvgPool1D",
-      becomes: "pooling along the width, padding not counted", options: "`strides`, `padding`"),
-    KerasLayerClass(
-      "MaxPooling2D", "MaxPool2D",
-      becomes: "pooling", options: "`strides`, `padding`, \(KerasLayerClass.dataFormat)"),
-    KerasLayerClass(
-      "AveragePooling2D", "AvgPool2D",
-      becomes: "pooling, padding not counted",
-      options: "`strides`, `padding`, \(KerasLayerClass.dataFormat)"),
-    KerasLayerClass(
-      "MaxPooling3D", "MaxPool3D",
-      becomes: "pooling over height and width, pooling over the depth",
-      options: "`strides`, `padding`"),
-    KerasLayerClass(
-      "AveragePooling3D", "AvgPool3D",
-      becomes: "pooling over height and width, pooling over the depth",
-      options: "`strides`, `padding`"),
+    SourceLayer(
+      "MaxPooling2D", "MaxPool2D", "MaxPooling1D", "MaxPool1D", "MaxPooling3D", "MaxPool3D",
+      becomes: pooling, options: "`strides`, `padding`, \(SourceLayer.dataFormat)"),
+    SourceLayer(
+      "AveragePooling2D", "AvgPool2D", "AveragePooling1D", "AvgPool1D", "AveragePooling3D",
+      "AvgPool3D", becomes: pooling + "; padding is not counted",
+      options: "`strides`, `padding`, \(SourceLayer.dataFormat)"),
   ]
 
   private let type: Pooling.PoolingType
@@ -51,10 +42,9 @@ struct PoolingLayer: KerasLayer {
     let lengths = axes.lengths(input).enumerated().map { axis, length in
       border.length(length, extent: size[axis], stride: strides[axis])
     }
-    guard !lengths.contains(0) || input.isGuess else {
-      throw call.error(
-        "its input \(input.shapeText) is smaller than its window of \(KerasTensor.product(size))")
-    }
+    try call.require(
+      !lengths.contains(0) || input.isGuess,
+      "its input \(input.shapeText) is smaller than its window of \(KerasTensor.product(size))")
     return [
       axes.apply(input, to: lengths, call, &network) { plane in
         Pooling.windows(type, plane(size, 1), strides: plane(strides, 1), border)
@@ -66,25 +56,16 @@ struct PoolingLayer: KerasLayer {
 /// The largest element or the mean of each channel.
 struct GlobalPooling: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "GlobalMaxPooling1D", "GlobalMaxPool1D",
-      becomes: "pooling of the whole width", options: "`keepdims`"),
-    KerasLayerClass(
-      "GlobalAveragePooling1D", "GlobalAvgPool1D",
-      becomes: "pooling of the whole width; with a mask a sum divided by a count",
+    SourceLayer(
+      "GlobalMaxPooling2D", "GlobalMaxPool2D", "GlobalMaxPooling1D", "GlobalMaxPool1D",
+      "GlobalMaxPooling3D", "GlobalMaxPool3D", becomes: "pooling globalPooling; of a volume two",
       options: "`keepdims`"),
-    KerasLayerClass(
-      "GlobalMaxPooling2D", "GlobalMaxPool2D",
-      becomes: "pooling globalPooling", options: "`keepdims`"),
-    KerasLayerClass(
-      "GlobalAveragePooling2D", "GlobalAvgPool2D",
-      becomes: "pooling globalPooling", options: "`keepdims`"),
-    KerasLayerClass(
-      "GlobalMaxPooling3D", "GlobalMaxPool3D",
-      becomes: "two poolings", options: "`keepdims`"),
-    KerasLayerClass(
+    SourceLayer(
+      "GlobalAveragePooling2D", "GlobalAvgPool2D", "GlobalAveragePooling1D", "GlobalAvgPool1D",
       "GlobalAveragePooling3D", "GlobalAvgPool3D",
-      becomes: "two poolings", options: "`keepdims`"),
+      becomes:
+        "pooling globalPooling; of a volume two; of a sequence with a mask a sum divided by a count",
+      options: "`keepdims`"),
   ]
 
   private let type: Pooling.PoolingType

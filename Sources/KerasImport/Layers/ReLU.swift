@@ -1,11 +1,11 @@
 import CoreMLModel
+import ImportSupport
 
 /// min(x, max_value) from the threshold on, negative_slope · (x − threshold) below it.
 struct ReLU: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "ReLU",
-      becomes: "activation ReLU; leakyReLU; a chain",
+    SourceLayer(
+      "ReLU", becomes: "activation ReLU; leakyReLU; a chain",
       options: "`max_value`, `negative_slope`, `threshold`")
   ]
   static let maskPolicy = MaskPolicy.passes

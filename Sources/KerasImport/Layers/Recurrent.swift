@@ -29,11 +29,10 @@ struct RecurrentPath: Sendable {
     returnsSequences = try configuration.bool("return_sequences", default: false)
     returnsState = try configuration.bool("return_state", default: false)
     isReversed = try configuration.bool("go_backwards", default: false)
-    guard try !configuration.bool("time_major", default: false) else {
-      throw configuration.unsupported(
-        "time_major", "sequences whose first axis is the time are not supported",
-        hint: "a model with time_major=False, which is the default, can be converted")
-    }
+    try configuration.require(
+      !configuration.bool("time_major", default: false), "time_major",
+      unsupported: "sequences whose first axis is the time are not supported",
+      hint: "a model with time_major=False, which is the default, can be converted")
     zeroesIgnored = try configuration.bool("zero_output_for_mask", default: false)
   }
 

@@ -1,11 +1,10 @@
 import CoreMLModel
 import ImportSupport
-import TensorCore
 
 /// What a recurrent layer computes at each step.
 protocol RecurrentCell: Sendable {
   /// The layers that are made of it alone.
-  static var classes: [KerasLayerClass] { get }
+  static var classes: [SourceLayer] { get }
   /// - Parameter configuration: of the cell, or of the layer that is made of it.
   init(_ configuration: LayerConfiguration) throws
   var weights: [WeightSlot] { get }

@@ -6,9 +6,8 @@ import TensorCore
 struct RecurrentLayer: KerasLayer {
   static let classes =
     cells.flatMap { $0.classes } + [
-      KerasLayerClass(
-        "RNN",
-        becomes: "the layer of the cell; StackedRNNCells \(KerasLayerClass.unrolled)",
+      SourceLayer(
+        "RNN", becomes: "the layer of the cell; StackedRNNCells \(SourceLayer.unrolled)",
         options: "`cell` SimpleRNNCell, GRUCell, LSTMCell, StackedRNNCells", refused: "other cells")
     ]
   static let maskPolicy = MaskPolicy.decides
@@ -125,12 +124,10 @@ struct RecurrentLayer: KerasLayer {
         "Core ML has no layer for it: its steps are written out one by one, and their number is "
           + "unknown, \(input.shapeText)", hint: "fix it with --input-shape")
     }
-    guard Self.canUnroll(input, call)
-    else {
-      throw call.error(
-        "its \(count) steps would be written out one by one, each with its weights: the file "
-          + "would be too large", code: .limitExceeded)
-    }
+    try call.require(
+      Self.canUnroll(input, call),
+      "its \(count) steps would be written out one by one, each with its weights: the file "
+        + "would be too large", code: .limitExceeded)
     let steps = try cell.steps(weights)
     var prepared = input
     prepared.blob = try steps.prepare(input.blob, names.layer + "__inputs__", &network)

@@ -1,5 +1,4 @@
 import ByteFormats
-import CoreMLModel
 import ImportSupport
 import TensorCore
 
@@ -55,9 +54,9 @@ extension NetworkWriter {
 /// scale · x + offset
 struct Rescaling: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Rescaling",
-      becomes: "a linear activation; scale", options: "`scale`, `offset`, numbers or lists")
+    SourceLayer(
+      "Rescaling", becomes: "a linear activation; scale",
+      options: "`scale`, `offset`, numbers or lists")
   ]
 
   private let scale: [Double]
@@ -77,9 +76,8 @@ struct Rescaling: KerasLayer {
 /// (x − mean) / √variance along some axes, or the inverse; √variance is at least 1e-7.
 struct NormalizationLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Normalization",
-      becomes: "a linear activation; scale",
+    SourceLayer(
+      "Normalization", becomes: "a linear activation; scale",
       options: "`axis`, `mean`, `variance`, `invert`, or what `adapt` found")
   ]
 

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 extension TensorLayout {
@@ -90,9 +91,8 @@ extension NetworkWriter {
 /// Other sizes for the same elements in Keras' order; one of them may be −1.
 struct ReshapeLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Reshape",
-      becomes: "reshape", options: "`target_shape`, one size −1",
+    SourceLayer(
+      "Reshape", becomes: "reshape", options: "`target_shape`, one size −1",
       refused: "more than four axes: Core ML's blobs have four besides the batch")
   ]
 
@@ -120,9 +120,7 @@ struct ReshapeLayer: KerasLayer {
     let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)
     guard let count = input.itemCount else { return target }
     if target.contains(-1) {
-      guard count % known == 0 else {
-        throw call.error("\(count) elements do not divide into \(target)")
-      }
+      try call.require(count % known == 0, "\(count) elements do not divide into \(target)")
       return target.map { $0 == -1 ? count / known : $0 }
     }
     guard count == known || input.isGuess else {

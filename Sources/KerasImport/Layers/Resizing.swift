@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 extension NetworkWriter {
@@ -76,9 +77,8 @@ extension LayerCall {
 /// An image of another size.
 struct Resizing: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "Resizing",
-      becomes: "two 1 × 1 convolutions, one along each axis",
+    SourceLayer(
+      "Resizing", becomes: "two 1 × 1 convolutions, one along each axis",
       options: "`interpolation` as UpSampling2D, `crop_to_aspect_ratio`, `pad_to_aspect_ratio`",
       refused: "`antialias`; unknown sizes")
   ]
@@ -143,9 +143,8 @@ extension LayerConfiguration {
 /// The middle of an image; one that is smaller is enlarged first.
 struct CenterCrop: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "CenterCrop", "RandomCrop",
-      becomes: "crop; a resize where the image is too small",
+    SourceLayer(
+      "CenterCrop", "RandomCrop", becomes: "crop; a resize where the image is too small",
       options: "RandomCrop: the middle, scaled")
   ]
 

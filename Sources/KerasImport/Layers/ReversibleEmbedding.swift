@@ -1,11 +1,11 @@
 import CoreMLModel
+import ImportSupport
 
 /// An embedding, or with `reverse` the product with its table: the likelihood of each index.
 struct ReversibleEmbedding: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "ReversibleEmbedding",
-      becomes: "embedding; reversed an innerProduct with its table",
+    SourceLayer(
+      "ReversibleEmbedding", becomes: "embedding; reversed an innerProduct with its table",
       options: "`tie_weights`, `logit_soft_cap`")
   ]
   static let maskPolicy = MaskPolicy.decides

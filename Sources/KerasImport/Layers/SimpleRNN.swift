@@ -1,12 +1,12 @@
 import CoreMLModel
-import TensorCore
+import ImportSupport
 
 /// h = activation(W·x + R·h + b)
 struct SimpleRNNCell: RecurrentCell {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "SimpleRNN",
-      becomes: "simpleRecurrent; with a mask or another function \(KerasLayerClass.unrolled)",
+      becomes: "simpleRecurrent; with a mask or another function \(SourceLayer.unrolled)",
       options:
         "`return_sequences`, `return_state`, `go_backwards`, `initial_state`; states are optional inputs and outputs",
       refused: "`time_major`; another function where the number of steps is unknown")

@@ -1,9 +1,10 @@
+import ImportSupport
+
 /// A layer whose kernel was divided by its largest singular value while it was trained.
 struct SpectralNormalization: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "SpectralNormalization",
-      becomes: "the layer in it: the stored kernel is divided already")
+    SourceLayer(
+      "SpectralNormalization", becomes: "the layer in it: the stored kernel is divided already")
   ]
   /// Archives hold the kernel twice, HDF5 files once.
   static let hasKnownWeights = false
@@ -19,9 +20,8 @@ struct SpectralNormalization: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let ofInner = call.weights.filter { $0.storedName.hasPrefix("layer/") }
     let stored = ofInner.isEmpty ? call.weights : ofInner
-    guard stored.count >= inner.weights.count else {
-      throw call.error("the file has \(stored.count) weights for it")
-    }
+    try call.require(
+      stored.count >= inner.weights.count, "the file has \(stored.count) weights for it")
     let weights = zip(inner.weights, stored).map { slot, weight in
       var weight = weight
       weight.name = slot.name

@@ -5,7 +5,7 @@ import TensorCore
 
 /// Cells one above the other: the output of each is the input of the next.
 struct StackedRNNCells: RecurrentCell {
-  static let classes: [KerasLayerClass] = []
+  static let classes: [SourceLayer] = []
 
   private let cells: [any RecurrentCell]
 

@@ -1,21 +1,18 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// Repeats steps, rows, columns and slices, or interpolates between the rows and columns of an image.
 struct UpSampling: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "UpSampling1D",
-      becomes: "upsample"),
-    KerasLayerClass(
+    SourceLayer("UpSampling1D", becomes: "upsample"),
+    SourceLayer(
       "UpSampling2D",
       becomes: "upsample; every other interpolation two 1 × 1 convolutions, one along each axis",
       options:
         "`size`, two factors; `interpolation` nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic. Bilinear of TensorFlow 2 needs specification 5"
     ),
-    KerasLayerClass(
-      "UpSampling3D",
-      becomes: "two upsamples"),
+    SourceLayer("UpSampling3D", becomes: "two upsamples"),
   ]
 
   private let size: [Int]

@@ -5,10 +5,9 @@ import ImportSupport
 /// the inner layer is converted with that axis out of sight.
 struct TimeDistributed: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "TimeDistributed",
-      becomes: "the layer in it, on the sequence axis",
-      options: "`layer`, also a model; recurrent layers in it are \(KerasLayerClass.unrolled)",
+    SourceLayer(
+      "TimeDistributed", becomes: "the layer in it, on the sequence axis",
+      options: "`layer`, also a model; recurrent layers in it are \(SourceLayer.unrolled)",
       refused: "layers in it that give sequences of sequences")
   ]
   static let maskPolicy = MaskPolicy.passes

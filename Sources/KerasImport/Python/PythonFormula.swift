@@ -1,6 +1,5 @@
 import ByteFormats
 import Formulas
-import ImportSupport
 import TensorCore
 
 /// The formula that a Python function is, where it is one. Its instructions are read one after the
@@ -38,9 +37,7 @@ extension PythonFormula {
     guard let first = found.first else {
       throw reason ?? ModelError(.unsupported, "it is more than one calculation after the other")
     }
-    guard found.count == 1 else {
-      throw ModelError(.unsupported, "versions of Python disagree about it")
-    }
+    try require(found.count == 1, .unsupported, "versions of Python disagree about it")
     self = first
   }
 }
@@ -316,9 +313,7 @@ private struct PythonFormulaReader {
       throw ModelError(.unsupported, "it calculates with what is no number")
     }
     if plain == .logicalAnd || plain == .logicalOr {
-      guard a.isCondition, b.isCondition else {
-        throw ModelError(.unsupported, "it calculates with bits")
-      }
+      try require(a.isCondition && b.isCondition, .unsupported, "it calculates with bits")
     }
     let result = try Expression.apply(plain, a, b)
     guard let number = result.number else { return .expression(result) }

@@ -1,6 +1,5 @@
 import ByteFormats
 import Formulas
-import ImportSupport
 import TensorCore
 
 /// A value as far as it is known without running anything.
@@ -73,9 +72,7 @@ indirect enum PythonSymbol: Sendable, Equatable {
     case .none: return .none
     case .tuple(let elements):
       let numbers = elements.compactMap(\.int)
-      guard numbers.count == elements.count else {
-        throw ModelError(.unsupported, "it calls a function with a list")
-      }
+      try require(numbers.count == elements.count, .unsupported, "it calls a function with a list")
       return .list(numbers)
     default:
       guard let expression else {

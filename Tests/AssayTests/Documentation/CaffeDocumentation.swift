@@ -3,12 +3,10 @@ import CaffeImport
 /// The page `docs/caffe.md`, made from the importer's lists.
 enum CaffeDocumentation {
   static var markdown: String {
-    let layers = CaffeImporter.supportedTypes.map { entry in
-      let documentation = entry.documentation
-      return [
-        MarkdownTable.code(entry.names.prefix(1)), MarkdownTable.code(entry.names.dropFirst()),
-        documentation.becomes,
-        documentation.options, String(documentation.version), documentation.refused,
+    let layers = CaffeImporter.supportedTypes.map { row in
+      [
+        MarkdownTable.code(row.names.prefix(1)), MarkdownTable.code(row.names.dropFirst()),
+        row.becomes, row.options, String(row.version), row.refused,
       ]
     }
     let left = CaffeImporter.leftOutTypes.map { [MarkdownTable.code($0.names), $0.becomes] }

@@ -3,11 +3,10 @@ import DarknetImport
 /// The page `docs/darknet.md`, made from the importer's lists.
 enum DarknetDocumentation {
   static var markdown: String {
-    let layers = LayerCatalog.entries.map { entry in
+    let layers = LayerCatalog.entries.map { row, options in
       [
-        "`\(entry.name)`", MarkdownTable.code(entry.otherNames), entry.becomes,
-        MarkdownTable.code(entry.options),
-        String(entry.version), entry.refused,
+        MarkdownTable.code(row.names.prefix(1)), MarkdownTable.code(row.names.dropFirst()),
+        row.becomes, MarkdownTable.code(options), String(row.version), row.refused,
       ]
     }
     let functions = LayerCatalog.functions.map { ["`\($0.name)`", $0.becomes] }

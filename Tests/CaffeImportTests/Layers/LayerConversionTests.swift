@@ -11,7 +11,7 @@ import Testing
   private static let image = input("x", 1, 3, 4, 5)
 
   @Test func everyTypeIsNamedOnce() {
-    let names = CaffeLayerRegistry.types.flatMap { $0.typeNames }
+    let names = CaffeLayerRegistry.types.flatMap { $0.source.names }
     #expect(Set(names).count == names.count)
     for name in names {
       #expect(UnconvertedLayers.reason(of: name) == nil, "\(name)")

@@ -1,5 +1,4 @@
 import ByteFormats
-import ImportSupport
 import TensorCore
 
 /// An operation of TensorFlow's graph as tf.keras 2.0 to 2.3 store it (`TensorFlowOpLayer`): its

@@ -1,6 +1,4 @@
 import ByteFormats
-import CoreMLModel
-import ImportSupport
 import TensorCore
 
 /// One call of an operation, with its arguments by position or name.
@@ -172,11 +170,6 @@ struct OperationCall: Sendable {
     return try converted.convert(call(inputs), into: &network)
   }
 
-  /// `result` where its elements are those of `input`, one by one.
-  func like(_ input: KerasTensor, _ blob: String) -> [KerasTensor] {
-    return [input.with(blob)]
-  }
-
   /// An axis counted from 0, of which negative ones count from the end; never the batch.
   func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int { try layer.axis(axis, of: tensor) }
 }
@@ -198,5 +191,12 @@ extension NetworkWriter {
       relaid(tensor, to: .imageSequence, for: name)
     default: tensor
     }
+  }
+}
+
+extension KerasTensor {
+  /// Numbers that are known, which no blob holds.
+  init(sizes: KnownSizes) {
+    self.init(blob: "", shape: [], layout: TensorLayout(axes: []), sizes: sizes)
   }
 }

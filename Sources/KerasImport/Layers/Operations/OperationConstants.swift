@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 extension OperationCall {

@@ -1,16 +1,13 @@
 import ByteFormats
-import CoreMLModel
 import ImportSupport
-import TensorCore
 
 /// A function that a functional model calls as it calls layers: TFOpLambda and SlicingOpLambda of
 /// tf.keras 2.4 to 2.15, and the operations of Keras 3.
 struct OperationLayer: KerasLayer {
   static let classes = [
-    KerasLayerClass(
-      "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer",
-      becomes: "see the operations below", options: "Keras 3's operations, too",
-      refused: "operations that are not in the list")
+    SourceLayer(
+      "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer", becomes: "see the operations below",
+      options: "Keras 3's operations, too", refused: "operations that are not in the list")
   ]
 
   private let operation: Operation
@@ -50,9 +47,21 @@ struct Operation: Sendable {
   let convert: Convert
 
   typealias Convert = @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
+  typealias ConvertElements =
+    @Sendable (OperationCall, String, inout NetworkWriter) throws -> String
 
   init(_ names: String..., convert: @escaping Convert) {
     self.init(names: names, convert: convert)
+  }
+
+  /// An operation on one tensor.
+  init(
+    _ names: String...,
+    convert:
+      @escaping @Sendable (OperationCall, KerasTensor, inout NetworkWriter) throws ->
+      [KerasTensor]
+  ) {
+    self.init(names: names) { call, network in try convert(call, call.input, &network) }
   }
 
   init(names: [String], convert: @escaping Convert) {
@@ -61,10 +70,11 @@ struct Operation: Sendable {
   }
 
   /// What is done to each element of the input: the result's blob.
-  static func elements(
-    _ names: String...,
-    convert: @escaping @Sendable (OperationCall, String, inout NetworkWriter) throws -> String
-  ) -> Operation {
+  static func elements(_ names: String..., convert: @escaping ConvertElements) -> Operation {
+    elements(names: names, convert: convert)
+  }
+
+  static func elements(names: [String], convert: @escaping ConvertElements) -> Operation {
     Operation(names: names) { call, network in
       let input = try call.input
       return [input.with(try convert(call, input.blob, &network))]

@@ -1,5 +1,4 @@
 import CoreMLModel
-import ImportSupport
 import LibC
 import TensorCore
 
@@ -19,12 +18,10 @@ extension OperationTable {
         .quotient, &network, divisor.scalar == nil ? "__quotient__" : "")[0]
       guard case .tensor(let tensor) = divisor else { return [quotient] }
       // What is divided by 0 is 0.
-      let isZero = call.like(
-        tensor, network.add(call.name + "__zero__", Equal(), [tensor.blob]))
+      let isZero = tensor.with(network.add(call.name + "__zero__", Equal(), [tensor.blob]))
       let (inputs, result) = try call.stretched(
-        [.tensor(isZero[0]), .constant(.double(0)), .tensor(quotient)], &network)
-      return call.like(
-        result, network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))
+        [.tensor(isZero), .constant(.double(0)), .tensor(quotient)], &network)
+      return [result.with(network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))]
     },
     Operation("pow", "power") { call, network in
       // A number above 0 to the power of a tensor, and a tensor to that of a number, are functions of
@@ -52,7 +49,7 @@ extension OperationTable {
       let tail = network.add(
         call.name + "__tail__", Activation(.softplus),
         [network.affine(distance, -1, 0, call.name + "__minus__")])
-      return call.like(larger, network.sum([larger.blob, tail], call.name))
+      return [larger.with(network.sum([larger.blob, tail], call.name))]
     },
     Operation("hypot") { call, network in
       let (inputs, result) = try call.operands(&network)
@@ -60,14 +57,13 @@ extension OperationTable {
         network.product(input.blob, input.blob, "\(call.name)__square_\(index)__")
       }
       let sum = network.sum(squares, call.name + "__sum__")
-      return call.like(result, network.unary(.sqrt, sum, call.name, epsilon: 0))
+      return [result.with(network.unary(.sqrt, sum, call.name, epsilon: 0))]
     },
     Operation("squareddifference") { call, network in
       guard let difference = try call.combine(.difference, &network, "__difference__").first else {
         return []
       }
-      return call.like(
-        difference, network.product(difference.blob, difference.blob, call.name))
+      return [difference.with(network.product(difference.blob, difference.blob, call.name))]
     },
   ]
 }
@@ -88,15 +84,13 @@ extension OperationCall {
       return try combine(combination, a, b, &network, name + suffix)
     case (.tensor(let tensor), .constant) where tensor.sizes == nil:
       if let number = b.scalar {
-        return like(
-          tensor, network.combine(combination, tensor.blob, with: number, name + suffix))
+        return [tensor.with(network.combine(combination, tensor.blob, with: number, name + suffix))]
       }
       let constant = try self.tensor(b, like: tensor, &network)
       return try combine(combination, tensor, constant, &network, name + suffix)
     case (.constant, .tensor(let tensor)) where tensor.sizes == nil:
       if let number = a.scalar {
-        return like(
-          tensor, network.combine(combination, number, with: tensor.blob, name + suffix))
+        return [tensor.with(network.combine(combination, number, with: tensor.blob, name + suffix))]
       }
       let constant = try self.tensor(a, like: tensor, &network)
       return try combine(combination, constant, tensor, &network, name + suffix)
@@ -147,12 +141,11 @@ extension OperationCall {
       case .product: (value, overflow) = a.multipliedReportingOverflow(by: b)
       default: throw layer.unsupported("arithmetic on shapes")
       }
-      guard !overflow, abs(value) <= Limits.dimension else {
-        throw layer.error("a size out of bounds", code: .limitExceeded)
-      }
+      try layer.require(
+        !overflow && abs(value) <= Limits.dimension, "a size out of bounds", code: .limitExceeded)
       result.values.append(value)
     }
-    return KerasTensor(blob: "", shape: [], layout: TensorLayout(axes: []), sizes: result)
+    return KerasTensor(sizes: result)
   }
 
   private func combine(
@@ -181,7 +174,7 @@ extension OperationCall {
       return try elementwise(Multiply(), b)
     case .power:
       let (inputs, result) = try network.merged(call([a, b]))
-      return like(result, network.add(name, PowBroadcastable(), inputs.map(\.blob)))
+      return [result.with(network.add(name, PowBroadcastable(), inputs.map(\.blob)))]
     }
   }
 }
@@ -221,10 +214,7 @@ extension NetworkWriter {
       return affine(inverse, value, 0, name)
     case .power:
       // aˣ = exp(x · ln a)
-      var exponential = Unary()
-      exponential.type = .exp
-      exponential.scale = Float(log(number))
-      return add(name, exponential, [blob])
+      return add(name, Unary().with(\.type, .exp).with(\.scale, Float(log(number))), [blob])
     }
   }
 

@@ -1,6 +1,4 @@
 import CoreMLModel
-import ImportSupport
-import TensorCore
 
 extension OperationTable {
   /// Conditions, whose results are 1 and 0, and what is chosen by them. Core ML has them since
@@ -27,20 +25,16 @@ extension OperationTable {
         try call.operand(2, "y", "x2", "e"),
       ]
       let (inputs, result) = try call.stretched(operands, &network)
-      return call.like(
-        result, network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))
+      return [result.with(network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))]
     },
-    Operation("threshold") { call, network in
-      let input = try call.input
+    Operation("threshold") { call, input, network in
       var above = GreaterThan()
       above.alpha = Float(try call.double(1, "threshold", default: 0))
       let value = try call.operand(2, "default_value", "value")
-      let condition = call.like(
-        input, network.add(call.name + "__above__", above, [input.blob]))
+      let condition = input.with(network.add(call.name + "__above__", above, [input.blob]))
       let (inputs, result) = try call.stretched(
-        [.tensor(condition[0]), .tensor(input), value], &network)
-      return call.like(
-        result, network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))
+        [.tensor(condition), .tensor(input), value], &network)
+      return [result.with(network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))]
     },
   ]
 
@@ -53,14 +47,15 @@ extension OperationTable {
       )
       // A number is part of the layer.
       if case .tensor(let tensor) = a, let number = b.scalar {
-        var layer = Forward()
-        layer.alpha = Float(number)
-        return call.like(tensor, network.add(call.name, layer, [tensor.blob]))
+        return [
+          tensor.with(network.add(call.name, Forward().with(\.alpha, Float(number)), [tensor.blob]))
+        ]
       }
       if case .tensor(let tensor) = b, let number = a.scalar {
-        var layer = Backward()
-        layer.alpha = Float(number)
-        return call.like(tensor, network.add(call.name, layer, [tensor.blob]))
+        return [
+          tensor.with(
+            network.add(call.name, Backward().with(\.alpha, Float(number)), [tensor.blob]))
+        ]
       }
       return try call.stretched(Forward(), &network)
     }
@@ -73,7 +68,7 @@ extension OperationCall {
     _ parameters: some LayerParameters, _ network: inout NetworkWriter
   ) throws -> [KerasTensor] {
     let (inputs, result) = try operands(&network)
-    return like(result, network.add(name, parameters, inputs.map(\.blob)))
+    return [result.with(network.add(name, parameters, inputs.map(\.blob)))]
   }
 
   /// The two operands in layouts that stretch to one another, and the shape of what they make.

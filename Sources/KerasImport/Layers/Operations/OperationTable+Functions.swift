@@ -1,5 +1,4 @@
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 extension OperationTable {
@@ -9,9 +8,8 @@ extension OperationTable {
       Operation(name) { call, network in
         for (argument, value) in standard {
           let given = try call.double(nil, argument, default: value)
-          guard given == value else {
-            throw call.layer.unsupported("\(argument) = \(given) is not supported")
-          }
+          try call.layer.require(
+            given == value, unsupported: "\(argument) = \(given) is not supported")
         }
         return [
           try network.apply(
@@ -20,28 +18,22 @@ extension OperationTable {
       }
     }
     + unaries.map { name, type in
-      Operation(name) { call, network in
-        let input = try call.input
-        return call.like(
-          input,
-          network.unary(type, input.blob, call.name, epsilon: .leastNormalMagnitude))
+      Operation.elements(name) { call, blob, network in
+        network.unary(type, blob, call.name, epsilon: .leastNormalMagnitude)
       }
     }
     + layers.map { names, layer in
-      Operation(names: names) { call, network in
-        let input = try call.input
-        return call.like(input, network.add(call.name, layer, [input.blob]))
+      Operation.elements(names: names) { call, blob, network in
+        network.add(call.name, layer, [blob])
       }
     }
     + scaled.map { names, function, scale in
-      Operation(names: names) { call, network in
-        let input = try call.input
-        let blob =
+      Operation.elements(names: names) { call, blob, network in
+        let value =
           function.map {
-            network.unary(
-              $0, input.blob, "\(call.name)__\($0)__", epsilon: .leastNormalMagnitude)
-          } ?? input.blob
-        return call.like(input, network.affine(blob, Float(scale), 0, call.name))
+            network.unary($0, blob, "\(call.name)__\($0)__", epsilon: .leastNormalMagnitude)
+          } ?? blob
+        return network.affine(value, Float(scale), 0, call.name)
       }
     } + others
 
@@ -92,7 +84,7 @@ extension OperationTable {
         if let type = try call.constant(1, "dtype")?.string,
           type.contains("int") || type.contains("bool"), tensor.sizes == nil
         {
-          return call.like(tensor, network.converted(tensor.blob, to: type, call.name))
+          return [tensor.with(network.converted(tensor.blob, to: type, call.name))]
         }
         return [tensor]
       }
@@ -165,18 +157,15 @@ extension OperationTable {
       let axis = try call.int(1, "axis", "dim", default: -1)
       return try call.convert([call.input], as: "Softmax", ["axis": .int(axis)], into: &network)
     },
-    Operation("logsoftmax") { call, network in
-      let input = try call.input
+    Operation("logsoftmax") { call, input, network in
       let axis = try call.axis(call.int(1, "axis", default: -1), of: input)
-      guard axis == input.rank - 1 else {
-        throw call.layer.unsupported("axis \(axis) of an input \(input.shapeText)")
-      }
+      try call.layer.require(
+        axis == input.rank - 1, unsupported: "axis \(axis) of an input \(input.shapeText)")
       return [
         try network.apply(.named("log_softmax"), input, name: call.name, call.call([input]))
       ]
     },
-    Operation("clip", "clipbyvalue") { call, network in
-      let input = try call.input
+    Operation("clip", "clipbyvalue") { call, input, network in
       let infinite = Double.infinity
       let least = try call.double(
         1, "clip_value_min", "x_min", "min_value", "min", default: -infinite)
@@ -188,14 +177,12 @@ extension OperationTable {
         ? network.unary(
           .threshold, input.blob, isBounded ? call.name + "__min__" : call.name,
           alpha: Float(least)) : input.blob
-      guard isBounded else { return call.like(input, raised) }
-      return call.like(input, network.smaller(raised, Float(most), call.name))
+      guard isBounded else { return [input.with(raised)] }
+      return [input.with(network.smaller(raised, Float(most), call.name))]
     },
-    Operation("l2normalize", "normalize") { call, network in
-      let input = try call.input
-      guard try call.int(nil, "order", default: 2) == 2 else {
-        throw call.layer.unsupported("a norm of another order than 2")
-      }
+    Operation("l2normalize", "normalize") { call, input, network in
+      try call.layer.require(
+        call.int(nil, "order", default: 2) == 2, unsupported: "a norm of another order than 2")
       let axis = try call.axis(call.ints(1, "axis", "dim")?.first ?? -1, of: input)
       let epsilon = try call.double(2, "epsilon", default: 1e-12)
       return [

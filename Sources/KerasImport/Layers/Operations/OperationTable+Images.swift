@@ -1,12 +1,10 @@
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 extension OperationTable {
   /// Borders, sizes and blocks of images.
   static let images: [Operation] = [
-    Operation("pad", "padv2") { call, network in
-      let input = try call.input
+    Operation("pad", "padv2") { call, input, network in
       guard let json = try call.constant(1, "paddings", "pad_width") else {
         throw call.layer.error("it is called without borders")
       }
@@ -32,8 +30,7 @@ extension OperationTable {
     },
     Operation("resizebilinear") { try $0.resized("bilinear", into: &$1) },
     Operation("resizenearestneighbor") { try $0.resized("nearest", into: &$1) },
-    Operation("croptoboundingbox", "cropimages") { call, network in
-      let input = try call.input
+    Operation("croptoboundingbox", "cropimages") { call, input, network in
       guard input.rank == 4, let height = input.shape[1], let width = input.shape[2] else {
         throw call.layer.unsupported("a part of \(input.shapeText)")
       }
@@ -49,8 +46,7 @@ extension OperationTable {
       let part = try call.slice(input, 1, top..<top + rows, "__rows__", into: &network)
       return [try call.slice(part, 2, left..<left + columns, "", into: &network)]
     },
-    Operation("grayscaletorgb") { call, network in
-      let input = try call.input
+    Operation("grayscaletorgb") { call, input, network in
       return try network.concatenated(axis: -1, call.call([input, input, input]))
     },
     .elements("adjustbrightness") { call, blob, network in
@@ -59,9 +55,8 @@ extension OperationTable {
     block("depthtospace", .depthToSpace), block("spacetodepth", .spaceToDepth),
     Operation("rgbtograyscale") { call, network in
       let input = network.relaid(try call.input, to: .image, for: call.name)
-      guard input.rank == 4, input.channels == 3 else {
-        throw call.layer.error("its input \(input.shapeText) is no colour image")
-      }
+      try call.layer.require(
+        input.rank == 4 && input.channels == 3, "its input \(input.shapeText) is no colour image")
       var output = input
       output.shape[3] = 1
       // ITU-R BT.601
@@ -74,9 +69,8 @@ extension OperationTable {
 
   private static func block(_ name: String, _ mode: ReorganizeData.Mode) -> Operation {
     Operation(name) { call, network in
-      guard try call.string(nil, "data_format", default: "NHWC") == "NHWC" else {
-        throw call.layer.unsupported("channels first")
-      }
+      try call.layer.require(
+        call.string(nil, "data_format", default: "NHWC") == "NHWC", unsupported: "channels first")
       let input = network.relaid(try call.input, to: .image, for: call.name)
       let size = try call.int(1, "block_size", default: 2)
       guard input.rank == 4, size > 1, let height = input.shape[1], let width = input.shape[2],
@@ -85,9 +79,8 @@ extension OperationTable {
       let area = try checkedProduct([size, size])
       var output = input
       if mode == .depthToSpace {
-        guard channels % area == 0 else {
-          throw call.layer.error("\(channels) channels do not make blocks of \(area)")
-        }
+        try call.layer.require(
+          channels % area == 0, "\(channels) channels do not make blocks of \(area)")
         output.shape = [
           input.shape[0], try checkedProduct([height, size]), try checkedProduct([width, size]),
           channels / area,
@@ -100,10 +93,8 @@ extension OperationTable {
           input.shape[0], height / size, width / size, try checkedProduct([channels, area]),
         ]
       }
-      var reorganization = ReorganizeData()
-      reorganization.mode = mode
-      reorganization.blockSize = size
-      output.blob = network.add(call.name, reorganization, [input.blob])
+      output.blob = network.add(
+        call.name, ReorganizeData().with(\.mode, mode).with(\.blockSize, size), [input.blob])
       return [output]
     }
   }

@@ -1,5 +1,4 @@
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 extension OperationTable {
@@ -7,8 +6,7 @@ extension OperationTable {
   static let orderings: [Operation] = [
     Operation("argmax") { try $0.extremum(isLargest: true, &$1) },
     Operation("argmin") { try $0.extremum(isLargest: false, &$1) },
-    Operation("topk", "topkv2") { call, network in
-      let input = try call.input
+    Operation("topk", "topkv2") { call, input, network in
       let count = try call.int(1, "k", default: 1)
       guard let length = input.channels, (1...length).contains(count) else {
         throw call.layer.error("\(count) of the last axis of \(input.shapeText)")
@@ -16,8 +14,7 @@ extension OperationTable {
       return try call.ordered(
         input, input.rank - 1, count: count, smallest: false, &network)
     },
-    Operation("sort") { call, network in
-      let input = try call.input
+    Operation("sort") { call, input, network in
       let axis = try call.axis(call.int(1, "axis", default: -1), of: input)
       let direction = try call.string(2, "direction", default: "ASCENDING").uppercased()
       guard let length = input.shape[axis] else {
@@ -27,17 +24,15 @@ extension OperationTable {
         input, axis, count: length, smallest: direction == "ASCENDING", &network)
       return [results[0]]
     },
-    Operation("argsort") { call, network in
-      let input = try call.input
+    Operation("argsort") { call, input, network in
       let axis = try call.axis(call.int(1, "axis", default: -1), of: input)
       var sort = ArgSort()
       sort.axis = input.layout.axes[axis - 1].blobIndex
       sort.descending =
         try call.string(2, "direction", default: "ASCENDING").uppercased() != "ASCENDING"
-      return call.like(input, network.add(call.name, sort, [input.blob]))
+      return [input.with(network.add(call.name, sort, [input.blob]))]
     },
-    Operation("cumsum") { call, network in
-      let input = try call.input
+    Operation("cumsum") { call, input, network in
       let axis = try call.axis(call.int(1, "axis", default: 0), of: input)
       let isExclusive = try call.bool(2, "exclusive", default: false)
       let isReversed = try call.bool(3, "reverse", default: false)
@@ -46,7 +41,7 @@ extension OperationTable {
         sum.axis = input.layout.axes[axis - 1].blobIndex
         sum.excludeFinalSum = isExclusive
         sum.reverse = isReversed
-        return call.like(input, network.add(call.name, sum, [input.blob]))
+        return [input.with(network.add(call.name, sum, [input.blob]))]
       }
       // A triangle of ones.
       let triangle = (0..<length).flatMap { row in
@@ -65,15 +60,12 @@ extension OperationTable {
         throw call.layer.unsupported("an operation on a constant")
       }
       let count = try call.int(1, "depth", "num_classes", default: 0)
-      guard (1...4096).contains(count) else {
-        throw call.layer.unsupported("\(count) places")
-      }
+      try call.layer.require((1...4096).contains(count), unsupported: "\(count) places")
       let on = try call.double(2, "on_value", default: 1)
       let off = try call.double(3, "off_value", default: 0)
       let axis = try call.int(nil, "axis", default: -1)
-      guard axis == -1 || axis == input.rank else {
-        throw call.layer.unsupported("places along axis \(axis)")
-      }
+      try call.layer.require(
+        axis == -1 || axis == input.rank, unsupported: "places along axis \(axis)")
       var result = try network.categories(
         input, (0..<count).map { Float($0) }, call.call([input]))
       if on != 1 || off != 0 {

@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 extension OperationTable {
@@ -25,10 +24,9 @@ extension OperationTable {
       var sides = try operands.enumerated().map { index, operand in
         try call.tensor(operand, like: like, &network, "__constant_\(index)__")
       }
-      guard sides[0].rank == sides[1].rank, like.rank >= 3 else {
-        throw call.layer.unsupported(
-          "a product of \(sides.map(\.shapeText).joined(separator: " and "))")
-      }
+      try call.layer.require(
+        sides[0].rank == sides[1].rank && like.rank >= 3,
+        unsupported: "a product of \(sides.map(\.shapeText).joined(separator: " and "))")
       for (index, names) in [("transpose_a", "adj_x"), ("transpose_b", "adj_y")].enumerated()
       where try call.bool(nil, names.0, names.1, default: false) {
         sides[index] = network.transposed(sides[index])
@@ -54,9 +52,8 @@ extension OperationCall {
       shape.reverse()
     }
     let input = network.settled(tensor, for: name)
-    guard input.channels == shape[0] else {
-      throw layer.error("a product of \(input.shapeText) and \(KerasTensor.text(shape))")
-    }
+    try layer.require(
+      input.channels == shape[0], "a product of \(input.shapeText) and \(KerasTensor.text(shape))")
     return network.channelProduct(
       input, Weights(FloatValues(values).shaped(shape).transposed([1, 0])), inputs: shape[0],
       outputs: shape[1], name)

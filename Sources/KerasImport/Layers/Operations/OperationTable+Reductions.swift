@@ -1,5 +1,4 @@
 import CoreMLModel
-import TensorCore
 
 extension OperationTable {
   /// Sums, means and extremes along axes.
@@ -8,30 +7,25 @@ extension OperationTable {
     reduction(.max, "reducemax", "max", "amax"), reduction(.min, "reducemin", "min", "amin"),
     reduction(.prod, "reduceprod", "prod"), reduction(.max, ofConditions: true, "any", "reduceany"),
     reduction(.min, ofConditions: true, "all", "reduceall"),
-    Operation("var", "reducevariance", "variance") { call, network in
-      let input = try call.input
+    Operation("var", "reducevariance", "variance") { call, input, network in
       let axes = try call.axes(of: input)
       let (_, variance) = try call.moments(input, axes, into: &network)
       return [try call.kept(variance, axes, &network)]
     },
-    Operation("std", "reducestd") { call, network in
-      let input = try call.input
+    Operation("std", "reducestd") { call, input, network in
       let axes = try call.axes(of: input)
       let (_, variance) = try call.moments(input, axes, into: &network)
-      let root = call.like(
-        variance, network.unary(.sqrt, variance.blob, call.name, epsilon: 0))
-      return [try call.kept(root[0], axes, &network)]
+      let root = variance.with(network.unary(.sqrt, variance.blob, call.name, epsilon: 0))
+      return [try call.kept(root, axes, &network)]
     },
-    Operation("moments") { call, network in
-      let input = try call.input
+    Operation("moments") { call, input, network in
       let axes = try call.axes(of: input)
       let mean = try network.reduced(.avg, input, axes, call.name + "__mean__", call.layer)
       let (_, variance) = try call.moments(
         input, axes, call.name + "__variance__", into: &network)
       return [try call.kept(mean, axes, &network), try call.kept(variance, axes, &network)]
     },
-    Operation("logsumexp", "reducelogsumexp") { call, network in
-      let input = try call.input
+    Operation("logsumexp", "reducelogsumexp") { call, input, network in
       let axes = try call.axes(of: input)
       let largest = try network.reduced(.max, input, axes, call.name + "__max__", call.layer)
       var minus = largest
@@ -47,30 +41,26 @@ extension OperationTable {
         Add(), call.call([sum, largest]))[0]
       return [try call.kept(result, axes, &network)]
     },
-    Operation("norm", "euclideannorm") { call, network in
-      let input = try call.input
+    Operation("norm", "euclideannorm") { call, input, network in
       let order = try call.constant(1, "ord")
       let isOne = order?.double == 1
       guard isOne || order == nil || order?.double == 2 || order?.string != nil else {
         throw call.layer.unsupported("a norm of the order \(order?.text ?? "")")
       }
       let axes = try call.axes(of: input, position: 2)
-      let terms = call.like(
-        input,
+      let terms = input.with(
         isOne
           ? network.unary(.abs, input.blob, call.name + "__terms__")
           : network.product(input.blob, input.blob, call.name + "__terms__"))
       var sum = try network.reduced(
-        .sum, terms[0], axes, isOne ? call.name : call.name + "__sum__", call.layer)
+        .sum, terms, axes, isOne ? call.name : call.name + "__sum__", call.layer)
       if !isOne { sum.blob = network.unary(.sqrt, sum.blob, call.name, epsilon: 0) }
       return [try call.kept(sum, axes, position: 3, &network)]
     },
-    Operation("countnonzero") { call, network in
-      let input = try call.input
-      let counts = call.like(
-        input, network.add(call.name + "__nonzero__", NotEqual(), [input.blob]))
+    Operation("countnonzero") { call, input, network in
+      let counts = input.with(network.add(call.name + "__nonzero__", NotEqual(), [input.blob]))
       let axes = try call.axes(of: input)
-      let sum = try network.reduced(.sum, counts[0], axes, call.name, call.layer)
+      let sum = try network.reduced(.sum, counts, axes, call.name, call.layer)
       return [try call.kept(sum, axes, &network)]
     },
   ]
@@ -117,10 +107,9 @@ extension OperationCall {
     mean.blob = network.affine(mean.blob, -1, 0, name + "__neg__")
     let centered = try network.elementwise(
       Add(), call([tensor, mean], target == nil ? "__centered__" : "__variance__centered__"))[0]
-    let squares = like(
-      centered, network.product(centered.blob, centered.blob, name + "__squares__"))
+    let squares = centered.with(network.product(centered.blob, centered.blob, name + "__squares__"))
     return (
-      centered, try network.reduced(.avg, squares[0], axes, name + "__variance__", layer)
+      centered, try network.reduced(.avg, squares, axes, name + "__variance__", layer)
     )
   }
 }
@@ -144,24 +133,10 @@ extension NetworkWriter {
       layout.axes[sequence - 1] = free
       input = relaid(input, to: layout, for: name)
     }
-    var places = Set(axes.map { input.layout.axes[$0 - 1] })
-    // One step takes several axes where it can.
-    var steps: [Reduce.Axis] = []
-    if places == [.channel, .height, .width] {
-      steps = [.chw]
-    } else {
-      if places.isSuperset(of: [.height, .width]) {
-        steps.append(.hw)
-        places.subtract([.height, .width])
-      }
-      for (place, axis) in [(BlobAxis.channel, Reduce.Axis.c), (.height, .h), (.width, .w)]
-      where places.contains(place) {
-        steps.append(axis)
-      }
-    }
+    let steps = Reduce.Axis.steps(over: Set(axes.map { input.layout.axes[$0 - 1].blobIndex }))
     for (index, step) in steps.enumerated() {
       let isLast = index == steps.count - 1
-      input.blob = reduced(mode, step, input.blob, isLast ? name : "\(name)__\(index)__")
+      input.blob = reduced(mode, step.axis, input.blob, isLast ? name : "\(name)__\(index)__")
     }
     for axis in axes { input.shape[axis] = 1 }
     return input

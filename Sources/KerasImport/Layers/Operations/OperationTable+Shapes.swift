@@ -1,44 +1,33 @@
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 extension OperationTable {
   /// Other orders and groupings of the same elements, and tensors side by side.
   static let shapes: [Operation] = [
-    Operation("shape") { call, _ in
-      let tensor = try call.input
-      return [
-        KerasTensor(
-          blob: "", shape: [], layout: TensorLayout(axes: []),
-          sizes: KnownSizes(values: tensor.shape))
-      ]
+    Operation("shape") { call, input, _ in
+      [KerasTensor(sizes: KnownSizes(values: input.shape))]
     },
-    Operation("reshape") { call, network in
-      let input = try call.input
+    Operation("reshape") { call, input, network in
       guard let shape = try call.ints(1, "shape", "newshape", "new_shape", "target_shape") else {
         throw call.layer.error("it is called without a shape")
       }
       return try call.reshaped(input, shape, into: &network)
     },
-    Operation("flatten", "ravel", "batchflatten") { call, network in
-      let input = try call.input
+    Operation("flatten", "ravel", "batchflatten") { call, input, network in
       return try call.convert([input], as: "Flatten", [:], into: &network)
     },
-    Operation("transpose", "permutedimensions") { call, network in
-      let input = try call.input
+    Operation("transpose", "permutedimensions") { call, input, network in
       let order = try call.ints(1, "perm", "axes", "pattern")
       return [try call.transposed(input, order ?? (0..<input.rank).reversed(), into: &network)]
     },
-    Operation("swapaxes") { call, network in
-      let input = try call.input
+    Operation("swapaxes") { call, input, network in
       let a = try call.axis(call.int(1, "axis1", default: -1), of: input)
       let b = try call.axis(call.int(2, "axis2", default: -2), of: input)
       var order = Array(0..<input.rank)
       order.swapAt(a, b)
       return [try call.transposed(input, order, into: &network)]
     },
-    Operation("moveaxis") { call, network in
-      let input = try call.input
+    Operation("moveaxis") { call, input, network in
       let sources = try (call.ints(1, "source") ?? []).map { try call.axis($0, of: input) }
       let targets = try (call.ints(2, "destination") ?? []).map { try call.axis($0, of: input) }
       guard sources.count == targets.count, Set(sources).count == sources.count else {
@@ -60,8 +49,7 @@ extension OperationTable {
     Operation("flipupdown") { call, network in
       [try call.reversed(call.input, [-3], into: &network)]
     },
-    Operation("roll") { call, network in
-      let input = try call.input
+    Operation("roll") { call, input, network in
       let shifts = try call.ints(1, "shift") ?? []
       let axes = try (call.ints(2, "axis") ?? []).map { try call.axis($0, of: input) }
       guard !shifts.isEmpty, shifts.count == axes.count else {
@@ -83,8 +71,7 @@ extension OperationTable {
       }
       return [output]
     },
-    Operation("repeat") { call, network in
-      let input = try call.input
+    Operation("repeat") { call, input, network in
       let count = try call.int(1, "repeats", default: 1)
       guard let named = try call.ints(2, "axis")?.first, (1...4096).contains(count) else {
         throw call.layer.unsupported("repeating all elements: an axis is needed")
@@ -100,8 +87,7 @@ extension OperationTable {
       }
       return [network.settled(output, for: call.name)]
     },
-    Operation("broadcastto") { call, network in
-      let input = try call.input
+    Operation("broadcastto") { call, input, network in
       guard let shape = try call.ints(1, "shape"), shape.count == input.rank else {
         throw call.layer.unsupported("a shape of other axes than \(input.shapeText)")
       }
@@ -127,10 +113,9 @@ extension OperationTable {
             }
           }), [1, rows, columns])
       let triangle = network.add(call.name + "__triangle__", constant, [])
-      return call.like(moved, network.product(moved.blob, triangle, call.name))
+      return [moved.with(network.product(moved.blob, triangle, call.name))]
     },
-    Operation("expanddims") { call, network in
-      let input = try call.input
+    Operation("expanddims") { call, input, network in
       let axis = try call.int(1, "axis", default: -1)
       let index = axis < 0 ? input.rank + 1 + axis : axis
       guard let output = input.inserting(at: index) else {
@@ -138,8 +123,7 @@ extension OperationTable {
       }
       return [network.settled(output, for: call.name)]
     },
-    Operation("squeeze") { call, network in
-      let input = try call.input
+    Operation("squeeze") { call, input, network in
       let named = try call.ints(1, "axis", "squeeze_dims")
       let axes =
         try named.map { try Set($0.map { try call.axis($0, of: input) }) }
@@ -168,8 +152,7 @@ extension OperationTable {
       }
       return try network.concatenated(axis: index, call.call(raised))
     },
-    Operation("tile") { call, network in
-      let input = try call.input
+    Operation("tile") { call, input, network in
       guard let counts = try call.ints(1, "multiples", "repeats", "n"), counts.count == input.rank
       else { throw call.layer.unsupported("as many repetitions as axes are wanted") }
       return [try call.tiled(input, counts, into: &network)]
@@ -204,9 +187,8 @@ extension OperationCall {
   ) throws -> KerasTensor {
     var output = input
     for (axis, count) in counts.enumerated() where count != 1 {
-      guard axis > 0, (2...1024).contains(count) else {
-        throw layer.unsupported("repeating \(counts) times")
-      }
+      try layer.require(
+        axis > 0 && (2...1024).contains(count), unsupported: "repeating \(counts) times")
       output = try network.concatenated(
         axis: axis,
         call([KerasTensor](repeating: output, count: count), "__axis\(axis)__"))[0]
@@ -223,7 +205,7 @@ extension OperationCall {
     for axis in axes {
       reverse.reverseDim[input.layout.axes[try self.axis(axis, of: input) - 1].blobIndex] = true
     }
-    return like(input, network.add(name, reverse, [input.blob]))[0]
+    return input.with(network.add(name, reverse, [input.blob]))
   }
 
   func transposed(
@@ -253,7 +235,6 @@ extension OperationCall {
         }
       }
     }
-    return KerasTensor(
-      blob: "", shape: [], layout: TensorLayout(axes: []), sizes: KnownSizes(values: joined))
+    return KerasTensor(sizes: KnownSizes(values: joined))
   }
 }

@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 extension OperationTable {
@@ -9,8 +8,7 @@ extension OperationTable {
     Operation("getitem", "stridedslice") { call, network in
       try call.item(into: &network)
     },
-    Operation("split") { call, network in
-      let input = try call.input
+    Operation("split") { call, input, network in
       let axis = try call.axis(call.int(2, "axis", default: 0), of: input)
       guard let length = input.shape[axis] else {
         throw call.layer.unsupported("a split of an axis of unknown size")
@@ -39,8 +37,7 @@ extension OperationTable {
         try call.slice(input, axis, bounds.0..<bounds.1, "__\(index)__", into: &network)
       }
     },
-    Operation("unstack", "unpack") { call, network in
-      let input = try call.input
+    Operation("unstack", "unpack") { call, input, network in
       let axis = try call.axis(call.int(nil, "axis", default: 0), of: input)
       guard let length = input.shape[axis], length <= 4096 else {
         throw call.layer.unsupported("unstacking of \(input.shapeText)")
@@ -51,8 +48,7 @@ extension OperationTable {
         return network.settled(part.without([axis]), for: call.name)
       }
     },
-    Operation("takealongaxis") { call, network in
-      let input = try call.input
+    Operation("takealongaxis") { call, input, network in
       guard case .tensor(let indices) = try call.operand(1, "indices"), indices.rank == input.rank
       else { throw call.layer.unsupported("indices that are no tensor of as many axes") }
       let axis = try call.axis(call.int(2, "axis", default: -1), of: input)
@@ -75,9 +71,7 @@ extension OperationTable {
       else { throw call.layer.unsupported("indices of a tensor that the network computes") }
       let parts = try indices.enumerated().map { position, index in
         let start = index < 0 ? index + length : index
-        guard (0..<length).contains(start) else {
-          throw call.layer.error("index \(index) of \(input.shapeText)")
-        }
+        try call.layer.require((0..<length).contains(start), "index \(index) of \(input.shapeText)")
         return try call.slice(
           input, axis, start..<start + 1, "__\(position)__", into: &network)
       }
@@ -164,17 +158,8 @@ extension OperationCall {
     _ input: KerasTensor, _ axis: Int, from start: Int?, to end: Int?, by step: Int,
     _ suffix: String, into network: inout NetworkWriter
   ) -> KerasTensor {
-    let place = input.layout.axes[axis - 1].blobIndex
-    var slice = SliceStatic()
-    slice.beginIds = [Int](repeating: 0, count: 5)
-    slice.endIds = [Int](repeating: 0, count: 5)
-    slice.beginMasks = [Bool](repeating: true, count: 5)
-    slice.endMasks = [Bool](repeating: true, count: 5)
-    slice.strides = [Int](repeating: 1, count: 5)
-    slice.squeezeMasks = [Bool](repeating: false, count: 5)
-    slice.strides[place] = step
-    if let start { (slice.beginIds[place], slice.beginMasks[place]) = (start, false) }
-    if let end { (slice.endIds[place], slice.endMasks[place]) = (end, false) }
+    let slice = SliceStatic(
+      rank: 5, axis: input.layout.axes[axis - 1].blobIndex, from: start, to: end, by: step)
     return input.with(network.add(name + suffix, slice, [input.blob]))
   }
 
@@ -203,9 +188,7 @@ extension OperationCall {
         inserted.append(axis - removed.count + inserted.count)
         continue
       }
-      guard axis < tensor.rank else {
-        throw layer.error("too many indices for \(tensor.shapeText)")
-      }
+      try layer.require(axis < tensor.rank, "too many indices for \(tensor.shapeText)")
       defer { axis += 1 }
       let suffix = position == items.count - 1 ? "" : "__\(position)__"
       let bounds = Self.bounds(item)
@@ -232,9 +215,7 @@ extension OperationCall {
       guard axis > 0 else { throw layer.unsupported("a part of the batch") }
       let stride = bounds.2 ?? 1
       guard let length = tensor.shape[axis] else {
-        guard abs(stride) <= Limits.dimension, stride != 0 else {
-          throw layer.error("a step of \(stride)")
-        }
+        try layer.require(abs(stride) <= Limits.dimension && stride != 0, "a step of \(stride)")
         output = openSlice(
           output, axis, from: bounds.0, to: bounds.1, by: stride, suffix, into: &network)
         continue
@@ -276,9 +257,7 @@ extension OperationCall {
     let count = sizes.values.count
     var result: KnownSizes
     if let index = items[0].int {
-      guard (-count..<count).contains(index) else {
-        throw layer.error("index \(index) of \(count) sizes")
-      }
+      try layer.require((-count..<count).contains(index), "index \(index) of \(count) sizes")
       result = KnownSizes(
         values: [sizes.values[index < 0 ? index + count : index]], isScalar: true)
     } else if let bounds = Self.bounds(items[0]), (bounds.2 ?? 1) == 1 {
@@ -288,6 +267,6 @@ extension OperationCall {
     } else {
       throw layer.unsupported("an item of a shape")
     }
-    return KerasTensor(blob: "", shape: [], layout: TensorLayout(axes: []), sizes: result)
+    return KerasTensor(sizes: result)
   }
 }

@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import ImportSupport
 import TensorCore
 
 extension OperationTable {
@@ -21,7 +20,7 @@ extension OperationTable {
       normalization.alpha =
         Float(try call.double(3, "alpha", default: 1)) * Float(2 * radius + 1)
       normalization.beta = Float(try call.double(4, "beta", default: 0.5))
-      return call.like(input, network.add(call.name, normalization, [input.blob]))
+      return [input.with(network.add(call.name, normalization, [input.blob]))]
     },
     Operation("perimagestandardization") { call, network in
       // (x − mean) / max(deviation, 1 / √number of elements)
@@ -34,16 +33,15 @@ extension OperationTable {
         .threshold, variance.blob, call.name + "__bound__", alpha: 1 / Float(count))
       let factor = network.unary(
         .rsqrt, bounded, call.name + "__rsqrt__", epsilon: .leastNormalMagnitude)
-      return call.like(centered, network.product(centered.blob, factor, call.name))
+      return [centered.with(network.product(centered.blob, factor, call.name))]
     },
   ]
 
   private static func pooling(_ layer: String, _ names: String...) -> Operation {
     Operation(names: names) { call, network in
       let input = try call.input
-      guard input.rank == 3 || input.rank == 4 else {
-        throw call.layer.unsupported("windows of \(input.shapeText)")
-      }
+      try call.layer.require(
+        input.rank == 3 || input.rank == 4, unsupported: "windows of \(input.shapeText)")
       let places = input.rank - 2
       func sizes(_ position: Int, _ names: String...) throws -> JSONValue {
         let named = try names.lazy.compactMap { try call.constant(nil, $0) }.first
@@ -55,9 +53,8 @@ extension OperationTable {
         return .array(numbers.map { .int($0) })
       }
       let format = try call.string(nil, "data_format", default: "channels_last")
-      guard !format.hasPrefix("NC"), format != "channels_first" else {
-        throw call.layer.unsupported("channels first")
-      }
+      try call.layer.require(
+        !format.hasPrefix("NC") && format != "channels_first", unsupported: "channels first")
       return try call.convert(
         [input], as: layer + "\(places)D",
         [

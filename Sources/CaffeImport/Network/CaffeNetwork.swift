@@ -1,10 +1,9 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import TensorCore
 
 /// Collects the Core ML layers that Caffe layers become.
-struct CaffeNetworkWriter: LayerWriting {
+struct CaffeNetwork: LayerWriting {
   var writer: LayerWriter
   /// How unknown layers, and those that Core ML cannot express, become custom layers.
   let rules: CustomLayerRules
@@ -17,11 +16,13 @@ struct CaffeNetworkWriter: LayerWriting {
     writer = LayerWriter(onVisit: onVisit)
   }
 
-  /// Hands the layer that made `blob` to `body`, so that a later layer can become part of it; returns
-  /// what `body` does, or false where there is no such layer.
-  mutating func edit(
-    producerOf blob: String, _ body: (inout NeuralNetworkLayer) -> Bool
-  ) -> Bool { writer.edit(producerOf: blob, body) }
+  /// The layer that makes the top of `layer` of `input`.
+  mutating func add(
+    _ parameters: some LayerParameters, _ input: CaffeTensor, as layer: CaffeLayer,
+    shape: [Int]? = nil
+  ) -> CaffeTensor {
+    input.with(add(layer.name, parameters, [input.blob], to: layer.tops[0]), shape: shape)
+  }
 
   /// The tensor as `[Seq, Batch, C, H, W]` with Caffe's axes in the given places, by default the
   /// standard ones. Where data have to move, a permute layer moves them, or, where the batch is among
@@ -75,9 +76,8 @@ struct CaffeNetworkWriter: LayerWriting {
       var blob = tensor.blob
       let unused = (0..<tensor.rank).filter { !tensor.axes.contains($0) }
       if !unused.isEmpty {
-        var squeeze = Squeeze()
-        squeeze.axes = unused
-        blob = $0.add("\(name)_squeeze", squeeze, [blob], to: "\(tensor.blob)_squeezed")
+        blob = $0.add(
+          "\(name)_squeeze", Squeeze().with(\.axes, unused), [blob], to: "\(tensor.blob)_squeezed")
       }
       let kept = tensor.axes.sorted()
       return $0.ordered(blob, tensor.axes.compactMap { kept.firstIndex(of: $0) }, name)

@@ -1,5 +1,8 @@
-/// A row of `docs/caffe.md` or `docs/darknet.md`.
-package struct DocumentationRow: Sendable {
+/// A kind of layer of a source framework, which is a row of `docs/keras.md`, `docs/caffe.md` or
+/// `docs/darknet.md`.
+package struct SourceLayer: Sendable {
+  /// Names in all versions and forks of the framework, the usual one first.
+  package let names: [String]
   /// The Core ML layers, in order; alternatives after a semicolon.
   package let becomes: String
   /// Options that count, and what becomes of them.
@@ -10,8 +13,10 @@ package struct DocumentationRow: Sendable {
   package let version: Int
 
   package init(
-    _ becomes: String, options: String = "", refused: String = "", version: Int = 1
+    _ names: String..., becomes: String, options: String = "", refused: String = "",
+    version: Int = 1
   ) {
+    self.names = names
     self.becomes = becomes
     self.options = options
     self.refused = refused
