@@ -134,8 +134,18 @@ public struct Comparison: Sendable {
       let name = array.name ?? "array \(index)"
       expected[model.blob(named: name) ?? name] = array.tensor
     }
-    return BlobComparison(
+    let comparison = BlobComparison(
       order: layers.flatMap(\.output), actual: values, expected: expected,
       tolerances: options.tolerances)
+    guard !comparison.blobs.isEmpty else {
+      throw ModelError(
+        .mismatch,
+        expected.isEmpty
+          ? "the file has no arrays"
+          : "none of its arrays is a layer or blob of the model: "
+            + expected.keys.sorted().prefix(3).joined(separator: ", "),
+        file: path, hint: "name the arrays as `assay inspect` names layers or blobs")
+    }
+    return comparison
   }
 }

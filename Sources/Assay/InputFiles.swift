@@ -71,7 +71,8 @@ package struct InputSource: Sendable {
   ) throws -> [(String?, FeatureValue)] {
     let bytes = try MappedFile.read(path)
     return try inFile(path) {
-      if isPicture(bytes) || hasNameOfPicture(path) {
+      let format = FileFormat(bytes)
+      if format == .png || format == .jpeg || hasNameOfPicture(path) {
         let picture = try Image(decoding: bytes)
         let orientation = pictures.appliesOrientation ? Orientation(of: bytes) : .upright
         return [(nil, .image(try picture.turned(orientation)))]
@@ -88,10 +89,5 @@ package struct InputSource: Sendable {
       "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "tif", "tiff", "webp", "heic", "heif",
       "avif",
     ].contains(end)
-  }
-
-  static func isPicture(_ bytes: Bytes) -> Bool {
-    let start = bytes[0..<min(bytes.count, 4)].array(of: UInt8.self)
-    return start.starts(with: [0x89, 0x50, 0x4E, 0x47]) || start.starts(with: [0xFF, 0xD8, 0xFF])
   }
 }

@@ -1,8 +1,8 @@
+import ByteFormats
 import CaffeImport
 import CoreMLModel
 import CustomLayers
 import DarknetImport
-import Files
 import ImportSupport
 import KerasImport
 import TensorCore
@@ -21,38 +21,25 @@ public enum ModelSource: Sendable {
   /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
   /// stand in either order.
   public init(contentsOf path: String, weights: String? = nil) throws {
-    let bytes = try MappedFile.read(path)
-    if DarknetImporter.recognizes(bytes) {
-      self = .darknet(try DarknetImporter.load(path, weights: weights))
-      return
-    }
-    if CaffeImporter.recognizes(bytes) {
-      self = .caffe(try CaffeImporter.load(path, weights: weights))
-      return
-    }
-    let start = bytes[0..<min(bytes.count, 64)].array(of: UInt8.self)
-    let first = start.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
-    let isHDF5 = start.starts(with: [0x89, 0x48, 0x44, 0x46])
-    let isArchive = start.starts(with: [0x50, 0x4B, 0x03, 0x04])
-    guard
-      isHDF5 || isArchive || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-    else {
-      if InputSource.isPicture(bytes) {
-        throw ModelError(.unsupported, "is a picture, not a network", file: path)
+    let format = try FileFormat.read(path).format
+    switch format {
+    case .darknet: self = .darknet(try DarknetImporter.load(path, weights: weights))
+    case .prototxt, .caffeBinary: self = .caffe(try CaffeImporter.load(path, weights: weights))
+    case .hdf5:
+      if let weights, [.prototxt, .caffeBinary].contains(try FileFormat.read(weights).format) {
+        self = .caffe(try CaffeImporter.load(path, weights: weights))
+      } else {
+        fallthrough
       }
-      if [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix) {
-        throw ModelError(
-          .malformed, "is neither an archive of Keras nor an HDF5 file", file: path,
-          hint: "the file is damaged, incomplete, or of another format")
-      }
-      self = .coreML(try Model(contentsOf: path))
-      return
+    case .zip, .json: self = .keras(try KerasImporter.load(path, weights: weights))
+    case .unknown where [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix):
+      throw ModelError(
+        .malformed, "is neither an archive of Keras nor an HDF5 file", file: path,
+        hint: "the file is damaged, incomplete, or of another format")
+    case .coreML, .unknown: self = .coreML(try Model(contentsOf: path))
+    case .png, .jpeg, .numPy, .text, .empty, .foreign:
+      throw format.error(expected: "a network of Keras, Caffe, Darknet or Core ML").inFile(path)
     }
-    if isHDF5, let weights, CaffeImporter.recognizes(try MappedFile.read(weights)) {
-      self = .caffe(try CaffeImporter.load(path, weights: weights))
-      return
-    }
-    self = .keras(try KerasImporter.load(path, weights: weights))
   }
 
   /// Of a source network's files, which Caffe takes in either order, the one that holds its weights.
@@ -71,9 +58,11 @@ public enum ModelSource: Sendable {
       try customLayers.implementation(of: layer)?.outputShapes(forInputShapes: shapes)
     }
     switch self {
-    case .coreML:
+    case .coreML(let model):
       throw ModelError(
-        .unsupported, "is a Core ML model already", hint: "`assay run` and `assay inspect` take it")
+        .unsupported, "is a Core ML model already",
+        hint: model.firstTypeThatDoesNotRun.map { Model.remedy(forType: $0) }
+          ?? "`assay run` and `assay inspect` take it")
     case .keras(let source):
       return try KerasImporter.convert(source, options: options)
     case .caffe(let source):

@@ -123,9 +123,12 @@ struct ConvertCommand: ParsableCommand {
         result.model, inputs: checkInputs, expected: expected, options: options)
       guard report.matches else {
         Console.write(ComparisonText(report).text())
-        throw ModelError(
-          .mismatch, "the converted network does not answer what \(expected) expects",
-          hint: "nothing was written; without --check the model is written all the same")
+        Console.report(
+          ModelError(
+            .mismatch, "the converted network does not answer what \(expected) expects",
+            file: model,
+            hint: "nothing was written; without --check the model is written all the same"))
+        throw ExitCode(1)
       }
     }
     try inFile(destination) { try result.model.write(to: destination) }

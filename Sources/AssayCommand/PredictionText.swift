@@ -17,8 +17,10 @@ struct PredictionText {
     self.labels = labels?.names ?? []
     self.top = top
     let own = outputs.first { if case .classes = $0.kind { true } else { false } }
-    classified = labels == nil ? nil : own ?? (outputs.count == 1 ? outputs[0] : nil)
-    if classified == nil, labels?.areGiven == true {
+    // A model's own labels are its classifier's; given ones may be those of the only output.
+    let areGiven = labels?.areGiven == true
+    classified = labels == nil ? nil : own ?? (areGiven && outputs.count == 1 ? outputs[0] : nil)
+    if classified == nil, areGiven {
       throw ModelError(
         .mismatch, "--labels for \(outputs.count) outputs, of which none is a classifier's",
         hint: "choose one with --output: " + outputs.map(\.name).joined(separator: ", "))

@@ -34,26 +34,22 @@ package struct ArraySet: Sendable, Equatable {
 
   /// - Parameter prefersJSON: whether a lone number is JSON (no axes) or CSV (one axis).
   package static func parse(_ bytes: Bytes, prefersJSON: Bool = false) throws -> ArraySet {
-    let start = bytes[0..<min(bytes.count, 4096)].array(of: UInt8.self)
-    if start.starts(with: NumPyHeader.magic.array(of: UInt8.self)) {
-      return ArraySet([try NumPyFile.parse(bytes)])
-    }
-    if ZipArchive.recognizes(bytes) { return try parseArchive(bytes) }
-    if start.starts(with: [0x89, 0x48, 0x44, 0x46]) {
+    let format = FileFormat(bytes)
+    switch format {
+    case .numPy: return ArraySet([try NumPyFile.parse(bytes)])
+    case .zip: return try parseArchive(bytes)
+    // `[NaN]` looks like a section.
+    case .json, .darknet: return try JSONArrays.parse(bytes)
+    case .text, .prototxt:
+      return try prefersJSON ? JSONArrays.parse(bytes) : ArraySet([CSVFile.parse(bytes)])
+    case .hdf5:
       throw ModelError(.unsupported, "is an HDF5 file where an array file is expected")
+    case .empty: throw ModelError(.malformed, "the file is empty")
+    default:
+      var error = format.error(expected: "an array file")
+      error.hint = error.hint ?? "arrays are read from .npy, .npz, .json and .csv files"
+      throw error
     }
-    guard !start.isEmpty else { throw ModelError(.malformed, "the file is empty") }
-    let text = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start[...]
-    let first = text.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-    if prefersJSON || first == UInt8(ascii: "[") || first == UInt8(ascii: "{") {
-      return try JSONArrays.parse(bytes)
-    }
-    if start.contains(0) {
-      throw ModelError(
-        .malformed, "is no array file",
-        hint: "arrays are read from .npy, .npz, .json and .csv files")
-    }
-    return ArraySet([try CSVFile.parse(bytes)])
   }
 
   /// Writes the format that the extension of `path` names: `.npy` and `.csv` take one array, `.npz`

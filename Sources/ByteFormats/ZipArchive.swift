@@ -24,13 +24,6 @@ package struct ZipArchive: Sendable {
   private let bytes: Bytes
   private let indices: [String: Int]
 
-  /// Whether `bytes` begin like a zip archive, an empty one included.
-  package static func recognizes(_ bytes: Bytes) -> Bool {
-    guard bytes.count >= 4 else { return false }
-    let start = bytes[0..<4].array(of: UInt32.self)[0]
-    return start == localSignature || start == endSignature
-  }
-
   package init(_ bytes: Bytes) throws {
     self.bytes = bytes
     let end = try ZipEndRecord(bytes)

@@ -22,9 +22,6 @@ package enum CaffeImporter {
     }
   }
 
-  /// Whether `bytes` are one of Caffe's files: a network in protobuf's text or binary format.
-  package static func recognizes(_ bytes: Bytes) -> Bool { CaffeFile.recognizes(bytes) }
-
   /// The types of layers that are read, those of one conversion together, and what they become.
   package static var supportedTypes: [SourceLayer] { CaffeLayerRegistry.types.map { $0.source } }
 

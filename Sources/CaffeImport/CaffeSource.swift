@@ -1,4 +1,4 @@
-import Files
+import ByteFormats
 import HDF5Reader
 import TensorCore
 
@@ -91,46 +91,14 @@ enum CaffeFile {
   case hdf5
 
   init(_ path: String) throws {
-    let bytes = try MappedFile.read(path)
-    guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty", file: path) }
-    let start = bytes[0..<min(bytes.count, 1024)].array(of: UInt8.self)
-    if start.starts(with: [0x89, 0x48, 0x44, 0x46]) {
-      self = .hdf5
-    } else if Self.isText(start) {
-      self = .text(bytes)
-    } else {
-      self = .binary(bytes)
+    let (bytes, format) = try FileFormat.read(path)
+    switch format {
+    case .hdf5: self = .hdf5
+    case .prototxt, .text: self = .text(bytes)
+    case .caffeBinary, .unknown: self = .binary(bytes)
+    default: throw format.error(expected: "a file of Caffe's").inFile(path)
     }
   }
 
   var isText: Bool { if case .text = self { true } else { false } }
-
-  /// Whether the bytes are a network's text, or a message with layers.
-  static func recognizes(_ bytes: Bytes) -> Bool {
-    let start = bytes[0..<min(bytes.count, 1024)].array(of: UInt8.self)
-    if isText(start) {
-      var rest = start[...]
-      if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
-      // Blanks and comments, then a field's name.
-      while let byte = rest.first {
-        if byte == UInt8(ascii: "#") {
-          rest = rest.drop { $0 != 0x0A }
-        } else if byte == 0x20 || (0x09...0x0D).contains(byte) {
-          rest = rest.dropFirst()
-        } else {
-          break
-        }
-      }
-      // A text of nothing but comments at its start is taken for one.
-      guard let first = rest.first else { return bytes.count > start.count }
-      return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first | 0x20)
-        || first == UInt8(ascii: "_")
-    }
-    return BinaryReader.hasLayers(bytes)
-  }
-
-  /// Whether the bytes hold no control characters but those that lay a text out.
-  static func isText(_ start: [UInt8]) -> Bool {
-    start.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
-  }
 }

@@ -8,10 +8,14 @@ extension MeanImage {
   /// `[1, C, H, W]` or `[H, W]` in an `.npy`.
   package init(contentsOf path: String) throws {
     self = try inFile(path) {
-      let bytes = try MappedFile.read(path)
-      if bytes[0..<min(6, bytes.count)].array(of: UInt8.self) == [0x93] + Array("NUMPY".utf8) {
+      let (bytes, format) = try FileFormat.read(path)
+      switch format {
+      case .numPy:
         let array = try NumPyFile.parse(bytes).tensor
         return try MeanImage(path, array.shape, Array(array.elements))
+      case .foreign, .hdf5, .zip, .png, .jpeg, .empty:
+        throw format.error(expected: "a mean image of Caffe's or an .npy array")
+      default: break
       }
       var reader = BinaryReader(bytes)
       let message = try reader.parse(.blob)

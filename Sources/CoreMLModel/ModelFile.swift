@@ -7,8 +7,13 @@ extension Model {
   /// Reads an `.mlmodel`. Large weights stay in the mapped file.
   /// - Throws: `ModelError` that names the file, the layer and the field.
   public init(contentsOf path: String) throws {
-    let bytes = try MappedFile.read(path, limit: Limits.modelBytes)
-    self = try inFile(path == "-" ? "standard input" : path) { try Model(bytes: bytes) }
+    let (bytes, format) = try FileFormat.read(path, limit: Limits.modelBytes)
+    self = try inFile(path == "-" ? "standard input" : path) {
+      guard format == .coreML || format == .unknown else {
+        throw format.error(expected: "a Core ML model")
+      }
+      return try Model(bytes: bytes)
+    }
   }
 
   /// Reads the encoding of a model. Large weights stay in `bytes`.

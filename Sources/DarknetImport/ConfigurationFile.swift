@@ -73,23 +73,3 @@ package struct ConfigurationFile: Sendable {
     }
   }
 }
-
-extension ConfigurationFile {
-  /// Whether a file's text begins as a configuration does: with a section.
-  package static func recognizes(_ bytes: Bytes) -> Bool {
-    let start = bytes[0..<min(bytes.count, 64 << 10)].array(of: UInt8.self)
-    for line in start.split(separator: UInt8(ascii: "\n")) {
-      let line = line.filter { !isSpace($0) && ![0xEF, 0xBB, 0xBF].contains($0) }
-      guard let first = line.first, first != UInt8(ascii: "#"), first != UInt8(ascii: ";") else {
-        continue
-      }
-      let name = line.dropFirst().prefix {
-        $0 < 0x80 && Character(UnicodeScalar($0)).isLetter
-      }
-      return first == UInt8(ascii: "[") && !name.isEmpty
-        && line.dropFirst(1 + name.count).first.map { $0 == UInt8(ascii: "]") || $0 == 0x5F }
-          ?? false
-    }
-    return false
-  }
-}

@@ -3,9 +3,6 @@ import TensorCore
 
 /// Darknet networks as Core ML models.
 package enum DarknetImporter {
-  /// Whether a file's content is a `.cfg`.
-  package static func recognizes(_ bytes: Bytes) -> Bool { ConfigurationFile.recognizes(bytes) }
-
   /// Converts a network. Where sections are not supported, the error names all of them.
   package static func convert(
     _ source: DarknetSource, options: ConversionOptions = ConversionOptions()

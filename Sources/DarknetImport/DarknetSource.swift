@@ -1,3 +1,4 @@
+import ByteFormats
 import Files
 import TensorCore
 
@@ -21,7 +22,13 @@ extension DarknetImporter {
     let configuration = try inFile(path) {
       try ConfigurationFile(try MappedFile.read(path))
     }
-    let bytes = try weights.map { try MappedFile.read($0) }
+    let bytes = try weights.map { path in
+      let (bytes, format) = try FileFormat.read(path)
+      switch format {
+      case .unknown, .coreML, .caffeBinary: return bytes
+      default: throw format.error(expected: "weights of Darknet").inFile(path)
+      }
+    }
     return DarknetSource(
       path: path, configuration: configuration,
       weights: try weights.flatMap { path in

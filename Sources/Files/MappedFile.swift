@@ -1,4 +1,5 @@
 import LibC
+import Synchronization
 import TensorCore
 
 /// Whole files as `Bytes`: regular files are mapped, everything else (`-` for standard input,
@@ -13,7 +14,7 @@ package enum MappedFile {
   ///   larger than `limit`.
   package static func read(_ path: String, limit: Int = Limits.fileBytes) throws -> Bytes {
     try inFile(path == "-" ? "standard input" : path) {
-      if path == "-" { return try readStream(0, limit: limit) }
+      if path == "-" { return try readStandardInput(limit: limit) }
       let descriptor = open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw openError(path) }
       defer { close(descriptor) }
@@ -29,6 +30,19 @@ package enum MappedFile {
       }
     }
   }
+
+  /// Every reader of standard input gets the same bytes: what a file is, one tells, and another reads
+  /// it.
+  private static func readStandardInput(limit: Int) throws -> Bytes {
+    try standardInput.withLock { known in
+      let bytes = try known ?? readStream(0, limit: Limits.fileBytes)
+      known = bytes
+      guard bytes.count <= limit else { throw tooLarge("\(bytes.count) bytes", limit: limit) }
+      return bytes
+    }
+  }
+
+  private static let standardInput = Mutex<Bytes?>(nil)
 
   private static func map(_ descriptor: Int32, byteCount: Int, limit: Int) throws -> Bytes {
     guard byteCount <= limit else { throw tooLarge("\(byteCount) bytes", limit: limit) }

@@ -1,3 +1,4 @@
+import Files
 import TensorCore
 
 /// An HDF5 file, opened for reading: a tree of groups with attributes and datasets.
@@ -12,8 +13,13 @@ package struct HDF5File: Sendable {
 
   /// Throws `.missingFile` where the file cannot be opened, `.malformed` where it is no HDF5 file
   /// or a corrupt one, `.limitExceeded` where it declares more than the limits.
+  ///
+  /// - Parameter path: `-` is standard input, all of which is read.
   package static func open(_ path: String, access: HDF5Access = .isolated) throws -> HDF5File {
-    try inFile(path) { try HDF5File(HDF5Input(path: path), access: access) }
+    if path == "-" {
+      return try open(MappedFile.read(path), name: "standard input", access: access)
+    }
+    return try inFile(path) { try HDF5File(HDF5Input(path: path), access: access) }
   }
 
   /// Opens bytes that are no file of their own, such as a member of an archive.

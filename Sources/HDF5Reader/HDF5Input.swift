@@ -1,4 +1,6 @@
+import ByteFormats
 import CSystem
+import Files
 import LibC
 import TensorCore
 
@@ -28,7 +30,7 @@ package final class HDF5Input: Sendable {
       descriptor >= 0, .internal, "cannot open the file: \(String(cString: strerror(errno)))")
     self.path = path
     size = Int(status.st_size)
-    try FileSignature.checkHDF5(descriptor: descriptor, size: size)
+    try Self.checkFormat(MappedFile.read(path))
   }
 
   /// Bytes that are no file of their own, such as a member of an archive: they are copied into a
@@ -43,7 +45,18 @@ package final class HDF5Input: Sendable {
     descriptor = try Self.unnamedFile(bytes)
     path = name
     size = bytes.count
-    try FileSignature.checkHDF5(descriptor: descriptor, size: size)
+    try Self.checkFormat(bytes)
+  }
+
+  private static func checkFormat(_ bytes: Bytes) throws {
+    let format = FileFormat(bytes)
+    guard format != .hdf5 else { return }
+    let start = bytes[0..<min(8, bytes.count)].array(of: UInt8.self).map {
+      ($0 < 16 ? "0" : "") + String($0, radix: 16)
+    }
+    throw ModelError(
+      .malformed, "this is not an HDF5 file, but \(format.name)",
+      hint: format.remedy ?? "its first bytes are " + start.joined(separator: " "))
   }
 
   deinit { close(descriptor) }

@@ -25,7 +25,14 @@ package enum LabelFile: Sendable, Equatable {
   /// are taken off. Otherwise labels are kept as they stand.
   package static func read(_ path: String) throws -> LabelFile {
     let bytes = try MappedFile.read(path, limit: Limits.jsonBytes)
-    return try inFile(path == "-" ? "standard input" : path) { try parse(bytes) }
+    return try inFile(path == "-" ? "standard input" : path) {
+      let format = FileFormat(bytes)
+      switch format {
+      case .foreign, .hdf5, .zip, .numPy, .png, .jpeg, .coreML, .caffeBinary:
+        throw format.error(expected: "labels")
+      default: return try parse(bytes)
+      }
+    }
   }
 
   package static func parse(_ bytes: Bytes) throws -> LabelFile {

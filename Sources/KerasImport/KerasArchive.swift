@@ -11,8 +11,6 @@ struct KerasArchive {
   private let path: String
   private let archive: ZipArchive
 
-  static func recognizes(_ bytes: Bytes) -> Bool { ZipArchive.recognizes(bytes) }
-
   init(_ bytes: Bytes, path: String) throws {
     let archive = try ZipArchive(bytes)
     self.archive = archive
@@ -59,11 +57,6 @@ struct KerasArchive {
 
   /// An archive that is none of Keras.
   private static func stranger(_ archive: ZipArchive) -> ModelError {
-    if archive.members.contains(where: { $0.name.split(separator: "/").last == "saved_model.pb" }) {
-      return ModelError(
-        .unsupported, "a SavedModel in an archive, which is a program and not an architecture",
-        hint: "load it in Keras and save it with model.save(\"NAME.keras\")")
-    }
     let inner = archive.members.first { $0.name.hasSuffix("/config.json") }
     return ModelError(
       .malformed, "the archive has no 'config.json': it is no Keras model",

@@ -18,23 +18,18 @@ struct KerasFile {
   init(_ path: String, access: HDF5Access) throws {
     self.path = path
     self.access = access
-    let bytes = try MappedFile.read(path)
-    if KerasArchive.recognizes(bytes) {
+    let (bytes, format) = try FileFormat.read(path)
+    switch format {
+    case .zip:
       content = .archive(try KerasArchive(bytes, path: path))
-    } else if Self.isJSON(bytes) {
+    case .json:
       try require(
         bytes.count <= Limits.jsonBytes, .limitExceeded,
         "the file has \(bytes.count) bytes, the limit is \(Limits.jsonBytes)")
       content = .architecture(try JSONValue(parsing: bytes.array(of: UInt8.self)))
-    } else {
+    case .foreign: throw format.error(expected: "a file of Keras'")
+    default:
       content = .hdf5(try HDF5File.open(path, access: access))
-    }
-  }
-
-  private static func isJSON(_ bytes: Bytes) -> Bool {
-    bytes[0..<min(bytes.count, 64)].withUnsafeBytes { head in
-      let first = head.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
-      return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
   }
 

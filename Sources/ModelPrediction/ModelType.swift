@@ -22,6 +22,14 @@ extension Model {
     return models.isEmpty ? typeName : models.lazy.compactMap(\.firstTypeThatDoesNotRun).first
   }
 
+  /// The way on for who has a model of the type `name`, which does not run here.
+  package static func remedy(forType name: String) -> String {
+    name == "mlProgram"
+      ? "coremltools writes a neural network, which runs here, with "
+        + "convert(…, convert_to=\"neuralnetwork\")"
+      : "only neural networks run here; `assay inspect` shows the others"
+  }
+
   /// The name of the model's type in the specification.
   package var typeName: String {
     switch type {

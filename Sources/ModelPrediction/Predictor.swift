@@ -57,7 +57,7 @@ public final class Predictor: Sendable {
         type == model.typeName
           ? "a model of type \(type) cannot be run"
           : "a pipeline with a model of type \(type) cannot be run",
-        hint: "only neural networks run here; `assay inspect` shows the others")
+        hint: Model.remedy(forType: type))
     }
     let pictures = try options.pictures ?? PictureOptions(recordedIn: model)
     self.pictures = pictures

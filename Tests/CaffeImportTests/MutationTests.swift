@@ -1,3 +1,4 @@
+import ByteFormats
 import Files
 import ImportSupport
 import TensorCore
@@ -36,7 +37,7 @@ import Testing
       for _ in 0..<3000 {
         let bytes = Bytes(original.damaged(&random))
         do {
-          _ = CaffeFile.recognizes(bytes)
+          _ = FileFormat(bytes)
           _ = try CaffeImporter.convert(CaffeSource(path: "x", binary: bytes))
         } catch {
           #expect(error is ModelError, "\(error)")

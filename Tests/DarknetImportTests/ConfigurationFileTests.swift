@@ -72,14 +72,4 @@ import Testing
       modelError { try section.int("filters", default: 1, in: 1...Limits.dimension) }?.message
         == message)
   }
-
-  @Test(arguments: [
-    ("[net]\nheight=1", true), ("# remark\n\n ; other\n [ convolutional ] \n", true),
-    ("\u{FEFF}[net]", true), ("[1, 2]", false), (#"[{"class": "Lambda"}]"#, false), ("", false),
-    ("name: \"net\"\nlayer {", false), ("# only a remark", false), ("[", false),
-    (#"["net"]"#, false), ("[Gaussian_yolo]", true),
-  ])
-  func recognizesConfigurations(_ text: String, _ expected: Bool) {
-    #expect(ConfigurationFile.recognizes(Bytes(Array(text.utf8))) == expected)
-  }
 }

@@ -51,8 +51,8 @@ import Testing
 
   @Test func namesOtherFormats() {
     let cases: [(String, ModelError.Code)] = [
-      ("GIF89a", .unsupported), ("BM......", .unsupported), ("II*\0....", .unsupported),
-      ("RIFF....WEBPVP8 ", .unsupported), ("hello", .malformed), ("", .malformed),
+      ("GIF89a", .unsupported), ("BM6\0\0\0\0\0", .unsupported), ("II*\0....", .unsupported),
+      ("RIFF\u{1A}\0\0\0WEBPVP8 ", .unsupported), ("hello", .malformed), ("", .malformed),
     ]
     for (text, expected) in cases {
       #expect(errorCode { try Image(decoding: Bytes(Array(text.utf8))) } == expected, "\(text)")

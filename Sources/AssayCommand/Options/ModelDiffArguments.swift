@@ -10,15 +10,9 @@ struct ModelDiffArguments: ParsableArguments {
   @Option(help: "Of two models without inputs: the seed of random ones.")
   var seed: UInt64 = 0
 
-  /// Whether both files are models, by their content: a model begins with the version or the
-  /// description, whose keys are no characters of a text.
+  /// Whether both files are models, by their content.
   static func areModels(_ files: ArraySlice<String>) throws -> Bool {
-    try files.allSatisfy { path in
-      guard path != "-" else { return false }
-      let bytes = try MappedFile.read(path)
-      let first = bytes[0..<min(1, bytes.count)].array(of: UInt8.self)
-      return first == [0x08] || first == [0x12]
-    }
+    try files.allSatisfy { try FileFormat.read($0).format == .coreML }
   }
 
   /// - Parameter options: those for the first model.

@@ -16,33 +16,6 @@ struct BinaryReader {
     rest = 4 * source.count + (64 << 20)
   }
 
-  /// Whether the bytes are fields of Caffe's `NetParameter`, layers among them. What is cut off at the
-  /// end does not count.
-  static func hasLayers(_ source: Bytes) -> Bool {
-    source.withUnsafeBytes { bytes in
-      var hasLayers = false
-      var position = 0
-      while position < bytes.count {
-        guard let field = try? ProtobufWire.field(bytes, at: position, end: bytes.count) else {
-          return hasLayers
-        }
-        position = field.range.upperBound
-        guard let known = MessageType.network[field.number] else {
-          // Forks have fields of their own, Core ML's models begin at 200.
-          if field.number >= 200 { return false }
-          continue
-        }
-        switch known.kind {
-        case .message, .string:
-          guard field.wireType == ProtobufWire.delimited else { return false }
-          hasLayers = hasLayers || known.name == "layer" || known.name == "layers"
-        default: break
-        }
-      }
-      return hasLayers
-    }
-  }
-
   /// The network of a `.caffemodel`, brought up to the present version of the format.
   static func network(_ bytes: Bytes, notes: inout [String]) throws -> CaffeMessage {
     var reader = BinaryReader(bytes)

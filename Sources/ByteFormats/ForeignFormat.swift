@@ -1,0 +1,190 @@
+import LibC
+import TensorCore
+
+/// A format that is not read here, and the way on for who has a file of it.
+package struct ForeignFormat: Sendable, Equatable {
+  /// With its article: "an ONNX model".
+  package let name: String
+  package let remedy: String
+
+  private static let source =
+    "Keras, Caffe and Darknet networks are converted: take the one that it was made from"
+  private static let keras =
+    "load it in Keras and save it there with model.save(\"NAME.keras\")"
+
+  package static let onnx = ForeignFormat(name: "an ONNX model", remedy: source)
+  package static let tensorFlowLite = ForeignFormat(
+    name: "a TensorFlow Lite model", remedy: source)
+  package static let savedModel = ForeignFormat(
+    name: "a SavedModel of TensorFlow, which is a program and no architecture", remedy: keras)
+  package static let frozenGraph = ForeignFormat(
+    name: "a graph of TensorFlow, which is a program and no architecture", remedy: source)
+  package static let pyTorch = ForeignFormat(
+    name: "a PyTorch file",
+    remedy: "it has weights and no architecture: build the network in Keras, set its weights and "
+      + "save it with model.save(\"NAME.keras\")")
+  package static let pickle = ForeignFormat(
+    name: "a Python pickle",
+    remedy: "pickles are never read: save the model with model.save()")
+  package static let tensors = ForeignFormat(
+    name: "a file of tensors alone", remedy: pyTorch.remedy)
+  package static let compiledModel = ForeignFormat(
+    name: "a compiled Core ML model (.mlmodelc)",
+    remedy: "compiling cannot be undone: take the .mlmodel that it was compiled from")
+  package static let modelPackage = ForeignFormat(
+    name: "a Core ML package (.mlpackage)",
+    remedy: "coremltools writes a neural network, which is read here, with "
+      + "convert(…, convert_to=\"neuralnetwork\")")
+  package static let markup = ForeignFormat(
+    name: "HTML or XML",
+    remedy: "a failed download often saves a web page: fetch the file again")
+  package static let largeFilePointer = ForeignFormat(
+    name: "a Git LFS pointer", remedy: "run 'git lfs pull' to fetch the file itself")
+
+  static func archive(_ kind: String) -> ForeignFormat {
+    ForeignFormat(name: "an archive (\(kind))", remedy: "unpack it, and name the file inside")
+  }
+
+  static func picture(_ kind: String) -> ForeignFormat {
+    ForeignFormat(name: "a \(kind) file", remedy: "convert the picture to PNG or JPEG")
+  }
+
+  /// What files begin with, or have at an offset.
+  static let magic: [(offset: Int, bytes: [UInt8], format: ForeignFormat)] = [
+    (4, Array("TFL3".utf8), tensorFlowLite),
+    (2, [0x8A, 0x0A, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19], pyTorch),
+    (0, [0x80, 0x02], pickle), (0, [0x80, 0x03], pickle), (0, [0x80, 0x04], pickle),
+    (0, [0x80, 0x05], pickle),
+    (8, Array("{\"".utf8), tensors), (0, Array("GGUF".utf8), tensors),
+    (0, [0x1F, 0x8B], archive("gzip")), (0, Array("BZh".utf8), archive("bzip2")),
+    (0, [0xFD] + Array("7zXZ".utf8), archive("xz")),
+    (0, [0x28, 0xB5, 0x2F, 0xFD], archive("zstd")),
+    (0, Array("7z".utf8) + [0xBC, 0xAF], archive("7z")), (0, Array("Rar!".utf8), archive("rar")),
+    (257, Array("ustar".utf8), archive("tar")),
+    (0, Array("GIF8".utf8), picture("GIF")), (0, Array("II*\0".utf8), picture("TIFF")),
+    (0, Array("MM\0*".utf8), picture("TIFF")), (8, Array("WEBP".utf8), picture("WebP")),
+    (4, Array("ftyphei".utf8), picture("HEIF")), (4, Array("ftypmif1".utf8), picture("HEIF")),
+    (4, Array("ftypavif".utf8), picture("AVIF")), (0, Array("%PDF".utf8), picture("PDF")),
+  ]
+
+  private init(name: String, remedy: String) {
+    self.name = name
+    self.remedy = remedy
+  }
+
+  /// What the members of a zip archive make of it; nil where they are nothing known.
+  package init?(members names: [String]) {
+    func has(_ name: String) -> Bool {
+      names.contains { $0 == name || $0.hasSuffix("/" + name) }
+    }
+    if has("saved_model.pb") {
+      self = .savedModel
+    } else if has("data.pkl") {
+      self = .pyTorch
+    } else if has("coremldata.bin") || has("model.espresso.net") {
+      self = .compiledModel
+    } else if has("com.apple.CoreML/model.mlmodel") {
+      self = .modelPackage
+    } else {
+      return nil
+    }
+  }
+
+  /// What the files in a folder make of it; nil where it is no folder, or nothing known.
+  package init?(folder path: String) {
+    let inside = "Data/com.apple.CoreML/model.mlmodel"
+    var status = stat()
+    func has(_ name: String) -> Bool { stat(path + "/" + name, &status) == 0 }
+    if has("saved_model.pb") {
+      self = .savedModel
+    } else if has("coremldata.bin") || has("model.espresso.net") {
+      self = .compiledModel
+    } else if has(inside) {
+      self.init(
+        name: Self.modelPackage.name, remedy: "the model in it is '\(path)/\(inside)'")
+    } else {
+      return nil
+    }
+  }
+}
+
+/// The fields at the top of a protobuf message, by which models are told apart.
+struct ProtobufModel {
+  private var wireTypes: [UInt32: Set<UInt8>] = [:]
+  private var first: [UInt32: Range<Int>] = [:]
+  private let bytes: UnsafeRawBufferPointer
+
+  /// Fields looked at; a graph of TensorFlow has one a node.
+  private static let fieldCount = 1 << 16
+
+  /// Nil where the bytes do not begin with a field.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    self.init(bytes, 0..<bytes.count)
+    if wireTypes.isEmpty { return nil }
+  }
+
+  private init(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+    self.bytes = bytes
+    var position = range.lowerBound
+    for _ in 0..<Self.fieldCount where position < range.upperBound {
+      guard let field = try? ProtobufWire.field(bytes, at: position, end: range.upperBound) else {
+        // Of a file that is cut off, the field in which it ends counts.
+        var next = position
+        if let key = try? ProtobufWire.varint(bytes, at: &next, end: range.upperBound, longest: 5),
+          key >> 3 > 0, key >> 3 < 1 << 29, key & 7 == UInt64(ProtobufWire.delimited)
+        {
+          wireTypes[UInt32(key >> 3), default: []].insert(UInt8(key & 7))
+        }
+        return
+      }
+      wireTypes[field.number, default: []].insert(field.wireType)
+      if first[field.number] == nil { first[field.number] = field.value }
+      position = field.range.upperBound
+    }
+  }
+
+  private func has(_ number: UInt32, _ wireType: UInt8 = ProtobufWire.delimited) -> Bool {
+    wireTypes[number]?.contains(wireType) ?? false
+  }
+
+  private func inside(_ number: UInt32) -> ProtobufModel? {
+    has(number) ? first[number].map { ProtobufModel(bytes, $0) } : nil
+  }
+
+  /// Nil where the fields are nobody's that is known.
+  ///
+  /// Core ML's `Model` has a version (1), a description (2) and, from 200, its type; ONNX' `ModelProto`
+  /// a version (1), a graph (7) and operator sets (8); `SavedModel` a version (1) and graphs with what
+  /// they need (2), `GraphDef` nodes (1), each of a name (1) and an operation (2); Caffe's
+  /// `NetParameter` a name (1) and layers (2 or 100).
+  var format: FileFormat? {
+    if wireTypes.contains(where: { $0.key >= 200 && $0.value.contains(ProtobufWire.delimited) }) {
+      return .coreML
+    }
+    if has(1, ProtobufWire.varint) {
+      if has(7) || has(8) { return .foreign(.onnx) }
+      if let graph = inside(2)?.inside(2), graph.isGraph { return .foreign(.savedModel) }
+      return has(2) ? .coreML : nil
+    }
+    if isGraph { return .foreign(.frozenGraph) }
+    if hasCaffeLayers { return .caffeBinary }
+    return nil
+  }
+
+  private var isGraph: Bool {
+    guard let node = inside(1), let name = node.first[1], let operation = node.first[2] else {
+      return false
+    }
+    func isWord(_ range: Range<Int>) -> Bool {
+      !range.isEmpty && bytes[range].allSatisfy { (0x21..<0x7F).contains($0) }
+    }
+    return node.has(1) && node.has(2) && node.wireTypes.keys.allSatisfy { $0 < 20 }
+      && isWord(name) && isWord(operation)
+  }
+
+  private var hasCaffeLayers: Bool {
+    let messages: [UInt32] = [1, 2, 3, 6, 8, 100]
+    return (has(2) || has(100))
+      && messages.allSatisfy { wireTypes[$0].map { $0 == [ProtobufWire.delimited] } ?? true }
+  }
+}
