@@ -120,13 +120,13 @@ let package = Package(
     library(
       "KerasImport",
       [
-        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
+        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats",
         "TensorCore",
       ]),
     library(
       "CaffeImport",
       [
-        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
+        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats",
         "TensorCore", "CSpec", "CProtobufC",
       ]),
     library(

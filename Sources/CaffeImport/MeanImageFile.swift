@@ -1,5 +1,4 @@
 import ByteFormats
-import Files
 import ImportSupport
 import TensorCore
 
