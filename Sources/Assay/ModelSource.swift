@@ -9,7 +9,7 @@ import TensorCore
 
 /// A file that holds a network, told by its content.
 public enum ModelSource: Sendable {
-  /// A Core ML document.
+  /// A Core ML document, whatever is wrong with it.
   case coreML(Model)
   /// A network of Keras, with or without its weights.
   case keras(KerasSource)
@@ -36,7 +36,7 @@ public enum ModelSource: Sendable {
       throw ModelError(
         .malformed, "is neither an archive of Keras nor an HDF5 file", file: path,
         hint: "the file is damaged, incomplete, or of another format")
-    case .coreML, .unknown: self = .coreML(try Model(contentsOf: path))
+    case .coreML, .unknown: self = .coreML(try Model(uncheckedContentsOf: path))
     case .png, .jpeg, .numPy, .text, .empty, .foreign:
       throw format.error(expected: "a network of Keras, Caffe, Darknet or Core ML").inFile(path)
     }
@@ -81,9 +81,12 @@ public enum ModelSource: Sendable {
     let random = RandomWeights(seed: seed)
     switch self {
     case .coreML(var model):
-      guard var network = model.neuralNetwork else { return (model, false) }
-      let filled = try network.fillMissingWeights(random)
-      if filled > 0 { model.neuralNetwork = network }
+      var filled = 0
+      if var network = model.neuralNetwork {
+        filled = try network.fillMissingWeights(random)
+        if filled > 0 { model.neuralNetwork = network }
+      }
+      try model.requireValid()
       return (model, filled > 0)
     case .keras, .caffe, .darknet:
       var options = ConversionOptions()
@@ -124,7 +127,10 @@ public enum ModelSource: Sendable {
   private func document(
     missingWeights: MissingWeights?, _ customLayers: CustomLayerRegistry
   ) throws -> Model {
-    if case .coreML(let model) = self { return model }
+    if case .coreML(let model) = self {
+      try model.requireValid()
+      return model
+    }
     var options = ConversionOptions()
     options.customLayers = .allow
     options.missingWeights = missingWeights

@@ -9,13 +9,14 @@ struct AssayCommand: ParsableCommand {
       "Converts Keras, Caffe and Darknet networks to Core ML, runs them, and shows that nothing was "
       + "lost.",
     discussion: """
-      Exit codes: 0 done; 1 diff or convert --check found a difference; 2 the input is invalid or not supported, or \
+      Exit codes: 0 done; 1 diff or convert --check found a difference, check something suspicious; 2 the input is invalid or not supported, or \
       the options do not fit the model; 64 wrong usage; 66 a file is missing; 70 a fault of assay; \
       73 and 74 cannot create, cannot write; 75 out of memory.
       """,
     version: "assay \(assayVersion)",
     subcommands: [
       ConvertCommand.self, RunCommand.self, DiffCommand.self, InspectCommand.self,
+      CheckCommand.self,
       CompressCommand.self, EditCommand.self, BenchCommand.self, PluginCommand.self,
     ])
 }

@@ -87,7 +87,7 @@ struct CompressCommand: ParsableCommand {
         return CompressionText(compressed, from: document, folds: folds, layers: layers)
       }
     }
-    if let fault = text.model.validate().first { throw fault.inFile(model) }
+    try inFile(model) { try text.model.requireValid() }
     try inFile(destination) { try text.model.write(to: destination) }
     text.listsFolds = verbose
     if json {

@@ -16,6 +16,10 @@ enum Console {
   static func overwriteLine(_ text: String) { write("\r\u{1B}[K" + text, to: STDERR_FILENO) }
 
   static func report(_ error: ModelError) {
+    for error in error.all { reportOne(error) }
+  }
+
+  private static func reportOne(_ error: ModelError) {
     write(styled("error:", .red) + " " + escaped(error.description) + "\n", to: STDERR_FILENO)
     if let hint = error.hint {
       for line in hint.split(separator: "\n", omittingEmptySubsequences: false) {

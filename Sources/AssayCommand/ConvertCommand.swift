@@ -60,6 +60,12 @@ struct ConvertCommand: ParsableCommand {
     ))
   var forgetBias = ForgetBias.ignore
 
+  @Option(
+    help: ArgumentHelp(
+      "The latest version of the specification that the model may need. Layers of later ones become "
+        + "earlier ones where they can; what cannot is named.", valueName: "N"))
+  var maxSpec: Int?
+
   @Flag(help: "Trainable layers become updatable.")
   var respectTrainable = false
 
@@ -86,6 +92,9 @@ struct ConvertCommand: ParsableCommand {
 
   func validate() throws {
     if destination == nil && !dryRun { throw ValidationError("give -o OUT.mlmodel, or --dry-run") }
+    if let maxSpec, !(1...SpecificationVersion.newest).contains(maxSpec) {
+      throw ValidationError("--max-spec takes a version from 1 to \(SpecificationVersion.newest)")
+    }
     if checkInputs.isEmpty != (expected == nil) {
       throw ValidationError("--check INPUT and --expected FILE belong together")
     }
@@ -108,8 +117,9 @@ struct ConvertCommand: ParsableCommand {
     }
     if forgetBias == .add { result.model = try result.model.withForgetBiasInField() }
     if weightsPrecision == .float16 { result.model = try result.model.withHalfPrecisionWeights() }
+    if let maxSpec { try result.model.requireVersion(atMost: maxSpec) }
     result.model.specificationVersion = result.model.minimumSpecificationVersion
-    if let fault = result.model.validate().first { throw fault }
+    try result.model.requireValid()
     if dryRun {
       Console.write(Self.planText(result.plan))
       return
@@ -164,6 +174,7 @@ struct ConvertCommand: ParsableCommand {
       options.metadata.userDefined.merge(PictureOptions.metadata(for: recipe)) { given, _ in given }
     }
     options.respectTrainable = respectTrainable
+    options.maximumVersion = maxSpec
     options.readsFormulas = lambda == .auto
     if let customLayers { options.customLayers = try CustomLayerRules(argument: customLayers) }
     return options

@@ -50,7 +50,7 @@ struct EditCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let document = try inFile(model) { try Model(contentsOf: model) }
+    let document = try inFile(model) { try Model(uncheckedContentsOf: model) }
     let edited = try inFile(model) { try edit(document) }
     try inFile(destination) { try edited.model.write(to: destination) }
     guard destination != "-", var check = edited.check else { return }
@@ -69,7 +69,7 @@ struct EditCommand: ParsableCommand {
     for note in notes where !global.quiet { Console.warn(note) }
     var check = EditCheck(edit, options: options)
     if noRun {
-      try EditCheck.validate(document, model)
+      try model.requireValid()
       return (model, nil)
     }
     try check.check(document, model)

@@ -4,9 +4,16 @@ import Files
 import TensorCore
 
 extension Model {
-  /// Reads an `.mlmodel`. Large weights stay in the mapped file.
-  /// - Throws: `ModelError` that names the file, the layer and the field.
+  /// Reads an `.mlmodel` that Core ML would take. Large weights stay in the mapped file.
+  /// - Throws: `ModelError` that names the file, the layer and the field, with all faults at once.
   public init(contentsOf path: String) throws {
+    try self.init(uncheckedContentsOf: path)
+    try inFile(path == "-" ? "standard input" : path) { try requireValid() }
+  }
+
+  /// Reads an `.mlmodel` whatever is wrong with what it says, such as one without its weights.
+  /// - Throws: `ModelError` where it is not the encoding of a model.
+  package init(uncheckedContentsOf path: String) throws {
     let (bytes, format) = try FileFormat.read(path, limit: Limits.modelBytes)
     self = try inFile(path == "-" ? "standard input" : path) {
       guard format == .coreML || format == .unknown else {

@@ -1,3 +1,5 @@
+import TensorCore
+
 /// A part of a model that needs a version of the format.
 package struct VersionDemand: Sendable, Equatable {
   /// Such as `layer 'fc' (innerProduct)`.
@@ -7,6 +9,22 @@ package struct VersionDemand: Sendable, Equatable {
 }
 
 extension Model {
+  /// - Throws: `.mismatch` with every part that needs a later version than `version`, and why.
+  package func requireVersion(atMost version: Int) throws {
+    guard (1...SpecificationVersion.newest).contains(version) else {
+      throw ModelError(
+        .mismatch, "there is no version \(version) of the format",
+        hint: "versions 1 to \(SpecificationVersion.newest) are known")
+    }
+    let demands = demands(above: version)
+    guard demands.isEmpty else {
+      let lines = demands.map { "\($0.part) needs version \($0.version): it \($0.reason)" }
+      throw ModelError(
+        .mismatch, "the model cannot be of version \(version)",
+        field: "specificationVersion", hint: lines.joined(separator: "\n"))
+    }
+  }
+
   /// The parts of the model that need a later version of the format than `version`.
   package func demands(above version: Int) -> [VersionDemand] {
     var demands: [VersionDemand] = []

@@ -31,6 +31,9 @@ public struct ConversionOptions: Sendable {
   public var networkState = NetworkState()
   /// Trainable layers become updatable.
   public var respectTrainable = false
+  /// The latest version of the specification that the model may need: layers of later ones become
+  /// earlier ones where they can. Nil: any.
+  public var maximumVersion: Int?
   /// Weights for an architecture that comes without; nil makes that an error.
   public var missingWeights: MissingWeights?
   /// Receives a line for every layer as it is visited, such as `0 : input_1, InputLayer`.

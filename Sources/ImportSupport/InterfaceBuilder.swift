@@ -5,7 +5,8 @@ import TensorCore
 /// preprocessing, class labels, metadata.
 package enum InterfaceBuilder {
   /// - Parameter notes: receives options that have no effect.
-  /// - Throws: `.mismatch` where an option names a feature that does not exist or does not fit it.
+  /// - Throws: `.mismatch` where an option names a feature that does not exist or does not fit it, or
+  ///   where the network needs a later version of the specification than is allowed.
   package static func model(
     _ imported: ImportedNetwork, options: ConversionOptions, notes: inout [String]
   ) throws -> Model {
@@ -63,6 +64,7 @@ package enum InterfaceBuilder {
     }
     model.description = description
     model.specificationVersion = model.minimumSpecificationVersion
+    if let maximum = options.maximumVersion { try model.requireVersion(atMost: maximum) }
     return model
   }
 

@@ -46,7 +46,9 @@ struct Conversion {
     formats = DataFormats(graph).preferred
     tensors = [[KerasTensor]?](repeating: nil, count: graph.nodes.count)
     network = NetworkWriter(
-      version: source.version, rules: options.customLayers, onVisit: options.onVisit)
+      version: source.version, rules: options.customLayers,
+      maximumVersion: options.maximumVersion ?? SpecificationVersion.newest,
+      onVisit: options.onVisit)
   }
 
   mutating func run() throws -> ImportedNetwork {

@@ -31,8 +31,9 @@ extension NetworkWriter {
     for axis in outer where a.shape[axis] == 1 { result.shape[axis] = b.shape[axis] }
     let sizes = (result.shape.dropFirst() + [a.shape[rank - 1]]).compactMap { $0 }
     let isAlike = outer.allSatisfy { a.shape[$0] == b.shape[$0] }
+    let limit = maximumVersion < 4 ? Limits.tensorElements : Self.productLimit
     if rank < 5, isAlike, sizes.count == rank,
-      try checkedProduct(sizes, limit: Limits.tensorElements) <= Self.productLimit
+      try checkedProduct(sizes, limit: Limits.tensorElements) <= limit
     {
       return elementwiseProduct(a, b, result, name)
     }

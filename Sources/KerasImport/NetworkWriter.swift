@@ -9,6 +9,8 @@ struct NetworkWriter: LayerWriting {
   private(set) var stateOutputs: [(blob: String, units: Int)] = []
   let version: KerasVersion
   let rules: CustomLayerRules
+  /// The latest version of the specification whose layers may be written.
+  let maximumVersion: Int
   /// Whether layers count on the lengths of sequences of images.
   var fixesSequences = false
   /// Masks that have been computed already.
@@ -18,9 +20,11 @@ struct NetworkWriter: LayerWriting {
   var maskCount = 0
 
   init(
-    version: KerasVersion, rules: CustomLayerRules, onVisit: (@Sendable (String) -> Void)?
+    version: KerasVersion, rules: CustomLayerRules,
+    maximumVersion: Int = SpecificationVersion.newest, onVisit: (@Sendable (String) -> Void)?
   ) {
     self.version = version
+    self.maximumVersion = maximumVersion
     self.rules = rules
     writer = LayerWriter(onVisit: onVisit)
   }

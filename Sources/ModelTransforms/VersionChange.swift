@@ -7,17 +7,7 @@ extension Model {
   ///
   /// - Throws: `.mismatch` with every part that needs a later version, and why.
   package func settingVersion(_ version: Int) throws -> Model {
-    try require(
-      (1...SpecificationVersion.newest).contains(version), .mismatch,
-      "there is no version \(version) of the format",
-      hint: "versions 1 to \(SpecificationVersion.newest) are known")
-    let demands = demands(above: version)
-    guard demands.isEmpty else {
-      let lines = demands.map { "\($0.part) needs version \($0.version): it \($0.reason)" }
-      throw ModelError(
-        .mismatch, "the model cannot be of version \(version)",
-        field: "specificationVersion", hint: lines.joined(separator: "\n"))
-    }
+    try requireVersion(atMost: version)
     var model = self
     model.specificationVersion = version
     model.type = model.type?.mapPipeline { member in

@@ -55,6 +55,8 @@ public struct ModelError: Error, Sendable, Equatable {
   public var message: String
   /// What would help.
   public var hint: String?
+  /// What else is wrong with the same file, each with its place.
+  public var further: [ModelError] = []
 
   /// An error with what is known of its place.
   public init(
@@ -70,10 +72,25 @@ public struct ModelError: Error, Sendable, Equatable {
     self.hint = hint
   }
 
+  /// Several errors as one, the first with the others after it; nil of none.
+  package init?(_ errors: [ModelError]) {
+    guard var first = errors.first else { return nil }
+    first.further = Array(errors.dropFirst())
+    self = first
+  }
+
+  /// The error and what else is wrong, each by itself.
+  package var all: [ModelError] {
+    var first = self
+    first.further = []
+    return [first] + further
+  }
+
   /// The same error with a file name, unless it has one already.
   public func inFile(_ name: String) -> ModelError {
     var error = self
     error.file = file ?? name
+    error.further = further.map { $0.inFile(name) }
     return error
   }
 

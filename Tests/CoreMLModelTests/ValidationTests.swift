@@ -49,7 +49,7 @@ struct ValidationTests {
   /// What the reference's writer made is sound, but for its own faults, which are found.
   @Test(.shared("corpus")) func referenceModelsHaveNoFaults() throws {
     for path in sharedModels where path.hasSuffix("coremltools.mlmodel") {
-      let faults = try Model(contentsOf: path).validate()
+      let faults = try Model(uncheckedContentsOf: path).validate()
       let isFaulty = Self.faultyReferences.contains { path.contains($0) }
       #expect(faults.isEmpty != isFaulty, "\(path): \(faults)")
     }
@@ -66,10 +66,10 @@ struct ValidationTests {
       ], output: "z")
     let texts = messages(found)
     let expected = [
-      "uses what version 2 has", "layer 'a' (innerProduct): weights: 3 values, where 8 are needed",
+      "layer 'a' (innerProduct): weights: 3 values, where 8 are needed",
       "layer 'a' (activation): NonlinearityType: no function",
       "another layer has the same name", "nothing before produces 'nowhere'",
-      "'x' has been produced before", "className: empty", "the layer has no name",
+      "'x' has been produced before", "className: empty",
       "description.output.z: no layer produces it",
     ]
     for text in expected {

@@ -27,10 +27,10 @@ package struct EditCheck {
     self.options = options
   }
 
-  /// - Throws: `ModelError` where the edited model has faults that the other had not, or runs no more,
+  /// - Throws: `ModelError` where the edited model is not valid, or runs no more,
   ///   or answers otherwise though only names and declarations have changed.
   package mutating func check(_ before: Model, _ after: Model) throws {
-    try Self.validate(before, after)
+    try after.requireValid()
     if let type = after.firstTypeThatDoesNotRun {
       notes.append("not run: the engine has no models of type \(type)")
       return
@@ -55,14 +55,6 @@ package struct EditCheck {
     }
     try compare(reference.given)
     try checkBounds(after)
-  }
-
-  /// - Throws: a fault of the edited model that the other had not.
-  package static func validate(_ before: Model, _ after: Model) throws {
-    let (old, new) = (before.validate(), after.validate())
-    guard new.count > old.count || old.isEmpty else { return }
-    let known = Set(old.map(\.message))
-    if let fault = new.first(where: { !known.contains($0.message) }) { throw fault }
   }
 
   /// Runs the model as it was read back, which must answer what the one that was written answered.

@@ -3,7 +3,7 @@ import TensorCore
 package struct BiDirectionalLSTM: LayerParameters {
   package static let minimumRank = 5
   package static let inputCount = 1...5
-  package static let outputCount = 1...5
+  package static let outputCount = 5...5
 
   package var inputVectorSize = 0
   package var outputVectorSize = 0

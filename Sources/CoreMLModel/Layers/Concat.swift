@@ -2,7 +2,7 @@ import TensorCore
 
 /// The inputs one after the other along the channels, or along the sequence.
 package struct Concat: LayerParameters {
-  package static let inputCount = 1...Int.max
+  package static let inputCount = 2...Int.max
 
   package var sequenceConcat = false
 
@@ -31,7 +31,7 @@ package struct Concat: LayerParameters {
 
 /// Equal parts of the channels.
 package struct Split: LayerParameters {
-  package static let outputCount = 1...Int.max
+  package static let outputCount = 2...Int.max
 
   package var nOutputs = 0
 
@@ -181,5 +181,6 @@ package struct Slice: LayerParameters {
     faults.require(
       !haveOneSign || startIndex < endIndex, "endIndex",
       "\(startIndex) to \(endIndex) is empty")
+    faults.require(stride > 0, "stride", "\(stride) is no stride")
   }
 }

@@ -166,9 +166,7 @@ package struct Convolution: LayerParameters {
     faults.require(outputChannels > 0, "outputChannels", "0")
     faults.require(kernelChannels > 0, "kernelChannels", "0")
     faults.catching { _ = try effectiveSizes() }
-    faults.require(
-      padding != nil || isDeconvolution && !outputShape.isEmpty, "padding", "neither valid nor same"
-    )
+    faults.require(padding != nil, "ConvolutionPaddingType", "neither valid nor same")
     if case .valid(let valid) = padding, let amounts = valid.paddingAmounts {
       faults.catching { _ = try amounts.resolved("valid.paddingAmounts") }
     }

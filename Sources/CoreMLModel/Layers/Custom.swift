@@ -5,7 +5,7 @@ package struct Custom: LayerParameters {
   package typealias Value = CustomLayerParameter
 
   package static let specificationVersion = 2
-  package static let inputCount = 0...Int.max
+  package static let inputCount = 1...Int.max
   package static let outputCount = 1...Int.max
 
   package var className = ""

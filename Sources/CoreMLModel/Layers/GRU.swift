@@ -3,7 +3,7 @@ package struct GRU: GatedLayer {
   package static let typeName = "gru"
   package static let minimumRank = 5
   package static let inputCount = 1...2
-  package static let outputCount = 1...2
+  package static let outputCount = 2...2
 
   package var inputVectorSize = 0
   package var outputVectorSize = 0

@@ -109,8 +109,7 @@ package struct Pooling: LayerParameters {
       faults.catching { _ = try explicitPadding([1, 1]) }
     }
     faults.require(
-      padding != nil || globalPooling, "padding",
-      "neither valid, same nor includeLastPixel")
+      padding != nil, "PoolingPaddingType", "neither valid, same nor includeLastPixel")
   }
 }
 

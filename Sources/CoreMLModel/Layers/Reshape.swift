@@ -84,7 +84,7 @@ package struct Permute: LayerParameters {
 
   package func check(_ faults: inout Faults) {
     faults.require(
-      axis.isEmpty || axis.sorted() == [0, 1, 2, 3], "axis",
+      axis.sorted() == [0, 1, 2, 3], "axis",
       "\(axis) is no order of the axes 0 to 3")
   }
 }

@@ -60,6 +60,15 @@ package struct Upsample: LayerParameters {
 
   package func check(_ faults: inout Faults) {
     faults.catching { _ = try effectiveFactors() }
+    faults.require(
+      scalingFactor.isEmpty || fractionalScalingFactor.isEmpty, "fractionalScalingFactor",
+      "\(fractionalScalingFactor) beside scalingFactor \(scalingFactor)")
+    faults.require(
+      mode == .bilinear || linearUpsampleMode == .default, "linearUpsampleMode",
+      "\(linearUpsampleMode) of the nearest neighbour")
+    faults.require(
+      fractionalScalingFactor.isEmpty || linearUpsampleMode != .default, "linearUpsampleMode",
+      "fractional factors need one that says where the corners are")
   }
 }
 

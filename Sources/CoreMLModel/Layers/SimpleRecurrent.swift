@@ -1,8 +1,8 @@
 /// h = f(W·x + R·h + b)
 package struct SimpleRecurrent: GatedLayer {
   package static let minimumRank = 5
-  package static let inputCount = 1...2
-  package static let outputCount = 1...2
+  package static let inputCount = 2...2
+  package static let outputCount = 2...2
 
   package var inputVectorSize = 0
   package var outputVectorSize = 0

@@ -1,7 +1,7 @@
 package struct UniDirectionalLSTM: LayerParameters {
   package static let minimumRank = 5
   package static let inputCount = 1...3
-  package static let outputCount = 1...3
+  package static let outputCount = 3...3
 
   package var inputVectorSize = 0
   package var outputVectorSize = 0

@@ -39,8 +39,7 @@ package struct Faults {
       hint: "[1], [C], [1, H, W] and [C, H, W] are possible")
   }
 
-  /// Recurrent layers know six functions, two of them with fixed constants, which writers may
-  /// leave out.
+  /// Recurrent layers know six functions.
   mutating func requireRecurrent(_ activations: [Activation], _ count: Int) {
     require(
       activations.count == count, "activations",
@@ -48,18 +47,13 @@ package struct Faults {
     for activation in activations {
       let isPossible =
         switch activation.function {
-        case .linear, .sigmoid, .tanh, .relu: true
-        case .scaledTanh(let alpha, let beta):
-          (alpha, beta) == (0, 0) || abs(alpha - 1.7159) < 1e-4 && abs(beta - 2.0 / 3) < 1e-4
-        case .sigmoidHard(let alpha, let beta):
-          (alpha, beta) == (0, 0) || abs(alpha - 0.2) < 1e-6 && abs(beta - 0.5) < 1e-6
+        case .linear, .sigmoid, .tanh, .relu, .scaledTanh, .sigmoidHard: true
         default: false
         }
       require(
         isPossible, "activations",
         "\(activation.function.map { "\($0)" } ?? "no function") in a recurrent layer",
-        hint: "linear, sigmoid, tanh, ReLU, scaledTanh(1.7159, 2/3) and sigmoidHard(0.2, 0.5) "
-          + "are possible")
+        hint: "linear, sigmoid, tanh, ReLU, scaledTanh and sigmoidHard are possible")
     }
   }
 

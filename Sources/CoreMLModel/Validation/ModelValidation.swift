@@ -2,7 +2,12 @@ import ByteFormats
 import TensorCore
 
 extension Model {
-  /// Everything that is wrong with the model, in file order; empty for a valid one.
+  /// - Throws: everything that `validate` finds, at once.
+  public func requireValid() throws {
+    if let error = ModelError(validate()) { throw error }
+  }
+
+  /// Everything for which Core ML would not take the model, in file order; empty for a valid one.
   public func validate() -> [ModelError] {
     var faults = Faults()
     checkVersion(&faults)
@@ -10,17 +15,15 @@ extension Model {
       faults.require(false, "description", "the model has no description")
       return faults.errors
     }
-    description.check(&faults)
+    description.check(version: specificationVersion, &faults)
     switch type {
     case nil: faults.require(false, "type", "the model is of no type")
     case .opaque: break
     case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
       .pipelineRegressor(let pipeline):
-      faults.require(!pipeline.models.isEmpty, "pipeline.models", "the pipeline is empty")
-      for (index, model) in pipeline.models.enumerated() {
-        faults.append(model.validate().map { $0.inside("pipeline.models[\(index)]") })
-      }
+      pipeline.check(description, isUpdatable: isUpdatable, &faults)
     case .neuralNetwork, .neuralNetworkClassifier, .neuralNetworkRegressor:
+      description.checkOptionalInputs(&faults)
       if let network = neuralNetwork { check(network, description, &faults) }
     }
     return faults.errors
@@ -32,11 +35,9 @@ extension Model {
       known.contains(specificationVersion), "specificationVersion",
       "version \(specificationVersion) of the format is not supported",
       hint: "versions 1 to \(SpecificationVersion.newest) are")
-    let needed = minimumSpecificationVersion
     faults.require(
-      !known.contains(specificationVersion) || specificationVersion >= needed,
-      "specificationVersion",
-      "the model declares version \(specificationVersion) and uses what version \(needed) has")
+      !isUpdatable || !known.contains(specificationVersion) || specificationVersion >= 4,
+      "specificationVersion", "an updatable model needs version 4")
   }
 
   private func check(
@@ -50,18 +51,14 @@ extension Model {
         faults.require(
           false, "description.input.\(feature.name)", "a network takes images and arrays only")
       }
-      if case .multiArray(let array)? = feature.type?.kind,
-        network.arrayInputShapeMapping == .rank5
-      {
-        faults.require(
-          [1, 3, 5].contains(array.shape.count), "description.input.\(feature.name)",
-          "the shape \(array.shape) has a rank of \(array.shape.count)",
-          hint: "[C], [C, H, W] and [Seq, Batch, C, H, W] are possible")
+      if case .multiArray(let array)? = feature.type?.kind {
+        network.checkRank(of: array, "description.input.\(feature.name)", &faults)
       }
       inputs[feature.name] = feature.type?.networkShape(in: network)
     }
+    network.checkMapping(description, &faults)
     network.checkPreprocessing(description.input, &faults)
-    network.checkLayers(description.input.map(\.name), &faults)
+    network.checkLayers(description, &faults)
     // An array [C] may come as a sequence of any length: what depends on it cannot be judged.
     let short = network.inferredShapes(inputs: inputs)
     let vectors = description.input.filter { feature in
@@ -96,12 +93,30 @@ extension Model {
     _ faults: inout Faults
   ) {
     var predicted: Set<String> = []
-    if case .neuralNetworkClassifier(let classifier) = type {
+    switch type {
+    case .neuralNetworkClassifier(let classifier)?:
       predicted = [description.predictedFeatureName, description.predictedProbabilitiesName]
       classifier.check(description, shapes, &faults)
+    case .neuralNetworkRegressor?:
+      let name = description.predictedFeatureName
+      let kind = description.output.first { $0.name == name }?.type?.kind
+      let isNumber = if case .multiArray? = kind { true } else { kind == .double }
+      faults.require(
+        isNumber, "description.predictedFeatureName",
+        name.isEmpty ? "a regressor needs one" : "'\(name)' is no output of numbers")
+    default:
+      for output in description.output {
+        switch output.type?.kind {
+        case .image, .multiArray, nil: break
+        default:
+          faults.require(
+            false, "description.output.\(output.name)",
+            "a network gives images and arrays only")
+        }
+      }
     }
-    if network.layers.contains(where: { $0.parameters is OpaqueLayer }) { return }
-    let blobs = Set(network.layers.flatMap(\.output) + description.input.map(\.name))
+    guard network.namesAllBlobs else { return }
+    let blobs = Set(network.layers.flatMap(\.output))
     for output in description.output where !predicted.contains(output.name) {
       faults.require(
         blobs.contains(output.name), "description.output.\(output.name)",
@@ -136,10 +151,14 @@ extension NeuralNetworkClassifier {
       "'\(label)' is no output of the labels' type (\(isString ? "string" : "int64"))")
     let probabilities = description.predictedProbabilitiesName
     if !probabilities.isEmpty {
+      let isPossible =
+        switch outputs[probabilities] ?? nil {
+        case .dictionary, .multiArray: true
+        default: false
+        }
       faults.require(
-        outputs[probabilities] == .dictionary(isString ? .string : .int64),
-        "description.predictedProbabilitiesName",
-        "'\(probabilities)' is no dictionary output with the labels' type as its key")
+        isPossible, "description.predictedProbabilitiesName",
+        "'\(probabilities)' is no output of a dictionary")
     }
     let blob =
       labelProbabilityLayerName.isEmpty

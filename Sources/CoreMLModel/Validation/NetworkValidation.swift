@@ -1,24 +1,31 @@
 import TensorCore
 
 extension NeuralNetwork {
+  /// Whether no layer holds a network, which may produce blobs and is not read.
+  var namesAllBlobs: Bool {
+    !layers.contains { layer in
+      ["branch", "loop"].contains(layer.parameters?.specificationTypeName)
+    }
+  }
+
   /// Names, blobs and parameters of the layers.
-  func checkLayers(_ inputs: [String], _ faults: inout Faults) {
+  func checkLayers(_ description: ModelDescription, _ faults: inout Faults) {
     faults.require(!layers.isEmpty, "layers", "the network has no layers")
     faults.require(
       layers.count <= Limits.layers, "layers", "\(layers.count) are more than \(Limits.layers)")
     var names: Set<String> = []
-    var produced = Set(inputs)
-    // Layers that are not read may hold networks that produce blobs.
-    let isComplete = !layers.contains { $0.parameters is OpaqueLayer }
+    var produced = Set(description.input.map(\.name))
+    var ranks = DeclaredRanks(self, description)
+    let isComplete = namesAllBlobs
     for (index, layer) in layers.enumerated() {
       var own = Faults()
       layer.check(&own)
-      if arrayInputShapeMapping == .rank5 {
+      checkRanks(layer, &ranks, &own)
+      if arrayInputShapeMapping == .rank5, description.hasArrayInput {
         own.require(
           !layer.needsExactMapping, "arrayInputShapeMapping",
           "layers of this type need EXACT_ARRAY_MAPPING")
       }
-      own.require(!layer.name.isEmpty, "name", "the layer has no name")
       own.require(
         layer.name.isEmpty || names.insert(layer.name).inserted, "name",
         "another layer has the same name")
@@ -28,7 +35,8 @@ extension NeuralNetwork {
         }
         for blob in layer.output {
           own.require(
-            produced.insert(blob).inserted, "output", "'\(blob)' has been produced before")
+            produced.insert(blob).inserted || layer.parameters?.specificationTypeName == "copy",
+            "output", "'\(blob)' has been produced before")
         }
       }
       let name = layer.name.isEmpty ? "#\(index)" : layer.name
@@ -89,6 +97,14 @@ extension NeuralNetworkLayer {
       faults.require(
         output.count == split.nOutputs, "nOutputs",
         "\(split.nOutputs), where the layer has \(output.count) outputs")
+    }
+    if let crop = parameters as? Crop {
+      let amounts = crop.cropAmounts?.borderAmounts.count ?? 0
+      faults.require(
+        input.count == 2 || amounts == 2, "cropAmounts", "\(amounts) amounts, two are needed")
+      faults.require(
+        input.count == 1 || crop.offset.count == 2, "offset",
+        "\(crop.offset), two offsets are needed")
     }
     if let convolution = parameters as? Convolution, input.count == 1 {
       faults.require(convolution.kernel != nil, "weights", "no values")

@@ -33,7 +33,12 @@ struct UpSampling: KerasLayer {
     let lengths = try zip(axes.lengths(input), size).map { length, factor in
       try length.map { try checkedProduct([$0, factor], limit: Limits.dimension) }
     }
-    guard interpolation == .nearest || interpolation == .bilinear else {
+    // TensorFlow 2 samples at the centres of the pixels, which Core ML does since version 5.
+    let isCentered = interpolation == .bilinear && call.version.isTensorFlow2
+    guard
+      interpolation == .nearest
+        || interpolation == .bilinear && (!isCentered || network.maximumVersion >= 5)
+    else {
       let sizes = try call.sizes(axes.resized(input, to: lengths))
       return [try network.resampled(input, to: sizes, interpolation, call)]
     }
@@ -42,8 +47,7 @@ struct UpSampling: KerasLayer {
         var upsample = Upsample(plane(size, 1))
         if interpolation == .bilinear {
           upsample.mode = .bilinear
-          // TensorFlow 2 samples at the centres of the pixels.
-          if call.version.isTensorFlow2 { upsample.linearUpsampleMode = .alignCornersFalse }
+          if isCentered { upsample.linearUpsampleMode = .alignCornersFalse }
         }
         return upsample
       }

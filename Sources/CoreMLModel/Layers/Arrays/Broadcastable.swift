@@ -35,14 +35,14 @@ package struct PowBroadcastable: BroadcastingLayer, ParameterlessLayer { package
 
 /// The largest of the inputs.
 package struct MaxBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let inputCount = 2...Int.max
+  package static let inputCount = 2...2
 
   package init() {}
 }
 
 /// The smallest of the inputs.
 package struct MinBroadcastable: BroadcastingLayer, ParameterlessLayer {
-  package static let inputCount = 2...Int.max
+  package static let inputCount = 2...2
 
   package init() {}
 }

@@ -2,7 +2,7 @@ import TensorCore
 
 /// The inputs one after the other along an axis.
 package struct ConcatND: ArrayLayer {
-  package static let inputCount = 1...Int.max
+  package static let inputCount = 2...Int.max
 
   /// May count from the end.
   package var axis = 0
@@ -32,7 +32,7 @@ package struct ConcatND: ArrayLayer {
 
 /// The inputs, all of one shape, along a new axis.
 package struct Stack: ArrayLayer {
-  package static let inputCount = 1...Int.max
+  package static let inputCount = 2...Int.max
 
   /// May count from the end of the output.
   package var axis = 0
@@ -53,7 +53,7 @@ package struct Stack: ArrayLayer {
 
 /// Parts of the input along an axis: `numSplits` equal ones, or of the sizes in `splitSizes`.
 package struct SplitND: ArrayLayer {
-  package static let outputCount = 1...Int.max
+  package static let outputCount = 2...Int.max
 
   /// May count from the end.
   package var axis = 0

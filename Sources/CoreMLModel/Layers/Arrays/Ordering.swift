@@ -41,7 +41,7 @@ package struct ArgMin: ExtremumLayer {
 /// The K largest (or smallest) elements along an axis in descending (ascending) order, and their
 /// places.
 package struct TopK: ArrayLayer {
-  package static let outputCount = 1...2
+  package static let outputCount = 2...2
 
   /// May count from the end.
   package var axis = 0

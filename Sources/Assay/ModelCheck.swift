@@ -1,0 +1,34 @@
+import CoreMLModel
+import TensorCore
+
+/// What is wrong with a model, and what is suspicious.
+public struct ModelCheck: Sendable {
+  /// Why Core ML would not take the model, in file order.
+  public let errors: [ModelError]
+  /// What is legal, and hardly meant.
+  public let warnings: [ModelError]
+
+  /// Reads the `.mlmodel` at `path`; that it is none is an error of the model.
+  ///
+  /// - Throws: `ModelError` where the file is missing or cannot be read.
+  public init(contentsOf path: String) throws {
+    let model: Model
+    do { model = try Model(uncheckedContentsOf: path) } catch let error as ModelError
+      where [.malformed, .unsupported, .limitExceeded].contains(error.code)
+    {
+      var error = error
+      error.file = nil
+      (errors, warnings) = ([error], [])
+      return
+    }
+    self.init(model)
+  }
+
+  /// Checks a document.
+  public init(_ model: Model) {
+    errors = model.validate()
+    // Of a layer whose parameters are wrong the rest says nothing.
+    let wrong = Set(errors.compactMap(\.layer))
+    warnings = model.warnings().filter { !wrong.contains($0.layer ?? "") || $0.layer == nil }
+  }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Assay
+
+struct CheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Says all that is wrong with an .mlmodel, and what is suspicious.",
+    discussion: """
+      Errors are what Core ML does not take, warnings what is legal and hardly meant. Exit codes: 0 \
+      neither; 1 warnings only; 2 errors.
+      """)
+
+  @Argument(help: "The model.", completion: .file(extensions: ["mlmodel"]))
+  var model: String
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  @OptionGroup var global: GlobalOptions
+
+  func run() throws {
+    global.apply()
+    let check = try ModelCheck(contentsOf: model)
+    if json {
+      Console.print(Self.json(check).text)
+    } else {
+      if !global.quiet { Console.print("\(Console.escaped(model)): \(Self.summary(check))") }
+      for error in check.errors { Console.write(Self.text(error, "error")) }
+      for warning in check.warnings { Console.write(Self.text(warning, "warning")) }
+    }
+    if !check.errors.isEmpty { throw ExitCode(2) }
+    if !check.warnings.isEmpty { throw ExitCode(1) }
+  }
+
+  private static func summary(_ check: ModelCheck) -> String {
+    func count(_ number: Int, _ name: String) -> String? {
+      number == 0 ? nil : "\(groupedText(number)) \(name)\(number == 1 ? "" : "s")"
+    }
+    let counts = [count(check.errors.count, "error"), count(check.warnings.count, "warning")]
+      .compactMap(\.self)
+    return ([check.errors.isEmpty ? "valid" : "not valid"] + counts).joined(separator: ", ")
+  }
+
+  private static func text(_ error: ModelError, _ word: String) -> String {
+    var text = "\(word): \(Console.escaped(error.description))\n"
+    for line in (error.hint ?? "").split(separator: "\n") {
+      text += "hint: \(Console.escaped(String(line)))\n"
+    }
+    return text
+  }
+
+  private static func json(_ check: ModelCheck) -> JSONText {
+    func entries(_ errors: [ModelError]) -> JSONText {
+      .array(
+        errors.map { error in
+          func value(_ text: String?) -> JSONText { text.map(JSONText.string) ?? .null }
+          return .object([
+            ("layer", value(error.layer)), ("class", value(error.layerClass)),
+            ("field", value(error.field)), ("message", .string(error.message)),
+            ("hint", value(error.hint)),
+          ])
+        })
+    }
+    return .object([
+      ("valid", .bool(check.errors.isEmpty)), ("errors", entries(check.errors)),
+      ("warnings", entries(check.warnings)),
+    ])
+  }
+}

@@ -1,0 +1,187 @@
+import TensorCore
+
+extension Model {
+  /// What is legal and suspicious, in file order: Core ML takes it, and it is hardly meant.
+  package func warnings() -> [ModelError] {
+    var faults = Faults()
+    warnOfVersion(&faults)
+    warnOfWeights(&faults)
+    if let network = neuralNetwork {
+      network.warnOfUnread(description, &faults)
+      network.warnOfPreprocessing(&faults)
+      for (index, layer) in network.layers.enumerated() {
+        var own = Faults()
+        layer.warn(&own)
+        let name = layer.name.isEmpty ? "#\(index)" : layer.name
+        faults.append(
+          own.errors.map { $0.inLayer(name, class: layer.parameters?.specificationTypeName) })
+      }
+    }
+    if case .neuralNetworkClassifier(let classifier)? = type {
+      classifier.warn(description, &faults)
+    }
+    for (index, model) in pipelineModels.enumerated() {
+      faults.append(model.warnings().map { $0.inside("pipeline.models[\(index)]") })
+    }
+    return faults.errors
+  }
+
+  private func warnOfVersion(_ faults: inout Faults) {
+    guard (1...SpecificationVersion.newest).contains(specificationVersion) else { return }
+    let demands = demands(above: specificationVersion)
+    for demand in demands {
+      faults.require(
+        false, "specificationVersion",
+        "\(specificationVersion), and \(demand.part) needs \(demand.version): it \(demand.reason)")
+    }
+    let needed = minimumSpecificationVersion
+    faults.require(
+      needed >= specificationVersion, "specificationVersion",
+      "\(specificationVersion), where \(needed) would do",
+      hint: SpecificationVersion.oldestSystem(needed).map { "with it \($0) load the model" })
+  }
+
+  private func warnOfWeights(_ faults: inout Faults) {
+    guard neuralNetwork != nil else { return }
+    for weights in nonFiniteWeights {
+      let text = "\(weights.count) of \(weights.total) values are NaN or infinite"
+      faults.catching {
+        throw ModelError(
+          .malformed, text, layer: weights.layer, layerClass: weights.layerClass,
+          field: weights.field)
+      }
+    }
+  }
+}
+
+extension NeuralNetwork {
+  /// Blobs and inputs that nothing reads.
+  fileprivate func warnOfUnread(_ description: ModelDescription?, _ faults: inout Faults) {
+    guard let description, namesAllBlobs else { return }
+    let read = Set(layers.flatMap(\.input))
+    let given = read.union(description.output.map(\.name))
+    for input in description.input {
+      faults.require(
+        read.contains(input.name), "description.input.\(input.name)", "no layer reads it")
+    }
+    // A classifier reads its probabilities.
+    for layer in layers.dropLast() where !layer.output.contains(where: given.contains) {
+      faults.catching {
+        throw ModelError(
+          .malformed, "no layer reads what it gives, and the model does not give it",
+          layer: layer.name, layerClass: layer.parameters?.specificationTypeName, field: "output")
+      }
+    }
+  }
+
+  fileprivate func warnOfPreprocessing(_ faults: inout Faults) {
+    for (index, step) in preprocessing.enumerated() {
+      guard case .scaler(let scaler)? = step.preprocessor else { continue }
+      faults.require(
+        scaler.channelScale != 0, "preprocessing[\(index)].scaler.channelScale",
+        "0: every pixel becomes the bias")
+    }
+  }
+}
+
+extension NeuralNetworkLayer {
+  fileprivate func warn(_ faults: inout Faults) {
+    faults.require(!name.isEmpty, "name", "the layer has no name")
+    switch parameters {
+    case let layer as Convolution: faults.warnOfZeros(layer.kernel, "weights")
+    case let layer as InnerProduct: faults.warnOfZeros(layer.matrix, "weights")
+    case let layer as Batchnorm:
+      let variance = layer.variance?.floatValue
+      let count = variance.map { $0.array().count { $0 < 0 } } ?? 0
+      faults.require(
+        count == 0, "variance", "\(count) of \(variance?.count ?? 0) values are negative")
+    case let layer as SimpleRecurrent: faults.warnOfConstants([layer.activation].compactMap(\.self))
+    case let layer as GRU: faults.warnOfConstants(layer.activations)
+    case let layer as UniDirectionalLSTM: faults.warnOfConstants(layer.activations)
+    case let layer as BiDirectionalLSTM:
+      faults.warnOfConstants(layer.activationsForwardLSTM + layer.activationsBackwardLSTM)
+    default: break
+    }
+  }
+}
+
+extension NeuralNetworkClassifier {
+  fileprivate func warn(_ description: ModelDescription?, _ faults: inout Faults) {
+    let labels: [String]
+    let isString: Bool
+    switch classLabels {
+    case .string(let names)?: (labels, isString) = (names, true)
+    case .int64(let numbers)?: (labels, isString) = (numbers.map(String.init), false)
+    case nil: return
+    }
+    var seen: Set<String> = []
+    let repeated = labels.filter { !seen.insert($0).inserted }
+    faults.require(
+      repeated.isEmpty, "classLabels",
+      "\(repeated.count) labels stand there before, '\(repeated.first ?? "")' the first")
+    faults.require(!seen.contains(""), "classLabels", "a label is empty")
+    let name = description?.predictedProbabilitiesName ?? ""
+    if let kind = description?.output.first(where: { $0.name == name })?.type?.kind {
+      faults.require(
+        kind == .dictionary(isString ? .string : .int64), "description.predictedProbabilitiesName",
+        "'\(name)' is no dictionary whose keys are of the labels' type")
+    }
+    let blob =
+      labelProbabilityLayerName.isEmpty
+      ? network.layers.last?.output.first : labelProbabilityLayerName
+    if let blob, let source = network.valueSource(of: blob), source.givesScores {
+      faults.require(
+        false, "labelProbabilityLayerName",
+        "'\(blob)' comes from layer '\(source.name)' "
+          + "(\(source.parameters?.specificationTypeName ?? "")): these are no probabilities",
+        hint: "a softmax usually stands there")
+    }
+  }
+}
+
+extension NeuralNetwork {
+  /// The last layer on the way to a blob that changes values and not only their places.
+  fileprivate func valueSource(of blob: String) -> NeuralNetworkLayer? {
+    var blob = blob
+    for layer in layers.reversed() where layer.output.contains(blob) {
+      switch layer.parameters {
+      case is Flatten, is Reshape, is ReshapeStatic, is Permute, is Transpose, is Squeeze,
+        is ExpandDims, is RankPreservingReshape, is FlattenTo2D:
+        guard let input = layer.input.first else { return layer }
+        blob = input
+      default: return layer
+      }
+    }
+    return nil
+  }
+}
+
+extension NeuralNetworkLayer {
+  /// Whether it gives sums of products, which may be of any size.
+  fileprivate var givesScores: Bool { parameters is InnerProduct || parameters is Convolution }
+}
+
+extension Faults {
+  fileprivate mutating func warnOfZeros(_ weights: Weights?, _ field: String) {
+    guard let values = weights?.floatValue, values.count > 0 else { return }
+    require(values.array().contains { $0 != 0 }, field, "all \(values.count) values are 0")
+  }
+
+  /// Two functions have constants of their own in recurrent layers, which writers may leave out.
+  fileprivate mutating func warnOfConstants(_ activations: [Activation]) {
+    for activation in activations {
+      let isUsual =
+        switch activation.function {
+        case .scaledTanh(let alpha, let beta)?:
+          (alpha, beta) == (0, 0) || abs(alpha - 1.7159) < 1e-4 && abs(beta - 2.0 / 3) < 1e-4
+        case .sigmoidHard(let alpha, let beta)?:
+          (alpha, beta) == (0, 0) || abs(alpha - 0.2) < 1e-6 && abs(beta - 0.5) < 1e-6
+        default: true
+        }
+      require(
+        isUsual, "activations",
+        "\(activation.function.map { "\($0)" } ?? "no function") in a recurrent layer",
+        hint: "Core ML computes scaledTanh(1.7159, 2/3) and sigmoidHard(0.2, 0.5) there")
+    }
+  }
+}
