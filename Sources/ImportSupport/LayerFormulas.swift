@@ -42,6 +42,27 @@ extension LayerWriting {
     return add(name, unary, [blob], to: output)
   }
 
+  /// (x − mean) / (deviation + ε), over H·W of each channel or over C·H·W.
+  ///
+  /// Whether Core ML's `mvn` adds ε to the deviation or, under the root, to the variance nobody says
+  /// (`docs/differences.md`): it is one layer for this where ε is too small to matter, with ε² that
+  /// matters in neither place. Other layers leave no doubt.
+  package mutating func normalizedByDeviation(
+    _ blob: String, acrossChannels: Bool, epsilon: Float, _ name: String, to output: String? = nil
+  ) -> String {
+    var mvn = MeanVarianceNormalize()
+    mvn.acrossChannels = acrossChannels
+    mvn.epsilon = max(epsilon * epsilon, 1e-30)
+    mvn.normalizeVariance = epsilon <= 1e-8
+    if mvn.normalizeVariance { return add(name, mvn, [blob], to: output) }
+    let centered = add(name + "__centered__", mvn, [blob])
+    let squares = unary(.power, centered, name + "__squares__", alpha: 2)
+    let variance = reduced(.avg, acrossChannels ? .chw : .hw, squares, name + "__variance__")
+    let deviation = unary(.sqrt, variance, name + "__deviation__")
+    let factor = unary(.inverse, deviation, name + "__factor__", epsilon: epsilon)
+    return product(centered, factor, name, to: output)
+  }
+
   package mutating func reduced(
     _ mode: Reduce.Operation, _ axis: Reduce.Axis, _ blob: String, _ name: String,
     to output: String? = nil

@@ -71,15 +71,24 @@ extension CaffeNetwork {
 /// (x − mean) / (standard deviation + eps), over H · W or over C · H · W
 enum MVN: SingleInputConverter {
   static let source = SourceLayer(
-    "MVN", becomes: "mvn", options: "`normalize_variance`, `across_channels`, `eps`")
+    "MVN",
+    becomes: "mvn; with an `eps` above 1e-8 mvn of the mean, power, reduce avg, sqrt, inverse, multiply",
+    options: "`normalize_variance`, `across_channels`, `eps`")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let parameters = layer.parameters("mvn_param")
     let image = try network.channelled(layer.input, for: layer)
+    let acrossChannels = try parameters.bool("across_channels")
+    let epsilon = try parameters.float("eps").orSmallest
+    if try parameters.bool("normalize_variance") {
+      return image.with(
+        network.normalizedByDeviation(
+          image.blob, acrossChannels: acrossChannels, epsilon: epsilon, layer.name,
+          to: layer.tops[0]))
+    }
     var mvn = MeanVarianceNormalize()
-    mvn.normalizeVariance = try parameters.bool("normalize_variance")
-    mvn.acrossChannels = try parameters.bool("across_channels")
-    mvn.epsilon = try parameters.float("eps").orSmallest
+    mvn.acrossChannels = acrossChannels
+    mvn.epsilon = epsilon
     return network.add(mvn, image, as: layer)
   }
 }

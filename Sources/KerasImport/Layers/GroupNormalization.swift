@@ -114,7 +114,8 @@ struct InstanceNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
       "InstanceNormalization",
-      becomes: "mvn and scale (keras-contrib); as GroupNormalization (TensorFlow Addons)",
+      becomes:
+        "mvn of the mean, power, reduce avg, sqrt, inverse, multiply, scale (keras-contrib); as GroupNormalization (TensorFlow Addons)",
       options: "`axis`, `scale`, `center`", refused: "volumes")
   ]
 
@@ -140,11 +141,8 @@ struct InstanceNormalization: KerasLayer {
     let channel = try call.axis(axis ?? -1, of: tensor)
     tensor = network.relaid(
       tensor, to: try TensorLayout(channel: channel, rank: tensor.rank, call), for: call.name)
-    var normalization = MeanVarianceNormalize()
-    normalization.acrossChannels = axis == nil
-    normalization.normalizeVariance = true
-    normalization.epsilon = Float(max(epsilon, 1e-30))
-    tensor.blob = network.add(call.name, normalization, [tensor.blob])
+    tensor.blob = network.normalizedByDeviation(
+      tensor.blob, acrossChannels: axis == nil, epsilon: Float(max(epsilon, 1e-30)), call.name)
     let count = [axis == nil ? 1 : tensor.isGuess ? nil : tensor.shape[channel]]
     let (gamma, beta) = try affine.values(call, count)
     let axes = try ReducibleAxes([channel], of: tensor, call)
