@@ -201,10 +201,10 @@ class Network:
         return [self.outputs[i + self.index if i < 0 else i] for i in indices]
 
     def normalize(self, x, biases, numbers):
-        """P src/blas.c normalize_cpu, scale_bias, add_bias."""
+        """P src/blas_kernels.cu normalize_kernel, A src/blas.c normalize_cpu; scale_bias, add_bias."""
         scales, means, variances = numbers
         axes = (slice(None),) + (None,) * (x.ndim - 1)
-        x = (x - means[axes]) / (np.sqrt(variances[axes]) + 0.000001)
+        x = (x - means[axes]) / np.sqrt(variances[axes] + 0.00001)
         return x * scales[axes] + biases[axes]
 
     def numbers(self, count):

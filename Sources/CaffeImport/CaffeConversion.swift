@@ -180,6 +180,8 @@ struct CaffeConversion {
     case .silencing, .measuring, .passing:
       network.finish(node.layer.name, node.layer.type)
       guard let first = known.first else { return }
+      _ = node.layer.parameters("dropout_param")
+      do { try node.layer.requireSettingsRead() } catch { add(error, node.layer) }
       for output in node.outputs { set(output, first) }
       return
     case .computing: break
@@ -223,10 +225,14 @@ struct CaffeConversion {
       network.finish(layer.name, layer.type)
     } catch {
       network.abandon()
-      problems.append(
-        (error as? ModelError ?? ModelError(.internal, "\(error)"))
-          .inLayer(layer.name, class: layer.type))
+      add(error, layer)
     }
+  }
+
+  private mutating func add(_ error: any Error, _ layer: CaffeLayer) {
+    problems.append(
+      (error as? ModelError ?? ModelError(.internal, "\(error)"))
+        .inLayer(layer.name, class: layer.type))
   }
 
   private mutating func set(_ version: Int, _ tensor: CaffeTensor) {
@@ -242,7 +248,9 @@ struct CaffeConversion {
       return try custom(layer)
     }
     do {
-      return try type.convert(layer, &network)
+      let outputs = try type.convert(layer, &network)
+      try layer.requireSettingsRead()
+      return outputs
     } catch let error as ModelError where error.code == .unsupported {
       guard options.customLayers.allowsAll else { throw error }
       network.abandon()
@@ -277,11 +285,11 @@ struct CaffeConversion {
   }
 
   private mutating func noteLayer(_ layer: CaffeLayer) {
-    let unused = layer.blobs.indices.filter { !layer.usage.used.contains($0) }
-    if !unused.isEmpty, !layer.usage.used.isEmpty {
+    let unused = layer.blobs.indices.filter { !layer.usage.blobs.contains($0) }
+    if !unused.isEmpty, !layer.usage.blobs.isEmpty {
       network.notes.append(
         "layer '\(layer.name)' (\(layer.type)) has \(layer.blobs.count) blobs in the file of weights "
-          + "and takes \(layer.usage.used.count)")
+          + "and takes \(layer.usage.blobs.count)")
     }
   }
 
@@ -355,27 +363,5 @@ extension CaffeConversion {
         .map(String.init)
     }
     return metadata
-  }
-}
-
-/// How features of the Core ML model correspond to Caffe's blobs.
-enum FeatureLayout {
-  /// The letters of Caffe's axes, as `SourceLayout` reads them; empty where it has none for them.
-  static func letters(_ tensor: CaffeTensor) -> String {
-    guard tensor.rank == 5 else { return "" }
-    let letters: [Character] = ["T", "N", "C", "H", "W"]
-    return String(tensor.axes.map { letters[$0] })
-  }
-
-  /// The shape of an output: `(C)`, `(C, H, W)`, all five axes where the first of them counts, or
-  /// that of a blob of exact rank. Empty where a custom layer leaves it open.
-  static func shape(_ tensor: CaffeTensor) -> [Int] {
-    if tensor.isGuess { return [] }
-    if tensor.rank != 5 { return tensor.shape.isEmpty ? [1] : tensor.shape }
-    var five = [1, 1, 1, 1, 1]
-    for (axis, size) in zip(tensor.axes, tensor.shape) { five[axis] = size }
-    let isVector = !tensor.axes.contains(3) && !tensor.axes.contains(4)
-    if tensor.shape.count == 5, five[0] * five[1] > 1 { return five }
-    return isVector ? [five[2]] : Array(five.suffix(3))
   }
 }

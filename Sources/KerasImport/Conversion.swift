@@ -49,6 +49,11 @@ struct Conversion {
       version: source.version, rules: options.customLayers,
       maximumVersion: options.maximumVersion ?? SpecificationVersion.newest,
       onVisit: options.onVisit)
+    if source.version.isTensorFlowKeras, !source.version.isAtLeast(3, 0) {
+      let names = Set(graph.nodes.map(\.name))
+      network.numberedFromZero = ["lstm", "gru", "simple_rnn", "rnn", "bidirectional"].filter(
+        names.contains)
+    }
   }
 
   mutating func run() throws -> ImportedNetwork {

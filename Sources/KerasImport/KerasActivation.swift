@@ -42,6 +42,8 @@ enum KerasActivation: Sendable {
     "softmax": .softmax,
     "selu": .selu,
     "exponential": .common(.exponential),
+    // What operations call `gelu` with `approximate`.
+    "gelu_approximate": .common(.geluTanh),
   ]
 
   private static let sinceTensorFlow23: [String: KerasActivation] = [

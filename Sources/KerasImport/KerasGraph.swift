@@ -86,6 +86,11 @@ struct KerasGraph: Sendable {
       var call: Int
     }
 
+    private struct SharedCall: Hashable {
+      var layer: Int
+      var inputs: [ModelDefinition.Reference]
+    }
+
     /// Adds the nodes of a model.
     ///
     /// - Parameter arguments: what a nested model's inputs are; nil for the outermost one.
@@ -95,6 +100,7 @@ struct KerasGraph: Sendable {
     ) throws -> [Reference] {
       var results: [Call: [Reference]] = [:]
       var position: [Call: Int] = [:]
+      var emitted: [SharedCall: [Int]] = [:]
       for (index, input) in model.inputs.enumerated() {
         position[Call(layer: input.layer, call: input.call)] = index
       }
@@ -174,8 +180,17 @@ struct KerasGraph: Sendable {
       ) throws -> [Reference] {
         if let arguments, let index = position[call] { return [arguments[index]] }
         var name = prefix + layer.name
-        if layer.calls.count > 1 { name += "_\(call.call)" }
         let inputs = try inputs.map { try resolve($0) }
+        if layer.calls.count > 1 {
+          // The same call twice is one.
+          let key = SharedCall(layer: call.layer, inputs: layer.calls[call.call].inputs)
+          for other in emitted[key] ?? []
+          where layer.calls[other].arguments == layer.calls[call.call].arguments {
+            if let known = results[Call(layer: call.layer, call: other)] { return known }
+          }
+          emitted[key, default: []].append(call.call)
+          if layer.calls.contains(where: { $0 != layer.calls[0] }) { name += "_\(call.call)" }
+        }
         if let nested = layer.nested {
           return try expand(nested, prefix: name + "_", arguments: inputs)
         }

@@ -5,7 +5,7 @@ import TensorCore
 /// outputs. A Sequential is written out as a chain.
 struct ModelDefinition: Sendable {
   /// One output of one call of a layer.
-  struct Reference: Sendable, Equatable {
+  struct Reference: Sendable, Hashable {
     var layer: Int
     var call: Int
     var tensor: Int
@@ -221,6 +221,10 @@ struct ModelDefinitionParser {
     let name = json["name"]?.string ?? fields["name"]?.string ?? nested?.name ?? className
     guard name.utf8.count <= Limits.nameBytes else {
       throw ModelError(.limitExceeded, "a layer's name of \(name.utf8.count) bytes")
+    }
+    // Keras has had one since 2.11; before, the name without a package is keras-contrib's.
+    if registered == "GroupNormalization", !version.isAtLeast(2, 11) {
+      fields["keras_contrib"] = .bool(true)
     }
     // Keras 3 writes the shape beside the configuration, too.
     if fields["batch_shape"] == nil, let build = json["build_config"]?["input_shape"] {

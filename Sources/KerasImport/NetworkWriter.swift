@@ -18,6 +18,8 @@ struct NetworkWriter: LayerWriting {
   /// Names of the layers that Core ML can train and the source trains.
   private(set) var trainableLayers: Set<String> = []
   var maskCount = 0
+  /// Names that tf.keras gives the first layer of a kind, as far as the model has them.
+  var numberedFromZero: [String] = []
 
   init(
     version: KerasVersion, rules: CustomLayerRules,
@@ -42,6 +44,20 @@ struct NetworkWriter: LayerWriting {
   mutating func forget() {
     abandon()
     masks = [:]
+  }
+
+  /// What the names of a layer's states begin with: the layer's name, as the reference has it, which
+  /// reads networks of Keras 2.2 alone. That numbers layers without a name from 1, as in `lstm_1`;
+  /// tf.keras calls the first `lstm` and the second `lstm_1`, which become `lstm_1` and `lstm_2`.
+  func stateName(_ layer: String) -> String {
+    for kind in numberedFromZero where layer.hasPrefix(kind) {
+      if layer == kind { return kind + "_1" }
+      let number = layer.dropFirst(kind.count + 1)
+      if layer == "\(kind)_\(number)", let number = Int(number), number < 1 << 20 {
+        return "\(kind)_\(number + 1)"
+      }
+    }
+    return layer
   }
 
   /// An optional input of the model.

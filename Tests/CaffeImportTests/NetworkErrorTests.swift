@@ -18,11 +18,17 @@ import Testing
   @Test func aMisspeltFieldIsKeptAndReported() throws {
     let text =
       Self.data
-      + "layer { name: 'r' type: 'ReLU' bottom: 'data' top: 'r'\n  relu_param { negativ_slope: 1 } }"
+      + "layer { name: 'r' type: 'ReLU' bottom: 'data' top: 'r'\n  loss_wight: 1 }"
     let note = try #require(convert(text).notes.first)
-    #expect(note.contains("line 3, column 16"))
-    #expect(note.contains("layer.relu_param.negativ_slope"))
-    #expect(note.contains("did you mean 'negative_slope'"))
+    #expect(note.contains("line 3, column 3"))
+    #expect(note.contains("layer.loss_wight"))
+    #expect(note.contains("did you mean 'loss_weight'"))
+  }
+
+  @Test func aMisspeltSettingIsAnError() throws {
+    let error = try error(layer("r", "ReLU", "data", "r", "relu_param { negativ_slope: 1 }"))
+    #expect(error.field == "relu_param.negativ_slope")
+    #expect(error.hint == "did you mean 'negative_slope'?")
   }
 
   @Test func aFieldThatIsMissedMayBeTheMisspeltOne() throws {

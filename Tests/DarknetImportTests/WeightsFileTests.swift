@@ -55,8 +55,11 @@ import Testing
     // bias 0…2, scales 3…5, means 6…8, variances 9…11
     let normalization = try #require(layers[1].parameters as? Batchnorm)
     let gamma = try #require(normalization.gamma).values(shape: [3]).array()
-    #expect(gamma[0] == Float(3 / (Double(9).squareRoot() + 1e-6)))
-    #expect(gamma[2] == Float(5 / (Double(11).squareRoot() + 1e-6)))
+    #expect(gamma == [3, 4, 5])
+    #expect(try normalization.beta?.values(shape: [3]).array() == [0, 1, 2])
+    #expect(try normalization.mean?.values(shape: [3]).array() == [6, 7, 8])
+    #expect(try normalization.variance?.values(shape: [3]).array() == [9, 10, 11])
+    #expect(normalization.epsilon == 1e-5)
     let last = try #require(layers[3].parameters as? Convolution)
     #expect(try last.bias?.values(shape: [2]).array() == [66, 67])
     #expect(try last.kernel?.values(shape: [6]).array() == (68..<74).map(Float.init))
@@ -92,6 +95,17 @@ import Testing
     #expect(error?.message == "line 6: the variance of channel 1 is -10.0 in the weights")
   }
 
+  /// A real MobileNetV2-YOLO-Fastest has a variance of −7e-44.
+  @Test func whatRoundingLeavesOfAVarianceIsZero() throws {
+    var bytes = weightBytes(74)
+    for (index, byte) in [0x32, 0, 0, 0x80].enumerated() {
+      bytes[20 + 4 * 10 + index] = UInt8(byte)
+    }
+    let layers = try convert(Self.network, weights: bytes).layers
+    let normalization = try #require(layers[1].parameters as? Batchnorm)
+    #expect(try normalization.variance?.values(shape: [3]).array() == [9, 0, 11])
+  }
+
   /// Both ways to store a [batchnorm], and both lengths of a transposed header.
   @Test func theLengthDecides() throws {
     let text = "[net]\ninputs=2\n[connected]\noutput=3\nactivation=linear\n"
@@ -101,18 +115,14 @@ import Testing
       #expect(try product.matrix?.values(shape: [3, 2]).array() == [3, 6, 4, 7, 5, 8])
     }
     let normalized = "[net]\nheight=2\nwidth=2\nchannels=2\n[batchnorm]\n"
-    for (count, beta) in [(6, Float(-2 / (Double(4).squareRoot() + 1e-6) * 0)), (8, 0)] {
+    // No biases, scales 0, 1, means 2, 3, variances 4, 5; or biases 0, 1 before them.
+    for (count, bias) in [(6, [0, 0]), (8, [0, 1])] as [(Int, [Float])] {
       let layers = try convert(normalized, weights: weightBytes(count)).layers
       let batchnorm = try #require(layers[0].parameters as? Batchnorm)
-      let values = try #require(batchnorm.beta).values(shape: [2]).array()
-      if count == 6 {
-        // scales 0, 1, means 2, 3, variances 4, 5
-        #expect(values[0] == beta)
-        #expect(values[1] == Float(-3 / (Double(5).squareRoot() + 1e-6)))
-      } else {
-        // biases 0, 1, scales 2, 3, means 4, 5, variances 6, 7
-        #expect(values[1] == Float(1 - 3 / (Double(7).squareRoot() + 1e-6) * 5))
-      }
+      #expect(try batchnorm.beta?.values(shape: [2]).array() == bias)
+      let first = Float(count - 6)
+      #expect(try batchnorm.gamma?.values(shape: [2]).array() == [first, first + 1])
+      #expect(try batchnorm.variance?.values(shape: [2]).array() == [first + 4, first + 5])
     }
   }
 }

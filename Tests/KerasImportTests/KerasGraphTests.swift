@@ -45,6 +45,17 @@ struct KerasGraphTests {
     #expect(graph.nodes[3].inputs == [KerasGraph.Reference(node: 2, tensor: 0)])
   }
 
+  @Test func theSameCallTwiceIsOne() throws {
+    let graph = try graph(
+      model(
+        [
+          input("i"), node("a", #"[[["i", 0, 0, {}]], [["i", 0, 0, {}]]]"#),
+          node("b", #"[[["a", 0, 0, {}], ["a", 1, 0, {}]]]"#),
+        ], outputs: #"[["b", 0, 0]]"#))
+    #expect(graph.nodes.map(\.name) == ["i", "a", "b"])
+    #expect(graph.nodes[2].inputs.map(\.node) == [1, 1])
+  }
+
   @Test func nestedModelsAreUnfolded() throws {
     let inner =
       #"{"name": "n", "class_name": "Model", "config": {"name": "n", "layers": [\#(input("x")), \#(node("a", #"[[["x", 0, 0, {}]]]"#))], "input_layers": [["x", 0, 0]], "output_layers": [["a", 0, 0]]}, "inbound_nodes": [[["i", 0, 0, {}]], [["n", 1, 0, {}]]]}"#

@@ -1,4 +1,6 @@
+import ByteFormats
 import CoreMLModel
+import ImportSupport
 import TensorCore
 import TestSupport
 import Testing
@@ -205,14 +207,38 @@ struct SequenceLayerTests {
     #expect(converted.types == ["gru"])
   }
 
+  /// Keras 2.2, the version of the reference, numbers from 1 what tf.keras numbers from nothing.
+  @Test func statesOfUnnamedLayersAreNamedAsInTheReference() throws {
+    func layer(_ name: String) -> String {
+      #"{"class_name": "GRU", "config": {"name": "\#(name)", "batch_input_shape": [null, 5, 2], "#
+        + #""units": 2, "reset_after": false, "use_bias": false, "return_sequences": true}}"#
+    }
+    func states(_ names: [String], _ version: String) throws -> [String] {
+      let json =
+        #"{"class_name": "Sequential", "config": {"name": "s", "layers": ["#
+        + names.map(layer).joined(separator: ",") + "]}}"
+      var options = ConversionOptions()
+      options.missingWeights = .zeros
+      let source = try KerasSource(
+        path: "model.json", version: KerasVersion(text: version, backend: "tensorflow"),
+        configuration: JSONValue(parsing: json), weights: nil)
+      let model = try KerasImporter.convert(source, options: options).model
+      return (model.description?.input.map(\.name) ?? []).filter { $0.hasSuffix("_in") }
+    }
+    #expect(try states(["gru", "gru_1"], "2.2.4-tf") == ["gru_1_h_in", "gru_2_h_in"])
+    #expect(try states(["gru", "gru_1"], "2.2.4") == ["gru_h_in", "gru_1_h_in"])
+    #expect(try states(["gru_1", "gru_2"], "2.2.4-tf") == ["gru_1_h_in", "gru_2_h_in"])
+    #expect(try states(["gru", "gru_x"], "2.4.0") == ["gru_1_h_in", "gru_x_h_in"])
+  }
+
   @Test func simpleRNN() throws {
     let converted = try convert(
       single(
-        "SimpleRNN", input: "[null, 5, 2]", #""units": 2, "activation": "relu", "use_bias": false"#),
+        "SimpleRNN", input: "[null, 5, 2]", #""units": 2, "activation": "tanh", "use_bias": false"#),
       ["layer": [.init("kernel:0", [2, 2]), .init("recurrent_kernel:0", [2, 2])]])
     let layer = try #require(converted.only(SimpleRecurrent.self))
     #expect(layer.weightMatrix?.floatValue.array() == [0, 0.5, 0.25, 0.75])
-    #expect(layer.activation?.function == .relu && !layer.hasBiasVector && layer.biasVector == nil)
+    #expect(layer.activation?.function == .tanh && !layer.hasBiasVector && layer.biasVector == nil)
   }
 
   @Test(arguments: [

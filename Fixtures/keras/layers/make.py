@@ -13,6 +13,7 @@ import zipfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+import h5py
 import numpy as np
 import keras as keras3
 import tf_keras as keras2
@@ -38,6 +39,54 @@ def layer(name, make, *shapes, only=None, values=None):
     CASES.append((name, only, build))
 
 
+# Files that get the version of an older Keras, whose class of this name computed so.
+VERSIONS = {}
+
+
+class Contributed(keras2.layers.Layer):
+    """keras_contrib/layers/normalization/groupnormalization.py: it reshapes NHWC to
+    (N, groups, H, W, C / groups), whatever channels come together in a group."""
+
+    def __init__(self, groups=2, axis=-1, epsilon=1e-5, center=True, scale=True, **kwargs):
+        super().__init__(**kwargs)
+        self.groups, self.axis, self.epsilon, self.center, self.scale = groups, axis, epsilon, center, scale
+
+    def get_config(self):
+        own = {k: getattr(self, k) for k in ("groups", "axis", "epsilon", "center", "scale")}
+        return {**super().get_config(), **own}
+
+    def build(self, shape):
+        self.gamma = self.add_weight(name="gamma", shape=(shape[self.axis],)) if self.scale else None
+        self.beta = self.add_weight(name="beta", shape=(shape[self.axis],)) if self.center else None
+
+    def call(self, x):
+        import tensorflow as tf
+        sizes = [-1, *x.shape[1:]]
+        axes = list(sizes)
+        axes[self.axis] = sizes[self.axis] // self.groups
+        axes.insert(1, self.groups)
+        broadcast = [1] * len(sizes)
+        broadcast[self.axis] = sizes[self.axis] // self.groups
+        broadcast.insert(1, self.groups)
+        y = tf.reshape(x, [-1, self.groups] + axes[2:])
+        mean, variance = tf.nn.moments(y, list(range(2, len(axes))), keepdims=True)
+        y = (y - mean) / tf.sqrt(variance + self.epsilon)
+        if self.scale:
+            y = y * tf.reshape(self.gamma, broadcast)
+        if self.center:
+            y = y + tf.reshape(self.beta, broadcast)
+        return tf.reshape(y, sizes)
+
+
+Contributed.__name__ = "GroupNormalization"
+for name, shape, options in (
+        ("image", (4, 3, 6), {}), ("steps", (4, 6), {"groups": 3}), ("vector", (6,), {}),
+        ("axis", (6, 4, 3), {"axis": 1}), ("plain", (4, 3, 4), {"scale": False, "center": False}),
+        ("volume", (2, 2, 3, 4), {"scale": False})):
+    layer(f"keras_contrib_group_normalization_{name}", lambda k, L, o=options: Contributed(**o), shape,
+          only="tf2")
+    VERSIONS[f"keras_contrib_group_normalization_{name}"] = "2.2.4"
+
 # Recurrent layers
 S = (5, 3)
 for bias in (True, False):
@@ -51,6 +100,15 @@ layer("lstm_hard_sigmoid", lambda k, L: L.LSTM(4, recurrent_activation="hard_sig
 layer("lstm_linear", lambda k, L: L.LSTM(4, activation="linear", unit_forget_bias=False), S)
 layer("lstm_softplus", lambda k, L: L.LSTM(4, activation="softplus", return_sequences=True), S)
 layer("rnn_selu", lambda k, L: L.SimpleRNN(4, activation="selu"), S)
+# States far beyond 50, where Core ML's own layers hold them.
+LARGE = [np.random.default_rng(3).normal(size=(1, 6, 3)).astype("f4") * 500]
+for path in ("", "_backwards"):
+    layer(f"gru_linear_large{path}", lambda k, L, p=path: L.GRU(
+        2, activation="linear", reset_after=False, return_sequences=True, go_backwards=bool(p)), (6, 3),
+        only="tf2", values=LARGE)
+layer("rnn_relu_large", lambda k, L: L.SimpleRNN(2, activation="relu"), (6, 3), only="tf2", values=LARGE)
+layer("rnn_linear_large_both_ways", lambda k, L: L.Bidirectional(
+    L.SimpleRNN(2, activation="linear", return_sequences=True)), (6, 3), only="tf2", values=LARGE)
 layer("rnn_relu", lambda k, L: L.SimpleRNN(4, activation="relu", return_sequences=True), S)
 for cell in ("LSTM", "GRU", "SimpleRNN"):
     @case(f"return_state_{cell}")
@@ -540,6 +598,34 @@ layer("bidirectional_conv_lstm", lambda k, L: L.Bidirectional(
     L.ConvLSTM2D(2, 2, padding="same", return_sequences=True)), (3, 4, 5, 2))
 layer("bidirectional_conv_lstm_last", lambda k, L: L.Bidirectional(
     L.ConvLSTM2D(2, 2), merge_mode="sum"), (3, 4, 5, 2))
+layer("bidirectional_conv_lstm_go_backwards", lambda k, L: L.Bidirectional(
+    L.ConvLSTM2D(2, 2, padding="same", return_sequences=True, go_backwards=True)), (3, 4, 5, 2), only="tf2")
+
+for sequences in (True, False):
+    @case(f"bidirectional_conv_lstm_channels_first_{sequences}", only="tf2")
+    def _(k, sequences=sequences):
+        """TensorFlow's CPU code has no convolution with the channels first: the same weights predict
+        with the channels last, and the halves come together in Keras' last axis, the width."""
+        import tensorflow as tf
+
+        def both(order, mode):
+            return k.layers.Bidirectional(k.layers.ConvLSTM2D(
+                2, 2, padding="same", return_sequences=sequences, data_format=order), merge_mode=mode)
+
+        saved, last = both("channels_first", "concat"), both("channels_last", None)
+        saved.build((None, 3, 2, 4, 5))
+        last.build((None, 3, 4, 5, 2))
+        rng = np.random.default_rng(4)
+        saved.set_weights([rng.normal(size=w.shape).astype("f4") for w in saved.get_weights()])
+        last.set_weights(saved.get_weights())
+
+        class Turned(k.layers.Layer):
+            def call(self, x):
+                halves = last(tf.transpose(x, [0, 1, 3, 4, 2]))
+                back = [0, 1, 4, 2, 3] if sequences else [0, 3, 1, 2]
+                return tf.concat([tf.transpose(y, back) for y in halves], -1)
+
+        return saved, Turned(), [rng.normal(size=(1, 3, 2, 4, 5)).astype("f4")]
 
 
 @case("conv_lstm_2d_initial_state")
@@ -679,6 +765,14 @@ for name, make in {
         "elu": lambda k, L: L.ELU(0.7)}.items():
     layer("layer_" + name, make, (4, 6), values=[np.linspace(-9, 9, 24, dtype="f4").reshape(1, 4, 6)])
 layer("layer_thresholded_relu", lambda k, L: L.ThresholdedReLU(0.7), (4, 6), only="tf2")
+@case("gelu_approximate")
+def _(k):
+    import tensorflow as tf
+    x = k.Input((4, 3))
+    y = tf.nn.gelu(x, approximate=True) if k is keras2 else k.ops.gelu(x)
+    return [x], y, None
+
+
 layer("dense_gelu", lambda k, L: L.Dense(5, activation="gelu"), (4,))
 
 # Wrappers, sharing
@@ -759,6 +853,9 @@ def make(framework, name, build):
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, name)
     model.save(path + (".h5" if framework == "tf2" else ".keras"), include_optimizer=False)
+    if name in VERSIONS:
+        with h5py.File(path + ".h5", "r+") as file:
+            file.attrs["keras_version"] = VERSIONS[name]
     # Some stay as Keras writes them.
     if framework == "k3" and not name.startswith("activation_"):
         deflate(path + ".keras")

@@ -8,7 +8,9 @@ enum BatchNorm: SingleInputConverter {
   static let source = SourceLayer(
     "BatchNorm",
     becomes: "batchnorm; with the statistics of the picture where `use_global_stats` is false",
-    options: "`eps`, `use_global_stats`; a third blob of 0 makes mean and variance 0",
+    options:
+      "`eps`, `use_global_stats`; a third blob of 0 makes mean and variance 0; NVIDIA's `scale_bias` "
+      + "and Intel's fourth and fifth blobs: scale and shift",
     refused: "statistics of a batch of several pictures")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
@@ -26,6 +28,15 @@ enum BatchNorm: SingleInputConverter {
       norm.variance = try layer.vector(1, "variance", count: channels).multiplied(by: inverse)
     } else {
       try norm.useStatistics(of: input, layer, field: "batch_norm_param.use_global_stats")
+    }
+    // NVIDIA's and Intel's have what BVLC leaves to a Scale layer.
+    let isScaled =
+      try parameters.bool("scale_bias", default: false) || parameters.has("scale_filler")
+    if isScaled || layer.blobs.count > 3 {
+      norm.gamma = Weights(try layer.vector(3, "scale", count: channels))
+      if isScaled || layer.blobs.count > 4 {
+        norm.beta = Weights(try layer.vector(4, "bias", count: channels))
+      }
     }
     return network.normalized(input, axis, norm, layer)
   }

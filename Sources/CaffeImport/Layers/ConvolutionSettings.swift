@@ -55,7 +55,9 @@ struct ConvolutionSettings: Sendable {
     kernel = try sizes("kernel_size", "kernel", default: nil, atLeast: 1)
     stride = try sizes("stride", "stride", default: 1, atLeast: 1)
     padding = try sizes("pad", "pad", default: 0, atLeast: 0)
-    dilation = try sizes("dilation", "dilation", default: 1, atLeast: 1)
+    // DeepLab had dilation before BVLC, by another name.
+    let gaps = parameters.has("hole") || parameters.has("hole_h") ? "hole" : "dilation"
+    dilation = try sizes(gaps, gaps, default: 1, atLeast: 1)
     if kind == .unfolding {
       outputs = try checkedProduct([channels] + kernel, limit: Limits.dimension)
       hasBias = false

@@ -24,8 +24,8 @@ struct CaffeLayer: Sendable {
   var hasWeightsFile = false
   /// The types of the layers that read each top; none of an output.
   var topReaders: [[String]] = []
-  /// Which of the blobs have been asked for.
-  let usage = BlobUsage()
+  /// What of it has been asked for.
+  let usage = LayerUsage()
 
   /// The first bottom.
   var input: CaffeTensor { inputs[0] }
@@ -130,12 +130,4 @@ struct CaffeLayer: Sendable {
   func unsupported(
     _ message: String, field: String? = nil, hint: String? = nil
   ) -> ModelError { error(message, code: .unsupported, field: field, hint: hint) }
-}
-
-/// Which of a layer's weights have been asked for.
-final class BlobUsage: @unchecked Sendable {
-  // `@unchecked`: a conversion runs on one thread.
-  private(set) var used: Set<Int> = []
-
-  func use(_ index: Int) { used.insert(index) }
 }

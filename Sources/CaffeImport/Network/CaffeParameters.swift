@@ -9,7 +9,13 @@ struct CaffeParameters: Sendable {
   let path: String
   let message: CaffeMessage
 
-  func has(_ field: String) -> Bool { message.has(field) }
+  func has(_ field: String) -> Bool { self[field] != nil }
+
+  /// The field, where the message has it.
+  private subscript(field: String) -> CaffeMessage.Field? {
+    layer.usage.read(joined(field))
+    return message[field]
+  }
 
   /// - Throws: `.malformed` where the value is no whole number of `minimum...maximum`.
   func int(
@@ -30,18 +36,19 @@ struct CaffeParameters: Sendable {
   private func scalar<Value>(
     _ field: String, _ standard: Value?, _ kind: String, _ read: (CaffeValue) -> Value?
   ) throws -> Value {
+    let isThere = has(field)
     guard let value = message.value(field) else {
       if let standard { return standard }
       throw error(field, "the layer has not this field")
     }
-    if !message.has(field), let standard { return standard }
+    if !isThere, let standard { return standard }
     guard let result = read(value) else { throw error(field, "\(value.text) is not \(kind)") }
     return result
   }
 
   /// Every value of a repeated field.
   func ints(_ field: String, atLeast minimum: Int = Int(Int32.min)) throws -> [Int] {
-    try (message[field]?.values ?? []).map { value in
+    try (self[field]?.values ?? []).map { value in
       guard let number = value.integer, number >= minimum, number <= Limits.dimension else {
         throw error(field, "\(value.text) is not a whole number of at least \(minimum)")
       }
@@ -58,7 +65,7 @@ struct CaffeParameters: Sendable {
   }
 
   func doubles(_ field: String) throws -> [Double] {
-    try (message[field]?.values ?? []).flatMap { value in
+    try (self[field]?.values ?? []).flatMap { value in
       guard let numbers = value.numbers else {
         throw error(field, "\(value.text) is not a number")
       }
@@ -83,6 +90,7 @@ struct CaffeParameters: Sendable {
 
   /// The message in a field; an empty one, whose fields have their defaults, where there is none.
   func message(_ field: String) -> CaffeParameters {
+    layer.usage.read(joined(field))
     var inner = CaffeMessage(nil)
     if case .message(let type)? = message.type?[field]?.kind { inner = CaffeMessage(type) }
     return CaffeParameters(
@@ -90,7 +98,8 @@ struct CaffeParameters: Sendable {
   }
 
   func messages(_ field: String) -> [CaffeParameters] {
-    message.messages(field).enumerated().map {
+    layer.usage.read(joined(field))
+    return message.messages(field).enumerated().map {
       CaffeParameters(layer: layer, path: "\(joined(field))[\($0)]", message: $1)
     }
   }

@@ -122,19 +122,21 @@ extension Directions<ConvLSTM> {
     guard call.inputs.count == 1 else {
       throw call.unsupported("initial states of convolutions in both directions")
     }
-    func part(_ layer: ConvLSTM, _ name: String) throws -> [KerasTensor] {
+    func part(_ layer: ConvLSTM, _ name: String, reversesOutput: Bool) throws -> [KerasTensor] {
       try layer.convert(
         call.with(name: call.name + "_" + name, inputs: call.inputs), name + "_",
-        reversesOutput: layer.path.isReversed && layer.path.returnsSequences, into: &network)
+        reversesOutput: reversesOutput, into: &network)
     }
-    let (first, second) = (try part(forward, "forward"), try part(backward, "backward"))
+    let first = try part(forward, "forward", reversesOutput: false)
+    // Keras turns the second's steps round, whichever way either of them runs.
+    let second = try part(
+      backward, "backward", reversesOutput: backward.path.returnsSequences)
     let states = Array(first.dropFirst() + second.dropFirst())
     let halves = call.with(name: call.name, inputs: [first[0], second[0]])
     switch merge {
     case nil: return halves.inputs + states
-    case .concat:
-      let axis = first[0].index(of: .channel) ?? first[0].rank - 1
-      return try network.concatenated(axis: axis, halves) + states
+    // The last axis, also where the channels come first.
+    case .concat: return try network.concatenated(axis: first[0].rank - 1, halves) + states
     case .sum: return try network.elementwise(Add(), halves) + states
     case .mul: return try network.elementwise(Multiply(), halves) + states
     case .ave: return try network.elementwise(Average(), halves) + states
@@ -156,12 +158,14 @@ extension Directions<RecurrentLayer> {
     let count = forward.cell.states.count
     let (first, firstStates, _) = try forward.add(
       input, weights[0],
-      RecurrentLayer.Names(layer: call.name + "_forward", states: call.name),
+      RecurrentLayer.Names(
+        layer: call.name + "_forward", states: network.stateName(call.name)),
       initial: initial.map { Array($0.prefix(count)) }, to: &network)
     var (second, secondStates, secondInitial) = try backward.add(
       input, weights[1],
       RecurrentLayer.Names(
-        layer: call.name + "_backward", states: call.name, stateSuffix: "_rev"),
+        layer: call.name + "_backward", states: network.stateName(call.name),
+        stateSuffix: "_rev"),
       initial: initial.map { Array($0.dropFirst(count)) }, to: &network)
     if backward.path.returnsSequences {
       second.blob = network.reversed(
@@ -193,12 +197,13 @@ extension Directions<RecurrentLayer> {
     layer.activationsBackwardLSTM = secondActivations
     layer.params = first.parameters(forward.path)
     layer.weightParams = [firstWeights, try second.nativeWeights(weights[1]).0]
+    let stateName = network.stateName(call.name)
     let suffixes = ["h_in", "c_in", "h_in_rev", "c_in_rev"]
     let states =
-      initial ?? suffixes.map { network.addStateInput("\(call.name)_\($0)", units: units) }
+      initial ?? suffixes.map { network.addStateInput("\(stateName)_\($0)", units: units) }
     let blobs = network.add(
       call.name, layer, [input.blob] + states,
-      states: ["h_out", "c_out", "h_out_rev", "c_out_rev"].map { "\(call.name)_\($0)" },
+      states: ["h_out", "c_out", "h_out_rev", "c_out_rev"].map { "\(stateName)_\($0)" },
       units: units)
     let given = blobs.dropFirst().map {
       KerasTensor(blob: $0, shape: [input.shape[0], units], layout: .vector)

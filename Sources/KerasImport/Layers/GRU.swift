@@ -34,6 +34,9 @@ struct GRUCell: RecurrentCell {
   }
 
   var units: Int { settings.units }
+  var isClipped: Bool {
+    settings.isUnbounded || nativeGate.activation?.isUnbounded == true
+  }
   var states: [RecurrentStateSize] { [RecurrentStateSize(name: "h", units: units)] }
 
   private func gates(_ weights: CellWeights) throws -> GateWeights {

@@ -4,14 +4,20 @@ import TensorCore
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over groups of channels and
 /// all places. The groups become channels of a batch normalisation that computes its own statistics.
+///
+/// keras-contrib's cuts a tensor with the channels last into as many pieces of consecutive elements
+/// as there are groups, whatever channels these belong to, and takes gamma and beta of channel
+/// c mod (channels / groups) of the piece's group.
 struct GroupNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
       "GroupNormalization", becomes: "reshape, batchnorm of each instance, reshape, scale",
-      options: "`groups`, −1 for one a channel; `axis`", refused: "volumes with the channels first")
+      options: "`groups`, −1 for one a channel; `axis`; keras-contrib's, as it computes",
+      refused: "volumes with the channels first")
   ]
 
   fileprivate let groups: Int?
+  private let isContributed: Bool
   private let axis: Int
   private let epsilon: Double
   private let affine: ScaleAndCenter
@@ -22,6 +28,7 @@ struct GroupNormalization: KerasLayer {
       throw configuration.unsupported("groups", "\(stored)")
     }
     groups = stored == -1 ? nil : stored
+    isContributed = configuration.fields["keras_contrib"] != nil
     axis = try configuration.ints("axis")?.first ?? -1
     epsilon = try configuration.double("epsilon", default: 1e-3)
     affine = try ScaleAndCenter(configuration)
@@ -32,6 +39,7 @@ struct GroupNormalization: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     let axis = try call.axis(axis, of: input)
+    if isContributed, axis != 1 { return [try contributed(input, axis, call, &network)] }
     guard input.rank == 5 else { return [try normalized(input, axis, call, &network)] }
     // A volume as an image: its places count alike.
     let sizes = input.shape.dropFirst().compactMap { $0 }
@@ -69,13 +77,6 @@ struct GroupNormalization: KerasLayer {
     guard channels % groups == 0 else {
       throw call.error("\(channels) channels do not divide into \(groups) groups")
     }
-    var normalization = Batchnorm()
-    normalization.channels = groups
-    normalization.computeMeanVar = true
-    normalization.instanceNormalization = true
-    normalization.epsilon = Float(max(epsilon, 1e-30))
-    normalization.gamma = Weights([Float](repeating: 1, count: groups))
-    normalization.beta = Weights([Float](repeating: 0, count: groups))
     func reshape(_ shape: [Int], _ suffix: String) -> String {
       var reshape = Reshape()
       reshape.targetShape = shape
@@ -86,13 +87,65 @@ struct GroupNormalization: KerasLayer {
     if isGrouped {
       tensor.blob = reshape([groups, channels / groups * height, width], "__groups__")
     }
-    tensor.blob = network.add(call.name, normalization, [tensor.blob])
+    tensor.blob = network.add(call.name, standardization(groups), [tensor.blob])
     if isGrouped { tensor.blob = reshape([channels, height, width], "__channels__") }
     let (gamma, beta) = try affine.values(call, [channels])
     let axes = try ReducibleAxes([axis], of: tensor, call)
     tensor.blob = network.scaled(
       tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")
     return network.relaid(tensor, to: layout, for: call.name + "_back")
+  }
+
+  /// (x − mean) / √(variance + epsilon) of each channel.
+  private func standardization(_ channels: Int) -> Batchnorm {
+    var normalization = Batchnorm()
+    normalization.channels = channels
+    normalization.computeMeanVar = true
+    normalization.instanceNormalization = true
+    normalization.epsilon = Float(max(epsilon, 1e-30))
+    normalization.gamma = Weights([Float](repeating: 1, count: channels))
+    normalization.beta = Weights([Float](repeating: 0, count: channels))
+    return normalization
+  }
+
+  private func contributed(
+    _ input: KerasTensor, _ axis: Int, _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let sizes = input.shape.dropFirst().compactMap { $0 }
+    guard sizes.count == input.rank - 1, !input.isGuess, let channels = sizes.last else {
+      throw call.unknownSize(of: input)
+    }
+    guard axis == input.rank - 1 else {
+      throw call.unsupported(
+        "keras-contrib's along axis \(axis) of \(input.shapeText)", hint: "the last one is possible"
+      )
+    }
+    let groups = groups ?? channels
+    guard channels % groups == 0 else {
+      throw call.error("\(channels) channels do not divide into \(groups) groups")
+    }
+    let each = channels / groups
+    let places = try checkedProduct(sizes.dropLast(), limit: Limits.dimension)
+    var tensor = try network.reshaped(
+      input, to: [groups, places, each], name: call.name + "__groups__", call)
+    tensor = network.relaid(
+      tensor, to: try TensorLayout(channel: 1, rank: 4, call), for: call.name)
+    tensor.blob = network.add(call.name, standardization(groups), [tensor.blob])
+    let (gamma, beta) = try affine.values(call, [channels])
+    if gamma != nil || beta != nil {
+      tensor = try network.reshaped(
+        tensor.reordered([1, 3, 2]), to: [channels, places], name: call.name + "__channels__",
+        call)
+      let axes = try ReducibleAxes([1], of: tensor, call)
+      tensor = network.relaid(tensor, to: axes.layout, for: call.name + "__scale__")
+      tensor.blob = network.scaled(
+        tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")
+      tensor = try network.reshaped(
+        tensor, to: [groups, each, places], name: call.name + "__scaled__", call
+      ).reordered([1, 3, 2])
+    }
+    return try network.reshaped(
+      tensor, to: sizes, preferred: call.preferredImage, name: call.name + "__places__", call)
   }
 }
 

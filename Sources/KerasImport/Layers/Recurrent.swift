@@ -9,6 +9,8 @@ struct RecurrentSettings: Sendable {
   /// Nil where Core ML's recurrent layers have no such function.
   let nativeActivation: Activation?
 
+  var isUnbounded: Bool { nativeActivation?.isUnbounded == true }
+
   init(_ configuration: LayerConfiguration) throws {
     units = try configuration.int("units", "output_dim")
     activation = try configuration.recurrentActivation("activation", default: "tanh")
@@ -55,6 +57,16 @@ extension LayerConfiguration {
   {
     let name = names.first { fields[$0] != nil }
     return try name.map { try ActivationFunction(self, $0) } ?? .named(standard)
+  }
+}
+
+extension Activation {
+  /// Whether a function of recurrent layers has values of any size.
+  var isUnbounded: Bool {
+    switch function {
+    case .linear, .relu: true
+    default: false
+    }
   }
 }
 

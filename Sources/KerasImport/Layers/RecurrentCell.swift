@@ -15,6 +15,9 @@ protocol RecurrentCell: Sendable {
   var units: Int { get }
   /// Core ML's own layer of this cell; nil where it has none that computes the same.
   func native(_ weights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)?
+  /// Whether Core ML's own layer computes the same only where its functions' arguments, and so the
+  /// states, stay between −50 and 50.
+  var isClipped: Bool { get }
   /// The cell as an LSTM of several phases; nil where its functions are others than LSTMs have.
   func phased(_ weights: CellWeights) throws -> PhasedCell?
   /// The cell as small layers.
@@ -23,6 +26,7 @@ protocol RecurrentCell: Sendable {
 
 extension RecurrentCell {
   var outputState: Int { 0 }
+  var isClipped: Bool { false }
   func phased(_ weights: CellWeights) throws -> PhasedCell? { nil }
 }
 

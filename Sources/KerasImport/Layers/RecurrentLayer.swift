@@ -21,6 +21,8 @@ struct RecurrentLayer: KerasLayer {
 
   /// Steps of a sequence that is written out.
   private static let stepLimit = 4096
+  /// Steps that are written out although Core ML has a layer, whose states are clipped.
+  private static let unclippedSteps = 256
   /// Elements that the weights of all steps have together.
   private static let weightLimit = 1 << 28
 
@@ -40,7 +42,8 @@ struct RecurrentLayer: KerasLayer {
     let (input, initial) = try call.sequence(&network, states: cell.states.count)
     let weights = CellWeights(call: call, inputs: input.isGuess ? nil : input.channels)
     let (output, states, _) = try add(
-      input, weights, Names(layer: call.name, states: call.name), initial: initial, to: &network)
+      input, weights, Names(layer: call.name, states: network.stateName(call.name)),
+      initial: initial, to: &network)
     return [output] + (path.returnsState ? states : [])
   }
 
@@ -69,7 +72,15 @@ struct RecurrentLayer: KerasLayer {
     let stateNames = cell.states.map { "\(names.states)_\($0.name)_out\(names.stateSuffix)" }
     var output = path.output(input, units: cell.units)
     var states: [String]
-    if input.mask == nil, let layer = try cell.native(weights, path) {
+    let unclips =
+      cell.isClipped && Self.canUnroll(input, call) && (input.shape[1] ?? 0) <= Self.unclippedSteps
+    if input.mask == nil, !unclips, let layer = try cell.native(weights, path) {
+      if cell.isClipped {
+        network.notes.append(
+          "layer '\(call.name)' (\(call.className)): Core ML holds its states between −50 and 50, "
+            + "its source does not; of at most \(Self.unclippedSteps) steps, which --input-shape "
+            + "can fix, it is written out one by one and exact")
+      }
       let blobs = network.add(
         names.layer, layer, [input.blob] + initialStates, states: stateNames, units: cell.units)
       output.blob = blobs[0]

@@ -21,6 +21,7 @@ struct SimpleRNNCell: RecurrentCell {
   }
 
   var units: Int { settings.units }
+  var isClipped: Bool { settings.isUnbounded }
   var states: [RecurrentStateSize] { [RecurrentStateSize(name: "h", units: units)] }
 
   private func gates(_ weights: CellWeights) throws -> GateWeights {

@@ -18,6 +18,9 @@ enum CaffeDocumentation {
       `assay convert` makes of it, the lowest version of the specification that has it, and what is
       refused. All that stands in the way of a network is named in one message.
 
+      A setting of a layer that BVLC's Caffe has not is an error, unless its layer below reads it or it is known
+      to concern training, speed or storage alone.
+
       ## Layers
 
       \(MarkdownTable.layers("type", layers))

@@ -37,9 +37,10 @@ enum DarknetDocumentation {
 
       ## Batch normalisation
 
-      y = scale · (x − mean) / (√variance + 10⁻⁶) + bias, as `normalize_cpu` of Joseph Redmon's Darknet has it.
-      His GPU code and Alexey Bochkovskiy's Darknet divide by √(variance + 10⁻⁵), OpenCV by
-      √(variance + 10⁻⁶); the three differ where a variance is small. A section `[batchnorm]` has a bias in
+      y = scale · (x − mean) / √(variance + 10⁻⁵) + bias, as Joseph Redmon's GPU code and Alexey Bochkovskiy's
+      Darknet have it, with which networks are trained. `normalize_cpu` of the former divides by
+      √variance + 10⁻⁶, OpenCV by √(variance + 10⁻⁶); the three differ where a variance is small. A variance
+      between −10⁻⁶ and 0, which rounding leaves, counts as 0. A section `[batchnorm]` has a bias in
       Alexey Bochkovskiy's files and none in Joseph Redmon's; the length of the file decides.
 
       ## Pooling

@@ -41,6 +41,60 @@ import Testing
     #expect(norm.epsilon == 1e-5)
   }
 
+  @Test func normsOfForksHaveTheirOwnScaleAndShift() throws {
+    // NVIDIA's batch_norm_layer.cpp: blobs 3 and 4 scale and shift what the statistics made.
+    let network =
+      Self.image + layer("bn", "BatchNorm", "x", "y", "batch_norm_param { scale_bias: true }")
+    let weights = """
+      layer { name: 'bn' blobs { shape { dim: 3 } data: [2, 4, 6] }
+        blobs { shape { dim: 3 } data: [8, 6, 4] } blobs { shape { dim: 1 } data: 1 }
+        blobs { shape { dim: 3 } data: [1, 2, 3] } blobs { shape { dim: 3 } data: [4, 5, 6] } }
+      """
+    let norm = try #require(convert(network, weights: weights).layer("bn", as: Batchnorm.self))
+    #expect(norm.gamma?.floatValue.array() == [1, 2, 3])
+    #expect(norm.beta?.floatValue.array() == [4, 5, 6])
+  }
+
+  /// Fields of the protos of Intel's, NVIDIA's, DeepLab's and other forks.
+  @Test(arguments: [
+    ("Pooling", "pooling_param { kernel_size: 2 avg_include_pad: false }", "avg_include_pad"),
+    ("Pooling", "pooling_param { kernel_size: 2 torch_pooling: true }", "torch_pooling"),
+    ("Convolution", "convolution_param { num_output: 1 kernel_size: 1 relu: true }", "relu"),
+    ("Convolution", "convolution_param { num_output: 1 kernel_size: 1 pad_type: 1 }", "pad_type"),
+    ("Dropout", "dropout_param { scale_train: false }", "scale_train"),
+    ("ReLU", "quantization_param { bw_layer_out: 8 }", "quantization_param"),
+  ])
+  func settingsThatNothingReadsAreErrors(_ type: String, _ fields: String, _ name: String) {
+    var options = ConversionOptions()
+    options.missingWeights = .random(RandomWeights(seed: 1))
+    let error = #expect(throws: ModelError.self) {
+      try convert(Self.image + layer("l", type, "x", "y", fields), options: options)
+    }
+    #expect(error?.field?.hasSuffix(name) == true, "\(error.map(String.init(describing:)) ?? "")")
+    #expect(error?.layer == "l")
+  }
+
+  @Test func settingsOfForksWithoutEffectAreNone() throws {
+    let converted = try convert(
+      Self.image
+        + layer(
+          "p", "Pooling", "x", "y",
+          "pooling_param { kernel_size: 2 avg_include_pad: true torch_pooling: false }")
+        + layer("d", "Dropout", "y", "y", "dropout_param { scale_train: true random_seed: 3 }"))
+    #expect(converted.types == ["pooling"])
+  }
+
+  @Test func dilationHasTheNameThatDeepLabGaveIt() throws {
+    var options = ConversionOptions()
+    options.missingWeights = .random(RandomWeights(seed: 1))
+    let converted = try convert(
+      Self.image
+        + layer(
+          "c", "Convolution", "x", "y",
+          "convolution_param { num_output: 1 kernel_size: 2 hole: 2 }"), options: options)
+    #expect(converted.outputShape("y") == [1, 2, 3])
+  }
+
   @Test func aNormThatOthersReadStaysApart() throws {
     let network =
       Self.image + layer("bn", "BatchNorm", "x", "y") + layer("s", "Scale", "y", "z")

@@ -1,0 +1,94 @@
+import TensorCore
+
+/// What of a layer has been asked for.
+final class LayerUsage: @unchecked Sendable {
+  // `@unchecked`: a conversion runs on one thread.
+  /// Indices of weights.
+  private(set) var blobs: Set<Int> = []
+  /// Paths of fields, such as `pooling_param.stride`.
+  private(set) var fields: Set<String> = []
+
+  func use(_ index: Int) { blobs.insert(index) }
+  func read(_ field: String) { fields.insert(field) }
+}
+
+extension CaffeLayer {
+  /// Refuses settings of forks of Caffe that nothing has read and that are not known to leave the
+  /// result alone.
+  func requireSettingsRead() throws {
+    if let field = message["quantization_param"], field.type == nil {
+      throw unreadError("quantization_param", field, in: message)
+    }
+    try requireRead(message, path: "")
+  }
+
+  private func requireRead(_ message: CaffeMessage, path: String) throws {
+    for field in message.fields {
+      let name = path.isEmpty ? field.name : "\(path).\(field.name)"
+      let isRead = usage.fields.contains(name)
+      let inner = field.values.compactMap(\.message)
+      if isRead, !inner.isEmpty {
+        for (index, value) in inner.enumerated() {
+          let indexed = "\(name)[\(index)]"
+          try requireRead(value, path: field.type?.isRepeated == true ? indexed : name)
+        }
+      } else if !isRead, !path.isEmpty, field.type == nil,
+        !Self.isHarmless(field.name, field.values.last)
+      {
+        throw unreadError(name, field, in: message)
+      }
+    }
+  }
+
+  private static func isHarmless(_ field: String, _ value: CaffeValue?) -> Bool {
+    if let neutral = neutralValues[field] { return value?.text == neutral }
+    return harmlessFields.contains(field) || field.hasSuffix("_filler")
+  }
+
+  private func unreadError(
+    _ path: String, _ field: CaffeMessage.Field, in message: CaffeMessage
+  ) -> ModelError {
+    let hint: String
+    if let neutral = Self.neutralValues[field.name] {
+      hint = "only \(neutral) is possible"
+    } else if let similar = message.type?.fieldName(similarTo: field.name) {
+      hint = "did you mean '\(similar)'?"
+    } else if field.name.hasPrefix("#") {
+      hint = "give the .prototxt, which has its name, before the .caffemodel"
+    } else {
+      hint = "without it the layer is computed as BVLC's Caffe does"
+    }
+    return unsupported(
+      "\(field.values.last?.text ?? "") is a setting that BVLC's Caffe has not, and nothing reads",
+      field: path, hint: hint)
+  }
+
+  /// Settings of forks by the value that leaves the result as BVLC's Caffe computes it.
+  private static let neutralValues = [
+    // Intel
+    "relu": "false", "pixelshuffler": "1", "avg_include_pad": "true", "fusion_type": "NONE_FUSION",
+    // NVIDIA
+    "torch_pooling": "false", "lambda": "1",
+    // Cambricon; DeepLab
+    "scale_train": "true", "upper_limit": "0", "same_mode": "false", "yuv_input": "false",
+    "sparse_mode": "false", "use_alpha_beta": "false", "nearestneighbor_mode": "false",
+    // happynear
+    "disable_mean": "false", "disable_variance": "false", "normalize": "false",
+    "sqrt_scale": "false", "hard_ratio": "1",
+  ]
+
+  /// Settings of forks for training, speed and storage.
+  private static let harmlessFields: Set<String> = [
+    // Where and how fast: NVIDIA, Intel, Cambricon
+    "engine", "cudnn_convolution_algo_seeker", "conv_algos_override", "cudnn_math_override",
+    "conv_algorithm", "forward_type", "forward_math", "backward_type", "backward_math",
+    "use_faster_roipooling", "per_fla_fuse", "share_mem", "workspace_limit", "debug",
+    // Of Intel's negative slope only `relu` makes use; `fuse` leaves a ReLU to the layer before it.
+    "negative_slope", "fuse", "use_weight_bias", "coeff",
+    // Training
+    "moving_average_fraction", "momentum", "update_global_stats", "stats_batch_size", "frozen",
+    "freeze", "sample_weights_test", "random_seed", "fix_gradient", "bp_norm", "class_weight",
+    "hard_mining_label", "label_smooth_factor", "lr_mult", "decay_mult", "normalization",
+    "loss_weight", "ignore_label",
+  ]
+}
