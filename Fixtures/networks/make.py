@@ -56,6 +56,14 @@ def mixed(keras, trainable=True):
     return keras.Model(image, L.Dense(2, name="d")(x), name="mixed")
 
 
+@network(frameworks=("keras3",))
+def cube(keras):
+    """Twice an input whose axes are all of one length: a wrong order of them has the right shape."""
+    L = keras.layers
+    x = keras.Input((3, 3, 3), name="x")
+    return keras.Model(x, L.GlobalAveragePooling2D(name="mean")(L.Add(name="double")([x, x])))
+
+
 @network(EVERY_FILE)
 def nested(keras):
     return mixed(keras)

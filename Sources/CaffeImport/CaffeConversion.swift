@@ -48,6 +48,10 @@ struct CaffeConversion {
     for index in imported.outputs.indices {
       imported.outputs[index].name = renamed(imported.outputs[index].name)
     }
+    for tensor in tensors.lazy.compactMap({ $0 }) {
+      let blob = renamed(tensor.blob)
+      imported.blobLayouts[blob] = imported.blobLayouts[blob] ?? FeatureLayout.letters(tensor)
+    }
     imported.removeUnread()
     if imported.needsExactMapping { imported.makeExact(images: images(imported)) }
     return imported

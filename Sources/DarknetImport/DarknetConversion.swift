@@ -71,6 +71,9 @@ struct DarknetConversion {
     try network.weights.finish()
     try addOutputs()
     imported.layers = network.layers
+    for tensor in outputs {
+      imported.blobLayouts[tensor.blob] = imported.blobLayouts[tensor.blob] ?? tensor.layout
+    }
     try imported.rename(inputs: [], outputs: outputNames)
     if imported.needsExactMapping {
       let isImage = options.imageInputs.contains(options.inputNames.first ?? Self.inputName)
@@ -222,7 +225,6 @@ struct DarknetConversion {
     var taken: Set<String> = [imported.inputs[0].name]
     for index in outputIndices {
       let tensor = outputs[index]
-      let isRow = tensor.isRow && !tensor.isGrid
       var blob = tensor.blob
       if !taken.insert(blob).inserted {
         blob = network.add(
@@ -230,8 +232,8 @@ struct DarknetConversion {
         taken.insert(blob)
       }
       var feature = ImportedFeature(
-        name: blob, shape: isRow ? [tensor.channels] : tensor.shape,
-        layout: isRow ? "NC" : "NCHW")
+        name: blob, shape: tensor.layout == "NC" ? [tensor.channels] : tensor.shape,
+        layout: tensor.layout)
       feature.sourceShape = [nil] + feature.shape
       imported.outputs.append(feature)
     }

@@ -41,6 +41,8 @@ struct DarknetTensor: Sendable {
   var count: Int { channels * height * width }
   var isRow: Bool { height == 1 && width == 1 }
   var shape: [Int] { [channels, height, width] }
+  /// Darknet's axes; those of a row but the batch and the channels are left out.
+  var layout: String { isRow && !isGrid ? "NC" : "NCHW" }
   var sizes: String { "\(channels) × \(height) × \(width)" }
 
   func hasSize(of other: DarknetTensor) -> Bool { height == other.height && width == other.width }

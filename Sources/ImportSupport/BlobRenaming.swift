@@ -25,6 +25,8 @@ extension ImportedNetwork {
       layers[index].input = renamed(layers[index].input)
       layers[index].output = renamed(layers[index].output)
     }
+    blobLayouts = Dictionary(
+      blobLayouts.map { (names[$0.key] ?? $0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
     for index in inputs.indices {
       inputs[index].name = names[inputs[index].name] ?? inputs[index].name
     }

@@ -25,6 +25,7 @@ extension ImportedNetwork {
       let name = inputs[index].name
       guard let places = inputs[index].places, !places.isEmpty else { continue }
       let expanded = blob(name + "_expanded")
+      blobLayouts[expanded] = blobLayouts.removeValue(forKey: name)
       for layer in layers.indices {
         layers[layer].input = layers[layer].input.map { $0 == name ? expanded : $0 }
       }
@@ -50,6 +51,7 @@ extension ImportedNetwork {
       guard let places = outputs[index].places, outputs[index].sourceShape.count == places.count
       else { continue }
       let five = blob(name + "_five")
+      blobLayouts[five] = blobLayouts.removeValue(forKey: name)
       for layer in layers.indices {
         layers[layer].output = layers[layer].output.map { $0 == name ? five : $0 }
         layers[layer].input = layers[layer].input.map { $0 == name ? five : $0 }

@@ -11,6 +11,9 @@ package struct ImportedNetwork: Sendable {
   package internal(set) var takesOwnAxes = false
   /// Where the source says it.
   package var trainableParameterCount: Int?
+  /// The source's axes of each blob that is a tensor of the source, as the letters of those of
+  /// `[Seq, Batch, C, H, W]` in which they lie: `NHWC`, `NTC`.
+  package var blobLayouts: [String: String] = [:]
 
   package init(source: String) { self.source = source }
 

@@ -146,17 +146,38 @@ package enum InterfaceBuilder {
     if let count = network.trainableParameterCount {
       metadata.userDefined["assay.trainable"] = String(count)
     }
-    for feature in network.inputs + network.outputs where !feature.layout.isEmpty {
-      let isBlob =
-        network.declaresBlobs && !options.imageInputs.contains(feature.name)
-        && !options.imageOutputs.contains(feature.name)
-      metadata.userDefined["assay.layout.\(feature.name)"] =
-        isBlob ? feature.layout + ":" + ImportedFeature.blobAxes : feature.layout
-    }
+    metadata.userDefined.merge(layouts(network, options)) { _, own in own }
     for feature in network.inputs where !feature.sourceShape.isEmpty {
       metadata.userDefined["assay.shape.\(feature.name)"] =
         feature.sourceShape.map { $0.map(String.init) ?? "?" }.joined(separator: ",")
     }
     return metadata
+  }
+
+  /// `assay.layout.NAME` of each feature, `assay.layout` of most blobs inside, and of the others
+  /// `assay.layout.NAME` again.
+  private static func layouts(
+    _ network: ImportedNetwork, _ options: ConversionOptions
+  ) -> [String: String] {
+    let features = Set((network.inputs + network.outputs).map(\.name))
+    let blobs = Set(network.layers.flatMap(\.output)).subtracting(features)
+    let isExact = network.needsExactMapping
+    var layouts: [String: String] = [:]
+    func record(_ letters: String, _ name: String?, isBlob: Bool) {
+      let key = ["assay.layout", name].compactMap { $0 }.joined(separator: ".")
+      layouts[key] = isBlob ? letters + ":" + ImportedFeature.blobAxes : letters
+    }
+    let inside = network.blobLayouts.filter { blobs.contains($0.key) && !$0.value.isEmpty }
+    let counts = Dictionary(inside.values.map { ($0, 1) }, uniquingKeysWith: +)
+    let most = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+    if let most { record(most, nil, isBlob: isExact) }
+    for (name, letters) in inside where letters != most { record(letters, name, isBlob: isExact) }
+    for feature in network.inputs + network.outputs where !feature.layout.isEmpty {
+      record(
+        feature.layout, feature.name,
+        isBlob: network.declaresBlobs && !options.imageInputs.contains(feature.name)
+          && !options.imageOutputs.contains(feature.name))
+    }
+    return layouts
   }
 }

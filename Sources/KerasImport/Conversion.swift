@@ -77,6 +77,10 @@ struct Conversion {
       }
     }
     imported.layers = network.layers
+    for tensor in tensors.lazy.compactMap({ $0 }).joined() {
+      imported.blobLayouts[tensor.blob] =
+        imported.blobLayouts[tensor.blob] ?? tensor.layout.letters(isImage: true)
+    }
     imported.trainableParameterCount = source.weights == nil ? nil : trainableParameters
     try imported.rename(
       inputs: [], outputs: imported.outputs.indices.map { "output\($0 + 1)" })

@@ -38,10 +38,12 @@ package struct Feature: Sendable {
     self.pictures = pictures
     name = description.name
     type = description.type ?? FeatureType()
-    sourceLayout = layout == .source ? SourceLayout(of: description.name, in: model) : nil
     let recorded =
-      model.description?.metadata?.userDefined[SourceLayout.metadataPrefix + description.name]
-    exactLayout = layout == .source ? recorded.flatMap { ExactLayout($0) } : nil
+      layout == .source
+      ? model.description?.metadata?.userDefined[SourceLayout.metadataPrefix + description.name]
+      : nil
+    sourceLayout = recorded.flatMap { SourceLayout($0) }
+    exactLayout = recorded.flatMap { ExactLayout($0) }
     let network = model.neuralNetwork
     isExact =
       if case .image = type.kind {
@@ -49,6 +51,20 @@ package struct Feature: Sendable {
       } else {
         network?.arrayInputShapeMapping == .exact
       }
+  }
+
+  /// A blob inside a network.
+  ///
+  /// - Parameter layout: what is recorded of it.
+  init(blob name: String, layout: String?, isExact: Bool) {
+    self.name = name
+    self.isExact = isExact
+    pictures = PictureOptions()
+    var type = FeatureType()
+    type.kind = .multiArray(ArrayFeatureType(shape: [], dataType: .float32))
+    self.type = type
+    sourceLayout = layout.flatMap { SourceLayout($0) }
+    exactLayout = layout.flatMap { ExactLayout($0) }
   }
 
   /// Where the channels of a value of the feature are; nil where nothing says it.

@@ -10,8 +10,9 @@ package struct ModelInterface: Sendable {
   package let outputs: [Feature]
   /// Those of a pipeline's models; empty for a network.
   private let members: [ModelInterface]
-  private let layout: ArrayLayout
   private let isExact: Bool
+  /// Recorded layouts by the names of their metadata.
+  private let recorded: [String: String]
   private let probabilitiesBlob: String?
   /// The output that holds a classifier's best label, which is not a blob.
   private let labelOutput: String?
@@ -23,7 +24,7 @@ package struct ModelInterface: Sendable {
     let description = model.description ?? ModelDescription()
     inputs = description.input
     self.members = members
-    self.layout = layout
+    recorded = layout == .source ? description.metadata?.userDefined ?? [:] : [:]
     isExact = model.neuralNetwork?.arrayInputShapeMapping == .exact
     probabilitiesBlob = model.probabilitiesBlob
     labelOutput = model.classLabels == nil ? nil : description.predictedFeatureName
@@ -109,30 +110,20 @@ package struct ModelInterface: Sendable {
     }
     for name in kept where !prediction.outputs.contains(where: { $0.name == name }) {
       if let found = blob(name) {
+        let feature = intermediate(name)
         prediction.outputs.append(
           PredictedOutput(
-            name: name, kind: .blob, value: intermediate(found),
-            channels: isExact ? nil : hasChannelsLast ? .last : .first))
+            name: name, kind: .blob, value: feature.value(found), channels: feature.channelAxis))
       }
     }
     return prediction
   }
 
-  /// Whether the source framework had channels last.
-  private var hasChannelsLast: Bool {
-    !isExact && layout == .source
-      && (outputs.contains { $0.sourceLayout?.axes.last == .channels }
-        || features.values.contains { $0.sourceLayout?.axes.last == .channels })
-  }
-
-  /// A blob inside the network, channels last where the source had them last.
-  private func intermediate(_ blob: Tensor) -> Tensor {
-    if isExact { return blob }
-    guard hasChannelsLast, blob.shape.count == 5 else {
-      return CoreMLLayout.array(blob, rank: nil)
-    }
-    let letters =
-      blob.shape[0] > 1 ? "NTC" : blob.shape[3] == 1 && blob.shape[4] == 1 ? "NC" : "NHWC"
-    return SourceLayout(letters)?.source(blob) ?? blob
+  /// A blob inside the network, in the source framework's layout where the importer recorded it.
+  private func intermediate(_ blob: String) -> Feature {
+    Feature(
+      blob: blob,
+      layout: recorded[SourceLayout.metadataPrefix + blob] ?? recorded[SourceLayout.blobKey],
+      isExact: isExact)
   }
 }

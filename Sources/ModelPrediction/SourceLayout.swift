@@ -4,10 +4,10 @@ import TensorCore
 /// The order of axes in which the source framework gives and takes an array, and its way to
 /// Core ML's `[Seq, Batch, C, H, W]` and back.
 ///
-/// Importers record it in the model's user-defined metadata under `assay.layout.FEATURE`, as one
-/// letter an axis: `NHWC`, `NTC`, `NC`; and the sizes that an input has there under
-/// `assay.shape.FEATURE`, as `?,10,3`, where `?` is any size. Features of exact
-/// rank have an `ExactLayout` instead.
+/// Importers record it in the model's user-defined metadata under `assay.layout.NAME`, as one
+/// letter an axis: `NHWC`, `NTC`, `NC`; of most blobs inside the network under `assay.layout` alone;
+/// and the sizes that an input has there under `assay.shape.NAME`, as `?,10,3`, where `?` is any
+/// size. Features of exact rank have an `ExactLayout` instead.
 package struct SourceLayout: Sendable, Equatable {
   package enum Axis: Character, Sendable {
     case sequence = "T"
@@ -29,6 +29,8 @@ package struct SourceLayout: Sendable, Equatable {
   }
 
   package static let metadataPrefix = "assay.layout."
+  /// Where the layout stands of each blob that has none of its own.
+  package static let blobKey = "assay.layout"
   package static let shapePrefix = "assay.shape."
 
   package let axes: [Axis]

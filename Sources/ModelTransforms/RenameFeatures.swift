@@ -63,7 +63,7 @@ extension Model {
       }
       rename(&description.predictedFeatureName)
       rename(&description.predictedProbabilitiesName)
-      description.metadata?.renameFeatures(features)
+      description.metadata?.renameFeatures(names)
       model.description = description
     }
     if var network = neuralNetwork {

@@ -112,6 +112,7 @@ struct WrittenNetwork {
     var description = ModelDescription()
     var metadata = Metadata()
     metadata.userDefined["assay.source"] = "NetworkBuilder"
+    metadata.userDefined[SourceLayout.blobKey] = "NHWC"
     func array(_ name: String, _ shape: TensorShape, _ what: String) throws -> FeatureDescription {
       guard let sizes = shape.sizes else {
         throw ModelError(

@@ -62,4 +62,91 @@ import Testing
       #expect(given.code == 2 && given.errors.contains("2 labels"), "\(given.errors)")
     }
   }
+
+  /// A cube: an order of axes that is wrong has the right shape all the same.
+  private static let cube = Tensor(shape: [1, 3, 3, 3], (1...27).map { Float($0) })
+
+  /// Networks that double a cube and average its planes; what the doubled blob is called.
+  static let networks: [(name: String, text: String, blob: String, isChannelsLast: Bool)] = [
+    (
+      "net.prototxt",
+      """
+      layer { name: "data" type: "Input" top: "data"
+        input_param { shape { dim: 1 dim: 3 dim: 3 dim: 3 } } }
+      layer { name: "double" type: "Power" bottom: "data" top: "double" power_param { scale: 2 } }
+      layer { name: "mean" type: "Pooling" bottom: "double" top: "mean"
+        pooling_param { pool: AVE global_pooling: true } }
+      layer { name: "row" type: "Flatten" bottom: "mean" top: "row" }
+      """, "double", false
+    ),
+    (
+      "net.cfg",
+      """
+      [net]
+      channels=3
+      height=3
+      width=3
+      [maxpool]
+      size=1
+      stride=1
+      [shortcut]
+      from=-1
+      activation=linear
+      [avgpool]
+      """, "shortcut_1", false
+    ),
+    (
+      // Of Fixtures/networks.
+      "keras3-cube.keras", "", "double", true
+    ),
+  ]
+
+  /// Twice the input, in the source's own order of axes, and its means over the planes.
+  @Test(arguments: networks.indices)
+  func blobsHaveTheSourcesLayout(_ index: Int) throws {
+    let (name, text, blob, isChannelsLast) = Self.networks[index]
+    try withTemporaryFolder { folder in
+      func path(_ name: String) -> String { folder + "/" + name }
+      if !text.isEmpty { try writeFile(Array(text.utf8), to: path(name)) }
+      let converted = try Command.run(
+        "convert", text.isEmpty ? Fixtures("networks").path(name) : path(name), "-o",
+        path("m.mlmodel"))
+      #expect(converted.code == 0, "\(converted.errors)")
+      let doubled = Tensor(shape: [1, 3, 3, 3], Self.cube.elements.map { 2 * $0 })
+      // Planes of nine values apart, or interleaved.
+      let means = (0..<3).map { isChannelsLast ? 26 + 2 * Float($0) : 10 + 18 * Float($0) }
+      for (file, array) in [
+        ("x.npy", NamedArray(Self.cube)), ("blob.npz", NamedArray(doubled, name: blob)),
+        ("out.npy", NamedArray(Tensor(shape: [1, 3], means))),
+      ] {
+        try ArraySet([array]).write(to: path(file))
+      }
+      let diff = try Command.run(
+        "diff", path("m.mlmodel"), path("x.npy"), "--expected", path("out.npy"), "--layers",
+        path("blob.npz"))
+      #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
+      for options in [["--layer", blob], ["--all-outputs"]] {
+        let run = try Command.run(
+          ["run", path("m.mlmodel"), path("x.npy"), "--output", blob, "-o", path("run.npy")]
+            + options)
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try ArraySet.read(path("run.npy")).arrays[0].tensor == doubled, "\(options)")
+      }
+    }
+  }
+
+  /// The demonstration network has a batch normalisation behind its first convolution.
+  @Test func aFoldedConvolutionIsComparedWithTheNormalisation() throws {
+    try withTemporaryFolder { folder in
+      let (model, folded) = (folder + "/m.mlmodel", folder + "/f.mlmodel")
+      try DemonstrationTests.converted(to: model)
+      let made = try Command.run("compress", model, "-o", folded, "--precision", "float32")
+      #expect(made.code == 0, "\(made.errors)")
+      for pair in [[model, folded], [folded, model]] {
+        let result = try Command.run(["diff"] + pair)
+        #expect(result.code == 0 && !result.output.contains("DIFFERS"), "\(result.output)")
+        #expect(result.output.contains("agrees"), "\(result.output)")
+      }
+    }
+  }
 }

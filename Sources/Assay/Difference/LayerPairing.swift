@@ -7,7 +7,7 @@ package struct LayerPairing: Sendable {
   package let layers: [(a: Int, b: Int)]
   package let removed: [Int]
   package let added: [Int]
-  /// The second network's blob for one of the first.
+  /// The second network's blob for one of the first, of those that hold the same quantity.
   package let blobs: [String: String]
 
   /// Pairs layers by name; then what remains by its structure, in order: equal types, fields and
@@ -39,17 +39,7 @@ package struct LayerPairing: Sendable {
     layers = partners.enumerated().compactMap { index, place in place.map { (index, $0) } }
     removed = a.indices.filter { partners[$0] == nil }
     added = b.indices.filter { !taken[$0] }
-    let produced = Set(b.flatMap(\.output))
-    var blobs: [String: String] = [:]
-    for (index, place) in layers {
-      for (x, y) in zip(a[index].output, b[place].output) {
-        blobs[x] = produced.contains(x) ? x : y
-      }
-    }
-    for name in a.flatMap(\.output) where blobs[name] == nil && produced.contains(name) {
-      blobs[name] = name
-    }
-    self.blobs = blobs
+    blobs = BlobPairing(a, b, layers).blobs
   }
 
   private static func looseSignature(_ layer: NeuralNetworkLayer) -> String {
