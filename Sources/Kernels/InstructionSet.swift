@@ -65,10 +65,11 @@ package enum InstructionSet: String, CaseIterable, Sendable {
         .usage, "\(environmentVariable): there are no kernels named '\(name)'",
         hint: "this machine can run: \(available)")
     }
-    try require(
-      set.isAvailable, .usage,
-      "\(environmentVariable): this processor does not have what '\(name)' needs",
-      hint: "this machine can run: \(available)")
+    guard set.isAvailable else {
+      throw ModelError(
+        .usage, "\(environmentVariable): this processor does not have what '\(name)' needs",
+        hint: "this machine can run: \(available)")
+    }
     return set
   }
 }

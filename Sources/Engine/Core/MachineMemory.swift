@@ -10,7 +10,7 @@ enum MachineMemory {
 
   /// Bytes of a core's second-level cache, 1 MiB where the system does not say.
   static let secondLevelCacheByteCount: Int = {
-    let bytes = secondLevelCacheByteCount()
+    let bytes = LibC.secondLevelCacheByteCount()
     return bytes > 0 ? min(max(bytes, 256 << 10), 4 << 20) : 1 << 20
   }()
 }
