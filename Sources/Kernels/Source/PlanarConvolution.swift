@@ -40,34 +40,47 @@ private func planarRow<let outputs: Int, let columns: Int>(
   _ count: Count<outputs>, _ vectors: Count<columns>, _ a: ConvolutionArguments,
   _ row: Int, _ channel: Int, _ weights: UnsafePointer<Float>
 ) {
+  let bias = planarBias(count, a, channel)
   let wide = columns &* lanes
   var x = 0
   while x &+ wide <= a.extent.width {
-    planarTile(count, vectors, a, row: row, column: x, channel: channel, weights: weights)
+    planarTile(count, vectors, a, bias, row: row, column: x, channel: channel, weights: weights)
     x &+= wide
   }
   while x &+ 2 &* lanes <= a.extent.width {
-    planarTile(count, Count<2>(), a, row: row, column: x, channel: channel, weights: weights)
+    planarTile(count, Count<2>(), a, bias, row: row, column: x, channel: channel, weights: weights)
     x &+= 2 &* lanes
   }
   while x &+ lanes <= a.extent.width {
-    planarTile(count, Count<1>(), a, row: row, column: x, channel: channel, weights: weights)
+    planarTile(count, Count<1>(), a, bias, row: row, column: x, channel: channel, weights: weights)
     x &+= lanes
   }
   if x < a.extent.width {
-    planarTail(count, a, row: row, column: x, channel: channel, weights: weights)
+    planarTail(count, a, bias, row: row, column: x, channel: channel, weights: weights)
   }
+}
+
+/// The bias of `outputs` channels; zero where there are fewer.
+@inline(__always)
+func planarBias<let outputs: Int>(
+  _: Count<outputs>, _ a: ConvolutionArguments, _ channel: Int
+) -> InlineArray<outputs, Float> {
+  var bias = InlineArray<outputs, Float>(repeating: 0)
+  guard let values = a.epilogue.bias else { return bias }
+  for o in 0..<outputs where channel &+ o < a.extent.blocks { bias[o] = values[channel &+ o] }
+  return bias
 }
 
 /// `outputs` channels of `columns` vectors of pixels.
 @inline(__always)
 private func planarTile<let outputs: Int, let columns: Int>(
-  _: Count<outputs>, _: Count<columns>, _ a: ConvolutionArguments, row: Int, column: Int,
+  _: Count<outputs>, _: Count<columns>, _ a: ConvolutionArguments,
+  _ bias: InlineArray<outputs, Float>, row: Int, column: Int,
   channel: Int, weights: UnsafePointer<Float>
 ) {
   var tile = Tile<outputs, columns>(repeating: InlineArray(repeating: .zero))
   for o in 0..<outputs {
-    let start = splat(channel &+ o < a.extent.blocks ? a.epilogue.bias?[channel &+ o] ?? 0 : 0)
+    let start = splat(bias[o])
     for c in 0..<columns { tile[o][c] = start }
   }
   var w = weights
@@ -100,13 +113,14 @@ private func planarTile<let outputs: Int, let columns: Int>(
 /// The last pixels of a row, fewer than a vector.
 @inline(__always)
 private func planarTail<let outputs: Int>(
-  _: Count<outputs>, _ a: ConvolutionArguments, row: Int, column: Int, channel: Int,
+  _: Count<outputs>, _ a: ConvolutionArguments, _ bias: InlineArray<outputs, Float>, row: Int,
+  column: Int, channel: Int,
   weights: UnsafePointer<Float>
 ) {
   let used = a.extent.width &- column
   var sums = InlineArray<outputs, Vector>(repeating: .zero)
   for o in 0..<outputs {
-    sums[o] = splat(channel &+ o < a.extent.blocks ? a.epilogue.bias?[channel &+ o] ?? 0 : 0)
+    sums[o] = splat(bias[o])
   }
   var w = weights
   for i in 0..<a.inputBlocks {

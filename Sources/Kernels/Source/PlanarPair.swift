@@ -65,21 +65,22 @@ private func planarPairTiles<let outputs: Int, let columns: Int>(
   _ count: Count<outputs>, _ vectors: Count<columns>, _ a: ConvolutionArguments, _ channel: Int,
   _ weights: UnsafePointer<Float>
 ) {
+  let bias = planarBias(count, a, channel)
   let wide = columns &* lanes
   var x = 0
   while x &+ wide <= a.extent.width {
     planarPairTile(
-      count, vectors, a, column: x, channel: channel, weights: weights, isWhole: true)
+      count, vectors, a, bias, column: x, channel: channel, weights: weights, isWhole: true)
     x &+= wide
   }
   while x &+ lanes <= a.extent.width {
     planarPairTile(
-      count, Count<1>(), a, column: x, channel: channel, weights: weights, isWhole: true)
+      count, Count<1>(), a, bias, column: x, channel: channel, weights: weights, isWhole: true)
     x &+= lanes
   }
   if x < a.extent.width {
     planarPairTile(
-      count, Count<1>(), a, column: x, channel: channel, weights: weights, isWhole: false)
+      count, Count<1>(), a, bias, column: x, channel: channel, weights: weights, isWhole: false)
   }
 }
 
@@ -87,14 +88,15 @@ private func planarPairTiles<let outputs: Int, let columns: Int>(
 /// last pixels of the rows, fewer than a vector.
 @inline(__always)
 private func planarPairTile<let outputs: Int, let columns: Int>(
-  _: Count<outputs>, _: Count<columns>, _ a: ConvolutionArguments, column: Int, channel: Int,
-  weights: UnsafePointer<Float>, isWhole: Bool
+  _: Count<outputs>, _: Count<columns>, _ a: ConvolutionArguments,
+  _ bias: InlineArray<outputs, Float>, column: Int, channel: Int, weights: UnsafePointer<Float>,
+  isWhole: Bool
 ) {
   let used = a.extent.width &- column
   var upper = Tile<outputs, columns>(repeating: InlineArray(repeating: .zero))
   var lower = Tile<outputs, columns>(repeating: InlineArray(repeating: .zero))
   for o in 0..<outputs {
-    let start = splat(channel &+ o < a.extent.blocks ? a.epilogue.bias?[channel &+ o] ?? 0 : 0)
+    let start = splat(bias[o])
     for c in 0..<columns { upper[o][c] = start }
   }
   let groupWeights = a.inputBlocks &* a.window.width &* 2 &* outputs
