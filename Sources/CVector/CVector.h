@@ -28,6 +28,14 @@ VECTOR_OPERATION vector_float vector_multiply_add(vector_float a, vector_float b
 #endif
 }
 
+VECTOR_OPERATION vector_float vector_add(vector_float a, vector_float b) { return a + b; }
+
+VECTOR_OPERATION vector_float vector_subtract(vector_float a, vector_float b) { return a - b; }
+
+VECTOR_OPERATION vector_float vector_multiply(vector_float a, vector_float b) { return a * b; }
+
+VECTOR_OPERATION vector_float vector_divide(vector_float a, vector_float b) { return a / b; }
+
 /// As many doubles as a vector has floats.
 typedef double vector_double __attribute__((ext_vector_type(VECTOR_LANES)));
 
@@ -52,12 +60,6 @@ VECTOR_OPERATION vector_double vector_multiply_add_double(
 #else
   return a * b + c;
 #endif
-}
-
-/// The whole number nearest `x`, halves to the even one, for `|x| < 2^51`.
-VECTOR_OPERATION vector_double vector_nearest_double(vector_double x) {
-  vector_double magic = 0x1.8p52;
-  return (x + magic) - magic;
 }
 
 /// `x` between `-bound` and `bound`.
@@ -143,6 +145,12 @@ VECTOR_OPERATION vector_int vector_to_int(vector_float x) {
 
 VECTOR_OPERATION vector_int vector_maximum(vector_int a, vector_int b) {
   return __builtin_elementwise_max(a, b);
+}
+
+/// `x` between `-bound` and `bound`.
+VECTOR_OPERATION vector_int vector_limit(vector_int x, int bound) {
+  vector_int high = bound;
+  return __builtin_elementwise_max(__builtin_elementwise_min(x, high), -high);
 }
 
 VECTOR_OPERATION int vector_sum(vector_int x) { return __builtin_reduce_add(x); }

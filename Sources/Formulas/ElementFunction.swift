@@ -32,6 +32,14 @@ package enum ElementFunction: String, Sendable, CaseIterable {
   case softplus
   /// x / (1 + |x|)
   case softsign
+  /// x / (1 + e⁻ˣ)
+  case swish
+  /// x · tanh(log(1 + eˣ))
+  case mish
+  /// x/2 · (1 + erf(x/√2))
+  case gelu
+  /// x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))
+  case tanhGelu
   /// x > 0 ? x : α(eˣ − 1)
   case elu
   /// min(max(x, low), high)
@@ -98,12 +106,48 @@ package enum ElementFunction: String, Sendable, CaseIterable {
     case .erf: return LibC.erf(x)
     case .sigmoid: return 1 / (1 + LibC.exp(-x))
     case .relu: return Self.larger(x, 0)
-    case .softplus: return Self.larger(x, 0) + LibC.log1p(LibC.exp(-Swift.abs(x)))
+    case .softplus: return Self.softplus(x)
     case .softsign: return x / (1 + Swift.abs(x))
+    case .swish: return x / (1 + LibC.exp(-x))
+    case .mish: return x * LibC.tanh(Self.softplus(x))
+    case .gelu: return x / 2 * LibC.erfc(-x / 2.0.squareRoot())
+    case .tanhGelu:
+      return x / (1 + LibC.exp(-2 * Self.tanhGeluFactor * (x + 0.044715 * x * x * x)))
     case .elu: return x > 0 ? x : y * LibC.expm1(x)
     case .clip: return Self.smaller(Self.larger(x, y), operands[2])
     case .choose: return x != 0 ? y : operands[2]
     }
+  }
+
+  /// √(2/π)
+  private static let tanhGeluFactor = 0.7978845608028654
+
+  /// One whose layers are those of others, as these: `x` times what a sigmoid, a hyperbolic tangent
+  /// or an error function makes of it.
+  package func composed(_ operands: [Expression]) throws -> Expression? {
+    let x = operands[0]
+    switch self {
+    case .swish: return try .apply(.multiply, x, .apply(.sigmoid, x))
+    case .mish: return try .apply(.multiply, x, .apply(.tanh, .apply(.softplus, x)))
+    case .gelu:
+      return try Self.half(x, .apply(.erf, .apply(.multiply, x, .number(0.7071067811865476))))
+    case .tanhGelu:
+      let cube = try Expression.apply(.power, x, .number(3))
+      let sum = try Expression.apply(.add, x, .apply(.multiply, .number(0.044715), cube))
+      return try Self.half(
+        x, .apply(.tanh, .apply(.multiply, .number(Self.tanhGeluFactor), sum)))
+    default: return nil
+    }
+  }
+
+  /// x/2 · (1 + inner)
+  private static func half(_ x: Expression, _ inner: Expression) throws -> Expression {
+    try .apply(
+      .multiply, .apply(.multiply, .number(0.5), x), .apply(.add, .number(1), inner))
+  }
+
+  private static func softplus(_ x: Double) -> Double {
+    larger(x, 0) + LibC.log1p(LibC.exp(-Swift.abs(x)))
   }
 
   private static func smaller(_ x: Double, _ y: Double) -> Double {

@@ -45,6 +45,7 @@ extension Expression: CustomStringConvertible {
       case .power:
         return parenthesized(
           operands[0].text(.atom) + " ** " + operands[1].text(.sign), .power, needed)
+      case .tanhGelu: return "gelu(\(operands[0].text(.lowest)), approximate=True)"
       case .negative: return parenthesized("-" + operands[0].text(.sign), .sign, needed)
       default:
         return FunctionCatalog.name(of: function) + "("

@@ -42,7 +42,7 @@ extension FunctionCatalog {
     (["tan"], .tan), (["asin", "arcsin"], .asin), (["acos", "arccos"], .acos),
     (["atan", "arctan"], .atan), (["sinh"], .sinh), (["cosh"], .cosh), (["tanh"], .tanh),
     (["erf"], .erf), (["sigmoid"], .sigmoid), (["softplus"], .softplus),
-    (["softsign"], .softsign),
+    (["softsign"], .softsign), (["swish", "silu"], .swish), (["mish"], .mish),
   ]
 
   private static let reductions: [([String], Expression.Reduction)] = [
@@ -112,25 +112,11 @@ extension FunctionCatalog {
         .clip, .apply(.add, .apply(.multiply, .number(0.2), x), .number(0.5)), .number(0),
         .number(1))
     }
-    for name in ["swish", "silu"] {
-      add(name) { x, _ in try .apply(.multiply, x, .apply(.sigmoid, x)) }
-    }
-    add("mish") { x, _ in try .apply(.multiply, x, .apply(.tanh, .apply(.softplus, x))) }
     add("log_sigmoid") { x, _ in
       try .apply(.negative, .apply(.softplus, .apply(.negative, x)))
     }
     add("gelu", [.optional("approximate")]) { x, arguments in
-      let inner: Expression =
-        try arguments.flag("approximate")
-        ? .apply(
-          .tanh,
-          .apply(
-            .multiply, .number(0.7978845608028654),
-            .apply(
-              .add, x, .apply(.multiply, .number(0.044715), .apply(.power, x, .number(3))))))
-        : .apply(.erf, .apply(.multiply, x, .number(0.7071067811865476)))
-      return try .apply(
-        .multiply, .apply(.multiply, .number(0.5), x), .apply(.add, .number(1), inner))
+      try .apply(arguments.flag("approximate") ? .tanhGelu : .gelu, x)
     }
     return entries
   }()

@@ -302,6 +302,7 @@ private enum KernelFunction {
     switch (function, numbers.count) {
     case (.negative, _): self = .unary(.linear, alpha: -1)
     case (.reciprocal, _): self = .unary(.inverse)
+    case (.swish, _): self = .unary(.swish, alpha: 1)
     case (.elu, 1): self = .unary(.elu, alpha: numbers[0])
     case (.power, 1): self = .unary(.power, alpha: numbers[0])
     case (.clip, 2): self = .unary(.clip, alpha: numbers[0], beta: numbers[1])

@@ -133,6 +133,8 @@ struct FormulaLowering {
     case .apply(let function, let operands):
       if let leaky = try leaky(function, operands) {
         value = leaky
+      } else if let composed = try function.composed(operands) {
+        value = try self.value(composed)
       } else {
         let values = try operands.map { try self.value($0) }
         value = try folded(expression, values) ?? apply(function, values)

@@ -50,15 +50,15 @@ package enum UnaryFunction: String, CaseIterable, Sendable {
   case asin, acos, atan
   /// 2 ULP.
   case sinh, cosh, tanh
-  /// 3 ULP.
+  /// 2 ULP.
   case asinh, acosh, atanh
   /// `2/√π · ∫₀ˣ exp(-t²) dt`; 2 ULP.
   case erf
   /// `α·tanh(β·x)`
   case scaledTanh
-  /// `1 / (1 + exp(-x))`
+  /// `1 / (1 + exp(-x))`; 2 ULP.
   case sigmoid
-  /// `log(1 + exp(x))`
+  /// `log(1 + exp(x))`; 2 ULP.
   case softplus
   /// `α·log(1 + exp(β·x))`
   case parametricSoftplus
@@ -77,7 +77,7 @@ package enum UnaryFunction: String, CaseIterable, Sendable {
   /// `x/2 · (1 + erf(x/√2))`. 2 ULP above -1; below, where the exponential and the ratio of the tail
   /// to it are rounded each by itself, 3 ULP.
   case gelu
-  /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`; 3 ULP.
+  /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`; 2 ULP.
   case tanhGelu
 }
 

@@ -1,13 +1,13 @@
 import Kernels
 
-/// Times of the functions of an element on one thread, of values that stay in the nearest caches, as
-/// multiples of that of the exponential.
+/// Times of the functions of an element on one thread, of 2²⁰ values, as multiples of that of the
+/// exponential.
 struct FunctionTimes {
   let name: String
   let nanoseconds: Double
   let ratio: Double
 
-  private static let count = 1 << 12
+  private static let count = 1 << 20
 
   static func measure(_ set: InstructionSet, seconds: Double) -> [FunctionTimes] {
     var times: [(name: String, seconds: Double)] = []
@@ -16,17 +16,17 @@ struct FunctionTimes {
     let out = UnsafeMutablePointer<Float>.allocate(capacity: count)
     defer { for buffer in [x, y, out] { buffer.deallocate() } }
     for index in 0..<count {
-      x[index] = Float(index) / Float(count) * 0.98 + 0.01
+      x[index] = Float(index % 4096) / 4096 * 0.98 + 0.01
       y[index] = Float(index * 7 % 31) / 8 - 2.06
     }
     func add(_ name: String, _ call: () -> Void) {
       let clock = ContinuousClock()
       var best = Double.infinity
       var total = 0.0
-      while total < seconds / 10 {
-        let time = clock.measure { for _ in 0..<64 { call() } } / .seconds(1)
+      while total < seconds / 2 {
+        let time = clock.measure(call) / .seconds(1)
         total += time
-        best = min(best, time / Double(64 * count))
+        best = min(best, time / Double(count))
       }
       times.append((name, best))
     }

@@ -1,30 +1,132 @@
 import KernelInterface
 
+/// A function of two vectors, as a type: see `UnaryBody`.
+private protocol PairBody {
+  static func value(_ a: Vector, _ b: Vector) -> Vector
+}
+
+private enum Added: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { a + b }
+}
+
+private enum Multiplied: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { a * b }
+}
+
+private enum Greatest: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { Largest.combine(a, b) }
+}
+
+private enum Least: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { Smallest.combine(a, b) }
+}
+
+private enum Subtracted: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { a - b }
+}
+
+private enum Divided: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { a / b }
+}
+
+private enum DividedDown: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { floorDivide(a, b) }
+}
+
+private enum Modulo: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { modulo(a, b) }
+}
+
+private enum Raised: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { power(a, b) }
+}
+
+private enum Equal: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .== b) }
+}
+
+private enum NotEqual: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .!= b) }
+}
+
+private enum Less: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .< b) }
+}
+
+private enum LessEqual: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .<= b) }
+}
+
+private enum Greater: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .> b) }
+}
+
+private enum GreaterEqual: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .>= b) }
+}
+
+private enum And: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector {
+    indicator((a .!= .zero) .& (b .!= .zero))
+  }
+}
+
+private enum Or: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector {
+    indicator((a .!= .zero) .| (b .!= .zero))
+  }
+}
+
+private enum Xor: PairBody {
+  @inline(__always)
+  static func value(_ a: Vector, _ b: Vector) -> Vector {
+    indicator((a .!= .zero) .^ (b .!= .zero))
+  }
+}
+
+@inline(__always)
+private func indicator(_ mask: Mask) -> Vector { select(mask, splat(1), .zero) }
+
 extension Table {
   @inline(never)
   package static func combine(_ a: CombiningArguments) {
     switch a.function {
-    case .add: fold(a) { $0 + $1 }
-    case .multiply: fold(a) { $0 * $1 }
-    case .maximum: fold(a) { Largest.combine($0, $1) }
-    case .minimum: fold(a) { Smallest.combine($0, $1) }
-    case .average:
-      let count = splat(Float(a.operandCount))
-      fold(a, finish: { $0 / count }, { $0 + $1 })
-    case .subtract: fold(a) { $0 - $1 }
-    case .divide: fold(a) { $0 / $1 }
-    case .floorDivide: fold(a) { floorDivide($0, $1) }
-    case .modulo: fold(a) { modulo($0, $1) }
-    case .power: fold(a) { power($0, $1) }
-    case .equal: fold(a) { indicator($0 .== $1) }
-    case .notEqual: fold(a) { indicator($0 .!= $1) }
-    case .less: fold(a) { indicator($0 .< $1) }
-    case .lessEqual: fold(a) { indicator($0 .<= $1) }
-    case .greater: fold(a) { indicator($0 .> $1) }
-    case .greaterEqual: fold(a) { indicator($0 .>= $1) }
-    case .logicalAnd: fold(a) { indicator(($0 .!= .zero) .& ($1 .!= .zero)) }
-    case .logicalOr: fold(a) { indicator(($0 .!= .zero) .| ($1 .!= .zero)) }
-    case .logicalXor: fold(a) { indicator(($0 .!= .zero) .^ ($1 .!= .zero)) }
+    case .add: fold(a, Added.self)
+    case .multiply: fold(a, Multiplied.self)
+    case .maximum: fold(a, Greatest.self)
+    case .minimum: fold(a, Least.self)
+    case .average: fold(a, Added.self, divisor: Float(a.operandCount))
+    case .subtract: fold(a, Subtracted.self)
+    case .divide: fold(a, Divided.self)
+    case .floorDivide: fold(a, DividedDown.self)
+    case .modulo: fold(a, Modulo.self)
+    case .power: fold(a, Raised.self)
+    case .equal: fold(a, Equal.self)
+    case .notEqual: fold(a, NotEqual.self)
+    case .less: fold(a, Less.self)
+    case .lessEqual: fold(a, LessEqual.self)
+    case .greater: fold(a, Greater.self)
+    case .greaterEqual: fold(a, GreaterEqual.self)
+    case .logicalAnd: fold(a, And.self)
+    case .logicalOr: fold(a, Or.self)
+    case .logicalXor: fold(a, Xor.self)
     case .choose:
       guard a.operandCount == 3 else { return }
       each(a) { operand in select(operand(0) .!= .zero, operand(1), operand(2)) }
@@ -33,22 +135,16 @@ extension Table {
 }
 
 @inline(__always)
-private func indicator(_ mask: Mask) -> Vector { select(mask, splat(1), .zero) }
-
-@inline(__always)
-private func fold(
-  _ a: CombiningArguments, finish: (Vector) -> Vector = { $0 },
-  _ body: (Vector, Vector) -> Vector
-) {
+private func fold<Body: PairBody>(_ a: CombiningArguments, _: Body.Type, divisor: Float = 1) {
   guard a.operandCount > 0 else { return }
   var i = 0
-  if a.operandCount == 2, case .none = a.operands[0].broadcast,
+  if divisor == 1, a.operandCount == 2, case .none = a.operands[0].broadcast,
     case .none = a.operands[1].broadcast
   {
     let x = a.operands[0].values
     let y = a.operands[1].values
     while i &+ lanes <= a.count {
-      store(finish(body(load(x + i), load(y + i))), a.output + i)
+      store(Body.value(load(x + i), load(y + i)), a.output + i)
       i &+= lanes
     }
   }
@@ -56,10 +152,10 @@ private func fold(
     var value = operand(0)
     var n = 1
     while n < a.operandCount {
-      value = body(value, operand(n))
+      value = Body.value(value, operand(n))
       n &+= 1
     }
-    return finish(value)
+    return divisor == 1 ? value : value / splat(divisor)
   }
 }
 

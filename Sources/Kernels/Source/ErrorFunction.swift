@@ -35,13 +35,13 @@ enum Gelu: PlainBody {
     let isNear = a .< splat(1)
     let t = splat(1) / (a + splat(2))
     let near = polynomial(
-      a,
+      a, square: a * a,
       [
         3.369_242_2e-4, -2.427_105_6e-3, 9.213_613e-3, -2.594_613_1e-2, 6.228_862_7e-2,
         -1.329_419_8e-1, 2.499_965_1e-1, -3.989_421_7e-1,
       ])
     let far = polynomial(
-      t,
+      t, square: t * t,
       [
         81.460_922, -154.131_94, 108.906_36, -28.666_569, 3.926_971e-1, -1.987_924,
         -3.752_143_4e-1, -8.038_905e-4,
@@ -53,14 +53,17 @@ enum Gelu: PlainBody {
     let factor = multiplyAdd(argument, slope, constant)
     let rest = multiplyAdd(argument, slope, constant - factor)
 
-    let d = vector_to_double(a)
-    let (r, n) = reduceExponent(d * d * DoubleVector(repeating: -0.5))
+    // The square in two parts: the first of 12 bits each is exact.
+    let high = float(bits(a) & splat(Int32(bitPattern: 0xffff_f000)))
+    let low = (a - high) * (a + high)
+    let (remainder, n) = reduceExponent(high * high * splat(-0.5))
+    let r = multiplyAdd(low, splat(-0.5), remainder)
     let e = multiplyAdd(exponentialTail(r), r * r, r)
-    let half = shiftRight(n, 1)
     let tail = (multiplyAdd(factor, e, rest) + factor) * select(isNear, a, splat(1))
     // -∞ · 0 is no number.
     let rectified = select(x .< .zero, x * splat(0), x)
-    return rectified - tail * powerOfTwo(half) * powerOfTwo(n &- half)
+    // In two factors, so that only the last product can leave the normal numbers.
+    return rectified - tail * powerOfTwo(n &+ splat(Int32(40))) * splat(0x1p-40)
   }
 }
 
@@ -68,26 +71,38 @@ enum Gelu: PlainBody {
 enum TanhGelu: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
-    // √(8/π); at 11 the exponential is beyond the floats.
+    // √(8/π); at -11 the result is below the floats, from 8 on it is `x`.
     let factor = -1.595_769_121_605_730_8
-    let d = vector_to_double(minimum(maximum(x, splat(-11)), splat(11)))
+    let d = vector_to_double(minimum(maximum(x, splat(-11)), splat(8)))
     let u = d * multiplyAdd(d * d, 0.044715 * factor, DoubleVector(repeating: factor))
     let (r, n) = reduceExponent(u)
-    let p = multiplyAdd(exponentialTail(r), r * r, r) + splat(1)
-    // 2⁻³² of it, so that it is finite where the result is subnormal.
-    let small = n &- splat(Int32(32))
-    let half = shiftRight(small, 1)
-    let e = p * powerOfTwo(half) * powerOfTwo(small &- half)
-    return select(x .> splat(11), x, x / (splat(0x1p-32) + e) * splat(0x1p-32))
+    let e = multiplyAdd(exponentialTail(r), r * r, r)
+    // 2⁻⁴⁰ of it, so that it is finite where the result is subnormal.
+    let scale = powerOfTwo(n &- splat(Int32(40)))
+    let sum = multiplyAdd(e, scale, scale + splat(0x1p-40))
+    // -∞ · 0 is no number.
+    let small = select(x .< splat(-11), x * splat(0), x / sum * splat(0x1p-40))
+    return select(x .> splat(8), x, small)
   }
 }
 
-/// `tanh(log(1 + n)) = n(n + 2) / (n(n + 2) + 2)`; beyond 20 it is 1.
+/// With `n = exp(x)` and `w = n(n + 2)`, `x · w / (w + 2)` below -½ and `x - 2x / (w + 2)` above.
 enum Mish: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
-    let n = exponential(minimum(x, splat(20)))
-    let w = n * (n + splat(2))
-    return x * (w / (w + splat(2)))
+    let limited = minimum(maximum(x, splat(-110)), splat(20))
+    let (r, k) = reduceExponent(limited)
+    let e = multiplyAdd(exponentialTail(r), r * r, r)
+    // 2⁴⁰ · n, so that it is a normal number where the result is subnormal.
+    let scale = powerOfTwo(k &+ splat(Int32(40)))
+    let n = (e + splat(1)) * scale * splat(0x1p-40)
+    let product = multiplyAdd(limited * scale, e, limited * scale)
+    let isBelow = x .< splat(-0.5)
+    let numerator = select(
+      isBelow, multiplyAdd(product, n, product + product), limited * splat(-2))
+    let quotient = numerator / multiplyAdd(n, n + splat(2), splat(2))
+    let value = select(isBelow, quotient * splat(0x1p-40), x + quotient)
+    // -∞ · 0 is no number.
+    return select(x .< splat(-110), x * splat(0), value)
   }
 }

@@ -97,7 +97,7 @@ func powerOfTwo(_ x: Vector) -> Vector {
 @inline(__always)
 func powerOfTwo(_ r: Vector, _ n: IntegerVector) -> Vector {
   let p = polynomial(
-    r,
+    r, square: r * r,
     [
       1.532_646_1e-4, 1.339_080_6e-3, 9.618_506e-3, 5.550_359_9e-2, 2.402_264_8e-1, 6.931_471_8e-1,
       1,
@@ -109,7 +109,7 @@ func powerOfTwo(_ r: Vector, _ n: IntegerVector) -> Vector {
 /// `x = n · log 2 + r` with `|r| <= log 2 / 2`, of a double, so that `exp(r)` is exact to a float.
 @inline(__always)
 func reduceExponent(_ x: DoubleVector) -> (remainder: Vector, n: IntegerVector) {
-  let n = vector_nearest_double(multiplyAdd(x, 1.442_695_040_888_963_4, DoubleVector.zero))
+  let n = nearest(x, times: 1.442_695_040_888_963_4)
   let r = multiplyAdd(n, -0.693_147_180_559_945_3, x)
   return (vector_from_double(r), vector_int_from_double(n))
 }

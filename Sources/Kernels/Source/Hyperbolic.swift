@@ -32,12 +32,16 @@ enum HyperbolicCosine: PlainBody {
   }
 }
 
-/// `log(1 + y)`, or `log(2 · x)` where `x` is so large that it is the same.
+/// Beyond it `asinh(x)` and `acosh(x)` are `log(2 · x)`, and the square of `x` may be infinite.
+private let areaLimit: Float = 0x1p30
+
+/// `log(1 + y)`, or `log(2 · x)` where `x` is large; an infinity and a NaN stay.
 @inline(__always)
 private func areaLogarithm(_ y: Vector, _ x: Vector) -> Vector {
-  let isLarge = x .> splat(0x1p30)
-  let (u, rest) = logarithmParts(onePlus: y)
-  return logarithm(select(isLarge, x, u)) + select(isLarge, splat(0.693_147_18), rest)
+  let isLarge = x .> splat(areaLimit)
+  if all(x .<= splat(areaLimit)) { return logarithm(onePlus: y) }
+  let value = logarithm(onePlus: select(isLarge, x, y), twos: select(isLarge, splat(1), .zero))
+  return select(x .< splat(.infinity), value, x)
 }
 
 enum AreaSine: PlainBody {
@@ -62,8 +66,8 @@ enum AreaTangent: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
     let a = magnitude(x)
-    let (u, rest) = logarithmParts(onePlus: (a + a) / (splat(1) - a))
-    let far = splat(0.5) * (logarithm(u) + rest)
-    return turnSign(select(a .< splat(0x1p-60), a, far), by: x)
+    let value = splat(0.5) * logarithm(onePlus: (a + a) / (splat(1) - a))
+    let special = select(a .== splat(1), splat(.infinity), splat(.nan))
+    return turnSign(select(a .< splat(1), value, special), by: x)
   }
 }

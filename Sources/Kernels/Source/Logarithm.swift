@@ -1,62 +1,69 @@
 import CVector
 
-/// `x = 2^e · (1 + f)` with `√½ <= 1 + f < √2`, subnormal arguments included: `f` and `e`.
+/// `x = 2^e · (1 + f)` with `√½ <= 1 + f < √2`, for normal numbers: `f` and `e`, and `2^-e`, which is
+/// zero for `e > 126`.
+@inline(__always)
+func splitNormal(_ x: Vector) -> (f: Vector, exponent: IntegerVector, inverse: Vector) {
+  let offset = bits(x) &- splat(Int32(0x3f35_04f3))
+  let shifted = offset & splat(Int32(bitPattern: 0xff80_0000))
+  let inverse = vector_maximum(splat(Int32(0x3f80_0000)) &- shifted, splat(Int32(0)))
+  return (float(bits(x) &- shifted) - splat(1), shiftRight(offset, 23), float(inverse))
+}
+
+/// The same for subnormal arguments, too.
 @inline(__always)
 func splitExponent(_ x: Vector) -> (f: Vector, exponent: Vector) {
   let small = x .< splat(0x1p-126)
-  let scaled = select(small, x * splat(0x1p23), x)
-  let offset = bits(scaled) &- splat(Int32(0x3f35_04f3))
-  let e = shiftRight(offset, 23)
-  let m = float(bits(scaled) &- shiftLeft(e, 23))
-  return (m - splat(1), vector_from_int(e) - select(small, splat(23), .zero))
+  let (f, e, _) = splitNormal(select(small, x * splat(0x1p23), x))
+  return (f, vector_from_int(e) - select(small, splat(23), .zero))
+}
+
+/// `n · log 2 + log(1 + f) + rest` for `√½ - 1 <= f < √2 - 1` and a small rest.
+@inline(__always)
+func logarithm(_ f: Vector, _ n: Vector, rest: Vector = .zero) -> Vector {
+  let square = f * f
+  let p = polynomial(
+    f, square: square,
+    [
+      7.037_683_6e-2, -1.151_461e-1, 1.167_699_87e-1, -1.242_014_1e-1, 1.424_932_3e-1,
+      -1.666_805_8e-1, 2.000_071_5e-1, -2.499_999_4e-1, 3.333_333_1e-1,
+    ])
+  // log 2 in two parts; the products with the first, of 9 bits, are exact.
+  var tail = multiplyAdd(n, splat(-2.121_944_4e-4), rest)
+  tail = multiplyAdd(square, splat(-0.5), multiplyAdd(p, f * square, tail))
+  return multiplyAdd(n, splat(0x1.63p-1), f + tail)
 }
 
 /// `log(x)` within 2 ULP, subnormal arguments included: -∞ at zero, NaN below.
 @inline(__always)
 func logarithm(_ x: Vector) -> Vector {
-  let (f, exponent) = splitExponent(x)
-  var p = splat(7.037_683_6e-2)
-  p = multiplyAdd(p, f, splat(-1.151_461e-1))
-  p = multiplyAdd(p, f, splat(1.167_699_87e-1))
-  p = multiplyAdd(p, f, splat(-1.242_014_1e-1))
-  p = multiplyAdd(p, f, splat(1.424_932_3e-1))
-  p = multiplyAdd(p, f, splat(-1.666_805_8e-1))
-  p = multiplyAdd(p, f, splat(2.000_071_5e-1))
-  p = multiplyAdd(p, f, splat(-2.499_999_4e-1))
-  p = multiplyAdd(p, f, splat(3.333_333_1e-1))
-  let square = f * f
-  var tail = p * f * square
-  tail = multiplyAdd(exponent, splat(-2.121_944_4e-4), tail)
-  tail = multiplyAdd(square, splat(-0.5), tail)
-  var result = multiplyAdd(exponent, splat(0x1.63p-1), f + tail)
-
-  result = select(x .== .zero, splat(-.infinity), result)
-  result = select(x .== splat(.infinity), x, result)
-  // Below zero NaN; a NaN stays.
-  return select(x .>= .zero, result, select(x .< .zero, splat(.nan), x))
+  let (f, n) = splitExponent(x)
+  // A NaN stays.
+  let special = select(x .== .zero, splat(-.infinity), select(x .< .zero, splat(.nan), x))
+  return select((x .> .zero) .& (x .< splat(.infinity)), logarithm(f, n), special)
 }
 
-/// `log(1 + x)` for `0 <= x <= 1`, accurate where `1 + x` is not.
+/// `log(1 + x) + twos · log 2` for `-1 < x < ∞`; elsewhere any number.
 @inline(__always)
-func logarithmOnePlus(_ x: Vector) -> Vector {
-  let u = splat(1) + x
-  return logarithm(u) + (x - (u - splat(1))) / u
-}
-
-/// `log(u)` and what is to be added to it for `log(1 + x)`, where `u` is `1 + x`, rounded.
-@inline(__always)
-func logarithmParts(onePlus x: Vector) -> (u: Vector, rest: Vector) {
-  let u = splat(1) + x
-  let lost = select(x .< splat(1), x - (u - splat(1)), splat(1) - (u - x))
-  return (u, select(u .== splat(.infinity), .zero, lost / u))
+func logarithm(onePlus x: Vector, twos: Vector = .zero) -> Vector {
+  let sum = splat(1) + x
+  // Exact up to 2²⁴, beyond which it counts no more.
+  let lost = x - (sum - splat(1))
+  let (f, n, inverse) = splitNormal(sum)
+  // What was lost, divided by 1 + f nearly enough.
+  let scaled = lost * inverse
+  return logarithm(f, vector_from_int(n) + twos, rest: multiplyAdd(scaled, f * f - f, scaled))
 }
 
 enum LogarithmOnePlus: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
-    let (u, rest) = logarithmParts(onePlus: x)
-    // Neither a negative zero nor an infinite logarithm meets the rest.
-    return select(
-      magnitude(x) .< splat(0x1p-60), x, select(u .== .zero, logarithm(u), logarithm(u) + rest))
+    let value = logarithm(onePlus: x)
+    // A negative zero, an infinity and a NaN stay.
+    let special = select(
+      x .< splat(-1), splat(.nan), select(x .== splat(-1), splat(-.infinity), x))
+    let isOrdinary =
+      (x .> splat(-1)) .& (x .< splat(.infinity)) .& (magnitude(x) .> splat(0x1p-60))
+    return select(isOrdinary, value, special)
   }
 }

@@ -76,32 +76,49 @@ private enum Power: UnaryBody {
   static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { power(x, alpha) }
 }
 
-/// `x^y` within 2 ULP as `2^(y · log₂ x)`, whose logarithm has 35 bits; special values as C's `pow`.
+/// `log₂(1 + f) + n` to 35 bits for `√½ - 1 <= f < √2 - 1`; see Tests/Tools/function_polynomials.py.
 @inline(__always)
-func power(_ x: Vector, _ y: Vector) -> Vector {
-  let a = magnitude(x)
-  let (f, exponent) = splitExponent(a)
-  // log₂(1 + f) / f; the terms that are small as floats.
-  // See Tests/Tools/function_polynomials.py.
+private func logarithmOfTwo(_ f: Vector, _ n: Vector) -> DoubleVector {
+  // The terms that are small as floats.
   let tail = polynomial(
-    f,
+    f, square: f * f,
     [
       7.734_675_7e-2, -1.428_244_86e-1, 1.447_514e-1, -1.431_593e-1, 1.587_697_6e-1,
       -1.803_004_3e-1, 2.061_753_6e-1, -2.404_531_7e-1,
     ])
   let d = vector_to_double(f)
-  var p = multiplyAdd(
-    vector_to_double(tail), d, DoubleVector(repeating: 0.288_537_293_419_681_54))
-  p = multiplyAdd(p, d, DoubleVector(repeating: -0.360_673_674_829_026_3))
-  p = multiplyAdd(p, d, DoubleVector(repeating: 0.480_898_361_396_095_7))
-  p = multiplyAdd(p, d, DoubleVector(repeating: -0.721_347_520_868_753_4))
-  p = multiplyAdd(p, d, DoubleVector(repeating: 1.442_695_040_888_703_8))
+  let square = d * d
+  var odd = multiplyAdd(
+    vector_to_double(tail), square, DoubleVector(repeating: -0.360_673_674_829_026_3))
+  var even = multiplyAdd(
+    square, 0.288_537_293_419_681_54, DoubleVector(repeating: 0.480_898_361_396_095_7))
+  even = multiplyAdd(even, square, DoubleVector(repeating: 1.442_695_040_888_703_8))
+  odd = multiplyAdd(odd, square, DoubleVector(repeating: -0.721_347_520_868_753_4))
+  return multiplyAdd(multiplyAdd(odd, d, even), d, vector_to_double(n))
+}
+
+/// `2^x`, for `|x| < 2^31`.
+@inline(__always)
+private func raised(_ x: DoubleVector) -> Vector {
+  let whole = nearest(x, times: 1)
+  return powerOfTwo(
+    vector_from_double(x - whole), vector_limit(vector_int_from_double(whole), 200))
+}
+
+/// `x^y` within 2 ULP as `2^(y · log₂ x)`; special values as C's `pow`.
+@inline(__always)
+func power(_ x: Vector, _ y: Vector) -> Vector {
+  let isOrdinary =
+    (x .>= splat(0x1p-126)) .& (x .< splat(.infinity)) .& (magnitude(y) .< splat(0x1p23))
+  if all(isOrdinary) {
+    let (f, n, _) = splitNormal(x)
+    return raised(logarithmOfTwo(f, vector_from_int(n)) * vector_to_double(y))
+  }
+  let a = magnitude(x)
+  let (f, exponent) = splitExponent(a)
   var n = select(a .== .zero, splat(-.infinity), exponent)
   n = select(a .== splat(.infinity), a, n)
-  let logarithm = multiplyAdd(p, d, vector_to_double(n))
-  let product = vector_limit_double(logarithm * vector_to_double(y), 200)
-  let whole = vector_nearest_double(product)
-  var result = powerOfTwo(vector_from_double(product - whole), vector_int_from_double(whole))
+  var result = raised(vector_limit_double(logarithmOfTwo(f, n) * vector_to_double(y), 200))
 
   // Below zero: the sign of odd powers, and no other ones.
   let isWhole = Nearest.value(y) .== y

@@ -23,6 +23,9 @@ func hyperbolicTangent(_ x: Vector) -> Vector {
 /// `log(1 + exp(x))`; a NaN stays.
 @inline(__always)
 func softplus(_ x: Vector) -> Vector {
-  let tail = logarithmOnePlus(decayingExponential(float(bits(x) | splat(Int32.min))))
-  return select(x .> .zero, x, .zero) + tail
+  let e = decayingExponential(float(bits(x) | splat(Int32.min)))
+  // 1 + e = 2 · (1 + (e - 1) / 2)
+  let isHalved = e .> splat(0.414_213_5)
+  let f = select(isHalved, multiplyAdd(e, splat(0.5), splat(-0.5)), e)
+  return select(x .> .zero, x, .zero) + logarithm(f, select(isHalved, splat(1), .zero))
 }

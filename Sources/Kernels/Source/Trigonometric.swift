@@ -8,7 +8,7 @@ import LibC
 @inline(__always)
 private func quadrant(_ x: Vector) -> (remainder: DoubleVector, n: IntegerVector) {
   let x = vector_to_double(magnitude(x))
-  let n = vector_nearest_double(x * DoubleVector(repeating: 0.636_619_772_367_581_4))
+  let n = nearest(x, times: 0.636_619_772_367_581_4)
   let r = multiplyAdd(n, -0x1.921fb544p0, x)
   return (multiplyAdd(n, -6.077_100_506_506_192e-11, r), vector_int_from_double(n))
 }
@@ -68,12 +68,12 @@ enum Tangent: PlainBody {
     let rest = vector_from_double(remainder - vector_to_double(r))
     let z = r * r
     let p = polynomial(
-      z,
+      z, square: z * z,
       [
         4.372_299e-3, 9.889_573e-5, 1.082_706_5e-2, 2.128_63e-2, 5.405_890_6e-2, 1.333_267_5e-1,
         3.333_335e-1,
       ])
-    let t = multiplyAdd(p * z, r, multiplyAdd(rest, z, rest)) + r
+    let t = multiplyAdd(p, z * r, multiplyAdd(rest, z, rest)) + r
     let value = select((n & splat(Int32(1))) .== splat(Int32(0)), t, splat(-1) / t)
     return mended(turnSign(value, by: x), x) { tanf($0) }
   }

@@ -34,6 +34,30 @@ var vectorsPerBlock: Int {
   @inline(__always) get { channelBlock / lanes }
 }
 
+// Swift's own operators go through the lanes one by one, and the compiler does not always find the
+// vectors again.
+
+@inline(__always)
+func + (a: Vector, b: Vector) -> Vector { vector_add(a, b) }
+
+@inline(__always)
+func - (a: Vector, b: Vector) -> Vector { vector_subtract(a, b) }
+
+@inline(__always)
+func * (a: Vector, b: Vector) -> Vector { vector_multiply(a, b) }
+
+@inline(__always)
+func / (a: Vector, b: Vector) -> Vector { vector_divide(a, b) }
+
+@inline(__always)
+func += (a: inout Vector, b: Vector) { a = a + b }
+
+@inline(__always)
+func -= (a: inout Vector, b: Vector) { a = a - b }
+
+@inline(__always)
+func *= (a: inout Vector, b: Vector) { a = a * b }
+
 /// `a * b + c`, rounded once where the instruction set can.
 @inline(__always)
 func multiplyAdd(_ a: Vector, _ b: Vector, _ c: Vector) -> Vector {
@@ -57,6 +81,33 @@ func polynomial<let count: Int>(_ x: Vector, _ coefficients: InlineArray<count, 
   var p = splat(coefficients[0])
   for k in 1..<count { p = multiplyAdd(p, x, splat(coefficients[k])) }
   return p
+}
+
+/// The same in two chains, of even and of odd powers, which take half the time of one; the last step
+/// is Horner's.
+@inline(__always)
+func polynomial<let count: Int>(
+  _ x: Vector, square: Vector, _ coefficients: InlineArray<count, Float>
+) -> Vector {
+  var p = splat(coefficients[0])
+  var q = splat(coefficients[1])
+  for k in 1..<(count &- 1) / 2 {
+    p = multiplyAdd(p, square, splat(coefficients[2 &* k]))
+    q = multiplyAdd(q, square, splat(coefficients[2 &* k &+ 1]))
+  }
+  if count & 1 == 1 {
+    p = multiplyAdd(p, x, q)
+  } else {
+    p = multiplyAdd(q, x, multiplyAdd(p, square, splat(coefficients[count &- 2])))
+  }
+  return multiplyAdd(p, x, splat(coefficients[count &- 1]))
+}
+
+/// The whole number nearest `x · factor`, halves to the even one, where that is less than 2⁵¹.
+@inline(__always)
+func nearest(_ x: DoubleVector, times factor: Double) -> DoubleVector {
+  let magic = DoubleVector(repeating: 0x1.8p52)
+  return multiplyAdd(x, factor, magic) - magic
 }
 
 @inline(__always)
