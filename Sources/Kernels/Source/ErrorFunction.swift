@@ -96,10 +96,13 @@ enum Mish: PlainBody {
     // 2⁴⁰ · n, so that it is a normal number where the result is subnormal.
     let scale = powerOfTwo(k &+ splat(Int32(40)))
     let n = (e + splat(1)) * scale * splat(0x1p-40)
-    let product = multiplyAdd(limited * scale, e, limited * scale)
+    // x · n, and what was lost when it was rounded.
+    let whole = limited * scale
+    let product = multiplyAdd(whole, e, whole)
+    let lost = multiplyAdd(whole, e, whole - product)
     let isBelow = x .< splat(-0.5)
-    let numerator = select(
-      isBelow, multiplyAdd(product, n, product + product), limited * splat(-2))
+    let below = multiplyAdd(product, n, lost + lost) + (product + product)
+    let numerator = select(isBelow, below, limited * splat(-2))
     let quotient = numerator / multiplyAdd(n, n + splat(2), splat(2))
     let value = select(isBelow, quotient * splat(0x1p-40), x + quotient)
     // -∞ · 0 is no number.
