@@ -113,23 +113,14 @@ private func planarPairTile<let outputs: Int, let columns: Int>(
     a.input + (column &+ 2 &* a.inputStrides.row), weights + groupWeights, a, &upper, &lower,
     used: used, isWhole: isWhole)
   let target = a.output + column
-  write(upper, target, a, channel: channel, used: used, isWhole: isWhole)
-  if a.extent.rows < 2 { return }
-  write(
-    lower, target + a.outputStrides.row, a, channel: channel, used: used, isWhole: isWhole)
-}
-
-/// A row of the channels that there are.
-@inline(__always)
-private func write<let outputs: Int, let columns: Int>(
-  _ tile: Tile<outputs, columns>, _ target: UnsafeMutablePointer<Float>, _ a: ConvolutionArguments,
-  channel: Int, used: Int, isWhole: Bool
-) {
-  var line = target + channel &* a.outputStrides.block
-  for o in 0..<outputs {
-    if channel &+ o >= a.extent.blocks { return }
-    for c in 0..<columns { write(tile[o][c], line + c &* lanes, used: used, isWhole: isWhole) }
-    line += a.outputStrides.block
+  for o in 0..<outputs where channel &+ o < a.extent.blocks {
+    let line = target + (channel &+ o) &* a.outputStrides.block
+    for c in 0..<columns { write(upper[o][c], line + c &* lanes, used: used, isWhole: isWhole) }
+    if a.extent.rows < 2 { continue }
+    for c in 0..<columns {
+      write(
+        lower[o][c], line + (a.outputStrides.row &+ c &* lanes), used: used, isWhole: isWhole)
+    }
   }
 }
 
