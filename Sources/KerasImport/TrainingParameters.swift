@@ -94,91 +94,85 @@ struct TrainingParameters {
 
   // MARK: NetworkUpdateParameters
 
-  private func message(input: String, target: String) -> MessageBytes {
-    var lossLayer = MessageBytes()
-    lossLayer.add(1, "loss_layer")
-    var features = MessageBytes()
-    features.add(1, input)
-    features.add(2, target)
-    lossLayer.add(loss == .categoricalCrossEntropy ? 10 : 11, features)
-    var message = MessageBytes()
-    message.add(1, lossLayer)
-    message.add(2, optimizerMessage)
-    message.add(3, Self.parameter(1, among: [1]))
-    var shuffle = MessageBytes()
-    shuffle.add(1, varint: 1)
-    message.add(10, shuffle)
-    return message
+  private func message(input: String, target: String) -> WireMessage {
+    let features: WireMessage = [1: .text(input), 2: .text(target)]
+    return [
+      1: .message([
+        1: .text("loss_layer"), (loss == .categoricalCrossEntropy ? 10 : 11): .message(features),
+      ]),
+      2: .message(optimizerMessage), 3: Self.parameter(1, among: [1]),
+      10: .message([1: .varint(1)]),
+    ]
   }
 
-  private var optimizerMessage: MessageBytes {
-    var settings = MessageBytes()
-    var message = MessageBytes()
+  private var optimizerMessage: WireMessage {
     let batch = Self.parameter(16, among: [1, 16, 32])
     switch optimizer {
     case .sgd(let rate, let momentum):
-      settings.add(1, Self.parameter(rate))
-      settings.add(2, batch)
-      settings.add(3, Self.parameter(momentum))
-      message.add(10, settings)
+      return [
+        10: .message([1: Self.parameter(rate), 2: batch, 3: Self.parameter(momentum)])
+      ]
     case .adam(let rate, let beta1, let beta2, let epsilon):
-      settings.add(1, Self.parameter(rate))
-      settings.add(2, batch)
-      settings.add(3, Self.parameter(beta1))
-      settings.add(4, Self.parameter(beta2))
-      settings.add(5, Self.parameter(epsilon))
-      message.add(11, settings)
+      return [
+        11: .message([
+          1: Self.parameter(rate), 2: batch, 3: Self.parameter(beta1), 4: Self.parameter(beta2),
+          5: Self.parameter(epsilon),
+        ])
+      ]
     }
-    return message
   }
 
   /// A number between 0 and 1.
-  private static func parameter(_ value: Double) -> MessageBytes {
-    var message = MessageBytes()
-    if value != 0 { message.add(1, value) }
-    var range = MessageBytes()
-    range.add(2, 1.0)
-    message.add(10, range)
-    return message
+  private static func parameter(_ value: Double) -> WireMessage.Value {
+    let range = WireMessage.Value.message([2: .number(1)])
+    return .message(value == 0 ? [10: range] : [1: .number(value), 10: range])
   }
 
-  private static func parameter(_ value: UInt64, among values: [UInt64]) -> MessageBytes {
-    var message = MessageBytes()
-    message.add(1, varint: value)
-    var packed = MessageBytes()
-    for value in values { packed.add(varint: value) }
-    var set = MessageBytes()
-    set.add(1, packed)
-    message.add(11, set)
-    return message
+  private static func parameter(
+    _ value: UInt64, among values: [UInt64]
+  ) -> WireMessage.Value {
+    .message([1: .varint(value), 11: .message([1: .packed(values)])])
   }
 }
 
-/// Fields in protobuf's wire form.
-private struct MessageBytes {
+/// A message in protobuf's wire form, made of its fields by their numbers.
+private struct WireMessage: ExpressibleByDictionaryLiteral {
+  indirect enum Value {
+    case varint(UInt64)
+    case number(Double)
+    case text(String)
+    case packed([UInt64])
+    case message(WireMessage)
+  }
+
   private(set) var bytes: [UInt8] = []
 
-  mutating func add(varint value: UInt64) { ProtobufWire.append(varint: value, to: &bytes) }
-
-  mutating func add(_ field: UInt64, varint value: UInt64) {
-    add(varint: field << 3)
-    add(varint: value)
+  init(dictionaryLiteral fields: (UInt64, Value)...) {
+    for (field, value) in fields { add(field, value) }
   }
 
-  mutating func add(_ field: UInt64, _ value: Double) {
-    add(varint: field << 3 | 1)
-    bytes += (0..<8).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * $0)) }
+  private mutating func add(_ field: UInt64, _ value: Value) {
+    switch value {
+    case .varint(let value):
+      append(field << 3)
+      append(value)
+    case .number(let value):
+      append(field << 3 | 1)
+      bytes += (0..<8).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * $0)) }
+    case .text(let text): add(field, Array(text.utf8))
+    case .packed(let values):
+      var payload: [UInt8] = []
+      for value in values { ProtobufWire.append(varint: value, to: &payload) }
+      add(field, payload)
+    case .message(let message): add(field, message.bytes)
+    }
   }
 
-  mutating func add(_ field: UInt64, _ text: String) { add(field, payload: Array(text.utf8)) }
-
-  mutating func add(_ field: UInt64, _ message: MessageBytes) {
-    add(field, payload: message.bytes)
-  }
-
-  private mutating func add(_ field: UInt64, payload: [UInt8]) {
-    add(varint: field << 3 | 2)
-    add(varint: UInt64(payload.count))
+  private mutating func add(_ field: UInt64, _ payload: [UInt8]) {
+    append(field << 3 | 2)
+    append(UInt64(payload.count))
     bytes += payload
   }
+
+  private mutating func append(_ value: UInt64) { ProtobufWire.append(varint: value, to: &bytes) }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct MessageTypeTests {
   @Test func readsNumbersAndDefaults() throws {
     let layer = MessageType.layer
-    #expect(layer["convolution_param"]?.number == 106)
+    #expect(layer[106]?.name == "convolution_param")
     #expect(layer["blobs"]?.isRepeated == true)
     let convolution = layer.message("convolution_param")
     #expect(convolution["bias_term"]?.standard?.bool == true)
