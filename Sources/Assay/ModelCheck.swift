@@ -18,17 +18,26 @@ public struct ModelCheck: Sendable {
     {
       var error = error
       error.file = nil
-      (errors, warnings) = ([error], [])
+      self.init(errors: [error], warnings: [])
       return
     }
     self.init(model)
   }
 
+  private init(errors: [ModelError], warnings: [ModelError]) {
+    self.errors = errors
+    self.warnings = warnings
+  }
+
   /// Checks a document.
   public init(_ model: Model) {
-    errors = model.validate()
+    let errors = model.validate()
     // Of a layer whose parameters are wrong the rest says nothing.
     let wrong = Set(errors.compactMap(\.layer))
-    warnings = model.warnings().filter { !wrong.contains($0.layer ?? "") || $0.layer == nil }
+    self.init(
+      errors: errors,
+      warnings: model.warnings().filter { warning in
+        warning.layer.map { !wrong.contains($0) } ?? true
+      })
   }
 }

@@ -3,7 +3,8 @@ import Assay
 
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Says all that is wrong with an .mlmodel, and what is suspicious.",
+    commandName: "check",
+    abstract: "Says all that is wrong with an .mlmodel, and what is suspicious.",
     discussion: """
       Errors are what Core ML does not take, warnings what is legal and hardly meant. Exit codes: 0 \
       neither; 1 warnings only; 2 errors.

@@ -119,7 +119,7 @@ struct ConvertCommand: ParsableCommand {
     if weightsPrecision == .float16 { result.model = try result.model.withHalfPrecisionWeights() }
     if let maxSpec { try result.model.requireVersion(atMost: maxSpec) }
     result.model.specificationVersion = result.model.minimumSpecificationVersion
-    try result.model.requireValid()
+    try result.model.requireWritable()
     if dryRun {
       Console.write(Self.planText(result.plan))
       return

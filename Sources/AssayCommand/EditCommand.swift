@@ -69,7 +69,7 @@ struct EditCommand: ParsableCommand {
     for note in notes where !global.quiet { Console.warn(note) }
     var check = EditCheck(edit, options: options)
     if noRun {
-      try model.requireValid()
+      try model.requireWritable()
       return (model, nil)
     }
     try check.check(document, model)

@@ -219,7 +219,8 @@ import Testing
     model.specificationVersion = 11
     try with(model) { folder in
       let result = try Command.run(
-        "edit", folder + "/m.mlmodel", "--specification-version", "1", "-o", folder + "/out.mlmodel")
+        "edit", folder + "/m.mlmodel", "--specification-version", "1", "-o", folder + "/out.mlmodel"
+      )
       #expect(result.code == 0, "\(result.errors)")
       #expect(try Command.run("check", folder + "/out.mlmodel").code == 0)
     }

@@ -83,7 +83,13 @@ extension BreachTests {
   }
 
   private static func convolution() -> Convolution {
-    Convolution(Weights([Float](repeating: 1, count: 3)), inputs: 3, outputs: 1, size: [1, 1])
+    var layer = Convolution()
+    layer.outputChannels = 1
+    layer.kernelChannels = 3
+    layer.kernelSize = [1, 1]
+    layer.padding = .valid(ValidPadding())
+    layer.kernel = Weights([1, 2, 3])
+    return layer
   }
 
   /// `[3, 4, 4]` through a layer each of some types.

@@ -32,7 +32,11 @@ struct ValidationTests {
     return model
   }
 
-  private func messages(_ model: Model) -> [String] { model.validate().map(\.description) }
+  /// What stands against writing the model.
+  private func messages(_ model: Model) -> [String] {
+    let faults = model.faults()
+    return (faults.errors + faults.doubts).map(\.description)
+  }
 
   @Test func soundModelsHaveNoFaults() {
     #expect(

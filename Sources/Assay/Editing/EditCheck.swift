@@ -30,7 +30,7 @@ package struct EditCheck {
   /// - Throws: `ModelError` where the edited model is not valid, or runs no more,
   ///   or answers otherwise though only names and declarations have changed.
   package mutating func check(_ before: Model, _ after: Model) throws {
-    try after.requireValid()
+    try after.requireWritable()
     if let type = after.firstTypeThatDoesNotRun {
       notes.append("not run: the engine has no models of type \(type)")
       return

@@ -48,5 +48,6 @@ package struct InnerProduct: LayerParameters {
   package func check(_ faults: inout Faults) {
     faults.require(inputChannels > 0, "inputChannels", "0")
     faults.require(outputChannels > 0, "outputChannels", "0")
+    if int8DynamicQuantize { faults.requireDynamicCodes(matrix) }
   }
 }

@@ -60,8 +60,9 @@ extension FeatureDescription {
       let isFlexible = array.flexibility != nil && version >= 3
       faults.require(
         !isInput || !array.shape.isEmpty || isFlexible, field, "the shape is not specified")
+      // Some writers have 0 for a size that is open.
       faults.require(
-        array.shape.allSatisfy { $0 > 0 && $0 <= Limits.dimension }, field,
+        array.shape.allSatisfy { $0 >= 0 && $0 <= Limits.dimension }, field,
         "the shape \(array.shape) is impossible")
       for (type, needed) in [(ArrayFeatureType.DataType.float16, 7), (.int8, 10)] {
         faults.require(

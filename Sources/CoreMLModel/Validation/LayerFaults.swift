@@ -19,6 +19,21 @@ extension LayerParameters {
 /// Errors that are gathered rather than thrown.
 package struct Faults {
   private(set) var errors: [ModelError] = []
+  /// What Core ML takes, and nobody should write.
+  private(set) var doubts: [ModelError] = []
+
+  /// Notes a doubt where the condition does not hold.
+  mutating func doubt(
+    unless condition: Bool, _ field: String, _ message: @autoclosure () -> String
+  ) {
+    if !condition { doubts.append(ModelError(.malformed, message(), field: field)) }
+  }
+
+  /// Adds what was found in a part of the model, each put into its place by `place`.
+  mutating func append(_ part: Faults, _ place: (ModelError) -> ModelError) {
+    errors += part.errors.map(place)
+    doubts += part.doubts.map(place)
+  }
 
   mutating func require(
     _ condition: Bool, _ field: String, _ message: @autoclosure () -> String,
@@ -54,6 +69,18 @@ package struct Faults {
         isPossible, "activations",
         "\(activation.function.map { "\($0)" } ?? "no function") in a recurrent layer",
         hint: "linear, sigmoid, tanh, ReLU, scaledTanh and sigmoidHard are possible")
+    }
+  }
+
+  /// The weights of a layer that makes integers of its input: signed bytes with one scale.
+  mutating func requireDynamicCodes(_ weights: Weights?) {
+    guard let weights, weights.int8RawValue.count > 0, weights.quantization?.numberOfBits == 8,
+      case .linear(let scale, let bias)? = weights.quantization?.kind, scale.count == 1,
+      bias.isEmpty
+    else {
+      return require(
+        false, "int8DynamicQuantize",
+        "the weights are no signed bytes with one scale and without a bias")
     }
   }
 

@@ -7,13 +7,22 @@ extension Model {
     if let error = ModelError(validate()) { throw error }
   }
 
+  /// - Throws: everything for which the model should not be written, at once: what `validate` finds, and
+  ///   what Core ML takes without a sense.
+  package func requireWritable() throws {
+    let faults = faults()
+    if let error = ModelError(faults.errors + faults.doubts) { throw error }
+  }
+
   /// Everything for which Core ML would not take the model, in file order; empty for a valid one.
-  public func validate() -> [ModelError] {
+  public func validate() -> [ModelError] { faults().errors }
+
+  func faults() -> Faults {
     var faults = Faults()
     checkVersion(&faults)
     guard let description else {
       faults.require(false, "description", "the model has no description")
-      return faults.errors
+      return faults
     }
     description.check(version: specificationVersion, &faults)
     switch type {
@@ -26,7 +35,7 @@ extension Model {
       description.checkOptionalInputs(&faults)
       if let network = neuralNetwork { check(network, description, &faults) }
     }
-    return faults.errors
+    return faults
   }
 
   private func checkVersion(_ faults: inout Faults) {
@@ -171,8 +180,8 @@ extension NeuralNetworkClassifier {
     if count > 0, let blob, let shape = shapes[blob],
       let classes = try? checkedProduct(shape.count == 5 ? shape.dropFirst(2) : shape[...])
     {
-      faults.require(
-        classes == count, "classLabels",
+      faults.doubt(
+        unless: classes == count, "classLabels",
         "\(count) labels, where '\(blob)' has \(classes) probabilities")
     }
   }

@@ -2,7 +2,9 @@ import TensorCore
 
 extension Model {
   /// What is legal and suspicious, in file order: Core ML takes it, and it is hardly meant.
-  package func warnings() -> [ModelError] {
+  package func warnings() -> [ModelError] { faults().doubts + suspicions() }
+
+  private func suspicions() -> [ModelError] {
     var faults = Faults()
     warnOfVersion(&faults)
     warnOfWeights(&faults)
@@ -21,7 +23,7 @@ extension Model {
       classifier.warn(description, &faults)
     }
     for (index, model) in pipelineModels.enumerated() {
-      faults.append(model.warnings().map { $0.inside("pipeline.models[\(index)]") })
+      faults.append(model.suspicions().map { $0.inside("pipeline.models[\(index)]") })
     }
     return faults.errors
   }

@@ -40,8 +40,9 @@ extension NeuralNetwork {
         }
       }
       let name = layer.name.isEmpty ? "#\(index)" : layer.name
-      faults.append(
-        own.errors.map { $0.inLayer(name, class: layer.parameters?.specificationTypeName) })
+      faults.append(own) {
+        $0.inLayer(name, class: layer.parameters?.specificationTypeName)
+      }
     }
   }
 
@@ -56,15 +57,15 @@ extension NeuralNetwork {
       }
       guard let feature, case .image(let image)? = feature.type?.kind else {
         let name = step.featureName
-        faults.require(
-          false, field,
+        faults.doubt(
+          unless: false, field,
           name.isEmpty
             ? "the model has no image input"
             : feature == nil ? "there is no input '\(name)'" : "the input '\(name)' is no image")
         continue
       }
       switch step.preprocessor {
-      case nil: faults.require(false, field, "neither a scaler nor a mean image")
+      case nil: faults.doubt(unless: false, field, "neither a scaler nor a mean image")
       case .scaler: break
       case .meanImage(let mean):
         let sizes = [image.colorSpace.channelCount, image.height, image.width]
@@ -91,8 +92,8 @@ extension NeuralNetworkLayer {
     faults.require(
       type.outputCount.contains(output.count), "output", "\(output.count) outputs are not possible")
     let alpha = (parameters as? Add)?.alpha ?? (parameters as? Multiply)?.alpha ?? 0
-    faults.require(
-      alpha == 0 || input.count == 1, "alpha", "\(alpha) with \(input.count) inputs")
+    faults.doubt(
+      unless: alpha == 0 || input.count == 1, "alpha", "\(alpha) with \(input.count) inputs")
     if let split = parameters as? Split {
       faults.require(
         output.count == split.nOutputs, "nOutputs",

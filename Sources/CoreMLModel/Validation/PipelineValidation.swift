@@ -12,7 +12,7 @@ extension Pipeline {
       for input in model.description?.input ?? [] {
         faults.requireFeature(input, among: known, "\(field).description.input.\(input.name)")
       }
-      faults.append(model.validate().map { $0.inside(field) })
+      faults.append(model.faults()) { $0.inside(field) }
       for output in model.description?.output ?? [] { known[output.name] = output.type }
       let mayBeUpdatable = isUpdatable && index == models.count - 1
       faults.require(

@@ -69,7 +69,8 @@ extension NeuralNetwork {
           + (most == least ? " is needed" : most == .max ? " or more are" : " to \(most) are"))
     }
     if rule.keepsRank, let input, let output {
-      faults.require(input == output, "output", "a rank of \(output), where the input's is \(input)")
+      faults.require(
+        input == output, "output", "a rank of \(output), where the input's is \(input)")
     }
     if rule.hasEqualInputs {
       let ranks = Set(layer.input.compactMap { declared.ranks[$0] })

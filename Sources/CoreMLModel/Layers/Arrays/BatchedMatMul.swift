@@ -82,6 +82,7 @@ package struct BatchedMatMul: ArrayLayer {
 
   package func check(_ faults: inout Faults) {
     guard hasMatrix else { return }
+    if int8DynamicQuantize { faults.requireDynamicCodes(matrix) }
     faults.require(weightMatrixFirstDimension > 0, "weightMatrixFirstDimension", "0")
     faults.require(weightMatrixSecondDimension > 0, "weightMatrixSecondDimension", "0")
   }

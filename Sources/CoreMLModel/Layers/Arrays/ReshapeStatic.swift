@@ -108,6 +108,10 @@ package struct Squeeze: ArrayLayer {
     let kept = shape.indices.filter { !dropped.contains($0) }.map { shape[$0] }
     return [try ArrayShape.checked(kept.isEmpty ? [1] : kept)]
   }
+
+  package func check(_ faults: inout Faults) {
+    faults.require(squeezeAll || !axes.isEmpty, "axes", "there are none")
+  }
 }
 
 extension ArrayShape {
