@@ -183,14 +183,16 @@ struct RunCommand: ParsableCommand {
       hint: "`assay inspect` lists them")
   }
 
+  /// The outputs to print, blobs inside by their own names.
   private func checkedOutputNames(_ document: Model) throws -> [String] {
-    var known = (document.description?.output ?? []).map(\.name)
-    known += allOutputs ? outputNames : try layers.map { try blob(of: $0, in: document) }
-    for name in outputNames where !known.contains(name) {
+    let features = (document.description?.output ?? []).map(\.name)
+    let kept = try layers.map { try blob(of: $0, in: document) }
+    return try outputNames.map { name in
+      if features.contains(name) { return name }
+      if let blob = document.blob(named: name), allOutputs || kept.contains(blob) { return blob }
       throw ModelError(
         .mismatch, "the model has no output '\(name)'",
-        hint: "its outputs are " + known.joined(separator: ", "))
+        hint: "its outputs are " + (features + kept).joined(separator: ", "))
     }
-    return outputNames
   }
 }
