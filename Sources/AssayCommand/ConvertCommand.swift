@@ -37,9 +37,9 @@ struct ConvertCommand: ParsableCommand {
 
   @Option(
     help:
-      "A Keras Lambda whose code is a formula becomes Core ML's layers: auto, or off. Nothing of it is run."
+      "A Keras Lambda whose code can be read becomes Core ML's layers: auto, or off; auto unless --custom-layers is allow. Nothing of it is run."
   )
-  var lambda = Lambda.off
+  var lambda: Lambda?
 
   enum Lambda: String, ExpressibleByArgument, CaseIterable {
     case auto
@@ -175,7 +175,7 @@ struct ConvertCommand: ParsableCommand {
     }
     options.respectTrainable = respectTrainable
     options.maximumVersion = maxSpec
-    options.readsFormulas = lambda == .auto
+    options.readsFormulas = lambda.map { $0 == .auto } ?? (customLayers != "allow")
     if let customLayers { options.customLayers = try CustomLayerRules(argument: customLayers) }
     return options
   }

@@ -23,8 +23,8 @@ public struct ConversionOptions: Sendable {
   public var metadata = MetadataOptions()
   /// Which layers become custom layers.
   public var customLayers = CustomLayerRules()
-  /// A Keras Lambda whose code is a formula becomes what the formula says.
-  public var readsFormulas = false
+  /// A Keras Lambda whose code can be read becomes what it says; nothing of it is run.
+  public var readsFormulas = true
   /// The output shapes of a custom layer for those of its inputs; nil where its class is not known.
   package var customLayerShapes: CustomLayerShapes = { _, _ in nil }
   /// Which layers of a Caffe network are there.

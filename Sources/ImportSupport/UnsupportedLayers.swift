@@ -19,9 +19,9 @@ package enum UnsupportedLayers {
   }
 
   /// What to do about a layer that was found to be a formula.
-  package static let formulaHint = "--lambda auto accepts it"
+  package static let formulaHint = "--lambda auto, the default, accepts it"
 
-  private static let formulasHint = "--lambda auto accepts those that are formulas"
+  private static let formulasHint = "--lambda auto, the default, accepts those that are formulas"
 
   /// Hints that show rules become one that shows them all.
   private static func combined(_ hints: [String]) -> String {

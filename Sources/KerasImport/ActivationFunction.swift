@@ -71,6 +71,11 @@ extension NetworkWriter {
           throw call.unsupported("sparsemax along the last axis of \(tensor.shapeText)")
         }
         return formula.add(to: &self, tensor, name: name)
+      } else if let formula = KerasActivation.customary[plain], !rules.allowsAll {
+        notes.append(
+          "layer '\(call.name)' (\(call.className)): activation '\(plain)' is taken to be the usual "
+            + "function of this name, which \(version.description) does not define")
+        return formula.add(to: &self, tensor, name: name)
       } else if rules.allowsAll {
         result.blob = add(name, Custom(className: plain), [tensor.blob])
       } else {

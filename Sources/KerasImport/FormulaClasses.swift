@@ -14,6 +14,31 @@ enum FormulaClasses {
       ["LearnableSwish"], [],
       #"{"expression": "x * sigmoid(beta * x)", "weights": ["beta"], "#
     ),
+    (["Mish"], [], #"{"expression": "x * tanh(softplus(x))", "#),
+    // keras-unet-collection, keras-vision-transformer
+    (
+      ["GELU"], [],
+      #"{"expression": "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))", "#
+    ),
+    (
+      ["Snake"], ["beta"],
+      #"{"expression": "x + square(sin(beta * x)) / beta", "parameters": {"beta": "$config.beta"}, "#
+    ),
+    // keras-contrib
+    (
+      ["SineReLU"], ["epsilon"],
+      #"{"expression": "max(x, epsilon * (sin(x) - cos(x)))", "#
+        + #""parameters": {"epsilon": "$config.epsilon"}, "#
+    ),
+    (
+      ["PELU"],
+      [
+        "alpha_initializer", "alpha_regularizer", "alpha_constraint", "beta_initializer",
+        "beta_regularizer", "beta_constraint", "shared_axes",
+      ],
+      #"{"expression": "relu(x) * alpha / beta + alpha * (exp(min(x, 0) / beta) - 1)", "#
+        + #""weights": ["alpha", "beta"], "#
+    ),
   ]
 
   /// The rule for a layer that is recognised.

@@ -3,6 +3,8 @@ import LibC
 /// How TensorFlow resizes an image: each row and column of the result is a sum of those of the image,
 /// with factors that depend on the sizes alone (tensorflow/core/kernels/image).
 enum Interpolation: String, Sendable {
+  /// As TensorFlow 1 takes the nearest: the element at ⌊place · scale⌋. No configuration names it.
+  case nearestBelow = "⌊nearest⌋"
   case nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic
 
   /// The factors, `[output][input]`.
@@ -13,6 +15,7 @@ enum Interpolation: String, Sendable {
       let center = (Double(row) + 0.5) * scale
       switch self {
       case .nearest: factors[min(max(Int(center.rounded(.down)), 0), input - 1)] = 1
+      case .nearestBelow: factors[min(Int(Double(row) * scale), input - 1)] = 1
       case .bilinear:
         let place = center - 0.5
         let below = place.rounded(.down)

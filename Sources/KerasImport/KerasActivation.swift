@@ -46,6 +46,13 @@ enum KerasActivation: Sendable {
     "gelu_approximate": .common(.geluTanh),
   ]
 
+  /// Functions that a version has not and that are defined alike wherever they are.
+  static let customary: [String: KerasActivation] = [
+    "swish": .common(.swish(beta: 1)), "silu": .common(.swish(beta: 1)), "mish": .common(.mish),
+    "gelu": .common(.gelu), "hard_swish": .common(.hardSwish), "hardswish": .common(.hardSwish),
+    "hswish": .common(.hardSwish), "h_swish": .common(.hardSwish),
+  ]
+
   private static let sinceTensorFlow23: [String: KerasActivation] = [
     "swish": .common(.swish(beta: 1)), "silu": .common(.swish(beta: 1)), "gelu": .common(.gelu),
   ]

@@ -6,7 +6,7 @@ enum UnconvertedClasses {
   static let reasons: [(names: [String], reason: String)] = [
     (
       ["Lambda"],
-      "Python code, which is never run; `--lambda auto` reads formulas, a rule makes it a custom layer"
+      "Python code, which is never run; what can be read becomes layers ([formulas.md](formulas.md)), a rule makes the rest custom layers"
     ),
     (
       ["StringLookup", "TextVectorization", "Hashing", "HashedCrossing"],

@@ -157,21 +157,22 @@ struct LambdaFixture: Decodable, Sendable {
       #""function": [\#(JSONValue.string(entry.code).text), null, null], "function_type": "lambda", "arguments": {}"#
   }
 
-  private var accepting: ConversionOptions {
+  private var refusing: ConversionOptions {
     var options = ConversionOptions()
-    options.readsFormulas = true
+    options.readsFormulas = false
     return options
   }
 
-  @Test func aLambdaBecomesLayersWhereTheUserAcceptsIt() throws {
+  @Test func aLambdaBecomesLayersUnlessTheUserForbidsIt() throws {
     let swish = single("Lambda", input: "[null, 8, 8, 3]", try lambda("swish"))
-    let error = modelError { try convert(swish) }
+    let error = modelError { try convert(swish, options: refusing) }
     #expect(
       error?.message
         == "its Python function '<lambda>' is the formula x * sigmoid(x) and is never run")
     #expect(
-      error?.hint?.hasPrefix("--lambda auto accepts it; or a rule makes it a custom layer") == true)
-    let converted = try convert(swish, options: accepting)
+      error?.hint?.hasPrefix(
+        "--lambda auto, the default, accepts it; or a rule makes it a custom layer") == true)
+    let converted = try convert(swish)
     #expect(converted.types == ["activation", "multiply"])
     #expect(converted.names == ["layer__sigmoid__", "layer"])
     #expect(converted.outputShape() == [3, 8, 8])
@@ -179,15 +180,15 @@ struct LambdaFixture: Decodable, Sendable {
     #expect(converted.result.plan.contains { $0.layerClass == "Lambda, x * sigmoid(x)" })
 
     let crop = try convert(
-      single("Lambda", input: "[null, 9, 8, 3]", try lambda("crop")), options: accepting)
+      single("Lambda", input: "[null, 9, 8, 3]", try lambda("crop")))
     #expect(crop.types == ["crop"] && crop.outputShape() == [3, 5, 4])
     let open = try convert(
-      single("Lambda", input: "[null, 9, 8, 3]", try lambda("rescale")), options: accepting)
+      single("Lambda", input: "[null, 9, 8, 3]", try lambda("rescale")))
     #expect(open.types == ["activation"])
 
     let more = modelError {
       try convert(
-        single("Lambda", input: "[null, 8, 8, 3]", lambda("other_function")), options: accepting)
+        single("Lambda", input: "[null, 8, 8, 3]", lambda("other_function")))
     }
     #expect(
       more?.message
@@ -196,7 +197,7 @@ struct LambdaFixture: Decodable, Sendable {
   }
 
   @Test func aRuleWinsOverAFormula() throws {
-    var options = accepting
+    var options = ConversionOptions()
     options.customLayers = try CustomLayerRules(
       JSONValue(parsing: #"[{"class": "Lambda", "className": "Mine"}]"#), folder: ".")
     let converted = try convert(
@@ -212,12 +213,12 @@ struct LambdaFixture: Decodable, Sendable {
         {"class_name": "Sequential", "config": {"name": "s", "layers": [
           {"class_name": "Lambda", "config": {"name": "a", "batch_input_shape": [null, 8, 8, 3], \(swish)}},
           {"class_name": "Lambda", "config": {"name": "b", \(crop)}}]}}
-        """)
+        """, options: refusing)
     }
     #expect(error?.message.contains("the formula x[:, 2:-2, 2:-2] and is never run") == true)
     #expect(
       error?.hint
-        == "--lambda auto accepts those that are formulas; rules make them custom layers: "
+        == "--lambda auto, the default, accepts those that are formulas; rules make them custom layers: "
         + #"--custom-layers FILE.json with [{"class": "Lambda", "function": "<lambda>", "className": "YourClass"}]"#
     )
   }

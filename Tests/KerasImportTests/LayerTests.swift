@@ -194,11 +194,18 @@ struct LayerTests {
   @Test func swishIsKnownSinceTensorFlow22() throws {
     let json = single("Activation", input: "[null, 3]", #""activation": "swish""#)
     #expect(try convert(json, version: "2.4.0").types == ["activation", "multiply"])
-    let error = modelError { try convert(json, version: "2.2.4") }
+    // Before it is a function of the author's own, of the usual name.
+    let customary = try convert(json, version: "2.2.4")
+    #expect(customary.types == ["activation", "multiply"])
+    #expect(customary.result.notes.contains { $0.contains("'swish' is taken to be the usual") })
+    let error = modelError {
+      try convert(
+        single("Activation", input: "[null, 3]", #""activation": "swash""#), version: "2.2.4")
+    }
     #expect(error?.code == .unsupported)
     #expect(error?.layer == "layer")
-    #expect(error?.message.contains("'swish'") == true)
-    #expect(error?.hint?.contains(#"[{"activation": "swish", "className": "YourClass"}]"#) == true)
+    #expect(error?.message.contains("'swash'") == true)
+    #expect(error?.hint?.contains(#"[{"activation": "swash", "className": "YourClass"}]"#) == true)
   }
 
   @Test func reluWithAllOptions() throws {

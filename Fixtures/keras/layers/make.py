@@ -87,6 +87,66 @@ for name, shape, options in (
           only="tf2")
     VERSIONS[f"keras_contrib_group_normalization_{name}"] = "2.2.4"
 
+def collected(name, call, *weights, **options):
+    """A layer of a collection, by the formula of its source: `weights` have the shape of the last axis."""
+    def build(self, shape):
+        last = shape[0][-1] if isinstance(shape, list) else shape[-1]
+        for weight in weights:
+            setattr(self, weight, self.add_weight(name=weight, shape=(1,) * (weight in "alpha beta") * 2 + (last,)))
+
+    def init(self, **kwargs):
+        keras2.layers.Layer.__init__(self, **{k: v for k, v in kwargs.items() if k not in options})
+
+    def get_config(self):
+        return {**keras2.layers.Layer.get_config(self), **options}
+
+    members = {"__init__": init, "build": build, "call": call, "get_config": get_config}
+    return type(name, (keras2.layers.Layer,), members)()
+
+
+def collections():
+    import tensorflow as tf
+    pelu = {f"{w}_{k}": None for w in ("alpha", "beta") for k in ("initializer", "regularizer", "constraint")}
+    image = (6, 8, 4)
+    # keras_unet_collection/activations.py, keras_contrib/layers/advanced_activations/
+    yield "gelu", (5,), collected("GELU", lambda self, x: 0.5 * x * (
+        1.0 + tf.math.tanh(0.7978845608028654 * (x + 0.044715 * tf.math.pow(x, 3)))))
+    yield "snake", (5,), collected("Snake", lambda self, x: x + (1 / 0.7) * tf.square(tf.sin(0.7 * x)), beta=0.7)
+    yield "sine_relu", (5,), collected("SineReLU", lambda self, x: tf.maximum(
+        0.3 * (tf.sin(x) - tf.cos(x)), x), epsilon=0.3)
+    yield "pelu", image, collected("PELU", lambda self, x: tf.nn.relu(x) * self.alpha / self.beta + self.alpha * (
+        tf.exp(-tf.nn.relu(-x) / self.beta) - 1), "alpha", "beta", shared_axes=[1, 2], **pelu)
+    # ssd_keras/keras_layers/keras_layer_L2Normalization.py
+    yield "l2_normalization", image, collected("L2Normalization", lambda self, x: tf.math.l2_normalize(
+        x, 3) * self.gamma, "gamma", gamma_init=20)
+    # keras_contrib/layers/convolutional/subpixelupscaling.py
+    yield "sub_pixel_upscaling", image, collected("SubPixelUpscaling", lambda self, x: tf.nn.depth_to_space(
+        x, 2), scale_factor=2, data_format="channels_last")
+    yield "reflection_padding", image, collected("ReflectionPadding2D", lambda self, x: tf.pad(
+        x, [[0, 0], [2, 2], [2, 2], [0, 0]], "REFLECT"), padding=[2, 2])
+    # keras_retinanet/layers/_misc.py, backend/tensorflow_backend.py
+    for name, target in (("upsample_like", (7, 13, 2)), ("upsample_like_twice", (12, 16, 2))):
+        yield name, (image, target), collected("UpsampleLike", lambda self, x: tf.compat.v1.image.resize_images(
+            x[0], tf.shape(x[1])[1:3], method="nearest"))
+    # efficientnet/model.py, segmentation_models
+    yield "fixed_dropout", (5,), collected("FixedDropout", lambda self, x: x, rate=0.2, noise_shape=None, seed=None)
+
+
+for name, shape, made in collections():
+    shapes = shape if isinstance(shape[0], tuple) else (shape,)
+    layer(f"collected_{name}", lambda k, L, m=made: m, *shapes, only="tf2")
+layer("sync_batch_normalization", lambda k, L: L.experimental.SyncBatchNormalization(), (4, 3, 2), only="tf2")
+
+
+def hard_swish(x):
+    return x * keras2.activations.relu(x + 3, max_value=6) / 6
+
+
+for name in ("swish", "mish", "gelu", "hard_swish"):
+    layer(f"customary_{name}", lambda k, L, n=name: L.Activation(
+        hard_swish if n == "hard_swish" else n), (7,), only="tf2")
+    VERSIONS[f"customary_{name}"] = "2.2.4"
+
 # Recurrent layers
 S = (5, 3)
 for bias in (True, False):

@@ -10,14 +10,18 @@ struct BatchNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
       "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
-      becomes: "batchnorm, folded; permutes round it", options: "`axis`, `scale`, `center`",
-      refused: "Keras 1 `mode` 1 and 2, `renorm`: statistics of the batch")
+      "SyncBatchNormalization",
+      becomes: "batchnorm, folded; permutes round it",
+      options: "`axis`, `scale`, `center`; Keras 1 `mode` 2: statistics of the input",
+      refused: "Keras 1 `mode` 1, `renorm`: statistics of the batch")
   ]
   static let maskPolicy = MaskPolicy.passes
 
   private let axis: Int
   private let epsilon: Double
   private let affine: ScaleAndCenter
+  /// Keras 1's mode 2: mean and variance are those of the batch, which is one input here.
+  private let usesInput: Bool
 
   init(_ configuration: LayerConfiguration) throws {
     let axes = try configuration.ints("axis") ?? [-1]
@@ -28,7 +32,8 @@ struct BatchNormalization: KerasLayer {
     epsilon = try configuration.double("epsilon", default: 1e-3)
     affine = try ScaleAndCenter(configuration)
     let mode = try configuration.int("mode", default: 0, atLeast: 0)
-    guard mode == 0 else {
+    usesInput = mode == 2
+    guard mode == 0 || usesInput else {
       throw configuration.unsupported(
         "mode", "\(mode): normalisation by the statistics of each batch is not supported")
     }
@@ -50,6 +55,26 @@ struct BatchNormalization: KerasLayer {
     let variance = try call.weight("moving_variance", [mean.count]).array()
     let stored = try affine.values(call, [mean.count])
     let (gamma, beta) = (stored.gamma?.array(), stored.beta?.array())
+    if usesInput {
+      guard tensor.rank > 2 else {
+        throw call.unsupported("the statistics of \(tensor.shapeText), one number a channel")
+      }
+      network.notes.append(
+        "layer '\(call.name)' (\(call.className)) normalizes by the statistics of its input alone: a "
+          + "batch of several counted as one in Keras")
+      var own = Batchnorm()
+      own.channels = mean.count
+      own.computeMeanVar = true
+      own.instanceNormalization = true
+      own.epsilon = Float(max(epsilon, 1e-30))
+      own.gamma = Weights(gamma ?? [Float](repeating: 1, count: mean.count))
+      own.beta = Weights(beta ?? [Float](repeating: 0, count: mean.count))
+      return [
+        network.withChannelAxis(axis, of: [tensor], for: call.name) { network, tensors in
+          tensors[0].with(network.add(call.name, own, [tensors[0].blob]))
+        }
+      ]
+    }
     var foldedGamma: [Float] = []
     var foldedBeta: [Float] = []
     for index in mean.indices {

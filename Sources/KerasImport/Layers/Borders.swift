@@ -65,17 +65,30 @@ private struct Borders: Sendable {
 struct ZeroPadding: KerasLayer {
   static let classes = [
     SourceLayer(
-      "ZeroPadding2D", "ZeroPadding1D", "ZeroPadding3D", becomes: "padding; of a volume two")
+      "ZeroPadding2D", "ZeroPadding1D", "ZeroPadding3D", becomes: "padding; of a volume two"),
+    SourceLayer(
+      "ReflectionPadding2D", "ReflectPadding2D", becomes: "padding", options: "`padding`",
+      refused: "two amounts that differ: the classes of this name do not agree which comes first"),
   ]
 
   private let borders: Borders
+  private let kind: Padding.Kind
 
   init(_ configuration: LayerConfiguration) throws {
     borders = try Borders(configuration, "padding", default: 1)
+    let reflects = configuration.kind.hasPrefix("Reflect")
+    kind = reflects ? .reflection : .constant(value: 0)
+    if reflects, let amounts = configuration.fields["padding"]?.array,
+      let first = amounts.first?.int, !amounts.allSatisfy({ $0.int == first })
+    {
+      throw configuration.unsupported(
+        "padding", "\(configuration.fields["padding"]?.text ?? "")",
+        hint: "classes of this name do not agree whether rows or columns come first")
+    }
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    [try borders.apply(call, sign: 1, &network) { Padding(.constant(value: 0), $0) }]
+    [try borders.apply(call, sign: 1, &network) { Padding(kind, $0) }]
   }
 }
 

@@ -11,7 +11,8 @@ struct Dropout: KerasLayer {
       "RandomPerspective", "RandomGrayscale", "RandomHue", "RandomSaturation", "RandomSharpness",
       "RandomColorJitter", "RandomColorDegeneration", "RandomErasing", "RandomGaussianBlur",
       "RandomInvert", "RandomPosterization", "RandomElasticTransform", "RandAugment", "AugMix",
-      "CutMix", "MixUp", "StochasticDepth", "Solarization",
+      "CutMix", "MixUp", "StochasticDepth", "Solarization", "FixedDropout", "DropConnect",
+      "DropBlock1D", "DropBlock2D",
       becomes: "nothing: layers that act in training only")
   ]
   static let maskPolicy = MaskPolicy.passes

@@ -15,7 +15,8 @@ enum KerasLayerRegistry {
     ConvLSTM.self, Attention.self, MultiHeadAttention.self, Rescaling.self,
     NormalizationLayer.self, Resizing.self, CenterCrop.self, Discretization.self,
     CategoryEncoding.self, IntegerLookup.self, AutoContrast.self, CustomScaleLayer.self,
-    DeprocessStylizedImage.self, LayerScale.self,
+    DeprocessStylizedImage.self, LayerScale.self, L2Normalization.self, SubPixelUpscaling.self,
+    UpsampleLike.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

@@ -13,7 +13,13 @@ struct MaskingLayer: KerasLayer {
   private let value: Float
 
   init(_ configuration: LayerConfiguration) throws {
-    value = Float(try configuration.double("mask_value", default: 0))
+    // Some files have a list of one number.
+    let list = configuration.field("mask_value")?.value.array
+    if let list, list.count == 1, let number = list[0].double {
+      value = Float(number)
+    } else {
+      value = Float(try configuration.double("mask_value", default: 0))
+    }
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {

@@ -17,9 +17,12 @@ struct PReLU: KerasLayer {
   private static let elementLimit = 1 << 26
 
   private let sharedAxes: [Int]
+  /// Keras before 1.2 does not say which axes are shared: the weight's shape does.
+  private let isStated: Bool
 
   init(_ configuration: LayerConfiguration) throws {
     sharedAxes = try configuration.ints("shared_axes") ?? []
+    isStated = !sharedAxes.isEmpty
   }
 
   var weights: [WeightSlot] { [WeightSlot("alpha")] }
@@ -29,7 +32,12 @@ struct PReLU: KerasLayer {
     let shape: [Int?] = (1..<tensor.rank).map { axis in
       sharedAxes.contains(axis) ? 1 : tensor.isGuess ? nil : tensor.shape[axis]
     }
-    let alpha = try call.weight("alpha", shape)
+    var alpha = try call.weight("alpha", isStated ? shape : storedShape(call, shape))
+    // A scalar a channel may be stored without the axes that it is shared along.
+    if alpha.shape.count < shape.count {
+      alpha = alpha.shaped(
+        [Int](repeating: 1, count: shape.count - alpha.shape.count) + alpha.shape)
+    }
     guard let channel = tensor.index(of: .channel) else {
       throw call.unsupported("its input \(tensor.shapeText) has no channels")
     }
@@ -41,6 +49,15 @@ struct PReLU: KerasLayer {
       return [result]
     }
     return [try elementwise(tensor, alpha, call, &network)]
+  }
+
+  /// The shape of the weight as it is stored, where its sizes are 1 or the input's.
+  private func storedShape(_ call: LayerCall, _ shape: [Int?]) -> [Int?] {
+    guard let stored = call.weights.first?.shape, (1...shape.count).contains(stored.count) else {
+      return shape
+    }
+    let fits = zip(stored.reversed(), shape.reversed()).allSatisfy { $0 == 1 || $0 == ($1 ?? $0) }
+    return fits ? stored : shape
   }
 
   /// max(0, x) − alpha · max(0, −x), where alpha differs within a channel.

@@ -92,6 +92,22 @@ enum OperationTable {
     operations.flatMap { operation in operation.names.map { ($0, operation) } },
     uniquingKeysWith: { first, _ in first })
 
+  /// The operation of this name applied to a call's inputs.
+  static func convert(
+    _ name: String, _ call: LayerCall, _ fields: KeyValuePairs<String, JSONValue>,
+    into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    guard let operation = operation(named: name) else {
+      throw call.unsupported("the operation '\(name)' is not supported")
+    }
+    var object = JSONObject()
+    for (name, value) in fields { object[name] = value }
+    var call = call
+    call.arguments = CallArguments()
+    call.arguments.positional = call.inputs.indices.map { .tensor($0) }
+    return try operation.convert(OperationCall(call, fields: object), &network)
+  }
+
   static func operation(named name: String) -> Operation? { byName[key(name)] }
 
   /// `math.reduce_mean` is `reducemean`, Keras 3's `ExpandDims` is `expanddims`.

@@ -1,0 +1,95 @@
+import ByteFormats
+import CoreMLModel
+import TensorCore
+
+// Layers that collections of networks share, by the names that they have there.
+
+/// x / √(max(Σ x², 1e-12)) along the channels, times gamma, of SSD.
+struct L2Normalization: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "L2Normalization", "Normalize2D",
+      becomes: "a sum of squares, a reciprocal square root, a product, scale",
+      options: "of SSD networks: along the last axis")
+  ]
+
+  private let normalization: UnitNormalization
+
+  init(_ configuration: LayerConfiguration) throws {
+    normalization = try UnitNormalization(configuration)
+  }
+
+  var weights: [WeightSlot] { [WeightSlot("gamma")] }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    let gamma = try call.weight("gamma", [input.channels])
+    let unit = try normalization.convert(
+      call.with(name: call.name + "__unit__", inputs: [input]), into: &network)
+    return [
+      network.withChannelAxis(input.rank - 1, of: unit, for: call.name) { network, tensors in
+        tensors[0].with(
+          network.add(call.name, Scale(Weights(gamma), gamma.shape), [tensors[0].blob]))
+      }
+    ]
+  }
+}
+
+/// Blocks of channels side by side: TensorFlow's `depth_to_space`, of keras-contrib.
+struct SubPixelUpscaling: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "SubPixelUpscaling", becomes: "reorganizeData", options: "`scale_factor`; of keras-contrib",
+      refused: "channels first")
+  ]
+
+  private let factor: Int
+
+  init(_ configuration: LayerConfiguration) throws {
+    factor = try configuration.int("scale_factor", default: 2)
+    guard try configuration.dataFormat != .channelsFirst else {
+      throw configuration.unsupported("data_format", "channels first")
+    }
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    guard factor > 1 else { return [try call.input] }
+    return try OperationTable.convert(
+      "depth_to_space", call, ["block_size": .int(factor)], into: &network)
+  }
+}
+
+/// The first input with the rows and columns of the second, of keras-retinanet: each place takes the
+/// element at ⌊place · from / to⌋.
+struct UpsampleLike: KerasLayer {
+  static let classes = [
+    KerasLayerClass(
+      "UpsampleLike", becomes: "upsample; two 1 × 1 convolutions where no whole factor leads there",
+      options: "of keras-retinanet", refused: "unknown sizes")
+  ]
+
+  private let format: LayerConfiguration.DataFormat
+
+  init(_ configuration: LayerConfiguration) throws {
+    format = try configuration.dataFormat ?? .channelsLast
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    guard call.inputs.count == 2 else {
+      throw call.error("it takes two inputs, not \(call.inputs.count)")
+    }
+    let image = try network.image(call.inputs[0], format, call)
+    let sizes = try call.sizes(try network.image(call.inputs[1], format, call))
+    let given = try call.sizes(image)
+    guard zip(given, sizes).allSatisfy({ $1 % $0 == 0 }) else {
+      return [try network.resampled(image, to: sizes, .nearestBelow, call)]
+    }
+    var result = image
+    for (place, size) in zip([BlobAxis.height, .width], sizes) {
+      if let index = image.index(of: place) { result.shape[index] = size }
+    }
+    result.blob = network.add(
+      call.name, Upsample(zip(given, sizes).map { $1 / $0 }), [image.blob])
+    return [result]
+  }
+}
