@@ -20,7 +20,9 @@ enum DarknetDocumentation {
 
       ## Files
 
-          assay convert yolov3-tiny.cfg yolov3-tiny.weights -o yolov3-tiny.mlmodel --image-input data
+      ```sh
+      assay convert yolov3-tiny.cfg yolov3-tiny.weights -o yolov3-tiny.mlmodel --image-input data
+      ```
 
       * A `.cfg` begins with `[net]` or `[network]`. Names of sections and options may be in capitals. An
         option that the section does not know is reported and has no effect; of one that stands twice the

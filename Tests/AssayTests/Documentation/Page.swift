@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 /// A page of the documentation, as its tests see it.
 struct Page: CustomTestStringConvertible, Sendable {
