@@ -1,4 +1,4 @@
-# Assay: `make demo` shows it at work, `make test` tests it. Both set the machine up first.
+# `make demo` shows Assay at work, `make test` tests it. Both install what is missing first.
 
 PREFIX ?= /usr/local
 SWIFT ?= swift
@@ -6,9 +6,9 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs example
+.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs pictures example
 
-# Installs what is missing, and asks for nothing where nothing is.
+# Installs missing libraries; does nothing if all are there.
 setup:
 	@if command -v brew >/dev/null; then brew install --quiet $(BREW); \
 	elif command -v apt-get >/dev/null; then \
@@ -17,14 +17,14 @@ setup:
 	    sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	    $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; \
 	  fi; \
-	else echo "error: neither apt-get nor brew is here; install: $(APT)" >&2; exit 1; fi
+	else echo "error: found neither apt-get nor brew; install these packages yourself: $(APT)" >&2; exit 1; fi
 
 build: setup
 	$(SWIFT) build -c release --product assay
 	$(SWIFT) build -c release --product assay-hdf5
 	@sh Tests/Tools/kernel-symbols.sh $(BUILD)
 
-# A debug build, in which the manifest has what would be slow optimized.
+# A debug build, in which the manifest optimizes the slow targets.
 test: setup
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
@@ -41,34 +41,38 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
 
-# Checks the imports against the manifest, and that rooms which must not see one another do not.
+# Checks the imports against the manifest.
 layers:
 	@sh Tests/Tools/layers.sh
 
-# A plug-in for each model with custom layers under ../shared.
+# Builds a plug-in for each model with custom layers under ../shared.
 plugins: build
 	@sh Tests/Tools/plugins.sh $(BUILD)/assay
 
-# Writes the lists of layers and the picture of the targets into docs.
+# Writes the lists of layers and the graph of targets into docs.
 docs: setup
 	$(SWIFT) build --build-tests
-	ASSAY_WRITE_DOCS=1 $(SWIFT) test --skip-build --filter LayerDocumentationTests
+	ASSAY_WRITE_DOCS=1 $(SWIFT) test --skip-build --filter 'LayerDocumentationTests|PageTests'
 	@sh Tests/Tools/dependencies.sh
 
-# The whole binary on a CPU that has no AVX.
+# Makes the images of the documentation with the program itself.
+pictures: build
+	@sh Tests/Tools/documentation-images.sh $(BUILD)/assay
+
+# Runs the binary on an emulated CPU without AVX.
 baseline: build
 	@sh Tests/Tools/baseline.sh $(BUILD)/assay
 
-# The example package with this one as a versioned dependency.
+# Builds the example package with this one as a versioned dependency.
 example: setup
 	@sh Tests/Tools/example.sh
 
-# The share of the machine's peak that each kind of kernel reaches.
+# Measures the share of the machine's peak that each kind of kernel reaches.
 benchmark: setup
 	$(SWIFT) build -c release --product KernelBenchmarks
 	$(BUILD)/KernelBenchmarks
 
-# Binaries that need nothing but libc, in .build/static/release.
+# Builds binaries that need nothing but libc, in .build/static/release.
 static: setup
 	@sh Tests/Tools/static.sh
 

@@ -15,8 +15,8 @@ package struct ChannelMeans: Sendable {
   package init(
     _ model: Model, inputs words: [String], options: Predictor.Options = Predictor.Options()
   ) throws {
-    let pictures = try options.pictures ?? PictureOptions(recordedIn: model)
-    try self.init(model, InputList.values(words, for: model, pictures), options)
+    let images = try options.images ?? ImageOptions(recordedIn: model)
+    try self.init(model, InputList.values(words, for: model, images), options)
   }
 
   init(
@@ -26,7 +26,7 @@ package struct ChannelMeans: Sendable {
     guard let network = model.neuralNetwork else {
       throw ModelError(
         .unsupported,
-        "a model of type \(model.typeName) has no layers whose inputs could be measured")
+        "a model of type \(model.typeName) has no layers to measure")
     }
     let isExact = network.arrayInputShapeMapping == .exact
     let readers = network.layers.filter {

@@ -30,7 +30,7 @@ package struct ClassNames: Sendable {
   /// Whether they were given for the model, not by it.
   package let areGiven: Bool
 
-  /// Those in the file at `path`, or else those of `model`; nil where it has none.
+  /// Those in the file at `path`, or else those of `model`; nil if it has none.
   ///
   /// - Parameter keepsIdentifiers: whether names keep the WordNet identifiers in front of them.
   package init?(file path: String?, model: Model, keepsIdentifiers: Bool) throws {

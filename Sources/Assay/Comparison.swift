@@ -17,8 +17,8 @@ public struct Comparison: Sendable {
     public var top: Int?
     /// The order of axes of inputs and expected arrays.
     public var layout = ArrayLayout.source
-    /// What happens to pictures; nil for what the model records.
-    public var pictures: PictureOptions?
+    /// What happens to images; nil for what the model records.
+    public var images: ImageOptions?
     /// A file with expected blobs of the network's inside.
     public var layers: String?
     /// Run the double-precision engine, too.
@@ -53,11 +53,11 @@ public struct Comparison: Sendable {
   ) throws -> Comparison {
     let expected = try ExpectedArrays.read(path)
     let source = try InputSource.only(words, for: model, command: "diff")
-    let values = try source.read(for: model, pictures: options.pictures)
+    let values = try source.read(for: model, images: options.images)
     var predictorOptions = Predictor.Options()
     predictorOptions.forgetBias = options.forgetBias
     predictorOptions.layout = options.layout
-    predictorOptions.pictures = options.pictures
+    predictorOptions.images = options.images
     predictorOptions.engine = options.engine
     if options.layers != nil { predictorOptions.keep = .all }
     let predictor = try Predictor(model: model, options: predictorOptions)
@@ -112,8 +112,8 @@ public struct Comparison: Sendable {
     guard pairing.unpairedExpected.isEmpty, !pairing.pairs.isEmpty else {
       let names = pairing.unpairedExpected.map { expected.arrays[$0].name ?? "array \($0)" }
       throw ModelError(
-        .mismatch, "nothing to compare with \(names.joined(separator: ", "))", file: file,
-        hint: "there is \(actual.map(\.name).joined(separator: ", "))")
+        .mismatch, "there is nothing to compare with \(names.joined(separator: ", "))", file: file,
+        hint: "the outputs are \(actual.map(\.name).joined(separator: ", "))")
     }
     return (
       pairing.pairs.map {

@@ -33,7 +33,7 @@ package struct CompressionSearch {
     package var mode = CodeMode.linear
     package var foldsBatchnorm = true
     package var layout = ArrayLayout.source
-    package var pictures = PictureOptions()
+    package var images = ImageOptions()
     package var engine = CompileOptions()
     package var forgetBias = ForgetBias.ignore
 
@@ -69,8 +69,8 @@ package struct CompressionSearch {
     self.onProgress = onProgress
     try require(
       model.neuralNetwork != nil, .unsupported,
-      "a model of type \(model.typeName) cannot be run, and so not be searched")
-    values = try InputList.values(words, for: model, options.pictures)
+      "a model of type \(model.typeName) cannot run, so its precision cannot be searched")
+    values = try InputList.values(words, for: model, options.images)
     let keepsScales = WeightPrecision.codes(bits: 8, options.mode).wantsChannelScales
     (base, folds) =
       options.foldsBatchnorm ? try model.withFoldedBatchnorm(keepsScales: keepsScales) : (model, [])
@@ -83,7 +83,7 @@ package struct CompressionSearch {
         !prediction.outputs.contains { $0.isScores }
       })
     {
-      throw ModelError(.mismatch, "the model has no output of scores whose best class could agree")
+      throw ModelError(.mismatch, "the model has no output with class scores")
     }
   }
 
@@ -105,7 +105,7 @@ extension CompressionSearch.Options {
   fileprivate var predictor: Predictor.Options {
     var result = Predictor.Options()
     result.layout = layout
-    result.pictures = pictures
+    result.images = images
     result.engine = engine
     result.forgetBias = forgetBias
     return result
@@ -115,7 +115,7 @@ extension CompressionSearch.Options {
 // MARK: - Search
 
 extension CompressionSearch {
-  /// - Throws: `.mismatch` where the goal cannot be reached.
+  /// - Throws: `.mismatch` if the goal cannot be reached.
   package func run() throws -> Result {
     guard let network = base.neuralNetwork else {
       throw ModelError(.unsupported, "the model is not a neural network")
@@ -140,14 +140,14 @@ extension CompressionSearch {
       guard let position = steps.path.firstIndex(where: { byteCount($0, steps) <= limit }) else {
         let least = measured.values.map(\.byteCount).min() ?? 0
         throw ModelError(
-          .mismatch, "in the least precision the weights would still take \(least) bytes")
+          .mismatch, "even at the lowest precision the weights would take \(least) bytes")
       }
       (state, chosen) = (steps.path[position], try point(position))
     } else {
       let first = try point(0)
       try require(
         allows(first), .mismatch,
-        "without any compression the outputs are off by \(first.largestError) already")
+        "even without compression the outputs differ by \(first.largestError)")
       var low = measured.filter { allows($0.value) }.keys.max() ?? 0
       var high = measured.keys.filter { $0 > low }.min() ?? low
       while low + 1 < high {

@@ -14,10 +14,10 @@ package enum Folder {
   static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
 
   /// The regular files of the folder and of those inside it, in ascending order of their names
-  /// folder by folder. Names that begin with a point are left out, and so are links to folders,
+  /// folder by folder. Names that start with a point are left out, and so are links to folders,
   /// which could lead round in a circle.
   ///
-  /// - Throws: `.missingFile` where a folder cannot be read.
+  /// - Throws: `.missingFile` if a folder cannot be read.
   static func files(below folder: String) throws -> [String] {
     let names: [String]
     do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
@@ -34,18 +34,19 @@ package enum Folder {
     }
   }
 
-  /// Makes the folder, and those around it, where it is missing.
+  /// Creates the folder and its parents if missing.
   ///
   /// - Parameter content: what needs it, for the message.
-  /// - Throws: `.cannotCreate` where something else is there, or the system refuses.
+  /// - Throws: `.cannotCreate` if something else is there, or the system refuses.
   package static func make(_ path: String, for content: String) throws {
     if exists(path) {
-      try require(isFolder(path), .cannotCreate, "is a file; \(content) need a folder", file: path)
+      try require(
+        isFolder(path), .cannotCreate, "is a file, but \(content) need a folder", file: path)
       return
     }
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: path) }
+    } catch { throw ModelError(.cannotCreate, "cannot create the folder", file: path) }
   }
 
   private static func kind(_ path: String, followsLinks: Bool = true) -> mode_t? {

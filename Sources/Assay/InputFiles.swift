@@ -10,7 +10,7 @@ package struct InputSource: Sendable {
   package let name: String
   let files: [(feature: String?, path: String)]
   /// The input's path below the folder that was named, or its last part, without its extension; for
-  /// the second of that name `-2` follows, and so on. Nil where names for files were not asked for.
+  /// the second of that name `-2` follows, and so on. Nil if names for files were not asked for.
   package internal(set) var outputStem: String?
 
   init(name: String, files: [(feature: String?, path: String)]) {
@@ -23,29 +23,29 @@ package struct InputSource: Sendable {
 
   /// The only prediction for the words of a command line.
   ///
-  /// - Throws: `.mismatch` where they make none or several, with `command` in the message.
+  /// - Throws: `.mismatch` if they make none or several, with `command` in the message.
   package static func only(
     _ words: [String], for model: Model, command: String
   ) throws -> InputSource {
     var list = try InputList(words, for: model)
     guard let source = list.next(), list.next() == nil else {
-      throw ModelError(.mismatch, "\(command) takes the inputs of one prediction")
+      throw ModelError(.mismatch, "\(command) takes the inputs of a single prediction")
     }
     return source
   }
 
   /// The values for the model's inputs.
   ///
-  /// - Parameter pictures: what happens to pictures; nil for what the model records.
+  /// - Parameter images: what happens to images; nil for what the model records.
   package func read(
-    for model: Model, pictures: PictureOptions? = nil
+    for model: Model, images: ImageOptions? = nil
   ) throws -> [String: FeatureValue] {
-    let pictures = try pictures ?? PictureOptions(recordedIn: model)
+    let images = try images ?? ImageOptions(recordedIn: model)
     let inputs = model.description?.input ?? []
     var values: [String: FeatureValue] = [:]
     var unnamed: [(value: FeatureValue, path: String)] = []
     for (feature, path) in files {
-      for (name, value) in try Self.values(at: path, pictures) {
+      for (name, value) in try Self.values(at: path, images) {
         if let target = feature ?? name, inputs.contains(where: { $0.name == target }) {
           values[target] = value
         } else if let name, feature == nil, inputs.count > 1 {
@@ -59,7 +59,7 @@ package struct InputSource: Sendable {
     }
     let open = inputs.filter { values[$0.name] == nil && $0.type?.isOptional != true }
     try require(
-      unnamed.count <= open.count, .mismatch, "\(unnamed.count) values for \(open.count) inputs",
+      unnamed.count <= open.count, .mismatch, "\(unnamed.count) files for \(open.count) inputs",
       file: unnamed.last?.path,
       hint: "the model's inputs are \(inputs.map(\.name).joined(separator: ", "))")
     for (feature, item) in zip(open, unnamed) { values[feature.name] = item.value }
@@ -67,23 +67,23 @@ package struct InputSource: Sendable {
   }
 
   private static func values(
-    at path: String, _ pictures: PictureOptions
+    at path: String, _ images: ImageOptions
   ) throws -> [(String?, FeatureValue)] {
     let bytes = try MappedFile.read(path)
     return try inFile(path) {
       let format = FileFormat(bytes)
-      if format == .png || format == .jpeg || hasNameOfPicture(path) {
-        let picture = try Image(decoding: bytes)
-        let orientation = pictures.appliesOrientation ? Orientation(of: bytes) : .upright
-        return [(nil, .image(try picture.turned(orientation)))]
+      if format == .png || format == .jpeg || hasNameOfImage(path) {
+        let image = try Image(decoding: bytes)
+        let orientation = images.appliesOrientation ? Orientation(of: bytes) : .upright
+        return [(nil, .image(try image.turned(orientation)))]
       }
       return try ArraySet.parse(bytes, prefersJSON: path.hasSuffix(".json")).arrays
         .map { ($0.name, .array($0.tensor)) }
     }
   }
 
-  /// Whether a file that is something else is a picture gone wrong.
-  private static func hasNameOfPicture(_ path: String) -> Bool {
+  /// Whether a file that is something else is an image gone wrong.
+  private static func hasNameOfImage(_ path: String) -> Bool {
     let end = path.split(separator: ".").last?.lowercased() ?? ""
     return [
       "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "tif", "tiff", "webp", "heic", "heif",

@@ -10,7 +10,7 @@ import TensorCore
 /// files and those of its sub-folders in ascending order, `-` for the paths on the lines of a list,
 /// which are taken one by one as they are asked for.
 package struct InputList: Sequence, IteratorProtocol {
-  /// How many there are; nil where a list comes in.
+  /// How many there are; nil if a list comes in.
   package let count: Int?
   /// Whether a prediction is asked for by itself, not one of a folder or a list.
   package let isSingle: Bool
@@ -59,7 +59,7 @@ package struct InputList: Sequence, IteratorProtocol {
       let below = word.utf8.count + (word.hasSuffix("/") ? 0 : 1)
       return try Folder.files(below: word).map { .file($0, below: below) }
     }
-    guard !entries.isEmpty else { throw ModelError(.mismatch, "there is no input to run") }
+    guard !entries.isEmpty else { throw ModelError(.mismatch, "there are no inputs to run") }
     let hasList = entries.contains { if case .list = $0 { true } else { false } }
     self.entries = entries[...]
     self.isSingle = isSingle
@@ -90,7 +90,7 @@ package struct InputList: Sequence, IteratorProtocol {
           continue
         }
         if line.isEmpty { continue }
-        // The list's own stream is no member of it.
+        // The list's own stream is not one of its members.
         let path = line == "-" ? "./-" : line
         return named(
           InputSource(path),
@@ -149,7 +149,7 @@ package struct Shard: Sendable, Equatable {
     self.count = count
   }
 
-  /// The `number`th of `count` parts, from 1; nil where there is no such part.
+  /// The `number`th of `count` parts, from 1; nil if there is no such part.
   package init?(number: Int, of count: Int) {
     guard count >= 1, (1...count).contains(number) else { return nil }
     self.init(index: number - 1, count: count)
@@ -185,12 +185,12 @@ struct UniqueNames {
 }
 
 extension InputList {
-  /// The values of all predictions. Throws `.mismatch` where there is none.
+  /// The values of all predictions. Throws `.mismatch` if there is none.
   static func values(
-    _ words: [String], for model: Model, _ pictures: PictureOptions
+    _ words: [String], for model: Model, _ images: ImageOptions
   ) throws -> [[String: FeatureValue]] {
     let values = try InputList(words, for: model).map {
-      try $0.read(for: model, pictures: pictures)
+      try $0.read(for: model, images: images)
     }
     guard !values.isEmpty else { throw ModelError(.mismatch, "there are no inputs") }
     return values

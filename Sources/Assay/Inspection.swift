@@ -11,7 +11,7 @@ public struct Inspection: Sendable {
     public let name: String
     /// The type in the specification; of a custom layer, its class.
     public let type: String
-    /// `[Seq, Batch, C, H, W]`, or the exact shape; nil where a custom layer's class or a free size leaves it open.
+    /// `[Seq, Batch, C, H, W]`, or the exact shape; nil if a custom layer's class or a free size leaves it open.
     public let inputShapes: [[Int]?]
     /// Likewise.
     public let outputShapes: [[Int]?]
@@ -117,7 +117,7 @@ extension Model {
       }, uniquingKeysWith: { first, _ in first })
     let inferred = neuralNetwork?.inferredShapes(inputs: inputs) { custom, shapes in
       guard let layer = try customLayers.implementation(of: custom) else {
-        throw ModelError(.unsupported, "the class \(custom.className) is not known")
+        throw ModelError(.unsupported, "the class \(custom.className) is unknown")
       }
       return try layer.outputShapes(forInputShapes: shapes)
     }

@@ -7,7 +7,7 @@ import ImportSupport
 import KerasImport
 import TensorCore
 
-/// A file that holds a network, told by its content.
+/// A file that holds a network, detected from its content.
 public enum ModelSource: Sendable {
   /// A Core ML document, whatever is wrong with it.
   case coreML(Model)
@@ -19,7 +19,7 @@ public enum ModelSource: Sendable {
   case darknet(DarknetSource)
 
   /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
-  /// stand in either order.
+  /// are in either order.
   public init(contentsOf path: String, weights: String? = nil) throws {
     let format = try FileFormat.read(path).format
     switch format {
@@ -34,8 +34,8 @@ public enum ModelSource: Sendable {
     case .zip, .json: self = .keras(try KerasImporter.load(path, weights: weights))
     case .unknown where [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix):
       throw ModelError(
-        .malformed, "is neither an archive of Keras nor an HDF5 file", file: path,
-        hint: "the file is damaged, incomplete, or of another format")
+        .malformed, "is neither a Keras archive nor an HDF5 file", file: path,
+        hint: "the file is damaged, incomplete, or has another format")
     case .coreML, .unknown: self = .coreML(try Model(uncheckedContentsOf: path))
     case .png, .jpeg, .numPy, .text, .empty, .foreign:
       throw format.error(expected: "a network of Keras, Caffe, Darknet or Core ML").inFile(path)
@@ -60,9 +60,9 @@ public enum ModelSource: Sendable {
     switch self {
     case .coreML(let model):
       throw ModelError(
-        .unsupported, "is a Core ML model already",
+        .unsupported, "is already a Core ML model",
         hint: model.firstTypeThatDoesNotRun.map { Model.remedy(forType: $0) }
-          ?? "`assay run` and `assay inspect` take it")
+          ?? "use it with `assay run` or `assay inspect`")
     case .keras(let source):
       return try KerasImporter.convert(source, options: options)
     case .caffe(let source):

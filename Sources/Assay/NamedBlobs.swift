@@ -4,7 +4,7 @@ import TensorCore
 
 extension Model {
   /// The blob that a user's name means: a blob, an input's after its preprocessing among them, or
-  /// the first output of a layer, of one with an activation of its own the activation's. Nil where
+  /// the first output of a layer, of one with an activation of its own the activation's. Nil if
   /// there is neither.
   package func blob(named name: String) -> String? {
     let layers = neuralNetwork?.layers ?? []
@@ -20,7 +20,7 @@ extension Model {
   /// The place of the blob or feature that a user's name means. In a pipeline that is a feature of
   /// one of its models, `MODEL/BLOB`, or a blob that only one of them has.
   ///
-  /// - Throws: `.mismatch` where there is none, or more than one.
+  /// - Throws: `.mismatch` if there is none, or more than one.
   func place(of name: String) throws -> BlobPlace {
     let places = places(of: name)
     if places.count == 1, let place = places.first { return place }
@@ -32,8 +32,8 @@ extension Model {
     }
     throw ModelError(
       .mismatch, "the model has no layer or blob '\(name)'",
-      hint: "`assay inspect` lists them"
-        + (pipelineModels.isEmpty ? "" : "; one of a pipeline's model is MODEL/BLOB"))
+      hint: "list them with `assay inspect`"
+        + (pipelineModels.isEmpty ? "" : "; in a pipeline, write MODEL/BLOB"))
   }
 
   private func places(of name: String) -> [BlobPlace] {

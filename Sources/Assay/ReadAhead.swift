@@ -26,19 +26,19 @@ package final class ReadAhead: @unchecked Sendable {
 
   private var list: InputList
   private let model: Model
-  private let pictures: PictureOptions
+  private let images: ImageOptions
   private let sources = DispatchQueue(label: "assay.list")
   private let readers = DispatchQueue(label: "assay.read", attributes: .concurrent)
   private let slots: [Slot]
   private var position = 0
 
   package init(
-    _ list: InputList, for model: Model, pictures: PictureOptions = PictureOptions(),
+    _ list: InputList, for model: Model, images: ImageOptions = ImageOptions(),
     depth: Int = min(4, ProcessInfo.processInfo.activeProcessorCount)
   ) {
     self.list = list
     self.model = model
-    self.pictures = pictures
+    self.images = images
     slots = (0..<max(1, depth)).map { _ in Slot() }
     for slot in slots { fill(slot) }
   }
@@ -65,7 +65,7 @@ package final class ReadAhead: @unchecked Sendable {
       }
       readers.async { [self] in
         slot.item = Item(
-          source: source, values: Result { try source.read(for: model, pictures: pictures) })
+          source: source, values: Result { try source.read(for: model, images: images) })
         slot.isReady.signal()
       }
     }

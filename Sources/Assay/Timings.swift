@@ -3,7 +3,7 @@ package struct Timings: Sendable {
   /// In ascending order; at least one.
   private let sorted: [Double]
 
-  /// Nil where there is nothing, or a number that is no time.
+  /// Nil if there are no times, or one is invalid.
   package init?(_ milliseconds: [Double]) {
     guard !milliseconds.isEmpty, milliseconds.allSatisfy({ $0.isFinite && $0 >= 0 }) else {
       return nil

@@ -6,12 +6,22 @@ struct AssayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "assay",
     abstract:
-      "Converts Keras, Caffe and Darknet networks to Core ML, runs them, and shows that nothing was "
-      + "lost.",
+      "Converts Keras, Caffe and Darknet networks to Core ML, runs them, and compares predictions.",
     discussion: """
-      Exit codes: 0 done; 1 diff or convert --check found a difference, check something suspicious; 2 the input is invalid or not supported, or \
-      the options do not fit the model; 64 wrong usage; 66 a file is missing; 70 a fault of assay; \
-      73 and 74 cannot create, cannot write; 75 out of memory.
+      EXAMPLES:
+        assay convert model.h5 -o model.mlmodel --image-input image
+        assay run model.mlmodel cat.png
+        assay diff model.mlmodel cat.png --expected keras_predictions.npz
+
+      EXIT CODES:
+        0       success
+        1       diff or convert --check found a difference, check found something suspicious
+        2       an input is invalid or unsupported, or the options do not fit the model
+        64      wrong usage
+        66      a file is missing
+        70      internal error; please report it
+        73, 74  a file cannot be created or written
+        75      out of memory
       """,
     version: "assay \(assayVersion)",
     subcommands: [
@@ -25,8 +35,9 @@ struct AssayCommand: ParsableCommand {
 enum Main {
   static func main() {
     do {
-      var command = try AssayCommand.parseAsRoot(
-        InspectCommand.completed(Array(CommandLine.arguments.dropFirst())))
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      try checkName(arguments)
+      var command = try AssayCommand.parseAsRoot(InspectCommand.completed(arguments))
       try command.run()
     } catch let error as ModelError {
       Console.report(error)
@@ -44,5 +55,18 @@ enum Main {
       default: AssayCommand.exit(withError: error)
       }
     }
+  }
+
+  /// - Throws: `.usage` with the nearest name, if the first argument is not a command.
+  private static func checkName(_ arguments: [String]) throws {
+    let names = AssayCommand.configuration.subcommands.compactMap(\.configuration.commandName)
+    guard let word = arguments.first, !word.hasPrefix("-"), !(names + ["help"]).contains(word)
+    else { return }
+    let similar = NameDistance.nearest(to: word, among: names)
+    throw ModelError(
+      .usage, "unknown command '\(word)'",
+      hint: similar.isEmpty
+        ? "the commands are " + names.joined(separator: ", ")
+        : "did you mean " + similar.map { "'\($0)'" }.joined(separator: " or ") + "?")
   }
 }

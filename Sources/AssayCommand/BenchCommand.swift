@@ -3,72 +3,77 @@ import Assay
 
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "bench", abstract: "Times predictions.",
+    commandName: "bench", abstract: "Measures how long predictions take.",
     discussion: """
-      Load time is from opening the file to a network ready to run; the first run is timed apart. \
-      A Keras architecture .json, a Caffe .prototxt or a Darknet .cfg alone, or a model whose weights \
-      have been taken out, gets random ones. \
-      Operations are those of the definition, a multiply-add being two: a Winograd convolution \
-      does fewer and can be above the peak, which is that of a loop in registers.
+      EXAMPLES:
+        assay bench model.mlmodel
+        assay bench model.mlmodel --steps --threads 1
+        assay bench deploy.prototxt --json > before.json
 
-      With --json: first {"load_ms": …, "first_ms": …}, then a line {"ms": …} for each timed run, \
-      with --layers a line for each step, at last a summary. --against compares with such a file: \
-      two measurements are the same where their ranges from minimum to median overlap, or where \
-      their minimums differ by less than 2 %.
+      The load time runs from opening the file until the network is ready; the first run is \
+      reported separately. A Keras architecture .json, a Caffe .prototxt or a Darknet .cfg by itself, \
+      or a model without weights, gets random weights. Operations follow the definition of each \
+      layer, and a multiply-add counts as two. A Winograd convolution does fewer and can exceed the \
+      peak, which is measured with a loop in registers.
+
+      With --json, the first line is {"load_ms": …, "first_ms": …}, followed by a line {"ms": …} for \
+      each timed run, with --steps by a line for each step, and by a summary. --against compares with \
+      such a file: two measurements are the same if their ranges from minimum to median overlap, or \
+      if their minimums differ by less than 2 %.
       """)
 
-  @Argument(help: "The model, or a network of another framework.", completion: .file())
+  @Argument(help: "An .mlmodel, or a network that convert reads.", completion: .file())
   var model: String
 
-  @Argument(help: "Its weights, where they stand in a file of their own.", completion: .file())
+  @Argument(help: "Its weights, if they are in a separate file.", completion: .file())
   var weights: String?
 
   @Option(
-    name: .customLong("input"),
-    help: ArgumentHelp("A picture or array; random values by default.", valueName: "FILE"),
+    parsing: .upToNextOption,
+    help: ArgumentHelp("An image or array; default: random values.", valueName: "FILE"),
     completion: .file())
   var inputs: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "How unknown layers of an architecture become custom layers, as for convert.",
+      "How to convert unknown layers to custom layers, as for convert.",
       valueName: "FILE.json|allow"),
     completion: .file(extensions: ["json"]))
   var customLayers: String?
 
-  @Option(help: "Seed of the random values and weights.")
+  @Option(help: "The seed of random values and weights.")
   var seed: UInt64 = 0
 
-  @Option(help: "Layout of array inputs.")
+  @Option(help: "The layout of array inputs.")
   var layout = ArrayLayout.source
 
-  @OptionGroup var engine: EngineArguments
+  @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Option(help: "Runs before the timed ones, the first run not counted.")
+  @Option(help: "Untimed runs after the first one.")
   var warmup = 2
 
-  @Option(help: "Timed runs, at least.")
+  @Option(help: "The minimum number of timed runs.")
   var runs = 20
 
-  @Option(help: "Time to fill with timed runs, at least.")
+  @Option(help: "The minimum time to spend on timed runs.")
   var minSeconds = 0.0
 
-  @Flag(help: "A table of all steps: the shortest time of each.")
-  var layers = false
+  @Flag(help: "Print a table of all steps with the shortest time of each.")
+  var steps = false
 
   @Option(
-    help: ArgumentHelp("Compare with what --json printed earlier.", valueName: "OLD.json"),
+    help: ArgumentHelp("Compare with the output of an earlier --json run.", valueName: "OLD.json"),
     completion: .file(extensions: ["json"]))
   var against: String?
 
-  @Flag(help: "JSON lines.")
+  @Flag(help: "Print JSON, one object per line.")
   var json = false
 
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
     if runs < 1 || warmup < 0 || !(minSeconds >= 0) {
-      throw ValidationError("--runs takes a number from 1, --warmup and --min-seconds from 0")
+      throw ValidationError("--runs must be at least 1, --warmup and --min-seconds at least 0")
     }
   }
 
@@ -92,7 +97,7 @@ struct BenchCommand: ParsableCommand {
       .timedModel(
         seed: seed, rules: rules ?? CustomLayerRules(), customLayers: options.engine.customLayers)
     let steps = StepLog()
-    if layers { options.engine.hooks.onStep = { steps.append($0) } }
+    if steps { options.engine.hooks.onStep = { steps.append($0) } }
     let predictor = try Predictor(model: document, options: options)
     let blobs = try self.blobs(predictor, document)
     let network = try predictor.network(for: blobs)
@@ -123,14 +128,14 @@ struct BenchCommand: ParsableCommand {
     report.warmup = warmup
     if let earlier { report.compare(with: earlier) }
     // A measurement that only reports its runs is not made longer by one of the machine.
-    if !json || layers { report.measurePeak() }
+    if !json || steps { report.measurePeak() }
     let table = StepTable(records: shortest, peak: report.peak?.all)
     if json {
-      for line in layers ? table.json : [] { Console.print(line.text) }
+      for line in steps ? table.json : [] { Console.print(line.text) }
       Console.print(report.json.text)
     } else {
       Console.write(report.text)
-      if layers { Console.write("\n" + table.text) }
+      if steps { Console.write("\n" + table.text) }
     }
   }
 

@@ -1,6 +1,6 @@
 import Assay
 
-/// What `bench` tells of a measurement.
+/// What `bench` reports about a measurement.
 struct BenchReport {
   private let network: CompiledNetwork
   private let timings: Timings
@@ -100,7 +100,9 @@ struct BenchReport {
       row(name, fixedText(milliseconds, decimals: 3).leftPadded(to: 11) + " ms" + remark)
     }
     var text = row("input", inputText)
-    if hasRandomWeights { text += row("weights", "random (seed \(seed)); the file has none") }
+    if hasRandomWeights {
+      text += row("weights", "random (seed \(seed)), because the file has none")
+    }
     text += time("load", load.milliseconds) + time("first", first.milliseconds)
     text += time("minimum", timings.minimum, speedText)
     text += time("median", timings.median) + time("mean", timings.mean)
@@ -139,8 +141,8 @@ struct BenchReport {
     func mebibytes(_ bytes: Int) -> String { fixedText(Double(bytes) / 0x1p20, decimals: 1) }
     let rest = peakMemory - network.packedWeightBytes - network.arenaBytes - (filePages ?? 0)
     let files = filePages.map { ", \(mebibytes($0)) pages of files" } ?? ""
-    return "\(mebibytes(peakMemory)) MiB at most: \(mebibytes(network.packedWeightBytes)) packed "
-      + "weights, \(mebibytes(network.arenaBytes)) arena\(files), \(mebibytes(max(0, rest))) all else"
+    return "\(mebibytes(peakMemory)) MiB peak: \(mebibytes(network.packedWeightBytes)) packed "
+      + "weights, \(mebibytes(network.arenaBytes)) arena\(files), \(mebibytes(max(0, rest))) everything else"
   }
 
   private func comparisonText(_ comparison: TimingComparison, _ earlier: EarlierResult) -> String {
@@ -148,18 +150,18 @@ struct BenchReport {
     let ratio = "\(change < 0 ? "" : "+")\(fixedText(change, decimals: 1)) %"
     var text =
       "minimum \(fixedText(earlier.timings.minimum, decimals: 3)) ms, median "
-      + "\(fixedText(earlier.timings.median, decimals: 3)) ms then: "
+      + "\(fixedText(earlier.timings.median, decimals: 3)) ms before: "
     switch comparison.verdict {
-    case .same: text += "the same within the noise (\(ratio))"
+    case .same: text += "the same within noise (\(ratio))"
     case .faster: text += "faster now (\(ratio))"
     case .slower: text += "slower now (\(ratio))"
     case .tooFewRuns: text += "too few runs to tell (\(ratio))"
     }
     if let threads = earlier.threadCount, threads != network.threadCount {
-      text += "; that was with \(threads) threads"
+      text += "; the earlier run used \(threads) threads"
     }
     if let set = earlier.instructionSet, set != network.instructionSet.rawValue {
-      text += "; that was with \(Console.escaped(set))"
+      text += "; the earlier run used \(Console.escaped(set))"
     }
     return text
   }

@@ -3,7 +3,7 @@ import Assay
 /// What `diff` prints.
 struct ComparisonText {
   let comparison: Comparison
-  /// Whether it is of two models, neither of which need have the other's outputs.
+  /// Whether it compares two models, whose outputs may differ in name.
   private let isOfModels: Bool
 
   init(_ comparison: Comparison, isOfModels: Bool = false) {
@@ -14,7 +14,8 @@ struct ComparisonText {
   func text() -> String {
     var text = comparison.outputs.map(outputText).joined()
     for name in comparison.unexpected {
-      let reason = isOfModels ? "only one of the models has it" : "nothing was expected of it"
+      let reason =
+        isOfModels ? "it exists in only one of the models" : "the expected file does not contain it"
       text += "\(Console.escaped(name))  not compared, \(reason)\n"
     }
     if let blobs = comparison.blobs { text += blobsText(blobs) }
@@ -22,9 +23,10 @@ struct ComparisonText {
     if differing > 0 {
       text += "\(differing) of \(comparison.outputs.count) outputs differ\n"
     } else if isOfModels, !comparison.unexpected.isEmpty {
-      text += "the outputs agree that both models have\n"
+      text += "the common outputs agree\n"
     } else {
-      text += comparison.matches ? "no difference\n" : "the outputs agree, blobs inside differ\n"
+      text +=
+        comparison.matches ? "no difference\n" : "the outputs agree, but blobs inside differ\n"
     }
     return text
   }
@@ -35,7 +37,7 @@ struct ComparisonText {
       "\(Console.escaped(output.name))  \(shape)  \(output.agrees ? "agrees" : "DIFFERS")\n"
     guard let metrics = output.metrics else {
       let actual = output.actualShape.map(String.init).joined(separator: "×")
-      return text + "  shape \(actual) where \(shape) was expected\n"
+      return text + "  shape \(actual), expected \(shape)\n"
     }
     func row(_ name: String, _ value: String) { text += "  \(name.padded(to: 26)) \(value)\n" }
     func number(_ value: Double) -> String { numberText(value, digits: 6) }
@@ -58,7 +60,7 @@ struct ComparisonText {
       "outside the tolerance",
       "\(groupedText(metrics.countOutside)) of \(groupedText(metrics.count)) (\(tolerance))")
     if metrics.countNotFinite > 0 {
-      row("of them not finite", groupedText(metrics.countNotFinite))
+      row("of these not finite", groupedText(metrics.countNotFinite))
     }
     if let worst = metrics.worst {
       row(
@@ -76,9 +78,9 @@ struct ComparisonText {
   private func words(_ verdict: ReferenceVerdict) -> String {
     switch verdict {
     case .agrees: "nothing to explain"
-    case .rounding: "the model gives what was expected: the difference is rounding"
-    case .model: "the model differs too: the difference is in the model, not in its execution"
-    case .engine: "the engine is further off than rounding explains"
+    case .rounding: "the reference agrees with the expected output: the difference is rounding"
+    case .model: "the reference differs too: the difference is in the model, not in its execution"
+    case .engine: "the difference is larger than rounding explains: please report it"
     }
   }
 
@@ -87,11 +89,13 @@ struct ComparisonText {
     for blob in blobs.blobs {
       let error =
         blob.metrics.map { numberText($0.largestAbsoluteError, digits: 6) }
-        ?? "shape \(blob.actualShape) where \(blob.expectedShape) was expected"
+        ?? "shape \(blob.actualShape), expected \(blob.expectedShape)"
       table.add([Console.escaped(blob.name), blob.agrees ? "agrees" : "DIFFERS", error])
     }
     var text = "\n" + table.text
-    for name in blobs.unknown { text += "  \(Console.escaped(name)): no such blob or layer\n" }
+    for name in blobs.unknown {
+      text += "  \(Console.escaped(name)): the model has no such blob or layer\n"
+    }
     if let first = blobs.firstDifference {
       text += "the first blob that differs is \(Console.escaped(first.name))\n"
     }

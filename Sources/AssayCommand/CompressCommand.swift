@@ -5,21 +5,26 @@ struct CompressCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compress", abstract: "Stores a model's weights in fewer bits.",
     discussion: """
-      Either names the precision: half precision, or codes of 1 to 8 bits with scales (linear, \
-      linear_symmetric: for each output channel) or a table (linear_lut, kmeans_lut: for the whole \
-      weight; --table: a given one). Or names the result, --max-error, --min-agreement or --max-size: \
-      the precision of every layer is searched that keeps the largest error of the outputs, the \
-      agreement of the best class, or the size of the weights within a limit.
+      EXAMPLES:
+        assay compress model.mlmodel -o half.mlmodel --precision float16
+        assay compress model.mlmodel -o small.mlmodel --bits 8
+        assay compress model.mlmodel -o best.mlmodel --inputs images --max-error 0.01
 
-      --inputs gives what the result is measured on. Biases then also take up what codes do to the \
-      mean of a layer's outputs, which with few bits is much of the error.
+      Choose the precision: half precision, or codes of 1 to 8 bits with a scale per output channel \
+      (linear, linear_symmetric) or a table per weight (linear_lut, kmeans_lut, --table). Or choose \
+      the result: --max-error, --min-agreement and --max-size search for the precision of each layer \
+      that keeps the largest error of the outputs, the agreement of the best class, or the size of the \
+      weights within the limit.
 
-      Codes are for matrices and kernels; biases stay as they are. Batch normalisation, scale and bias \
-      layers are folded into their neighbours first. What is stored in fewer bits already keeps its \
-      storage, so that one file can be compressed in several steps; --precision float32 expands all.
+      --inputs names the inputs to measure on. They also correct the biases for the shift that codes \
+      cause in the mean of a layer's outputs, which with few bits is much of the error.
+
+      Codes apply to matrices and kernels; biases stay as they are. Batch normalization, scale and \
+      bias layers are folded into their neighbors first. Weights that already use fewer bits keep \
+      their storage, so that you can compress a file in several steps; --precision float32 expands all.
       """)
 
-  @Argument(help: "The model.", completion: .file(extensions: ["mlmodel"]))
+  @Argument(help: "The .mlmodel to compress.", completion: .file(extensions: ["mlmodel"]))
   var model: String
 
   @Option(
@@ -33,16 +38,16 @@ struct CompressCommand: ParsableCommand {
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Fold batch normalisation, scale and bias layers into their neighbours first.")
+    help: "Fold batch normalization, scale and bias layers into their neighbors first.")
   var fold = true
 
-  @OptionGroup var pictures: PictureArguments
-  @OptionGroup var engine: EngineArguments
+  @OptionGroup(title: "Images") var images: ResizeArguments
+  @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Flag(help: "Each layer that is folded, on a line of its own.")
+  @Flag(help: "Print each folded layer.")
   var verbose = false
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   @OptionGroup var global: GlobalOptions
@@ -56,12 +61,12 @@ struct CompressCommand: ParsableCommand {
       throw ValidationError("--max-error, --min-agreement and --max-size need --inputs")
     }
     if search.goals.isEmpty, search.report != nil {
-      throw ValidationError("--report belongs to --max-error, --min-agreement or --max-size")
+      throw ValidationError("--report needs --max-error, --min-agreement or --max-size")
     }
     if target.precision != nil, !search.inputs.isEmpty {
       throw ValidationError(
-        "--inputs belongs to codes, of a given number of bits or by result; "
-          + "--precision measures nothing")
+        "--inputs has no effect with --precision; it needs --bits, --table, --max-error, "
+          + "--min-agreement or --max-size")
     }
   }
 
@@ -100,7 +105,7 @@ struct CompressCommand: ParsableCommand {
   private func channelMeans(_ document: Model) throws -> [String: [Double]] {
     var options = Predictor.Options()
     options.layout = search.layout
-    options.pictures = try pictures.options(for: document)
+    options.images = try images.options(for: document)
     options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
     return try ChannelMeans(document, inputs: search.inputs, options: options).means
@@ -114,7 +119,7 @@ struct CompressCommand: ParsableCommand {
     options.mode = target.mode?.mode ?? .linear
     options.foldsBatchnorm = fold
     options.layout = search.layout
-    options.pictures = try pictures.options(for: document)
+    options.images = try images.options(for: document)
     options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
     let progress = Progress("assay compress", enabled: !global.quiet && !json)

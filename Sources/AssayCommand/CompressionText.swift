@@ -54,16 +54,16 @@ struct CompressionText {
     var text = folds.filter { !$0.isDone || listsFolds }.map { fold in
       let error = numberText(fold.error, digits: 2)
       return fold.isDone
-        ? "folded '\(Console.escaped(fold.layer))' into '\(Console.escaped(fold.neighbour))', "
+        ? "folded '\(Console.escaped(fold.layer))' into '\(Console.escaped(fold.neighbor))', "
           + "relative error \(error)\n"
-        : "'\(Console.escaped(fold.layer))' stays beside '\(Console.escaped(fold.neighbour))': "
-          + "folded, the results would differ by \(error)\n"
+        : "'\(Console.escaped(fold.layer))' was not folded into '\(Console.escaped(fold.neighbor))': "
+          + "the results would differ by \(error)\n"
     }.joined()
     if let worst = done.map(\.error).max(), !listsFolds {
       text +=
         (done.count == 1
-          ? "folded a layer into its neighbour, "
-          : "folded \(done.count) layers into their neighbours, ")
+          ? "folded a layer into its neighbor, "
+          : "folded \(done.count) layers into their neighbors, ")
         + "relative error at most \(numberText(worst, digits: 2))\n"
     }
     return text
@@ -98,7 +98,7 @@ struct CompressionText {
         .array(
           folds.map {
             .object([
-              ("layer", .string($0.layer)), ("neighbour", .string($0.neighbour)),
+              ("layer", .string($0.layer)), ("neighbor", .string($0.neighbor)),
               ("error", .number($0.error)), ("done", .bool($0.isDone)),
             ])
           })

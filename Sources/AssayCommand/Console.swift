@@ -1,7 +1,7 @@
 import Assay
 import LibC
 
-/// The two streams of the process. Results go to standard output, all else to standard error.
+/// The two output streams. Results go to standard output, everything else to standard error.
 enum Console {
   /// Bytes of a result, as they are.
   static func write(_ text: String) { write(text, to: STDOUT_FILENO) }
@@ -44,7 +44,7 @@ enum Console {
     write(text + (text.hasSuffix("\n") ? "" : "\n"), to: STDERR_FILENO)
   }
 
-  /// Text from a file with its control characters made visible, so that it cannot steer a terminal.
+  /// Text from a file with its control characters made visible, so that it cannot control a terminal.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -73,8 +73,8 @@ enum Console {
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 
-  /// A result that cannot be written ends the process with an error; that nobody reads it any more
-  /// ends it by the signal for that.
+  /// If a result cannot be written, the process ends with an error; if its reader is gone,
+  /// with the signal for that.
   private static func write(_ text: String, to descriptor: Int32) {
     do {
       try OutputHandle.write(text, to: descriptor)
@@ -85,7 +85,7 @@ enum Console {
   }
 }
 
-/// `--color-output`; `NO_COLOR` and a dumb terminal turn colours off.
+/// `--color-output`; `NO_COLOR` and a dumb terminal turn colors off.
 enum ColorOutput: String, CaseIterable {
   case auto
   case always

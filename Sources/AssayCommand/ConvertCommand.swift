@@ -5,16 +5,21 @@ struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert", abstract: "Converts a Keras, Caffe or Darknet network to an .mlmodel.",
     discussion: """
-      MODEL is told by its content: a Keras .h5 or .keras, an architecture .json with WEIGHTS; a Caffe \
-      .prototxt with its .caffemodel or .caffemodel.h5, in either order, alone where no layer has \
-      weights, or a .caffemodel alone; a Darknet .cfg with .weights. Layers that cannot be converted \
-      are listed all at once, before anything is written.
+      EXAMPLES:
+        assay convert model.h5 -o model.mlmodel --image-input image
+        assay convert deploy.prototxt net.caffemodel -o net.mlmodel --class-labels labels.txt
+        assay convert model.h5 --dry-run
+
+      The format is detected from the content: a Keras .h5 or .keras file, or an architecture .json \
+      with its weights; a Caffe .prototxt with its .caffemodel or .caffemodel.h5, in either order, or \
+      a .caffemodel by itself; a Darknet .cfg with its .weights. One error lists all layers that \
+      cannot be converted, before anything is written.
       """)
 
-  @Argument(help: "The network.", completion: .file())
+  @Argument(help: "The network to convert.", completion: .file())
   var model: String
 
-  @Argument(help: "Weights of an architecture .json, a .prototxt or a .cfg.", completion: .file())
+  @Argument(help: "Its weights, if they are in a separate file.", completion: .file())
   var weights: String?
 
   @Option(
@@ -30,14 +35,14 @@ struct ConvertCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How unknown layers become custom layers: a JSON file of rules, or allow.",
+      "Convert unknown layers to custom layers: by a JSON file of rules, or all (allow).",
       valueName: "FILE.json|allow"),
     completion: .file(extensions: ["json"]))
   var customLayers: String?
 
   @Option(
     help:
-      "A Keras Lambda whose code can be read becomes Core ML's layers: auto, or off; auto unless --custom-layers is allow. Nothing of it is run."
+      "Convert Keras Lambdas whose code can be read to Core ML layers: auto, or off; auto unless --custom-layers is allow. The code is never run."
   )
   var lambda: Lambda?
 
@@ -47,7 +52,7 @@ struct ConvertCommand: ParsableCommand {
   }
 
   @Option(help: "Precision of the weights.")
-  var weightsPrecision = Precision.float32
+  var precision = Precision.float32
 
   enum Precision: String, ExpressibleByArgument, CaseIterable {
     case float32
@@ -56,7 +61,7 @@ struct ConvertCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "What LSTMs are written with: forgetBias false, or true and 1 less in the bias, by the letter of the specification."
+      "How to write LSTMs: with forgetBias false (ignore), or with forgetBias true and a bias reduced by 1 (add), as the specification says."
     ))
   var forgetBias = ForgetBias.ignore
 
@@ -66,37 +71,39 @@ struct ConvertCommand: ParsableCommand {
         + "earlier ones where they can; what cannot is named.", valueName: "N"))
   var maxSpec: Int?
 
-  @Flag(help: "Trainable layers become updatable.")
+  @Flag(help: "Mark trainable layers as updatable.")
   var respectTrainable = false
 
   @Option(
     name: .customLong("check"),
-    help: ArgumentHelp("Run the result on this input and compare.", valueName: "INPUT"),
+    help: ArgumentHelp(
+      "Run the result on this input and compare it with --expected before writing.",
+      valueName: "INPUT"),
     completion: .file())
   var checkInputs: [String] = []
 
   @Option(
-    help: ArgumentHelp("What the source framework answered, for --check.", valueName: "FILE"),
+    help: ArgumentHelp("The predictions of the source framework, for --check.", valueName: "FILE"),
     completion: .file())
   var expected: String?
 
   @OptionGroup var plugins: PluginArguments
 
-  @Flag(help: "Print the plan only: every layer, and what it becomes.")
+  @Flag(help: "Print what each layer becomes, and write nothing.")
   var dryRun = false
 
-  @Flag(help: "A line a layer as it is visited.")
+  @Flag(help: "Print each layer as it is visited.")
   var verbose = false
 
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    if destination == nil && !dryRun { throw ValidationError("give -o OUT.mlmodel, or --dry-run") }
+    if destination == nil && !dryRun { throw ValidationError("add -o OUT.mlmodel, or --dry-run") }
     if let maxSpec, !(1...SpecificationVersion.newest).contains(maxSpec) {
       throw ValidationError("--max-spec takes a version from 1 to \(SpecificationVersion.newest)")
     }
     if checkInputs.isEmpty != (expected == nil) {
-      throw ValidationError("--check INPUT and --expected FILE belong together")
+      throw ValidationError("--check INPUT and --expected FILE need each other")
     }
   }
 
@@ -116,7 +123,7 @@ struct ConvertCommand: ParsableCommand {
       Console.warnOfWeights(result.model, file: source.weightsFile(model, weights))
     }
     if forgetBias == .add { result.model = try result.model.withForgetBiasInField() }
-    if weightsPrecision == .float16 { result.model = try result.model.withHalfPrecisionWeights() }
+    if precision == .float16 { result.model = try result.model.withHalfPrecisionWeights() }
     if let maxSpec { try result.model.requireVersion(atMost: maxSpec) }
     result.model.specificationVersion = result.model.minimumSpecificationVersion
     try result.model.requireWritable()
@@ -135,9 +142,9 @@ struct ConvertCommand: ParsableCommand {
         Console.write(ComparisonText(report).text())
         Console.report(
           ModelError(
-            .mismatch, "the converted network does not answer what \(expected) expects",
+            .mismatch, "the converted network does not give the predictions in \(expected)",
             file: model,
-            hint: "nothing was written; without --check the model is written all the same"))
+            hint: "nothing was written; omit --check to write the model anyway"))
         throw ExitCode(1)
       }
     }
@@ -171,7 +178,7 @@ struct ConvertCommand: ParsableCommand {
     options.classifier = try classifier.options()
     options.metadata = metadata.options
     if let recipe = images.recipe {
-      options.metadata.userDefined.merge(PictureOptions.metadata(for: recipe)) { given, _ in given }
+      options.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
     }
     options.respectTrainable = respectTrainable
     options.maximumVersion = maxSpec

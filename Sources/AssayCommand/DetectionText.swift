@@ -1,13 +1,13 @@
 import Assay
 
-/// What was found in a picture, as text or as JSON.
+/// What was found in an image, as text or as JSON.
 struct DetectionText {
-  let result: PictureDetection.Result
+  let result: ImageDetection.Result
 
   /// A line an object: label, score, left upper corner and size in pixels.
   func text() -> String {
     guard !result.objects.isEmpty else {
-      return "  nothing with a score above \(numberText(result.detector.threshold, digits: 3))\n"
+      return "  no boxes with a score above \(numberText(result.detector.threshold, digits: 3))\n"
     }
     var table = TextTable(
       [
@@ -34,7 +34,7 @@ struct DetectionText {
     return .object([("input", .string(input)), ("detections", .array(objects))])
   }
 
-  /// COCO's results of the picture: one object a box.
+  /// COCO's results of the image: one object a box.
   func coco(input: String) -> [JSONText] {
     let image: JSONText =
       switch COCOResults.imageID(of: input) {

@@ -3,83 +3,90 @@ import Assay
 
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "diff", abstract: "Compares predictions with what was expected.",
+    commandName: "diff", abstract: "Compares predictions with expected ones, or two models.",
     usage: """
       assay diff MODEL.mlmodel INPUT --expected FILE [options]
       assay diff A B [options]
       assay diff A.mlmodel B.mlmodel [INPUT…] [options]
       """,
     discussion: """
-      The first form runs the model; the second compares two files of arrays, of which B is what \
-      was expected; the third compares what two models are made of, and what they answer to the \
-      inputs or to random ones. Exit code 1 says that something differs: with models that run, an \
-      output.
+      EXAMPLES:
+        assay diff model.mlmodel cat.png --expected keras_predictions.npz
+        assay diff model.mlmodel cat.png --expected keras_predictions.npz --reference
+        assay diff old.mlmodel new.mlmodel
+
+      The first form runs the model; the second compares two files of arrays, where B is expected; \
+      the third compares the structure of two models and their predictions on the inputs or on random \
+      ones. Exit code 1 means that something differs; for models that run, that an output differs.
       """)
 
   @Argument(
-    help: "A model and its inputs, two files of arrays, or two models and inputs.",
+    help: "A model and its inputs, two files of arrays, or two models and their inputs.",
     completion: .file())
   var files: [String]
 
   @Option(
-    help: ArgumentHelp("What was expected: .npz, .npy, .json, .csv or .h5.", valueName: "FILE"),
+    help: ArgumentHelp("The expected outputs: .npz, .npy, .json, .csv or .h5.", valueName: "FILE"),
     completion: .file())
   var expected: String?
 
-  @Option(help: ArgumentHelp("Relative tolerance, 1e-4 by default.", valueName: "[NAME=]X"))
+  @Option(help: ArgumentHelp("Relative tolerance; default: 1e-4.", valueName: "[NAME=]X"))
   var rtol: [NamedValue<Fraction>] = []
 
   @Option(
     help: ArgumentHelp(
-      "Absolute tolerance; 1e-5 by default, times the largest expected value where that exceeds 1.",
+      "Absolute tolerance; default: 1e-5, times the largest expected value if that exceeds 1.",
       valueName: "[NAME=]X"))
   var atol: [NamedValue<Fraction>] = []
 
-  @Option(help: "Sets both tolerances by the precision of the weights.")
+  @Option(help: "Set both tolerances for this precision of the weights.")
   var profile = Tolerance.Profile.fp32
 
-  @Option(help: ArgumentHelp("Also the agreement of the N best classes.", valueName: "N"))
+  @Option(help: ArgumentHelp("Also compare the N best classes.", valueName: "N"))
   var top: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Also compare blobs inside, and name the first that differs.", valueName: "FILE.npz"),
+      "Also compare blobs inside the network and name the first that differs.",
+      valueName: "FILE.npz"),
     completion: .file())
   var layers: String?
 
-  @Flag(help: "Also run in double precision, and say whether a difference is rounding.")
+  @Flag(help: "Also run in double precision and say whether a difference is rounding.")
   var reference = false
 
   @Option(
-    help: ArgumentHelp("Write a self-contained page.", valueName: "FILE.html"),
+    help: ArgumentHelp("Write a self-contained HTML page.", valueName: "FILE.html"),
     completion: .file(extensions: ["html"]))
   var report: String?
 
-  @Option(help: "Layout of arrays.")
+  @Option(help: "The layout of arrays.")
   var layout = ArrayLayout.source
 
-  @OptionGroup var models: ModelDiffArguments
+  @OptionGroup(title: "Two models") var models: ModelDiffArguments
 
-  @OptionGroup var pictures: PictureArguments
+  @OptionGroup(title: "Images") var images: ResizeArguments
 
-  @OptionGroup var engine: EngineArguments
+  @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    if files.count < 2 { throw ValidationError("give a model and its inputs, or two arrays") }
+    if files.count < 2 {
+      throw ValidationError("give a model and its inputs, two models, or two files of arrays")
+    }
     if expected == nil {
       if files.count > 2, !files[1].lowercased().hasSuffix(".mlmodel") {
-        throw ValidationError("give --expected FILE")
+        throw ValidationError("add --expected FILE")
       }
       if layers != nil || reference {
         throw ValidationError("--layers and --reference need a model and --expected FILE")
       }
     }
-    if let top, top < 1 { throw ValidationError("--top takes a number from 1") }
+    if let top, top < 1 { throw ValidationError("--top must be at least 1") }
   }
 
   func run() throws {
@@ -87,7 +94,8 @@ struct DiffCommand: ParsableCommand {
     if expected == nil, try ModelDiffArguments.areModels(files.prefix(2)) {
       return try compareModels()
     }
-    try require(files.count == 2 || expected != nil, .usage, "give --expected FILE, or two models")
+    try require(
+      files.count == 2 || expected != nil, .usage, "add --expected FILE, or give two models")
     let comparison: Comparison
     if let expected {
       let document = try inFile(files[0]) { try Model(contentsOf: files[0]) }
@@ -151,7 +159,7 @@ struct DiffCommand: ParsableCommand {
     options.layers = layers
     options.reference = reference
     options.engine = try engine.compileOptions()
-    options.pictures = try document.map { try pictures.options(for: $0) }
+    options.images = try document.map { try images.options(for: $0) }
     options.forgetBias = engine.forgetBias
     return options
   }

@@ -19,7 +19,8 @@ struct EarlierResult {
       let value: JSONValue
       do { value = try JSONValue(parsing: Array(line)) } catch {
         throw ModelError(
-          .malformed, "line \(number + 1) is not JSON", hint: "give what `bench --json` printed")
+          .malformed, "line \(number + 1) is not JSON",
+          hint: "give a file that `assay bench --json` printed")
       }
       if let time = value["ms"]?.double { times.append(time) }
       threads = value["threads"]?.int ?? threads
@@ -27,7 +28,8 @@ struct EarlierResult {
     }
     guard let timings = Timings(times) else {
       throw ModelError(
-        .malformed, "holds no times", hint: "give what `bench --json` printed")
+        .malformed, "the file contains no times",
+        hint: "give a file that `assay bench --json` printed")
     }
     (self.timings, threadCount, instructionSet) = (timings, threads, set)
   }

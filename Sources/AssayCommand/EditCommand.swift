@@ -3,14 +3,18 @@ import Assay
 
 struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Changes an .mlmodel, and nothing else in it.",
+    commandName: "edit", abstract: "Changes parts of an .mlmodel and leaves the rest untouched.",
     discussion: """
-      What is not named stays as it is, fields that this program does not know included. The model is \
-      validated, run before and after on random inputs where it can be run, written, read back and \
-      run again.
+      EXAMPLES:
+        assay edit model.mlmodel -o out.mlmodel --rename data=image
+        assay edit model.mlmodel -o out.mlmodel --image-input image --preset keras-tf
+        assay edit model.mlmodel -o top.mlmodel --cut-to features
+
+      Everything else is kept, even fields that this program does not know. The model is validated, \
+      run before and after on random inputs if it can run, written, read back and run again.
       """)
 
-  @Argument(help: "The model.", completion: .file(extensions: ["mlmodel"]))
+  @Argument(help: "The .mlmodel to edit.", completion: .file(extensions: ["mlmodel"]))
   var model: String
 
   @Option(
@@ -32,19 +36,19 @@ struct EditCommand: ParsableCommand {
   @OptionGroup(title: "Classifier") var classifier: ClassifierArguments
   @OptionGroup(title: "Network") var network: NetworkEditArguments
   @OptionGroup(title: "Custom layers") var customLayers: CustomLayerArguments
-  @OptionGroup(title: "Files of weights") var weightFiles: WeightArguments
+  @OptionGroup(title: "Weights files") var weightFiles: WeightArguments
   @OptionGroup(title: "Metadata") var metadata: MetadataArguments
 
   @Option(
     name: .customLong("remove-metadata"),
     help: ArgumentHelp(
-      "Take an entry of the user-defined metadata away; repeatable.", valueName: "K"))
+      "Remove an entry of the user-defined metadata; repeatable.", valueName: "K"))
   var removedKeys: [String] = []
 
-  @Flag(name: .customLong("no-run"), help: "Validate only: run the model neither before nor after.")
+  @Flag(name: .customLong("no-run"), help: "Validate only; do not run the model.")
   var noRun = false
 
-  @OptionGroup var engine: EngineArguments
+  @OptionGroup(title: "Engine") var engine: EngineArguments
 
   @OptionGroup var global: GlobalOptions
 
@@ -89,9 +93,9 @@ struct EditCommand: ParsableCommand {
     edit.metadata = metadata.edit
     edit.metadata.removedKeys = removedKeys
     if let recipe = images.recipe {
-      edit.metadata.userDefined.merge(PictureOptions.metadata(for: recipe)) { given, _ in given }
+      edit.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
       edit.metadata.removedKeys += (document.description?.metadata?.userDefined.keys.sorted() ?? [])
-        .filter { $0.hasPrefix(PictureOptions.metadataPrefix) && !removedKeys.contains($0) }
+        .filter { $0.hasPrefix(ImageOptions.metadataPrefix) && !removedKeys.contains($0) }
     }
     if let options = try classifier.options() {
       var classes = ModelEdit.Classes(labels: options.labels)

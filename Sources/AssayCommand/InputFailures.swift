@@ -44,7 +44,7 @@ struct InputFailures {
     guard count > 0 else { return }
     Console.report(
       ModelError(
-        .mismatch, "\(groupedText(count)) of \(groupedText(total)) inputs could not be predicted"))
+        .mismatch, "\(groupedText(count)) of \(groupedText(total)) inputs failed"))
     throw ExitCode(2)
   }
 }

@@ -3,40 +3,47 @@ import Assay
 
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "inspect", abstract: "Shows what a model is made of.",
-    discussion: "Works on .mlmodel files and on what `convert` reads.")
+    commandName: "inspect", abstract: "Shows the interface, layers and parameters of a model.",
+    discussion: """
+      EXAMPLES:
+        assay inspect model.mlmodel
+        assay inspect deploy.prototxt
+        assay inspect model.mlmodel --export-weights weights
 
-  @Argument(help: "The model.", completion: .file())
+      Reads .mlmodel files and everything that convert reads.
+      """)
+
+  @Argument(help: "An .mlmodel, or a network that convert reads.", completion: .file())
   var model: String
 
-  @Argument(help: "Weights of an architecture .json, a .prototxt or a .cfg.", completion: .file())
+  @Argument(help: "Its weights, if they are in a separate file.", completion: .file())
   var weights: String?
 
-  @Flag(help: "The description as protobuf text.")
+  @Flag(help: "Print the description as protobuf text.")
   var spec = false
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   @Option(
     help: ArgumentHelp(
-      "The steps of a prediction on this machine; --plan=PASS the graph after the first run of one "
-        + "pass, --plan=lowering before all of them.", valueName: "PASS"))
+      "Print the steps of a prediction on this machine; with --plan=PASS the graph after the first "
+        + "run of a pass, with --plan=lowering the graph before all passes.", valueName: "PASS"))
   var plan: String?
 
   @OptionGroup var passes: PassArguments
 
   @Option(
-    help: ArgumentHelp("Write the weights into this folder instead.", valueName: "DIR"),
+    help: ArgumentHelp("Write the weights to this folder.", valueName: "DIR"),
     completion: .directory)
   var exportWeights: String?
 
-  @OptionGroup(title: "Files of weights") var weightFiles: WeightArguments
+  @OptionGroup(title: "Weights files") var weightFiles: WeightArguments
 
   @Option(
     help: ArgumentHelp(
-      "Write the Swift class of each custom layer, and the Metal kernel of an element-wise one, for "
-        + "an app.", valueName: "DIR"),
+      "Write a Swift class for each custom layer, and a Metal kernel for element-wise ones, for "
+        + "use in an app.", valueName: "DIR"),
     completion: .directory)
   var swiftStubs: String?
 

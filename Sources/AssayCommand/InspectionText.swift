@@ -86,7 +86,7 @@ struct InspectionText {
 
   private func colorText(_ color: ImageFeatureType.ColorSpace) -> String {
     switch color {
-    case .invalid: "no colour space"
+    case .invalid: "no color space"
     case .grayscale: "grayscale"
     case .rgb: "RGB"
     case .bgr: "BGR"
@@ -182,7 +182,7 @@ struct InspectionText {
 
   private func provider(_ custom: Inspection.CustomClass) -> String {
     if let plugin = custom.plugin { return "from \(plugin)" }
-    return custom.isProvided ? "built in" : "to be provided"
+    return custom.isProvided ? "built in" : "not built in"
   }
 
   private func totalRows() -> [(String, String)] {
@@ -193,7 +193,7 @@ struct InspectionText {
     }
     var parameters = groupedText(inspection.parameterCount)
     if let trainable = inspection.trainableCount {
-      parameters += ", of them \(groupedText(trainable)) trainable"
+      parameters += ", \(groupedText(trainable)) of them trainable"
     }
     rows.append(("parameters", parameters))
     rows.append(("multiply-adds", groupedText(inspection.multiplyAdds)))

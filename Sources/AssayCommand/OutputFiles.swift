@@ -12,14 +12,14 @@ enum OutputFiles {
     if images.isEmpty, outputs.count == 1 { return try writeHeatMap(outputs[0], to: path) }
     guard images.count == 1, let image = images.first, image.value.shape.count == 3 else {
       throw ModelError(
-        .mismatch, "a .png takes one output, and the model gives \(outputs.count)",
-        file: path, hint: "choose one with --output NAME, or write .npy or .npz")
+        .mismatch, "a .png holds one output, but the model has \(outputs.count)",
+        file: path, hint: "choose one with --feature NAME, or write .npy or .npz")
     }
     let order: ChannelOrder = image.value.shape[2] == 1 ? .grayscale : .rgb
     try Image(image.value, order, channels: .last).writePNG(to: path)
   }
 
-  /// An array of one to three channels in colours, its range on standard error.
+  /// An array of one to three channels in colors, its range on standard error.
   private static func writeHeatMap(_ output: PredictedOutput, to path: String) throws {
     let map = try inFile(path) {
       try HeatMap(output.value, channels: output.channels)
@@ -30,7 +30,7 @@ enum OutputFiles {
         + numberText(Double($0.upperBound), digits: 6)
     }
     Console.note(
-      Console.escaped("\(path): \(output.name), ") + (range ?? "no finite number"))
+      Console.escaped("\(path): \(output.name), ") + (range ?? "no finite value"))
   }
 
   /// The file for one of several inputs in the folder `folder`: its name and `.png` for a single

@@ -2,7 +2,7 @@ import LibC
 
 /// The most memory that the process has had at once, in bytes.
 func peakMemoryBytes() -> Int {
-  // What getrusage tells on Linux begins with the size of the process that started this one.
+  // What getrusage tells on Linux starts with the size of the process that started this one.
   if let peak = statusBytes("VmHWM") { return peak }
   var usage = rusage()
   #if os(Linux)
@@ -14,7 +14,7 @@ func peakMemoryBytes() -> Int {
   #endif
 }
 
-/// Bytes of mapped files, the program's own included, that lie in memory; nil where the system does
+/// Bytes of mapped files, the program's own included, that lie in memory; nil if the system does
 /// not say. They can be read again at any time, so the system takes them away where it is short.
 func filePageBytes() -> Int? { statusBytes("RssFile") }
 

@@ -4,13 +4,26 @@ import Assay
 struct PluginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plugin",
-    abstract: "Begins a library with custom layers, and lists their classes.",
+    abstract: "Starts a library of custom layers, or lists the available classes.",
+    discussion: """
+      EXAMPLES:
+        assay plugin list
+        assay plugin new MyLayers --for model.mlmodel
+        assay run model.mlmodel cat.png --plugin MyLayers/.build/release/libMyLayers.so
+      """,
     subcommands: [New.self, List.self])
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "Lists the classes of custom layers that run here.",
-      discussion: "docs/layers.md has their parameters and weights.")
+      commandName: "list", abstract: "Lists the available custom layer classes.",
+      discussion: """
+        EXAMPLES:
+          assay plugin list
+          assay plugin list --plugin ./libMyLayers.so
+          assay run model.mlmodel cat.png --plugin ./libMyLayers.so
+
+        docs/layers.md describes their parameters and weights.
+        """)
 
     @OptionGroup var plugins: PluginArguments
 
@@ -19,9 +32,9 @@ struct PluginCommand: ParsableCommand {
     func run() throws {
       global.apply()
       let registry = try plugins.customLayers()
-      var table = TextTable([("class", .left), ("what it gives", .left)])
+      var table = TextTable([("class", .left), ("computes", .left)])
       for type in builtInCustomLayers where registry.plugins[type.className] == nil {
-        // What the page of layers links to stands there by its name.
+        // What the page of layers links to is there by its name.
         let formula = type.notes.formula.filter { $0 != "`" }
           .replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }
         for (index, name) in ([type.className] + type.otherNames).enumerated() {
@@ -39,22 +52,28 @@ struct PluginCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "new", abstract: "Writes a Swift package with the custom layers of a model.",
       discussion: """
-        One class for each custom layer, with its parameters, weights and shapes, and a test. The \
-        package builds at once with `swift build -c release`, without a network; run, diff, bench \
-        and inspect load the library with --plugin. docs/plugins.md tells the whole way.
+        EXAMPLES:
+          assay plugin new MyLayers --for model.mlmodel
+          assay plugin new MyLayers --for model.mlmodel -o layers
+          swift build -c release --package-path MyLayers
+
+        The package has one class for each custom layer, with its parameters, weights and shapes, and \
+        a test. It builds as it is with swift build -c release, without a network connection. run, \
+        diff, bench and inspect load the library with --plugin. See docs/plugins.md.
         """)
 
-    @Argument(help: "The package's name, that of a Swift module.")
+    @Argument(help: "The name of the package; a valid Swift module name.")
     var name: String
 
     @Option(
-      name: .customLong("for"), help: ArgumentHelp("The model.", valueName: "MODEL"),
+      name: .customLong("for"),
+      help: ArgumentHelp("The model with custom layers.", valueName: "MODEL"),
       completion: .file())
     var model: String
 
     @Option(
       name: .customShort("o"),
-      help: ArgumentHelp("The folder to write; by default the name.", valueName: "DIR"),
+      help: ArgumentHelp("The folder to write; default: the name.", valueName: "DIR"),
       completion: .directory)
     var destination: String?
 
@@ -74,7 +93,8 @@ struct PluginCommand: ParsableCommand {
       for file in package.files where file.path.hasPrefix("Sources/") {
         Console.note("wrote \(folder)/\(file.path)")
       }
-      Console.note("build it: swift build -c release --package-path \(Console.escaped(folder))")
+      Console.note(
+        "build it with: swift build -c release --package-path \(Console.escaped(folder))")
     }
   }
 }

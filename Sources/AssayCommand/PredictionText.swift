@@ -11,7 +11,7 @@ struct PredictionText {
   private let labels: [String]
   let top: Int
 
-  /// - Throws: `.mismatch` where labels are given and it is open which output they name.
+  /// - Throws: `.mismatch` if labels are given and it is open which output they name.
   init(_ outputs: [PredictedOutput], labels: ClassNames?, top: Int) throws {
     self.outputs = outputs
     self.labels = labels?.names ?? []
@@ -22,8 +22,8 @@ struct PredictionText {
     classified = labels == nil ? nil : own ?? (areGiven && outputs.count == 1 ? outputs[0] : nil)
     if classified == nil, areGiven {
       throw ModelError(
-        .mismatch, "--labels for \(outputs.count) outputs, of which none is a classifier's",
-        hint: "choose one with --output: " + outputs.map(\.name).joined(separator: ", "))
+        .mismatch, "--labels does not say which of the \(outputs.count) outputs it names",
+        hint: "choose one with --feature: " + outputs.map(\.name).joined(separator: ", "))
     }
   }
 

@@ -12,8 +12,8 @@ struct PredictionWriter {
   /// A file, or a folder for several predictions.
   var destination: String?
   /// Finds boxes in the outputs, which are printed in the place of them.
-  var detection: PictureDetection?
-  /// COCO's results of all predictions; nil where nobody wants them.
+  var detection: ImageDetection?
+  /// The COCO results of all predictions; nil if they are not wanted.
   var results: [JSONText]?
 
   mutating func write(
@@ -37,9 +37,9 @@ struct PredictionWriter {
     show(text, of: source)
   }
 
-  /// Boxes as text or JSON, the picture with them as a `.png`; arrays remain what they are.
+  /// Boxes as text or JSON, the image with them as a `.png`; arrays remain what they are.
   private mutating func write(
-    _ result: PictureDetection.Result, _ outputs: [PredictedOutput], of source: InputSource
+    _ result: ImageDetection.Result, _ outputs: [PredictedOutput], of source: InputSource
   ) throws {
     let shown = DetectionText(result: result)
     if let destination {

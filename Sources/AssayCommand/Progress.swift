@@ -14,7 +14,7 @@ final class Progress {
     self.enabled = enabled && isatty(STDERR_FILENO) == 1
   }
 
-  /// Shows `done` of `total` steps, nil where nobody knows how many there will be.
+  /// Shows `done` of `total` steps; nil if the total is unknown.
   func update(_ done: Int, of total: Int?) {
     guard let total else { return update(0, "\(done)") }
     guard total > 0 else { return }

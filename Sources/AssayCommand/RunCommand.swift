@@ -3,47 +3,52 @@ import Assay
 
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Predicts with an .mlmodel on the CPU.",
+    commandName: "run", abstract: "Runs an .mlmodel on images and arrays, on the CPU.",
     discussion: """
-      Inputs are pictures (PNG, JPEG) and arrays (.npy, .npz, .json, .csv). Several files, or the \
-      files of a folder and its sub-folders, run one after the other; NAME=FILE gives each of several \
-      inputs its own. Of several, what cannot be read is reported by name, the others go on, and the \
-      exit code is 2 at the end.
+      EXAMPLES:
+        assay run model.mlmodel cat.png
+        assay run model.mlmodel images --json --resize center-crop
+        assay run model.mlmodel cat.png --detect auto --resize squash -o boxes.png
+
+      Inputs are images (PNG, JPEG) and arrays (.npy, .npz, .json, .csv). Several files, or the files \
+      of a folder and its subfolders, run one after the other. A model with several inputs takes \
+      NAME=FILE for each. If some of several inputs cannot be read, each is reported by name, the \
+      others run, and the exit code is 2.
       """)
 
-  @Argument(help: "The model.", completion: .file(extensions: ["mlmodel"]))
+  @Argument(help: "The .mlmodel to run.", completion: .file(extensions: ["mlmodel"]))
   var model: String
 
   @Argument(help: "FILE, NAME=FILE, a folder, or - for a list of files.", completion: .file())
   var inputs: [String]
 
-  @Option(name: .shortAndLong, help: "How many of the best classes to print.")
+  @Option(name: .shortAndLong, help: "The number of best classes to print.")
   var top = 5
 
   @Option(
     help: ArgumentHelp(
-      "Labels for a model that has none: one a line, or JSON.", valueName: "FILE"),
+      "Labels for a model without labels: one per line, or JSON.", valueName: "FILE"),
     completion: .file())
   var labels: String?
 
-  @Flag(help: "Labels keep the WordNet identifiers in front of them, n02123045 and the like.")
+  @Flag(help: "Keep WordNet identifiers, such as n02123045, in front of labels.")
   var wnid = false
 
-  @Option(help: "Layout of array inputs and outputs.")
+  @Option(help: "The layout of array inputs and outputs.")
   var layout = ArrayLayout.source
 
   @Option(
-    name: .customLong("output"),
-    help: ArgumentHelp("Print this output only; repeatable.", valueName: "NAME"))
+    name: .customLong("feature"),
+    help: ArgumentHelp("Print or write only this output; repeatable.", valueName: "NAME"))
   var outputNames: [String] = []
 
-  @Flag(help: "Every output and every blob inside.")
+  @Flag(help: "Also print or write every blob inside the network.")
   var allOutputs = false
 
   @Option(
     name: .customLong("layer"),
     help: ArgumentHelp(
-      "A layer or blob inside, too, or an input after its preprocessing; repeatable.",
+      "Also print or write this layer or blob, or an input after preprocessing; repeatable.",
       valueName: "NAME"))
   var layers: [String] = []
 
@@ -57,36 +62,36 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Of all predictions the Ith, the (I+N)th, …: N commands with I from 1 to N make all of them.",
+      "Run every Nth input, starting at the Ith.",
       valueName: "I/N"))
   var shard = Shard.whole
 
-  @OptionGroup(title: "Pictures") var pictures: PictureArguments
+  @OptionGroup(title: "Images") var images: ResizeArguments
 
-  @OptionGroup(title: "Boxes") var boxes: DetectionArguments
+  @OptionGroup(title: "Detection") var boxes: DetectionArguments
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Flag(help: "Each step as it runs.")
+  @Flag(help: "Print each step as it runs.")
   var verbose = false
 
-  @Flag(help: "Time, operations and GFLOP/s of each step.")
-  var profile = false
+  @Flag(help: "Print the time, operations and GFLOP/s of each step.")
+  var steps = false
 
-  @Option(help: "The calls that custom layers get.")
+  @Option(help: "Print the calls to custom layers.")
   var trace: Trace?
 
   enum Trace: String, ExpressibleByArgument, CaseIterable {
     case custom
   }
 
-  @Flag(help: "One JSON object a line.")
+  @Flag(help: "Print JSON, one object per line.")
   var json = false
 
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    if top < 1 { throw ValidationError("--top takes a number from 1") }
+    if top < 1 { throw ValidationError("--top must be at least 1") }
   }
 
   func run() throws {
@@ -107,15 +112,15 @@ struct RunCommand: ParsableCommand {
     writer.top = top
     writer.destination = destination
     if let mode = boxes.mode {
-      writer.detection = PictureDetection(
+      writer.detection = ImageDetection(
         predictor, mode: mode, options: boxes.options, labels: writer.labels?.names)
       if boxes.coco != nil { writer.results = [] }
     }
-    notePictures(predictor)
+    noteImages(predictor)
     let progress = Progress("assay run", enabled: !global.quiet && !json)
     defer { progress.finish() }
     var failures = InputFailures(json: json)
-    let items = ReadAhead(list, for: document, pictures: predictor.pictures)
+    let items = ReadAhead(list, for: document, images: predictor.images)
     var count = 0
     while let item = items.next() {
       defer { progress.update(count, of: list.count) }
@@ -135,7 +140,7 @@ struct RunCommand: ParsableCommand {
       progress.finish()
       try writer.write(prediction, of: item.source, values)
       let executed = steps.take()
-      if profile { Console.write(StepTable(records: executed).text) }
+      if self.steps { Console.write(StepTable(records: executed).text) }
     }
     progress.finish()
     if let path = boxes.coco, let results = writer.results {
@@ -144,26 +149,26 @@ struct RunCommand: ParsableCommand {
     try failures.conclude(of: count)
   }
 
-  /// Says what happens to pictures where that is not the default.
-  private func notePictures(_ predictor: Predictor) {
-    let hasPictures = predictor.inputs.contains {
+  /// Says what happens to images where that is not the default.
+  private func noteImages(_ predictor: Predictor) {
+    let hasImages = predictor.inputs.contains {
       if case .image = $0.type?.kind { true } else { false }
     }
-    guard hasPictures, !global.quiet, verbose || !json,
-      verbose || predictor.pictures != PictureOptions()
+    guard hasImages, !global.quiet, verbose || !json,
+      verbose || predictor.images != ImageOptions()
     else { return }
-    Console.note("pictures: \(predictor.pictures) (\(pictures.origin(for: predictor.model)))")
+    Console.note("images: \(predictor.images) (\(images.origin(for: predictor.model)))")
   }
 
   private func options(for document: Model, steps: StepLog) throws -> Predictor.Options {
     var options = Predictor.Options()
     options.layout = layout
-    options.pictures = try pictures.options(for: document)
+    options.images = try images.options(for: document)
     options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
     options.keep =
       allOutputs ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))
-    if verbose || profile {
+    if verbose || self.steps {
       let verbose = verbose
       options.engine.hooks.onStep = { record in
         steps.append(record)
@@ -180,7 +185,7 @@ struct RunCommand: ParsableCommand {
     if let blob = document.blob(named: name) { return blob }
     throw ModelError(
       .mismatch, "the model has no layer or blob '\(name)'",
-      hint: "`assay inspect` lists them")
+      hint: "list the layers with `assay inspect`")
   }
 
   /// The outputs to print, blobs inside by their own names.

@@ -43,11 +43,11 @@ package struct ArraySet: Sendable, Equatable {
     case .text, .prototxt:
       return try prefersJSON ? JSONArrays.parse(bytes) : ArraySet([CSVFile.parse(bytes)])
     case .hdf5:
-      throw ModelError(.unsupported, "is an HDF5 file where an array file is expected")
+      throw ModelError(.unsupported, "is an HDF5 file, not an array file")
     case .empty: throw ModelError(.malformed, "the file is empty")
     default:
       var error = format.error(expected: "an array file")
-      error.hint = error.hint ?? "arrays are read from .npy, .npz, .json and .csv files"
+      error.hint = error.hint ?? "use a .npy, .npz, .json or .csv file"
       throw error
     }
   }
@@ -58,7 +58,7 @@ package struct ArraySet: Sendable, Equatable {
     let format = Format.allCases.first { path.lowercased().hasSuffix("." + $0.rawValue) }
     guard let format else {
       throw ModelError(
-        .usage, "the extension names no array format", file: path,
+        .usage, "the extension is not that of an array format", file: path,
         hint: "use .npy, .npz, .json or .csv")
     }
     try require(
@@ -93,7 +93,8 @@ package struct ArraySet: Sendable, Equatable {
     return ArraySet(
       try archive.members.map { member in
         guard member.name.hasSuffix(memberSuffix) else {
-          throw ModelError(.unsupported, "the archive's member '\(member.name)' is no .npy file")
+          throw ModelError(
+            .unsupported, "the archive's member '\(member.name)' is not an .npy file")
         }
         let name = replaced(String(member.name.dropLast(memberSuffix.count)), slash, by: "/")
         try require(names.insert(name).inserted, "the archive has two arrays named '\(name)'")

@@ -16,8 +16,8 @@ package struct BoundedReader {
   package mutating func take(_ count: Int) throws -> Bytes {
     try require(
       position >= 0 && position <= bytes.count && count >= 0 && count <= remaining,
-      "the file ends too early: \(count) bytes wanted at offset \(position), \(remaining) left",
-      hint: "the file is cut off or damaged")
+      "the file ends too early: \(count) bytes expected at offset \(position), \(remaining) left",
+      hint: "the file is truncated or damaged")
     defer { position += count }
     return bytes[position..<position + count]
   }
@@ -36,7 +36,7 @@ package struct BoundedReader {
   package mutating func readSize() throws -> Int {
     let value = try read(UInt64.self)
     guard let size = Int(exactly: value) else {
-      throw ModelError(.limitExceeded, "a size of \(value) at offset \(position - 8)")
+      throw ModelError(.limitExceeded, "invalid size \(value) at offset \(position - 8)")
     }
     return size
   }

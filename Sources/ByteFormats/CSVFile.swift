@@ -3,7 +3,7 @@ import TensorCore
 /// Tables of numbers as text: one row a line, all rows equally long.
 ///
 /// Fields are separated by commas, or, where the first row has none, by semicolons, tabs or spaces;
-/// they may be quoted (RFC 4180). Empty lines and lines that begin with `#` are skipped, and so is
+/// they may be quoted (RFC 4180). Empty lines and lines that start with `#` are skipped, and so is
 /// a first row in which no field is a number. The point is the decimal mark everywhere.
 package enum CSVFile {
   /// Shape `[rows]` where every row has one field, otherwise `[rows, columns]`.
@@ -33,10 +33,10 @@ package enum CSVFile {
         if rowCount == 0 { columnCount = fieldCount }
         try require(
           fieldCount == columnCount,
-          "line \(lineNumber) has \(fieldCount) numbers, the first row \(columnCount)")
+          "line \(lineNumber) has \(fieldCount) numbers, but the first row has \(columnCount)")
         rowCount += 1
       }
-      guard rowCount > 0 else { throw ModelError(.malformed, "the table holds no numbers") }
+      guard rowCount > 0 else { throw ModelError(.malformed, "the table contains no numbers") }
       return NamedArray(
         Tensor(shape: columnCount == 1 ? [rowCount] : [rowCount, columnCount], values))
     }
@@ -93,7 +93,7 @@ package enum CSVFile {
         if mayBeTitles, !hasNumbers, isTitles(rest, separator) { return 0 }
         let found = String(decoding: rest.prefix { $0 != separator }.prefix(40), as: UTF8.self)
         throw ModelError(
-          .malformed, "line \(lineNumber), field \(columnNumber): '\(found)' is no number")
+          .malformed, "line \(lineNumber), field \(columnNumber): '\(found)' is not a number")
       }
       values.append(value)
       rest = rest.dropFirst(length)

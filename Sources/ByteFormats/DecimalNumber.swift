@@ -1,7 +1,7 @@
 /// Decimal numbers in text, independent of any locale.
 enum DecimalNumber {
   /// The float nearest to the number at the start of `text`, and the count of bytes that it takes;
-  /// nil where there is none. Grammar: `[+-]? digits [. digits] [e[+-]digits]`, digits on either
+  /// nil if there is none. Grammar: `[+-]? digits [. digits] [e[+-]digits]`, digits on either
   /// side of the point optional but not on both, or one of nan, inf, infinity in any case.
   static func parse(_ text: UnsafeRawBufferPointer.SubSequence) -> (value: Float, length: Int)? {
     var position = text.startIndex
@@ -64,7 +64,7 @@ enum DecimalNumber {
     return Float(written).map { ($0, length) }
   }
 
-  /// `mantissa · 10^exponent` in double precision, rounded to float, or nil where that might not be
+  /// `mantissa · 10^exponent` in double precision, rounded to float, or nil if that might not be
   /// the nearest float: each of the three roundings before the last (of the digits, the mantissa and
   /// the product) moves the double by at most one unit, so that it must keep away from the middle
   /// between two floats.
@@ -97,7 +97,7 @@ enum DecimalNumber {
       let expected = UnsafeRawBufferPointer(
         start: word.utf8Start, count: word.utf8CodeUnitCount)
       guard zip(text, expected).allSatisfy({ $0 | 0x20 == $1 }) else { continue }
-      // `info` is no number.
+      // `info` is not a number.
       if let next = text.dropFirst(expected.count).first, isLetter(next) { return nil }
       return (expected.count, value)
     }

@@ -53,7 +53,7 @@ enum Deflate {
       }
     }
     try require(
-      status == Z_OK, "the archive's member '\(name)' cannot be expanded to \(byteCount) bytes",
+      status == Z_OK, "the archive's member '\(name)' cannot be decompressed to \(byteCount) bytes",
       hint: "the file is damaged")
     return Bytes(base: target.pointer, count: byteCount, owner: target)
   }
@@ -61,7 +61,8 @@ enum Deflate {
   /// `bytes` as a raw deflate stream of zlib's default level.
   static func compress(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
     try require(
-      bytes.count <= Int(UInt32.max), .limitExceeded, "more than 4 GiB cannot be deflated at once")
+      bytes.count <= Int(UInt32.max), .limitExceeded, "more than 4 GiB cannot be compressed at once"
+    )
     var stream = z_stream()
     try require(
       deflateInit2_(

@@ -15,9 +15,9 @@ package enum JSONArrays {
         var names: Set<String> = []
         try reader.members { reader, name in
           guard name.utf8.count <= Limits.nameBytes else {
-            throw reader.error("a name of \(name.utf8.count) bytes", .limitExceeded)
+            throw reader.error("a name has \(name.utf8.count) bytes", .limitExceeded)
           }
-          guard names.insert(name).inserted else { throw reader.error("a second '\(name)'") }
+          guard names.insert(name).inserted else { throw reader.error("'\(name)' is repeated") }
           arrays.append(try reader.array(name))
         }
       } else {
@@ -97,7 +97,7 @@ extension JSONReader {
   ) throws {
     guard next() == UInt8(ascii: "[") else {
       guard shape.rank ?? depth == depth, shape.lengths.count <= depth else {
-        throw error("a number beside an array")
+        throw error("a number is mixed with arrays")
       }
       shape.rank = depth
       values.append(try number())
@@ -106,7 +106,7 @@ extension JSONReader {
     guard depth < Limits.rank else {
       throw error("arrays nested deeper than \(Limits.rank)", .limitExceeded)
     }
-    if let rank = shape.rank, rank <= depth { throw error("an array beside a number") }
+    if let rank = shape.rank, rank <= depth { throw error("an array is mixed with numbers") }
     if shape.lengths.count == depth { shape.lengths.append(nil) }
     var count = 0
     try list(until: "]") { reader in
@@ -114,10 +114,10 @@ extension JSONReader {
       count += 1
     }
     if count == 0, shape.rank != nil || shape.lengths.count > depth + 1 {
-      throw error("an empty array beside a filled one")
+      throw error("an empty array is mixed with filled ones")
     }
     if let length = shape.lengths[depth], length != count {
-      throw error("an array of \(count) elements beside one of \(length)")
+      throw error("arrays of \(count) and of \(length) elements are mixed")
     }
     shape.lengths[depth] = count
   }

@@ -54,7 +54,7 @@ struct JSONReader {
       try element(&self)
       let mark = next()
       guard mark == UInt8(ascii: ",") || mark == UInt8(ascii: end) else {
-        throw failure("neither a comma nor a closing bracket")
+        throw failure("expected a comma or a closing bracket")
       }
       position += 1
       if mark == UInt8(ascii: end) { return }
@@ -67,7 +67,7 @@ struct JSONReader {
       guard reader.next() == UInt8(ascii: "\"") else { throw reader.failure("no name") }
       let name = try reader.string()
       guard reader.next() == UInt8(ascii: ":") else {
-        throw reader.failure("no colon after a name")
+        throw reader.failure("expected a colon after a name")
       }
       reader.position += 1
       try member(&reader, name)
@@ -95,12 +95,12 @@ struct JSONReader {
       default: bytes.append(byte)
       }
     }
-    throw failure("a string without end")
+    throw failure("a string does not end")
   }
 
   /// The text of an escape sequence whose backslash has been taken.
   private mutating func escape() throws -> String {
-    guard position < text.count else { throw failure("a string without end") }
+    guard position < text.count else { throw failure("a string does not end") }
     let byte = text[position]
     position += 1
     switch byte {
@@ -115,11 +115,11 @@ struct JSONReader {
       var unit = try hexadecimal()
       if (0xD800..<0xDC00).contains(unit), accept("\\u") {
         let low = try hexadecimal()
-        guard (0xDC00..<0xE000).contains(low) else { throw failure("half a surrogate pair") }
+        guard (0xDC00..<0xE000).contains(low) else { throw failure("an incomplete surrogate pair") }
         unit = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
       }
       if let scalar = UnicodeScalar(unit) { return String(scalar) }
-      guard !isStrict else { throw failure("half a surrogate pair") }
+      guard !isStrict else { throw failure("an incomplete surrogate pair") }
       return "\u{FFFD}"
     default: throw failure("an unknown escape sequence")
     }
@@ -129,7 +129,7 @@ struct JSONReader {
     guard position + 4 <= text.count,
       let value = UInt32(
         String(decoding: text[position..<position + 4], as: UTF8.self), radix: 16)
-    else { throw failure("no four hexadecimal digits") }
+    else { throw failure("expected four hexadecimal digits") }
     position += 4
     return value
   }

@@ -104,11 +104,11 @@ extension JSONValue {
 extension JSONValue {
   /// Parses UTF-8 text. `NaN`, `Infinity` and `-Infinity` are read as Python writes them.
   /// - Throws: `.malformed` with the line and column, `.limitExceeded` beyond `Limits.jsonDepth`
-  ///   or `Limits.jsonBytes`.
+  /// or `Limits.jsonBytes`.
   package init(parsing bytes: [UInt8]) throws {
     try require(
       bytes.count <= Limits.jsonBytes, .limitExceeded,
-      "\(bytes.count) bytes of JSON are more than the limit of \(Limits.jsonBytes)")
+      "\(bytes.count) bytes of JSON exceed the limit of \(Limits.jsonBytes)")
     self = try bytes.withUnsafeBytes { text in
       var reader = JSONReader(text, isStrict: false)
       let value = try JSONValue(from: &reader, depth: 0)
@@ -154,7 +154,7 @@ extension JSONValue {
     } else if let value = Double(digits) {
       self = .double(value)
     } else {
-      throw reader.failure("'\(digits)' is no number")
+      throw reader.failure("'\(digits)' is not a number")
     }
   }
 

@@ -11,8 +11,8 @@ package enum NumPyFile {
     try require(
       reader.remaining == byteCount,
       "the header promises \(byteCount) bytes of elements (shape \(header.shape), type "
-        + "\(header.type.rawValue)), the file has \(reader.remaining)",
-      hint: reader.remaining < byteCount ? "the file is cut off" : nil)
+        + "\(header.type.rawValue)), but the file has \(reader.remaining)",
+      hint: reader.remaining < byteCount ? "the file is truncated" : nil)
     let elements = try reader.take(byteCount)
     var tensor = try Tensor(
       checkedShape: header.isFortranOrder ? header.shape.reversed() : header.shape

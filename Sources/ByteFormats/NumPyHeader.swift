@@ -19,10 +19,10 @@ struct NumPyHeader: Equatable {
     self.shape = shape
   }
 
-  /// Reads magic, version, length and dictionary; `reader` then stands at the elements.
+  /// Reads magic, version, length and dictionary; `reader` then is at the elements.
   init(_ reader: inout BoundedReader) throws {
     try require(
-      reader.take(6) == Self.magic, "is no .npy file: the first bytes are not '\\x93NUMPY'")
+      reader.take(6) == Self.magic, "is not an .npy file: the first bytes are not '\\x93NUMPY'")
     let version = try reader.read(UInt8.self)
     _ = try reader.read(UInt8.self)
     try require(
@@ -39,7 +39,8 @@ struct NumPyHeader: Equatable {
       case .string(let description)? = entries["descr"], entries.count == 3
     else {
       throw ModelError(
-        .malformed, "the .npy header needs 'descr', 'fortran_order' and 'shape', nothing else")
+        .malformed,
+        "the .npy header must have 'descr', 'fortran_order' and 'shape', and nothing else")
     }
     try checkShape(shape)
     self.shape = shape
@@ -139,7 +140,7 @@ private struct NumPyLiteral {
       for (word, value) in [("True", true), ("False", false)] where accept(word) {
         return .bool(value)
       }
-      throw failure("neither a string, True, False nor a tuple")
+      throw failure("something other than a string, True, False or a tuple")
     }
   }
 

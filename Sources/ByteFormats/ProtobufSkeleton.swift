@@ -5,7 +5,7 @@ import TensorCore
 ///
 /// Every length, wire type, nesting and the memory that unpacking will need are verified before
 /// anything is unpacked. Packed floats and byte strings of `payloadByteCount` and more, and all
-/// that nobody reads, stay where they are: in their place stands a field `placeholder` whose value
+/// that nothing reads, stay where they are: in their place stands a field `placeholder` whose value
 /// is an index in `payloads`.
 package struct ProtobufSkeleton {
   package struct Payload: Sendable {
@@ -66,7 +66,8 @@ private struct Walker {
   mutating func message(_ range: Range<Int>, _ schema: ProtobufSchema, depth: Int) throws {
     try require(
       depth > 0, .limitExceeded,
-      "messages are nested more than \(Limits.protobufDepth) deep (at byte \(range.lowerBound))")
+      "messages are nested more than \(Limits.protobufDepth) levels deep (at byte \(range.lowerBound))"
+    )
     try spend(3 * schema.structByteCount + Self.fieldByteCount)
     var seen = Seen()
     var position = range.lowerBound
@@ -78,7 +79,7 @@ private struct Walker {
       try spend(Self.fieldByteCount)
       guard field.number != ProtobufSkeleton.placeholder else {
         throw ProtobufWire.malformed(
-          field.range.lowerBound, "\(schema.name) has the reserved field \(field.number)")
+          field.range.lowerBound, "\(schema.name) uses the reserved field \(field.number)")
       }
       guard let index = schema.index(of: field.number) else {
         if field.value.count >= ProtobufSkeleton.payloadByteCount {
@@ -139,7 +140,7 @@ private struct Walker {
     try require(
       estimate <= budget, .limitExceeded,
       "unpacking would take more than \(budget) bytes of memory",
-      hint: "the file holds far more structure than a network needs")
+      hint: "the file contains far more structure than a network needs")
   }
 
   private func checkWireType(
@@ -156,7 +157,7 @@ private struct Walker {
     if field.wireType == expected { return }
     guard known.isRepeated, field.wireType == ProtobufWire.delimited else {
       throw ProtobufWire.malformed(
-        field.range.lowerBound, "wire type \(field.wireType) where \(expected) belongs")
+        field.range.lowerBound, "wire type \(field.wireType); expected \(expected)")
     }
     if let elementByteCount, field.value.count % elementByteCount != 0 {
       throw ProtobufWire.malformed(
@@ -172,7 +173,7 @@ private struct Walker {
   ) throws {
     if let choice = known.choice, !seen.choices.insert(choice).inserted {
       throw ProtobufWire.malformed(
-        field.range.lowerBound, "a second value of a choice that allows one")
+        field.range.lowerBound, "more than one value for a choice")
     }
     if seen.fields.insert(index).inserted { return }
     let isWhole: Bool

@@ -41,14 +41,15 @@ package enum ProtobufWire {
       let declared = try varint(bytes, at: &next, end: end, longest: 5)
       guard declared <= UInt64(end - next) else {
         throw malformed(
-          position, "field \(number) declares \(declared) bytes where \(end - next) remain")
+          position, "field \(number) declares \(declared) bytes, but only \(end - next) remain")
       }
       length = Int(declared)
     default:
       throw malformed(position, "field \(number) has the wire type \(wireType)")
     }
     guard length <= end - next else {
-      throw malformed(position, "field \(number) needs \(length) bytes where \(end - next) remain")
+      throw malformed(
+        position, "field \(number) needs \(length) bytes, but only \(end - next) remain")
     }
     return Field(
       number: UInt32(number), wireType: wireType, range: position..<next + length,
@@ -68,7 +69,7 @@ package enum ProtobufWire {
       if byte < 0x80 { return value }
     }
     throw malformed(
-      begin, position - begin == longest ? "a number is too long" : "the data end within a number")
+      begin, position - begin == longest ? "a number is too long" : "the data ends inside a number")
   }
 
   package static func append(varint value: UInt64, to bytes: inout [UInt8]) {
@@ -88,6 +89,6 @@ package enum ProtobufWire {
   package static func malformed(_ position: Int, _ message: String) -> ModelError {
     ModelError(
       .malformed, "\(message) (at byte \(position))",
-      hint: "the file is damaged, incomplete, or of another format")
+      hint: "the file is damaged, incomplete, or has another format")
   }
 }

@@ -47,7 +47,7 @@ package struct ZipArchive: Sendable {
     try require(
       total <= Limits.zipUncheckedBytes || total / Limits.zipExpansionRatio <= bytes.count,
       .limitExceeded,
-      "the archive of \(bytes.count) bytes expands to \(total), more than "
+      "the archive of \(bytes.count) bytes expands to \(total) bytes, more than "
         + "\(Limits.zipExpansionRatio) times as many")
     try require(
       reader.position == end.directoryEnd, "the archive's directory is longer than its members")
@@ -101,11 +101,11 @@ package struct ZipArchive: Sendable {
       if headerOffset == 0xFFFF_FFFF { headerOffset = try fields.readSize() }
     }
     try require(flags & 0x2041 == 0, .unsupported, "the archive's member '\(name)' is encrypted")
-    guard disk == 0 else { throw ModelError(.unsupported, "an archive of several disks") }
+    guard disk == 0 else { throw ModelError(.unsupported, "multi-disk archives are not supported") }
     try require(
       method == 0 || method == 8, .unsupported,
       "the archive's member '\(name)' is compressed by method \(method)",
-      hint: "only stored and deflated members can be read")
+      hint: "only stored and deflated members are supported")
     guard method == 8 || storedByteCount == byteCount else {
       throw ModelError(.malformed, "the archive's member '\(name)' has two different sizes")
     }
@@ -166,7 +166,7 @@ package struct ZipArchive: Sendable {
       try reader.skip(member.storedByteCount)
       end = reader.position
     }
-    try require(end <= directoryOffset, "the archive's members reach into its directory")
+    try require(end <= directoryOffset, "the archive's members overlap its directory")
     return located
   }
 }
@@ -180,7 +180,8 @@ private struct ZipEndRecord {
   init(_ bytes: Bytes) throws {
     guard let offset = Self.find(bytes) else {
       throw ModelError(
-        .malformed, "the archive has no end record", hint: "the file is cut off or no zip archive")
+        .malformed, "the archive has no end record",
+        hint: "the file is truncated or not a ZIP archive")
     }
     var reader = BoundedReader(bytes, at: offset + 4)
     let disks = [try reader.read(UInt16.self), try reader.read(UInt16.self)]
@@ -201,12 +202,12 @@ private struct ZipEndRecord {
       record.start = try reader.readSize()
     }
     guard record.disks == [0, 0], record.counts[0] == record.counts[1] else {
-      throw ModelError(.unsupported, "an archive of several disks")
+      throw ModelError(.unsupported, "multi-disk archives are not supported")
     }
     memberCount = record.counts[0]
     directoryOffset = record.start
     directoryEnd = try checkedSum([record.start, record.byteCount])
-    try require(directoryEnd == end, "the archive's directory does not end where its end record is")
+    try require(directoryEnd == end, "the archive's directory does not end at its end record")
   }
 
   /// The offset of the record whose comment ends with the file.

@@ -75,12 +75,12 @@ enum {
 typedef struct {
   int32_t element_type;
   assay_shape shape;
-  /// Elements between neighbours along each axis.
+  /// Elements between neighbors along each axis.
   int64_t strides[ASSAY_MAX_RANK];
   void *elements;
 } assay_array;
 
-/// Functions of the program, vectorised for the processor that it runs on: the ones that its own
+/// Functions of the program, vectorized for the processor that it runs on: the ones that its own
 /// layers use. Each takes `count` floats one after the other; input and output may be the same.
 /// The program keeps the table for as long as it runs.
 typedef struct {

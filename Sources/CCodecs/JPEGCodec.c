@@ -82,7 +82,7 @@ JPEGReader *jpegReaderOpen(const uint8_t *bytes, size_t count, JPEGInfo *info,
     case 1: reader->jpeg.out_color_space = JCS_GRAYSCALE; break;
     case 3: reader->jpeg.out_color_space = JCS_RGB; break;
     case 4: reader->jpeg.out_color_space = JCS_CMYK; break;
-    default: fail(reader, "the picture has neither 1, 3 nor 4 components");
+    default: fail(reader, "the image must have 1, 3 or 4 components");
   }
   info->width = reader->jpeg.image_width;
   info->height = reader->jpeg.image_height;

@@ -56,7 +56,7 @@ PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
   png_set_chunk_malloc_max(png, 8 << 20);
   png_set_chunk_cache_max(png, 64);
   png_set_crc_action(png, PNG_CRC_DEFAULT, PNG_CRC_ERROR_QUIT);
-  // Text, colour profiles and the like are not even unpacked.
+  // Text, color profiles and the like are not even unpacked.
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_read_info(png, reader->info);
 

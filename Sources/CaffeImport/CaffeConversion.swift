@@ -7,7 +7,7 @@ struct CaffeConversion {
   private let source: CaffeSource
   private let options: ConversionOptions
   private let graph: CaffeGraph
-  /// A tensor for each of the graph's versions; nil where it has not been made.
+  /// A tensor for each of the graph's versions; nil if it has not been made.
   private var tensors: [CaffeTensor?]
   private var problems: [ModelError] = []
   private var names: BlobNames
@@ -57,19 +57,19 @@ struct CaffeConversion {
     return imported
   }
 
-  /// Everything that stands in the way, the blobs that do not fit among it.
+  /// Everything that prevents the conversion, including blobs that do not match.
   private var problemsAsOne: ModelError? {
     guard var error = UnsupportedLayers.error(problems) else { return nil }
     if let weights = source.weights {
       let unused = unusedLayers(weights)
-      if !unused.isEmpty, problems.contains(where: { $0.message.contains("file of weights") }) {
-        error.message += "\n  no layer takes the weights of \(firstNames(unused))"
+      if !unused.isEmpty, problems.contains(where: { $0.message.contains("weights file") }) {
+        error.message += "\n no layer takes the weights of \(firstNames(unused))"
       }
     }
     return error
   }
 
-  /// The inputs that the user wants to be pictures, by their own names.
+  /// The inputs that the user wants to be images, by their own names.
   private func images(_ imported: ImportedNetwork) -> Set<String> {
     let names = imported.inputs.enumerated().map { index, input in
       options.inputNames.indices.contains(index) ? options.inputNames[index] : input.name
@@ -86,7 +86,7 @@ struct CaffeConversion {
       !inputs.isEmpty, "the network has no inputs",
       hint: source.path.hasSuffix(".caffemodel")
         ? "give the .prototxt before the .caffemodel"
-        : "an Input layer says them, or 'input' and 'input_shape'")
+        : "declare them with an Input layer, or with 'input' and 'input_shape'")
     return inputs.indices.map { index in
       let input = inputs[index]
       var tensor = CaffeTensor(
@@ -211,10 +211,11 @@ struct CaffeConversion {
       let outputs = try converted(layer)
       try layer.require(
         outputs.count == node.outputs.count,
-        "it has \(node.outputs.count) tops, \(outputs.count) are possible", field: "top")
+        "it has \(node.outputs.count) tops; it can have \(outputs.count)", field: "top")
       for tensor in outputs {
         guard tensor.shape.allSatisfy({ (0...Limits.dimension).contains($0) }) else {
-          throw layer.error("its top would be \(tensor.shapeText)", code: .limitExceeded)
+          throw layer.error(
+            "its top would have the shape \(tensor.shapeText)", code: .limitExceeded)
         }
       }
       for (version, tensor) in zip(node.outputs, outputs) {
@@ -292,7 +293,7 @@ struct CaffeConversion {
     let unused = layer.blobs.indices.filter { !layer.usage.blobs.contains($0) }
     if !unused.isEmpty, !layer.usage.blobs.isEmpty {
       network.notes.append(
-        "layer '\(layer.name)' (\(layer.type)) has \(layer.blobs.count) blobs in the file of weights "
+        "layer '\(layer.name)' (\(layer.type)) has \(layer.blobs.count) blobs in the weights file "
           + "and takes \(layer.usage.blobs.count)")
     }
   }
@@ -318,12 +319,12 @@ struct CaffeConversion {
 
   private mutating func addOutputs() throws -> [ImportedFeature] {
     try require(
-      !graph.outputs.isEmpty, "the network has no outputs: every blob is taken by a layer")
+      !graph.outputs.isEmpty, "the network has no outputs: a layer consumes every blob")
     var taken = Set(inputs.compactMap { tensors[$0.version]?.blob })
     return try graph.outputs.map { version in
       let blob = graph.versions[version].blob
       guard var tensor = tensors[version] else {
-        throw ModelError(.malformed, "output '\(blob)' comes from nowhere")
+        throw ModelError(.malformed, "no layer computes output '\(blob)'")
       }
       if !taken.insert(tensor.blob).inserted {
         // A blob is either an input or one output: this one needs a copy.
@@ -335,7 +336,7 @@ struct CaffeConversion {
       }
       if tensor.isGuess {
         network.notes.append(
-          "the shape of output '\(blob)' follows from a custom layer and is not known")
+          "the shape of output '\(blob)' depends on a custom layer and is unknown")
       }
       var feature = ImportedFeature(
         name: tensor.blob, shape: FeatureLayout.shape(tensor),

@@ -25,13 +25,16 @@ package enum CaffeImporter {
   /// The types of layers that are read, those of one conversion together, and what they become.
   package static var supportedTypes: [SourceLayer] { CaffeLayerRegistry.types.map { $0.source } }
 
-  /// The types of layers of which nothing is left, and what they are.
+  /// The layer types that are left out, and what they are.
   package static var leftOutTypes: [(names: [String], becomes: String)] {
     [
       (LayerRole.inputTypes, "the network's inputs"),
-      (LayerRole.passingTypes, "nothing: the tops are their bottom under other names"),
-      (LayerRole.measuringTypes, "what training needs, and every other type that ends in `Loss`"),
-      (["Silence"], "nothing: its bottoms are no outputs"),
+      (LayerRole.passingTypes, "nothing: the tops are other names of the bottom"),
+      (
+        LayerRole.measuringTypes,
+        "needed for training only; also every other type that ends in `Loss`"
+      ),
+      (["Silence"], "nothing: its bottoms are not outputs"),
     ]
   }
 }

@@ -1,8 +1,8 @@
 import ImportSupport
 
-/// How pictures are prepared where the network says it and the user does not.
+/// How images are prepared where the network says it and the user does not.
 enum CaffePreprocessing {
-  /// The options with a layer's `transform_param` as the preprocessing of its picture:
+  /// The options with a layer's `transform_param` as the preprocessing of its image:
   /// y = scale · (x − mean), the channels blue, green, red.
   static func completed(
     _ options: ConversionOptions, _ network: ImportedNetwork, _ inputs: [CaffeInput],
@@ -38,7 +38,7 @@ enum CaffePreprocessing {
       }
       if !text.isEmpty {
         notes.append(
-          "transform_param of layer '\(input.layer.name)' prepares the pictures of '\(name)': "
+          "transform_param of layer '\(input.layer.name)' sets the preprocessing of image input '\(name)': "
             + text.joined(separator: "; "))
       }
       if parameters.has("mean_file") {

@@ -31,15 +31,15 @@ extension CaffeImporter {
         return try inFile(path) { try CaffeSource(path: path, binary: bytes) }
       case .hdf5:
         throw ModelError(
-          .mismatch, "holds weights and no network", file: path,
-          hint: "give the .prototxt before it")
+          .mismatch, "contains weights but no network", file: path,
+          hint: "give the .prototxt first, then this file")
       }
     }
     let other = try CaffeFile(weightsPath)
     if case .text(let bytes) = other {
       try require(
-        !file.isText, .mismatch, "is a text, not a file of weights", file: weightsPath,
-        hint: "weights are a .caffemodel or .caffemodel.h5")
+        !file.isText, .mismatch, "is a text, not a weights file", file: weightsPath,
+        hint: "weights come as .caffemodel or .caffemodel.h5")
       let weights = try CaffeWeights(path, file, access: access)
       return try inFile(weightsPath) {
         try CaffeSource(path: weightsPath, text: bytes, weights: weights)
@@ -47,8 +47,8 @@ extension CaffeImporter {
     }
     guard case .text(let bytes) = file else {
       throw ModelError(
-        .mismatch, "is no .prototxt", file: path,
-        hint: "of two files, one is the text of the network and one its weights")
+        .mismatch, "is not a .prototxt", file: path,
+        hint: "of two files, one must be the network's .prototxt and the other its weights")
     }
     let weights = try CaffeWeights(weightsPath, other, access: access)
     return try inFile(path) { try CaffeSource(path: path, text: bytes, weights: weights) }
@@ -61,7 +61,7 @@ extension CaffeSource {
     var network = try parser.parse(.network)
     var notes = parser.unknownFields.map { field in
       "\(path): \(field.position)\(field.count > 1 ? " and \(field.count - 1) more" : ""): "
-        + "'\(field.path)' is no field of Caffe's; it is kept, and nothing reads it unless its layer does"
+        + "'\(field.path)' is not a field of Caffe's schema; it is ignored unless its layer type reads it"
         + (field.similar.map { "; did you mean '\($0)'?" } ?? "")
     }
     if let weights { notes += weights.notes }
@@ -70,8 +70,8 @@ extension CaffeSource {
       throw ModelError(
         .malformed, "the text has no layers",
         hint: network.unknownFields.isEmpty
-          ? "a .prototxt has 'layer { … }' for each"
-          : "is this a solver's file? convert the network that its 'net' names")
+          ? "a .prototxt declares each as 'layer { … }'"
+          : "if this is a solver, convert the network that its field 'net' names")
     }
     self.init(path: path, network: network, weights: weights, notes: notes)
   }
@@ -84,7 +84,7 @@ extension CaffeSource {
   }
 }
 
-/// A file of Caffe's, told by its content.
+/// A file of Caffe's, detected from its content.
 enum CaffeFile {
   case text(Bytes)
   case binary(Bytes)

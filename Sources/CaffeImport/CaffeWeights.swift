@@ -22,7 +22,7 @@ struct CaffeWeights: Sendable {
   init(_ path: String, _ file: CaffeFile, access: HDF5Access) throws {
     self = try inFile(path) {
       switch file {
-      case .text: throw ModelError(.mismatch, "is a text, not a file of weights")
+      case .text: throw ModelError(.mismatch, "is a text, not a weights file")
       case .hdf5:
         return try CaffeWeights(path: path, hdf5: HDF5File.open(path, access: access))
       case .binary(let bytes):
@@ -50,7 +50,7 @@ struct CaffeWeights: Sendable {
   init(path: String, hdf5 file: HDF5File) throws {
     guard case .group(let data)? = file["data"] else {
       throw ModelError(
-        .malformed, "the file has no group 'data'", hint: "it holds no weights of Caffe's")
+        .malformed, "the file has no group 'data'", hint: "the file contains no Caffe weights")
     }
     var layers: [(name: String, blobs: [CaffeBlob])] = []
     func visit(_ group: HDF5Group, _ name: String) throws {

@@ -20,7 +20,7 @@ extension MeanImage {
       let message = try reader.parse(.blob)
       try require(
         message.fields.contains(where: { $0.type != nil }),
-        "the file is neither a mean image of Caffe's nor an .npy array")
+        "the file is neither a Caffe mean image nor an .npy array")
       let blob = try CaffeBlob(message)
       return try MeanImage(path, blob.shape, try blob.values().array())
     }
@@ -32,7 +32,7 @@ extension MeanImage {
     if shape.count == 2 { shape.insert(1, at: 0) }
     try require(
       shape.count == 3, "a mean image has the shape (C, H, W), not \(shape)", file: path,
-      hint: shape.count == 1 ? "one mean a channel is given with --image-mean R,G,B" : nil)
+      hint: shape.count == 1 ? "for one mean per channel use --image-mean R,G,B" : nil)
     try self.init(
       name: path, channels: shape[0], height: shape[1], width: shape[2], values: values)
   }

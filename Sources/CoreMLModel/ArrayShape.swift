@@ -4,21 +4,22 @@ import TensorCore
 package enum ArrayShape {
   /// An axis 0 ..< rank of one that may count from the end.
   ///
-  /// - Throws: where there is no such axis.
+  /// - Throws: if there is no such axis.
   package static func axis(_ axis: Int, rank: Int, _ field: String = "axis") throws -> Int {
     try require(
-      (-rank..<rank).contains(axis), "there is no axis \(axis) among \(rank)", field: field,
-      hint: "\(-rank) to \(rank - 1) are possible")
+      (-rank..<rank).contains(axis), "axis \(axis) does not exist in a tensor of rank \(rank)",
+      field: field,
+      hint: "valid axes are \(-rank) to \(rank - 1)")
     return axis < 0 ? axis + rank : axis
   }
 
   /// The same for several, in ascending order.
   ///
-  /// - Throws: where one is named twice, too.
+  /// - Throws: if one is named twice, too.
   package static func axes(_ axes: [Int], rank: Int, _ field: String = "axes") throws -> [Int] {
     let resolved = try axes.map { try axis($0, rank: rank, field) }.sorted()
     try require(
-      Set(resolved).count == resolved.count, "\(axes) names an axis twice", field: field)
+      Set(resolved).count == resolved.count, "\(axes) lists an axis twice", field: field)
     return resolved
   }
 
@@ -32,7 +33,7 @@ package enum ArrayShape {
         let axis = rank - 1 - offset
         try require(
           result[axis] == 1 || result[axis] == size,
-          "shapes \(shapes) do not stretch to a common one", field: "input")
+          "shapes \(shapes) cannot be broadcast together", field: "input")
         result[axis] = size
       }
     }
@@ -43,7 +44,7 @@ package enum ArrayShape {
   static func checked(_ shape: [Int], _ field: String? = nil) throws -> [Int] {
     try require(
       (1...Limits.rank).contains(shape.count),
-      "\(shape) has a rank of \(shape.count), ranks of 1 to \(Limits.rank) are possible",
+      "\(shape) has rank \(shape.count); valid ranks are 1 to \(Limits.rank)",
       field: field)
     do { return try checkedShape(shape) } catch var error as ModelError {
       error.field = field

@@ -4,12 +4,12 @@ import TensorCore
 ///
 /// Types of specification 1 to 3 compute on `[Seq, Batch, C, H, W]`. With exact mapping they meet
 /// arrays of other ranks: the last three axes are C, H and W, the one before is the batch, and what
-/// stands before that is the sequence.
+/// comes before that is the sequence.
 package enum BlobRank {
   /// `[Seq, Batch, C, H, W]` of a shape of any rank.
   ///
   /// - Parameter vectorRank: up to this rank the last axis is C, with H = W = 1.
-  /// - Throws: where the leading axes of a shape beyond rank 5 make an impossible product.
+  /// - Throws: if the leading axes of a shape beyond rank 5 make an impossible product.
   package static func fiveAxes(_ shape: [Int], vectorRank: Int = 2) throws -> [Int] {
     if shape.count == 5 { return shape }
     if shape.count <= vectorRank {
@@ -30,7 +30,7 @@ package enum BlobRank {
     if rank < 5, isWhole { return Array(kept) }
     if rank > 5, five.first == (try fiveAxes(shape).first) { return shape.dropLast(4) + kept }
     throw ModelError(
-      .malformed, "the result \(five) has no shape of the input's rank, \(rank)", field: "input",
+      .malformed, "the result \(five) cannot have the input's rank \(rank)", field: "input",
       hint: "give the layer an input [Seq, Batch, C, H, W]")
   }
 }
@@ -44,11 +44,11 @@ extension LayerParameters {
 
   /// Shapes of the outputs for inputs of any rank.
   ///
-  /// - Throws: where they do not fit the parameters, or the type does not take such a rank.
+  /// - Throws: if they do not fit the parameters, or the type does not take such a rank.
   package func blobShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     for shape in inputs where shape.isEmpty || shape.count > Limits.rank {
       throw ModelError(
-        .malformed, "an input of rank \(shape.count), ranks of 1 to \(Limits.rank) are possible",
+        .malformed, "an input has rank \(shape.count); valid ranks are 1 to \(Limits.rank)",
         field: "input")
     }
     guard Self.usesFiveAxes, let first = inputs.first(where: { $0.count != 5 }) else {
@@ -56,9 +56,10 @@ extension LayerParameters {
     }
     try require(
       inputs.allSatisfy({ $0.count >= Self.minimumRank }),
-      "an input has the shape \(first), a rank of \(Self.minimumRank) is needed", field: "input")
+      "an input has the shape \(first); the rank must be at least \(Self.minimumRank)",
+      field: "input")
     try require(
-      inputs.allSatisfy({ $0.count == first.count }), "inputs of different ranks, \(inputs)",
+      inputs.allSatisfy({ $0.count == first.count }), "the inputs have different ranks: \(inputs)",
       field: "input")
     let five = try inputs.map { try BlobRank.fiveAxes($0, vectorRank: Self.vectorRank) }
     return try outputShapes(five).map {

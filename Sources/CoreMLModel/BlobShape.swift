@@ -10,7 +10,7 @@ struct BlobShape {
 
   init(_ shape: [Int]) throws {
     try require(
-      shape.count == 5, "an input has the shape \(shape), a rank of 5 is needed", field: "input")
+      shape.count == 5, "an input has the shape \(shape); the rank must be 5", field: "input")
     sequence = shape[0]
     batch = shape[1]
     channels = shape[2]
@@ -61,30 +61,30 @@ extension LayerParameters {
         : range.lowerBound == range.upperBound
           ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
       throw ModelError(
-        .malformed, "\(inputs.count) inputs, where \(needed) are needed", field: "input")
+        .malformed, "the layer has \(inputs.count) inputs; it needs \(needed)", field: "input")
     }
   }
 }
 
 /// A pair of sizes for H and W, with the specification's defaults.
 ///
-/// - Throws: where there are not two, or one is not positive.
+/// - Throws: if there are not two, or one is not positive.
 func sizePair(_ values: [Int], _ standard: Int, _ field: String) throws -> [Int] {
   if values.isEmpty { return [standard, standard] }
   try require(
     values.count == 2 && values.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
-    "\(values), two positive sizes are needed", field: field)
+    "\(values) is invalid; two positive sizes are needed", field: field)
   return values
 }
 
 extension BorderAmounts {
-  /// The amounts, all of them checked; none where there are none.
+  /// The amounts, all of them checked; none if there are none.
   func resolved(_ field: String) throws -> ExplicitPadding {
     let amounts = [top, bottom, left, right]
     try require(
       [0, 2].contains(borderAmounts.count)
         && amounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }),
-      "\(borderAmounts.count) pairs of amounts \(amounts), two are needed", field: field)
+      "\(borderAmounts.count) pairs of amounts \(amounts); two are needed", field: field)
     return ExplicitPadding(top: top, bottom: bottom, left: left, right: right)
   }
 }

@@ -10,7 +10,7 @@ public enum MissingWeights: Sendable {
   /// - Parameters:
   ///   - name: the layer's and the weight's, from which random values follow.
   ///   - fanIn: inputs of one output, for matrices and kernels.
-  /// - Throws: `ModelError` where the shape is impossible or the memory is not to be had.
+  /// - Throws: `ModelError` if the shape is impossible or the memory is not to be had.
   package func values(_ name: String, shape: [Int], fanIn: Int) throws -> FloatValues {
     switch self {
     case .random(let random): return try random.values(name, shape: shape, fanIn: fanIn)

@@ -2,7 +2,7 @@
 public struct Model: SpecificationMessage {
   /// The version of the specification that a reader has to know.
   public var specificationVersion = 0
-  /// The interface; nil where the file has none.
+  /// The interface; nil if the file has none.
   public var description: ModelDescription? = ModelDescription()
   /// Whether the model can be trained on a device.
   public var isUpdatable = false

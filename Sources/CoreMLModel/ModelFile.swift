@@ -27,7 +27,7 @@ extension Model {
   public init(bytes: Bytes) throws {
     try require(
       bytes.count <= Limits.modelBytes, .limitExceeded,
-      "\(bytes.count) bytes are more than the \(Limits.modelBytes) of the format")
+      "\(bytes.count) bytes exceed the format's limit of \(Limits.modelBytes)")
     guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty") }
     let budget = 4 * bytes.count + (64 << 20)
     let skeleton = try ProtobufSkeleton(
@@ -38,7 +38,7 @@ extension Model {
     }
     guard let model else {
       throw allocator.isExhausted
-        ? ModelError(.limitExceeded, "unpacking takes more than \(budget) bytes of memory")
+        ? ModelError(.limitExceeded, "unpacking it would take more than \(budget) bytes of memory")
         : ModelError(.malformed, "the file is not a Core ML model")
     }
     self = model
@@ -79,8 +79,8 @@ extension Model {
       skeleton: skeleton, payloads: context.payloads, schema: SpecificationSchema.model)
     try require(
       encoding.byteCount <= Limits.modelBytes, .limitExceeded,
-      "the model would take \(encoding.byteCount) bytes, the format allows \(Limits.modelBytes)",
-      hint: "half precision weights take half the space")
+      "the model would take \(encoding.byteCount) bytes; the format's limit is \(Limits.modelBytes)",
+      hint: "half-precision weights take half the space")
     return encoding
   }
 }

@@ -130,7 +130,7 @@ package struct NamedWeights: Sendable {
   package var name: String
   package var shape: [Int]
   package var values: Weights
-  /// The axis whose steps may have a quantisation of their own.
+  /// The axis whose steps may have a quantization of their own.
   package var channelAxis: Int
 
   package init(_ name: String, _ shape: [Int], _ values: Weights, channelAxis: Int = 0) {
@@ -156,7 +156,7 @@ extension LayerParameters {
   package func check(_ faults: inout Faults) {}
   package var typeName: String { Self.typeName }
 
-  /// How many numbers the weights hold; nil where the sizes of a file are impossible.
+  /// How many numbers the weights hold; nil if the sizes of a file are impossible.
   package var parameterCount: Int? {
     try? checkedSum(weights.map { try checkedProduct($0.shape) })
   }

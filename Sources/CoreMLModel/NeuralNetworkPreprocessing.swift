@@ -26,7 +26,7 @@ package struct NeuralNetworkPreprocessing: SpecificationMessage {
   ]
 }
 
-/// y = channelScale · x + bias of the channel's colour.
+/// y = channelScale · x + bias of the channel's color.
 package struct NeuralNetworkImageScaler: SpecificationMessage {
   package var channelScale: Float = 0
   package var blueBias: Float = 0

@@ -29,7 +29,7 @@ extension Model {
     }
   }
 
-  /// A line about them: the first, and how many others there are. Nil where all values are finite.
+  /// A line about them: the first, and how many others there are. Nil if all values are finite.
   package func nonFiniteNote(file: String) -> String? {
     let found = nonFiniteWeights
     guard let first = found.first else { return nil }

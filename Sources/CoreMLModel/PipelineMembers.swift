@@ -24,7 +24,7 @@ extension Model {
   /// The models of a pipeline, in order; empty for other models.
   package var pipelineModels: [Model] { type?.pipeline?.models ?? [] }
 
-  /// Every neural network in the model, each with what stands before a name of its own where the
+  /// Every neural network in the model, each with what comes before a name of its own where the
   /// pipeline's are meant: nothing, `MODEL/`, or `MODEL/MODEL/`.
   package var networks: [(prefix: String, model: Model)] {
     if neuralNetwork != nil { return [("", self)] }

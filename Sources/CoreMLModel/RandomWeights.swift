@@ -17,7 +17,7 @@ public struct RandomWeights: Sendable {
   ///   - name: the layer's and the weight's; the weight's, after the last slash or point, tells
   ///     what it does.
   ///   - fanIn: inputs of one output, for matrices and kernels.
-  /// - Throws: `ModelError` where the shape is impossible or the memory is not to be had.
+  /// - Throws: `ModelError` if the shape is impossible or the memory is not to be had.
   package func values(_ name: String, shape: [Int], fanIn: Int) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let buffer = try AlignedBuffer(checkedByteCount: count * 4)

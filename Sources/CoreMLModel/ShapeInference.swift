@@ -31,7 +31,7 @@ extension NeuralNetwork {
         }
         if shapes.count < layer.output.count {
           throw ModelError(
-            .malformed, "\(layer.output.count) outputs, where there are \(shapes.count)",
+            .malformed, "the layer names \(layer.output.count) outputs but has \(shapes.count)",
             field: "output")
         }
         shapes = Array(shapes.prefix(layer.output.count))
@@ -48,7 +48,7 @@ extension NeuralNetwork {
 
 extension FeatureType {
   /// The shape in which `network` sees a feature: with exact mapping the declared one, otherwise
-  /// `[Seq, Batch, C, H, W]`. Nil where it has none, as scalars and flexible arrays without a default
+  /// `[Seq, Batch, C, H, W]`. Nil if it has none, as scalars and flexible arrays without a default
   /// do not.
   package func networkShape(in network: NeuralNetwork) -> [Int]? {
     let shape: [Int]

@@ -19,7 +19,7 @@ package struct UnknownFields: Sendable, Equatable {
     /// 0 varint, 1 64-bit, 2 length-delimited (payload without its length), 5 32-bit.
     package var wireType: UInt8
     package var payload: Bytes
-    /// Where the field stands below the message that keeps it; empty where in that itself.
+    /// Where the field stands below the message that keeps it; empty if in that itself.
     package var path: [Step]
 
     package init(number: UInt32, wireType: UInt8, payload: Bytes, path: [Step] = []) {

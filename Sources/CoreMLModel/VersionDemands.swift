@@ -13,14 +13,14 @@ extension Model {
   package func requireVersion(atMost version: Int) throws {
     guard (1...SpecificationVersion.newest).contains(version) else {
       throw ModelError(
-        .mismatch, "there is no version \(version) of the format",
-        hint: "versions 1 to \(SpecificationVersion.newest) are known")
+        .mismatch, "unknown specification version \(version)",
+        hint: "known versions are 1 to \(SpecificationVersion.newest)")
     }
     let demands = demands(above: version)
     guard demands.isEmpty else {
       let lines = demands.map { "\($0.part) needs version \($0.version): it \($0.reason)" }
       throw ModelError(
-        .mismatch, "the model cannot be of version \(version)",
+        .mismatch, "the model cannot have version \(version)",
         field: "specificationVersion", hint: lines.joined(separator: "\n"))
     }
   }
@@ -48,7 +48,7 @@ extension Model {
     if case .opaque(let message)? = type {
       need(
         "the model", specificationVersion,
-        "is of type \(message.name ?? "number \(message.field)"), which is not read")
+        "is of type \(message.name ?? "number \(message.field)"), which is not supported")
     }
     if let network = neuralNetwork {
       if network.arrayInputShapeMapping != .rank5 || network.imageInputShapeMapping != .rank5 {
@@ -59,7 +59,7 @@ extension Model {
         let part = "layer '\(layer.name)' (\(layer.parameters?.specificationTypeName ?? "no type"))"
         need(part, layer.minimumSpecificationVersion, layer.versionReason)
         if layer.parameters is OpaqueLayer {
-          need(part, specificationVersion, "is of a type that is not read")
+          need(part, specificationVersion, "is of an unsupported type")
         }
       }
     }
@@ -77,14 +77,14 @@ extension FeatureDescription {
   fileprivate var versionReason: String {
     switch type?.kind {
     case .image(let image):
-      image.colorSpace == .grayscaleFloat16 ? "is an image of halves" : "has a flexible size"
+      image.colorSpace == .grayscaleFloat16 ? "is a half-precision image" : "has a flexible size"
     case .multiArray(let array):
       switch array.dataType {
       case .int8: "is of type int8"
       case .float16: "is of type float16"
       default: array.defaultValue != nil ? "has a default value" : "has a flexible shape"
       }
-    default: "is of a type that came later"
+    default: "is of a newer type"
     }
   }
 }
@@ -94,21 +94,22 @@ extension NeuralNetworkLayer {
     guard let parameters else { return "" }
     let needed = minimumSpecificationVersion
     if Swift.type(of: parameters).specificationVersion == needed {
-      return "is of a type that came with it"
+      return "is of a type introduced in it"
     }
-    if parameters.requiredSpecificationVersion == needed { return "uses fields that came with it" }
+    if parameters.requiredSpecificationVersion == needed { return "uses fields introduced in it" }
     if isUpdatable || parameters.weights.contains(where: { $0.values.isUpdatable }) {
       return "is updatable"
     }
     if parameters.weights.contains(where: { $0.values.int8RawValue.count > 0 }) {
-      return "has weights of eight-bit integers"
+      return "has 8-bit integer weights"
     }
     if parameters.weights.contains(where: { $0.values.rawValue.count > 0 }) {
-      return "has quantised weights"
+      return "has quantized weights"
     }
     if parameters.weights.contains(where: { $0.values.float16Value.count > 0 }) {
-      return "has weights of halves"
+      return "has half-precision weights"
     }
-    return parameters is Convolution ? "takes its weights as an input" : "uses what came with it"
+    return parameters is Convolution
+      ? "takes its weights from an input" : "uses features introduced in it"
   }
 }

@@ -7,13 +7,13 @@ package enum WeightStorage: Sendable, Equatable {
   case half
   /// Codes and what each of them stands for.
   case table(bits: Int, [Float])
-  /// Scales and biases, one of each or one a channel, and a channel's run of elements. Signed codes
-  /// stand in `int8RawValue`, others in `rawValue`.
+  /// Scales and biases, one of each or one per channel, and a channel's run of elements. Signed codes
+  /// are in `int8RawValue`, others in `rawValue`.
   case linear(bits: Int, isSigned: Bool, scale: [Float], bias: [Float], run: Int)
 }
 
 extension Weights {
-  /// How many values the storage holds at most; 0 where there is none.
+  /// How many values the storage holds at most; 0 if there is none.
   ///
   /// Codes that do not fill their last byte leave room for some more than there are.
   package var storedCount: Int {
@@ -31,7 +31,7 @@ extension Weights {
   ///
   /// - Parameter channelAxis: the axis whose steps may have a scale and bias of their own; 1 of a
   ///   deconvolution's kernel, otherwise 0.
-  /// - Throws: `.malformed` where the storage does not hold that many.
+  /// - Throws: `.malformed` if the storage does not hold that many.
   package func values(shape: [Int], channelAxis: Int = 0) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     return Self.named(
@@ -67,7 +67,8 @@ extension Weights {
       ("rawValue", rawValue.count > 0), ("int8RawValue", int8RawValue.count > 0),
     ].filter(\.1).map(\.0)
     guard storages.count <= 1 else {
-      throw ModelError(.malformed, "values in \(storages.joined(separator: " and ")) at once")
+      throw ModelError(
+        .malformed, "values are stored both as \(storages.joined(separator: " and as "))")
     }
     switch storages.first {
     case "float16Value":
@@ -86,7 +87,7 @@ extension Weights {
 
   private func require(_ found: Int, _ expected: Int, _ unit: String) throws {
     guard found == expected else {
-      throw ModelError(.malformed, "\(found) \(unit), where \(expected) are needed")
+      throw ModelError(.malformed, "\(found) \(unit); \(expected) are needed")
     }
   }
 
@@ -102,7 +103,7 @@ extension Weights {
     }
     guard table.count == 1 << bits else {
       throw ModelError(
-        .malformed, "\(table.count) entries, where \(1 << bits) are needed",
+        .malformed, "the table has \(table.count) entries; \(1 << bits) are needed",
         field: "quantization.lookupTableQuantization")
     }
     return .table(bits: bits, table)
@@ -118,7 +119,7 @@ extension Weights {
     for (name, values, isNeeded) in [("scale", scale, true), ("bias", bias, false)] {
       guard values.count == 1 || values.count == channels || values.isEmpty && !isNeeded else {
         throw ModelError(
-          .malformed, "\(values.count) values, where 1 or \(channels) are needed",
+          .malformed, "\(values.count) values; 1 or \(channels) are needed",
           field: "quantization.linearQuantization.\(name)")
       }
     }

@@ -1,15 +1,15 @@
 import TensorCore
 
 /// gamma · (x − mean) / √(variance + ε) + beta, mean and variance over groups of channels and all
-/// places of an image, gamma and beta one a channel.
+/// places of an image, gamma and beta one per channel.
 class ChannelNormalization: CustomLayerImplementation {
   static let parameterNotes = [
     "`epsilon` or `eps` (1e-5)", "`in_channels`, checked",
     "`scale`, `center`: whether there is a γ, a β (true)",
   ]
-  static let weightNotes = "γ and β, one a channel; none: 1 and 0"
+  static let weightNotes = "γ and β, one per channel; default 1 and 0"
 
-  /// −1: one a channel.
+  /// −1: one per channel.
   private let groups: Int
   private let epsilon: Float
   private let channelCount: Int?
@@ -34,7 +34,8 @@ class ChannelNormalization: CustomLayerImplementation {
     if hasScale, let weight = rest.popFirst() { gamma = try weight.floats() }
     if hasCenter, let weight = rest.popFirst() { beta = try weight.floats() }
     try require(
-      rest.isEmpty, "\(weights.count) weights, where gamma and beta are all", field: "weights")
+      rest.isEmpty, "it has \(weights.count) weights; only gamma and beta are allowed",
+      field: "weights")
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
@@ -46,7 +47,7 @@ class ChannelNormalization: CustomLayerImplementation {
   private func check(_ shape: PlaneShape) throws {
     if let channelCount, channelCount != shape.channels {
       throw ModelError(
-        .malformed, "\(channelCount), where the input has \(shape.channels) channels",
+        .malformed, "\(channelCount), but the input has \(shape.channels) channels",
         field: "parameters.in_channels")
     }
     try require(
@@ -90,7 +91,7 @@ final class InstanceNormalization: ChannelNormalization, BuiltInCustomLayer {
   static let className = "InstanceNormalization"
   static let otherNames = ["InstanceNorm", "instancenorm"]
   static let notes = CustomLayerNotes(
-    "γ · (x − mean) / √(variance + ε) + β, mean and variance over all places of a channel",
+    "γ · (x − mean) / √(variance + ε) + β, mean and variance over all positions of a channel",
     parameters: parameterNotes, weights: weightNotes)
 
   init(parameters: [String: CustomLayerParameter]) throws {
@@ -104,14 +105,14 @@ final class GroupNormalization: ChannelNormalization, BuiltInCustomLayer {
   /// `groupnorm` is kraken's.
   static let otherNames = ["GroupNorm", "groupnorm"]
   static let notes = CustomLayerNotes(
-    "γ · (x − mean) / √(variance + ε) + β, mean and variance over groups of channels and all places",
-    parameters: ["`num_groups` or `groups` (32; −1: one a channel)"] + parameterNotes,
+    "γ · (x − mean) / √(variance + ε) + β, mean and variance over groups of channels and all positions",
+    parameters: ["`num_groups` or `groups` (32; −1: one per channel)"] + parameterNotes,
     weights: weightNotes)
 
   init(parameters: [String: CustomLayerParameter]) throws {
     let values = CustomLayerParameters(parameters)
     let groups = try values.int("num_groups", "groups", in: -1...Limits.dimension) ?? 32
-    try require(groups != 0, "no groups", field: "parameters.num_groups")
+    try require(groups != 0, "there are no groups", field: "parameters.num_groups")
     try super.init(values, groups: groups)
   }
 }

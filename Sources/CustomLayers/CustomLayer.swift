@@ -85,7 +85,7 @@ extension CustomLayerImplementation {
   public func setWeightData(_ weights: [Bytes]) throws {
     if weights.isEmpty { return }
     throw ModelError(
-      .malformed, "\(weights.count) weights, where the class takes none", field: "weights")
+      .malformed, "it has \(weights.count) weights, but the class takes none", field: "weights")
   }
 }
 
@@ -106,7 +106,7 @@ extension CustomLayer {
 
 /// A custom layer in the engine's own terms.
 package enum CustomLayerEquivalent: Sendable, Equatable {
-  /// `function(scale · x + shift)`, with one `alpha` or one a channel.
+  /// `function(scale · x + shift)`, with one `alpha` or one per channel.
   case function(UnaryFunction, alpha: [Float], beta: Float = 0, scale: Float = 1, shift: Float = 0)
   /// Rows and columns taken from each border.
   case crop(border: Int)

@@ -79,7 +79,7 @@ func inputs(_ shapes: [[Int]], _ count: ClosedRange<Int>) throws -> [[Int]] {
       count.lowerBound == count.upperBound
       ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
     throw ModelError(
-      .malformed, "\(shapes.count) inputs, where the class takes \(needed)", field: "input")
+      .malformed, "it has \(shapes.count) inputs, but the class takes \(needed)", field: "input")
   }
   return shapes
 }

@@ -42,7 +42,7 @@ public struct CustomLayerRegistry: Sendable {
   /// The names of all classes, in order.
   public var classNames: [String] { factories.keys.sorted() }
 
-  /// One error for all classes that nobody provides.
+  /// One error for all missing classes.
   ///
   /// - Parameter missing: the names of the layers that need each class.
   package func notFound(_ missing: [String: [String]]) -> ModelError {
@@ -52,12 +52,12 @@ public struct CustomLayerRegistry: Sendable {
       return "a custom layer implementation named '\(name)' (of layer \(layers)) was not found"
     }
     let similar = Set(classes.flatMap { NameDistance.nearest(to: $0, among: classNames) })
-    let hint = similar.isEmpty ? "" : "; much like it: " + similar.sorted().joined(separator: ", ")
+    let hint = similar.isEmpty ? "" : "; similar names: " + similar.sorted().joined(separator: ", ")
     return ModelError(
       .unsupported, message.joined(separator: "; "),
       hint:
-        "--plugin FILE loads a library that has them, `assay plugin new NAME --for MODEL` begins "
-        + "one, `assay plugin list` shows the classes that there are" + hint)
+        "load a library with --plugin FILE, start one with `assay plugin new NAME --for MODEL`, or "
+        + "list the available classes with `assay plugin list`" + hint)
   }
 }
 

@@ -32,10 +32,12 @@ public struct CustomLayerWeight: Sendable, Equatable {
     case .float32 where bytes.count % 4 == 0: return bytes.array(of: Float.self)
     case .float16 where bytes.count % 2 == 0: return bytes.array(of: UInt16.self).map(Half.float)
     case .raw:
-      throw ModelError(.unsupported, "raw bytes, where floats are needed", field: "weights")
+      throw ModelError(
+        .unsupported, "the weight holds raw bytes; floats are needed", field: "weights")
     default:
       throw ModelError(
-        .malformed, "\(bytes.count) bytes are no \(element) values", field: "weights")
+        .malformed, "\(bytes.count) bytes are not a whole number of \(element) values",
+        field: "weights")
     }
   }
 }

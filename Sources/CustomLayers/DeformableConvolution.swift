@@ -5,7 +5,7 @@ final class DeformableConvolution: BuiltInCustomLayer {
   static let className = "DeformableConvolution"
   static let otherNames = ["DeformConv2d", "deform_conv2d"]
   static let notes = CustomLayerNotes(
-    "y[o, p] = Σ w[o, c, k] · m[k, p] · x[c, p · stride − pad + k · dilation + offset[k, p]] + b[o], bilinear between places, 0 outside; inputs x, offset [N, 2 · groups · kh · kw, H, W] (y before x) and, for version 2, mask m [N, groups · kh · kw, H, W]",
+    "y[o, p] = Σ w[o, c, k] · m[k, p] · x[c, p · stride − pad + k · dilation + offset[k, p]] + b[o], bilinear between positions, 0 outside; inputs x, offset [N, 2 · groups · kh · kw, H, W] (y before x) and, for version 2, mask m [N, groups · kh · kw, H, W]",
     parameters: [
       "`kernel_h`, `kernel_w`", "`stride_h`, `stride_w`, `dilation_h`, `dilation_w` (1)",
       "`pad_h`, `pad_w` (0)", "`groups`, `deformable_groups` (1)",
@@ -42,7 +42,8 @@ final class DeformableConvolution: BuiltInCustomLayer {
 
   func setWeights(_ weights: [CustomLayerWeight]) throws {
     try require(
-      (1...2).contains(weights.count), "\(weights.count) weights, where kernel and bias are needed",
+      (1...2).contains(weights.count),
+      "it has \(weights.count) weights; a kernel and a bias are needed",
       field: "weights")
     kernel = try weights[0].floats()
     bias = weights.count > 1 ? try weights[1].floats() : []
@@ -57,12 +58,12 @@ final class DeformableConvolution: BuiltInCustomLayer {
       let own = try PlaneShape(planes: shape)
       try require(
         own == PlaneShape(image.with(channels: channels, height: rows, width: columns)),
-        "an input of the shape \(shape), where \(channels) channels of \(rows) × \(columns) are "
+        "an input has the shape \(shape); \(channels) channels of \(rows) × \(columns) are "
           + "needed", field: "input")
     }
     try require(
       image.channels % groups == 0 && image.channels % window.groups == 0,
-      "\(image.channels) channels do not divide into the groups", field: "parameters.groups")
+      "\(image.channels) channels are not divisible by the groups", field: "parameters.groups")
     let length = try checkedProduct([image.channels / groups, window.taps])
     let outputs = kernel.count / length
     try require(

@@ -5,7 +5,7 @@ import TensorCore
 final class DeformedColumns: BuiltInCustomLayer {
   static let className = "dneprDroid_deform_conv2d"
   static let notes = CustomLayerNotes(
-    "y[c · kh · kw + k, p] = m[k, p] · x[c, p · stride − pad + k · dilation + offset[k, p]], of one image; the output shape is `outShape`",
+    "y[c · kh · kw + k, p] = m[k, p] · x[c, p · stride − pad + k · dilation + offset[k, p]], for one image; the output shape is `outShape`",
     parameters: [
       "`inChannels`, `height`, `width`, `weightH`, `weightW`, `padH`, `padW`, `strideH`, `strideW`, `dilationH`, `dilationW`, `outH`, `outW`, `parallelImgs`, `deformableGroup`, `useMask`",
       "`outShape`, `offsetShape`, `maskShape`, as text",
@@ -53,19 +53,19 @@ final class DeformedColumns: BuiltInCustomLayer {
   private static func shape(_ parameter: CustomLayerParameter?) throws -> [Int] {
     guard case .string(let text) = parameter, text.hasPrefix("["), text.hasSuffix("]") else {
       throw ModelError(
-        .malformed, "no text such as [1, 1, 27, 16, 16]", field: "parameters.outShape")
+        .malformed, "it must be text such as [1, 1, 27, 16, 16]", field: "parameters.outShape")
     }
     let words = text.dropFirst().dropLast().split(separator: ",")
     let sizes = words.compactMap { Int($0.filter { $0 != " " }) }
     guard sizes.count == words.count, (1...Limits.rank).contains(sizes.count),
       sizes.allSatisfy({ (1...Limits.dimension).contains($0) })
-    else { throw ModelError(.malformed, "\(text) is no shape", field: "parameters.outShape") }
+    else { throw ModelError(.malformed, "\(text) is not a shape", field: "parameters.outShape") }
     return sizes
   }
 
   func setWeights(_ weights: [CustomLayerWeight]) throws {
     try require(
-      weights.count == 2, "\(weights.count) weights, where offset and mask are needed",
+      weights.count == 2, "it has \(weights.count) weights; offset and mask are needed",
       field: "weights")
     offsets = try weights[0].floats()
     mask = usesMask ? try weights[1].floats() : []
@@ -81,7 +81,7 @@ final class DeformedColumns: BuiltInCustomLayer {
     let planes = try PlaneShape(planes: shape)
     try require(
       planes.images == 1 && [planes.channels, planes.height, planes.width] == input,
-      "an input of the shape \(shape), where the parameters say \(input)", field: "input")
+      "an input has the shape \(shape), but the parameters say \(input)", field: "input")
     return [outputShape]
   }
 

@@ -51,7 +51,7 @@ enum GELUDefinition: ElementwiseDefinition {
   }
 }
 
-/// From the range of tanh to that of a picture.
+/// From the range of tanh to that of an image.
 enum RescaleOutputDefinition: ElementwiseDefinition {
   static let className = "RescaleOutputLambda"
   static let otherNames = ["DeprocessStylizedImage"]
@@ -66,7 +66,7 @@ enum RescaleOutputDefinition: ElementwiseDefinition {
 enum IdentityDefinition: ElementwiseDefinition {
   static let className = "identity"
   static let otherNames = ["Identity", "dropout", "Dropout"]
-  static let notes = CustomLayerNotes("y = x", parameters: ["`dim`, `p`: have no effect"])
+  static let notes = CustomLayerNotes("y = x", parameters: ["`dim`, `p`: ignored"])
 
   static func function(_ parameters: CustomLayerParameters) throws -> CustomLayerEquivalent {
     // A negative zero stays one.
@@ -100,7 +100,7 @@ final class ElementwiseLayer<Definition: ElementwiseDefinition>: BuiltInCustomLa
 }
 
 extension CustomLayerEquivalent {
-  /// Computes the function; `alpha` is one value or one a channel.
+  /// Computes the function; `alpha` is one value or one per channel.
   func evaluate(_ input: CustomLayerInput, _ output: CustomLayerOutput, _ kernels: LayerKernels) {
     guard case .function(let function, let alpha, let beta, let scale, let shift) = self else {
       return

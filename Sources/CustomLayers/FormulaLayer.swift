@@ -10,11 +10,11 @@ import TensorCore
 package final class FormulaLayer: BuiltInCustomLayer {
   package static let className = "Formula"
   package static let notes = CustomLayerNotes(
-    "what `expression` says; see [formulas](formulas.md)",
+    "the `expression`; see [formulas](formulas.md)",
     parameters: [
-      "`expression`, text", "`inputs`, their names with commas between (x)",
+      "`expression`, text", "`inputs`, their names, separated by commas (x)",
       "`weights`, their names and shapes, `beta[1,1,6,1,1]` (none)",
-      "others: numbers of the formula",
+      "others: numbers in the formula",
     ], weights: "those of `weights`")
 
   private let expression: Expression
@@ -28,12 +28,12 @@ package final class FormulaLayer: BuiltInCustomLayer {
     func text(_ name: String) throws -> String? {
       guard let parameter = parameters[name] else { return nil }
       guard case .string(let text) = parameter else {
-        throw ModelError(.malformed, "\(parameter) is no text", field: "parameters.\(name)")
+        throw ModelError(.malformed, "\(parameter) is not text", field: "parameters.\(name)")
       }
       return text
     }
     guard let formula = try text("expression") else {
-      throw ModelError(.malformed, "no formula", field: "parameters.expression")
+      throw ModelError(.malformed, "the formula is missing", field: "parameters.expression")
     }
     inputs = (try text("inputs") ?? "x").split(separator: ",").map(String.init)
     weightShapes = try Self.weightShapes(text("weights") ?? "")
@@ -60,13 +60,14 @@ package final class FormulaLayer: BuiltInCustomLayer {
     while !rest.isEmpty {
       guard let open = rest.firstIndex(of: "["), let close = rest[open...].firstIndex(of: "]")
       else {
-        throw ModelError(.malformed, "'\(rest)' names no weight", field: "parameters.weights")
+        throw ModelError(
+          .malformed, "'\(rest)' does not name a weight", field: "parameters.weights")
       }
       let sizes = rest[rest.index(after: open)..<close].split(separator: ",")
       let shape = sizes.compactMap { Int($0) }
       try require(
         shape.count == sizes.count && shape.count <= Limits.rank && shape.allSatisfy({ $0 > 0 }),
-        "'\(rest)' names no weight", field: "parameters.weights")
+        "'\(rest)' does not name a weight", field: "parameters.weights")
       result.append((String(rest[..<open]), shape))
       rest = rest[rest.index(after: close)...]
       if rest.first == "," { rest.removeFirst() }
@@ -77,7 +78,7 @@ package final class FormulaLayer: BuiltInCustomLayer {
   package func setWeightData(_ data: [Bytes]) throws {
     try require(
       data.count == weightShapes.count,
-      "\(data.count) weights, the formula has \(weightShapes.count)", field: "weights")
+      "it has \(data.count) weights, but the formula has \(weightShapes.count)", field: "weights")
     for (bytes, (name, shape)) in zip(data, weightShapes) {
       let count = try checkedProduct(shape, limit: Limits.tensorElements)
       let values: [Double]
@@ -87,7 +88,8 @@ package final class FormulaLayer: BuiltInCustomLayer {
         values = bytes.array(of: UInt16.self).map { Double(Half.float($0)) }
       } else {
         throw ModelError(
-          .malformed, "\(bytes.count) bytes for '\(name)' of \(count) numbers", field: "weights")
+          .malformed, "'\(name)' has \(bytes.count) bytes; \(count) numbers are needed",
+          field: "weights")
       }
       weights[name] = FormulaArray(shape, values)
     }
@@ -96,7 +98,7 @@ package final class FormulaLayer: BuiltInCustomLayer {
 
   package func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shape = try program(inputShapes).outputShape
-    try require(!shape.isEmpty, "the formula gives a number, an array is needed")
+    try require(!shape.isEmpty, "the formula's result is a number; an array is needed")
     return [shape]
   }
 
@@ -104,14 +106,15 @@ package final class FormulaLayer: BuiltInCustomLayer {
     let program = try program(inputs.map(\.shape))
     try require(
       outputs.count == 1 && outputs[0].shape == program.outputShape,
-      "the outputs are not those of the formula")
+      "the outputs do not match the formula")
     program.run(inputs.map(\.first), outputs[0].first)
   }
 
   private func program(_ shapes: [[Int]]) throws -> VectorProgram {
     if let program, program.shapes == shapes { return program.program }
     try require(
-      shapes.count == inputs.count, "\(shapes.count) inputs, where the class takes \(inputs.count)")
+      shapes.count == inputs.count,
+      "it has \(shapes.count) inputs, but the class takes \(inputs.count)")
     let made = try VectorProgram(
       expression, inputs: Array(zip(inputs, shapes)), weights: weights, kernels: kernels)
     program = (shapes, made)

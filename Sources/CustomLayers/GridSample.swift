@@ -6,7 +6,7 @@ final class GridSample: BuiltInCustomLayer {
   static let className = "GridSampleLayer"
   static let otherNames = ["GridSample", "grid_sample"]
   static let notes = CustomLayerNotes(
-    "y[c, h, w] = x[c] at the place grid[:, h, w] = (x, y) in −1…1: ((g + 1) · size − 1) / 2; align_corners: (g + 1) / 2 · (size − 1)",
+    "y[c, h, w] = x[c] at the position grid[:, h, w] = (x, y) in −1…1: ((g + 1) · size − 1) / 2; align_corners: (g + 1) / 2 · (size − 1)",
     parameters: [
       "`mode`: `bilinear` (0) or `nearest` (1)",
       "`padding_mode`: `zeros` (0), `border` (1) or `reflection` (2)", "`align_corners` (false)",
@@ -83,7 +83,7 @@ final class GridSample: BuiltInCustomLayer {
   }
 
   private func clipped(_ place: Float, _ length: Float) -> Float {
-    // A place that is no number counts as the first.
+    // A place that is not a number counts as the first.
     place > 0 ? min(place, length - 1) : 0
   }
 }

@@ -4,8 +4,8 @@ import TensorCore
 final class ImResize: BuiltInCustomLayer {
   static let className = "ImResize"
   static let notes = CustomLayerNotes(
-    "bicubic (a = −3/4), y[i] round x at (i + 1/2) / factor − 1/2, the border repeated",
-    parameters: ["`factor`", "`target_spatial_width`, `target_spatial_height`, in its place"])
+    "bicubic (a = −3/4), y[i] around x at (i + 1/2) / factor − 1/2, with the border repeated",
+    parameters: ["`factor`", "`target_spatial_width`, `target_spatial_height`, instead of it"])
 
   private let factor: Float
   private let width: Int
@@ -26,7 +26,7 @@ final class ImResize: BuiltInCustomLayer {
     func length(_ input: Int, _ stated: Int) throws -> Int {
       let length = stated > 0 ? Double(stated) : (Double(input) * Double(factor)).rounded(.down)
       try require(
-        length >= 1 && length <= Double(Limits.dimension), "\(input) places become \(length)",
+        length >= 1 && length <= Double(Limits.dimension), "\(input) positions become \(length)",
         field: "parameters.factor")
       return Int(length)
     }

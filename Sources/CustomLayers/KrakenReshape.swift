@@ -4,8 +4,8 @@ import TensorCore
 final class KrakenReshape: BuiltInCustomLayer {
   static let className = "reshape"
   static let notes = CustomLayerNotes(
-    "the axis `src_dim` of [N, C, H, W] becomes `part_a` × `part_b`; the part that does not stay there moves before the axis `high`, or `low` where `high` is `src_dim`, and becomes one with it",
-    parameters: ["`src_dim`, `high`, `low`", "`part_a`, `part_b`, one of them may be −1"])
+    "the axis `src_dim` of [N, C, H, W] becomes `part_a` × `part_b`; the other part moves before the axis `high`, or `low` if `high` is `src_dim`, and merges with it",
+    parameters: ["`src_dim`, `high`, `low`", "`part_a`, `part_b`; one may be −1"])
 
   private let source: Int
   private let parts: (a: Int, b: Int)
@@ -21,7 +21,7 @@ final class KrakenReshape: BuiltInCustomLayer {
     parts = (try values.required("part_a", in: sizes), try values.required("part_b", in: sizes))
     try require(
       parts.a != 0 && parts.b != 0 && (parts.a > 0 || parts.b > 0),
-      "\(parts.a) and \(parts.b) are no parts of an axis", field: "parameters.part_a")
+      "\(parts.a) and \(parts.b) cannot split an axis", field: "parameters.part_a")
   }
 
   private struct Plan {
@@ -33,7 +33,7 @@ final class KrakenReshape: BuiltInCustomLayer {
 
   private func plan(_ shape: [Int]) throws -> Plan {
     try require(
-      shape.count >= 4, "an input of the shape \(shape), where N, C, H and W are needed",
+      shape.count >= 4, "an input has the shape \(shape); N, C, H and W are needed",
       field: "input")
     let leading = Array(shape.dropLast(4))
     try require(

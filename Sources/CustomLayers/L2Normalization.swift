@@ -6,8 +6,8 @@ final class L2Normalization: BuiltInCustomLayer {
   static let otherNames = ["L2Normalize", "L2Norm"]
   static let notes = CustomLayerNotes(
     "γ · x / √max(Σ x², ε), the sum along an axis",
-    parameters: ["`axis` of Core ML's shape (that of the channels)", "`epsilon` (1e-12)"],
-    weights: "γ, one value or one along the axis; none: 1")
+    parameters: ["`axis` of Core ML's shape (the channel axis)", "`epsilon` (1e-12)"],
+    weights: "γ, one value or one per element of the axis; default 1")
 
   private let axis: Int?
   private let epsilon: Double
@@ -23,7 +23,8 @@ final class L2Normalization: BuiltInCustomLayer {
 
   func setWeights(_ weights: [CustomLayerWeight]) throws {
     try require(
-      weights.count <= 1, "\(weights.count) weights, where gamma is the only one", field: "weights")
+      weights.count <= 1, "it has \(weights.count) weights; only gamma is allowed", field: "weights"
+    )
     gamma = try weights.first?.floats() ?? []
   }
 

@@ -6,7 +6,7 @@ final class LeastSquares: BuiltInCustomLayer {
   static let className = "dneprDroid_lstsq"
   static let otherNames = ["Lstsq", "lstsq"]
   static let notes = CustomLayerNotes(
-    "x = A⁺ · b for A transposed, […, n, m], and b […, m]; outputs x […, n], residuals (0), the rank of A and its singular values […, m], those beyond min(m, n) being 0",
+    "x = A⁺ · b for A transposed, […, n, m], and b […, m]; outputs x […, n], residuals (0), the rank of A and its singular values […, m], 0 beyond min(m, n)",
     parameters: ["`driver`: `gelsd`"])
 
   /// Singular values below this, times the largest one and max(m, n), count as 0, as in PyTorch.
@@ -24,7 +24,7 @@ final class LeastSquares: BuiltInCustomLayer {
     try require(
       a.count >= 2 && b == a.dropLast(2) + [a[a.count - 1]],
       "a transposed matrix of the shape \(a) and right-hand sides of the shape \(b)",
-      field: "input", hint: "they are […, n, m] and […, m]")
+      field: "input", hint: "expected are […, n, m] and […, m]")
     let (n, m) = (a[a.count - 2], a[a.count - 1])
     let batches = Array(a.dropLast(2))
     _ = try checkedProduct(batches + [n, m, min(n, m)], limit: Self.workLimit)
@@ -103,7 +103,7 @@ final class LeastSquares: BuiltInCustomLayer {
       for p in u.indices.dropLast() {
         for q in p + 1..<u.count {
           let (a, b, c) = (dot(u[p], u[p]), dot(u[q], u[q]), dot(u[p], u[q]))
-          // A sum that is no number ends the rotations, too.
+          // A sum that is not a number ends the rotations, too.
           guard abs(c) > 1e-15 * (a * b).squareRoot(), c != 0 else { continue }
           isDone = false
           let zeta = (b - a) / (2 * c)

@@ -1,8 +1,8 @@
-/// How unlike two names are.
+/// The distance between two names.
 enum NameDistance {
-  /// Longer names are like none.
+  /// Longer names are never similar.
   private static let longest = 64
-  /// Shorter names stand inside others by accident.
+  /// Shorter names occur inside others by accident.
   private static let shortestPart = 4
 
   /// The names that `name` may stand for by mistake, at most three: those that it has inside it, or

@@ -18,10 +18,10 @@ struct PlaneShape: Equatable {
     width = rest[rest.count - 1]
   }
 
-  /// - Throws: where `shape` has no axes for C, H and W.
+  /// - Throws: if `shape` has no axes for C, H and W.
   init(planes shape: [Int]) throws {
     try require(
-      shape.count >= 3, "an input of the shape \(shape), where C, H and W are needed",
+      shape.count >= 3, "an input has the shape \(shape); C, H and W are needed",
       field: "input")
     self.init(shape)
   }
@@ -42,12 +42,12 @@ struct AxisShape {
   let inner: Int
 
   /// - Parameter axis: counted from the last one where negative; nil for that of the channels, the one
-  ///   before rows and columns or the last of fewer than three.
+  /// before rows and columns or the last of fewer than three.
   init(_ shape: [Int], axis: Int?) throws {
     let axis = axis ?? (shape.count < 3 ? -1 : -3)
     let index = axis < 0 ? axis + shape.count : axis
     try require(
-      shape.indices.contains(index), "\(axis) is no axis of the shape \(shape)",
+      shape.indices.contains(index), "axis \(axis) does not exist in the shape \(shape)",
       field: "parameters.axis")
     outer = shape[..<index].reduce(1, *)
     length = shape[index]

@@ -1,7 +1,7 @@
 import LibC
 import TensorCore
 
-/// What the poolings of regions share: regions `(image, x₁, y₁, x₂, y₂)`, one an item of the second
+/// What the poolings of regions share: regions `(image, x₁, y₁, x₂, y₂)`, one per item of the second
 /// input, and windows of each.
 struct RegionWindows {
   let rows: Int
@@ -11,7 +11,7 @@ struct RegionWindows {
   static let inputNotes =
     "inputs x [N, C, H, W] and regions [R, 5], each (image, x₁, y₁, x₂, y₂); output [R, C, h, w]"
   static let parameterNotes = [
-    "`pooled_h`, `pooled_w`: h and w", "`spatial_scale`: from the regions' sizes to those of x (1)",
+    "`pooled_h`, `pooled_w`: h and w", "`spatial_scale`: from region coordinates to those of x (1)",
   ]
 
   init(_ parameters: CustomLayerParameters) throws {
@@ -28,7 +28,7 @@ struct RegionWindows {
     // Vectors of five, whichever axis holds them.
     try require(
       count % 5 == 0 && regions.contains(5),
-      "regions of the shape \(regions), where each has five numbers", field: "input")
+      "the regions have the shape \(regions); each needs five numbers", field: "input")
     let item = [count / 5, try channels(image.channels), rows, columns]
     return shapes[0].count == 5 ? [1] + item : item
   }
@@ -126,7 +126,7 @@ final class PositionSensitivePooling: BuiltInCustomLayer {
     "the mean of window (i, j) of a region in channel (c · g + i) · g + j; inputs x [N, C · g², H, W] and regions [R, 5], each (image, x₁, y₁, x₂, y₂); output [R, C, g, g]",
     parameters: [
       "`group_size`: g", "`output_dim`: C, checked",
-      "`spatial_scale`: from the regions' sizes to those of x (1)",
+      "`spatial_scale`: from region coordinates to those of x (1)",
     ])
 
   private let windows: RegionWindows
@@ -182,11 +182,11 @@ final class RegionAlign: BuiltInCustomLayer {
   static let className = "ROIAlign"
   static let otherNames = ["RoIAlign"]
   static let notes = CustomLayerNotes(
-    "the mean of bilinear samples, evenly spread in each of h × w windows of a region; "
+    "the mean of evenly spaced bilinear samples in each of h × w windows of a region; "
       + RegionWindows.inputNotes,
     parameters: RegionWindows.parameterNotes + [
-      "`sampling_ratio`: samples along each axis of a window; 0: one a place (0)",
-      "`aligned`: whether places count from their middle (false)",
+      "`sampling_ratio`: samples along each axis of a window; 0: one per position (0)",
+      "`aligned`: whether positions refer to pixel centers (false)",
     ])
 
   private let windows: RegionWindows

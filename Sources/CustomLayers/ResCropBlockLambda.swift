@@ -13,7 +13,7 @@ package final class ResCropBlockLambda: BuiltInCustomLayer, CustomLayerWithEquiv
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
     try require(
       shape.height > 2 * Self.border && shape.width > 2 * Self.border,
-      "nothing is left of shape \(inputShapes[0]) without two rows and columns at each border")
+      "the shape \(inputShapes[0]) is too small to lose two rows and columns at each border")
     return [
       shape.with(
         channels: shape.channels, height: shape.height - 2 * Self.border,

@@ -5,7 +5,7 @@ final class Resize: BuiltInCustomLayer {
   static let className = "Resize"
   static let otherNames = ["ResizeBilinear", "ResizeNearestNeighbor", "Interpolate"]
   static let notes = CustomLayerNotes(
-    "y[i] = x[s(i)] with s(i) = i · in / out; align_corners: i · (in − 1) / (out − 1); half_pixel: (i + 1/2) · in / out − 1/2; between the four places round s, or the nearest as TensorFlow rounds",
+    "y[i] = x[s(i)] with s(i) = i · in / out; align_corners: i · (in − 1) / (out − 1); half_pixel: (i + 1/2) · in / out − 1/2; between the four positions around s, or the nearest, rounded like TensorFlow",
     parameters: [
       "`height`, `width`; or `scale`; or `scale_height`, `scale_width`",
       "`mode` or `interpolation`: `bilinear` or `nearest` (by the class' name, else `bilinear`)",
@@ -57,7 +57,7 @@ final class Resize: BuiltInCustomLayer {
     case .scaled(let scale):
       let length = (Double(input) * scale).rounded(.down)
       try require(
-        length >= 1 && length <= Double(Limits.dimension), "\(input) places become \(length)",
+        length >= 1 && length <= Double(Limits.dimension), "\(input) positions become \(length)",
         field: "parameters.scale")
       return Int(length)
     }
@@ -97,7 +97,7 @@ final class Resize: BuiltInCustomLayer {
 
 /// Where the places of a resized axis lie on the axis that it was.
 struct AxisSampling {
-  /// Two neighbours and how much the second counts.
+  /// Two neighbors and how much the second counts.
   struct Place: Equatable {
     var first: Int
     var second: Int

@@ -15,7 +15,8 @@ final class RowProduct: BuiltInCustomLayer {
     let (a, b) = (shapes[0], shapes[1])
     try require(
       a.count >= 2 && b.count >= 2 && a[a.count - 2] == 1 && a[a.count - 1] == b[b.count - 2]
-        && a.dropLast(2) == b.dropLast(2), "a row of the shape \(a) and a matrix of the shape \(b)",
+        && a.dropLast(2) == b.dropLast(2),
+      "a row of shape \(a) cannot be multiplied with a matrix of shape \(b)",
       field: "input")
     return [b.dropLast(2) + [1, b[b.count - 1]]]
   }

@@ -6,7 +6,7 @@ final class Softmax: BuiltInCustomLayer {
   static let className = "Softmax"
   static let notes = CustomLayerNotes(
     "exp(x) / Σ exp(x) along an axis",
-    parameters: ["`axis` of Core ML's shape (that of the channels)"])
+    parameters: ["`axis` of Core ML's shape (the channel axis)"])
 
   private let axis: Int?
   private let kernels: LayerKernels

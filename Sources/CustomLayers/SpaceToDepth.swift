@@ -28,7 +28,7 @@ class BlockLayer {
 
   static let parameterNotes = [
     "`block_size`, `scale` or `size` (2)",
-    "`mode`: `DCR`, TensorFlow's order of the channels, or `CRD`, PyTorch's (`DCR`)",
+    "`mode`: `DCR`, TensorFlow's channel order, or `CRD`, PyTorch's (`DCR`)",
   ]
 
   /// Hands over where a row of the deep image begins, where its first place is in the wide one, and
@@ -66,7 +66,7 @@ final class SpaceToDepth: BlockLayer, BuiltInCustomLayer {
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
     try require(
       shape.height % size == 0 && shape.width % size == 0,
-      "\(shape.height) × \(shape.width) places do not divide into blocks of \(size)",
+      "\(shape.height) × \(shape.width) positions are not divisible into blocks of \(size)",
       field: "parameters.block_size")
     return [
       shape.with(
@@ -95,7 +95,7 @@ final class DepthToSpace: BlockLayer, BuiltInCustomLayer {
     let shape = try PlaneShape(planes: onlyInput(inputShapes))
     try require(
       shape.channels % (size * size) == 0,
-      "\(shape.channels) channels do not divide into blocks of \(size) × \(size)",
+      "\(shape.channels) channels are not divisible into blocks of \(size) × \(size)",
       field: "parameters.block_size")
     return [
       shape.with(

@@ -6,7 +6,7 @@ package final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
   package static let className = "Swish"
   package static let otherNames = ["swish", "SiLU"]
   package static let notes = CustomLayerNotes(
-    "x / (1 + exp(−β · x))", parameters: ["`beta` (1)"], weights: "β, one value or one a channel")
+    "x / (1 + exp(−β · x))", parameters: ["`beta` (1)"], weights: "β, one value or one per channel")
 
   private var beta: [Float] = [1]
   private let kernels: LayerKernels
@@ -22,10 +22,11 @@ package final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
 
   package func setWeights(_ weights: [CustomLayerWeight]) throws {
     try require(
-      weights.count <= 1, "\(weights.count) weights, where beta is the only one", field: "weights")
+      weights.count <= 1, "it has \(weights.count) weights; only beta is allowed", field: "weights")
     guard let weight = weights.first else { return }
     beta = try weight.floats()
-    try require(!beta.isEmpty, "beta has no values, not one or one a channel", field: "weights")
+    try require(
+      !beta.isEmpty, "beta has no values; one, or one per channel, is needed", field: "weights")
   }
 
   package func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {

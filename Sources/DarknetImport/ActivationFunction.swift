@@ -37,7 +37,7 @@ struct ActivationFunction: Sendable {
     ("tanh", .single(.tanh), "activation tanh"),
     ("elu", .single(.elu(alpha: 1)), "activation ELU 1"),
     ("selu", .scaled(.elu(alpha: 1.6732), by: 1.0507), "ELU 1.6732 times 1.0507"),
-    ("gelu", .geluTanh, "cube, sum, tanh, a product"),
+    ("gelu", .geluTanh, "cube, sum, tanh and a product"),
     ("swish", .swish(beta: 1), "sigmoid and a product"),
     ("mish", .mish, "softplus, tanh, a product"),
     ("hard_mish", .hardMish, "sigmoidHard, its square, ReLU and a sum"),
@@ -46,7 +46,7 @@ struct ActivationFunction: Sendable {
     ("plse", .piecewiseLogistic, "sigmoidHard, linear layers and a sum"),
     (
       "stair", .stair,
-      "floor, ReLU and sums; specification 4, which gives the network exact shapes"
+      "floor, ReLU and sums; specification 4 with exact shapes"
     ),
     ("normalize_channels", .channelShare, "a sum over the channels and a quotient"),
     (
@@ -78,8 +78,9 @@ extension DarknetNetwork {
     }
     guard rules.allowsAll else {
       throw call.unsupported(
-        "activation '\(function.name)' is none of Darknet's, which would take relu for it",
-        hint: "activation=relu if that is meant; a rule makes it a custom layer: --custom-layers "
+        "Darknet has no activation '\(function.name)' and would use relu",
+        hint:
+          "write activation=relu if that is what you want, or make it a custom layer: --custom-layers "
           + "with \(subject.suggestedRule)")
     }
     return tensor.with(add(name, Custom(className: function.name), [tensor.blob]))

@@ -9,7 +9,7 @@ enum CommonOptions {
 
   static func check(_ section: ConfigurationSection) throws {
     for key in refused {
-      try section.refuse(key, "weights that come from no file")
+      try section.refuse(key, "weights that are not in the file are not supported")
     }
   }
 

@@ -2,7 +2,7 @@ import TensorCore
 
 /// The text of a `.cfg`: sections in brackets, each with lines `key = value`.
 ///
-/// Darknet takes all spaces out of a line and leaves out what begins with `#` or `;`. Of a key that
+/// Darknet takes all spaces out of a line and leaves out what starts with `#` or `;`. Of a key that
 /// stands twice in a section the first value counts.
 package struct ConfigurationFile: Sendable {
   package private(set) var sections: [ConfigurationSection] = []
@@ -16,7 +16,7 @@ package struct ConfigurationFile: Sendable {
   package init(_ bytes: Bytes) throws {
     try require(
       bytes.count <= Self.sizeLimit, .limitExceeded,
-      "\(bytes.count) bytes of configuration, the limit is \(Self.sizeLimit)")
+      "the configuration has \(bytes.count) bytes; the limit is \(Self.sizeLimit)")
     var text = bytes.array(of: UInt8.self)[...]
     if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -35,7 +35,7 @@ package struct ConfigurationFile: Sendable {
       return
     }
     guard !line.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      throw ModelError(.malformed, "line \(number): control characters: it is no text")
+      throw ModelError(.malformed, "line \(number): control characters: the file is not text")
     }
     let content = line.prefix { $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: ";") }
     let text = String(decoding: content, as: UTF8.self)
@@ -44,7 +44,8 @@ package struct ConfigurationFile: Sendable {
     }
     if text.hasPrefix("[") {
       try require(
-        text.hasSuffix("]") && text.count > 2, "line \(number): '\(text.prefix(60))' is no section",
+        text.hasSuffix("]") && text.count > 2,
+        "line \(number): '\(text.prefix(60))' is not a section",
         hint: "a section is a name in brackets, such as [convolutional]")
       guard sections.count < Limits.layers else {
         throw ModelError(.limitExceeded, "line \(number): more than \(Limits.layers) sections")
@@ -57,18 +58,18 @@ package struct ConfigurationFile: Sendable {
         .malformed, "line \(number): '\(text.prefix(60))' is neither a section nor key = value")
     }
     try require(
-      !sections.isEmpty, "line \(number): '\(text.prefix(60))' stands before the first section",
-      hint: "a configuration begins with [net]")
+      !sections.isEmpty, "line \(number): '\(text.prefix(60))' comes before the first section",
+      hint: "a configuration starts with [net]")
     let key = String(text[..<equals])
     let value = String(text[text.index(after: equals)...])
     guard !value.isEmpty else {
-      notes.append("line \(number): '\(key)' has no value and is left out, as Darknet does")
+      notes.append("line \(number): '\(key)' has no value and is ignored, as in Darknet")
       return
     }
     let last = sections.count - 1
     if let other = sections[last].add(key, value, line: number) {
       notes.append(
-        "line \(number): '\(key)' stands twice in [\(sections[last].name)]; Darknet takes the "
+        "line \(number): '\(key)' is repeated in [\(sections[last].name)]; Darknet uses the "
           + "first, \(other.value), of line \(other.line)")
     }
   }

@@ -8,7 +8,7 @@ package struct ConfigurationSection: Sendable {
     package let line: Int
   }
 
-  /// As it stands in the brackets.
+  /// As it is in the brackets.
   package let name: String
   /// The line of the brackets, from 1.
   package let line: Int
@@ -20,7 +20,7 @@ package struct ConfigurationSection: Sendable {
     self.line = line
   }
 
-  /// What sections are told by; case does not count.
+  /// What sections are detected from; case does not count.
   var kind: String { name.lowercased() }
 
   /// Adds an option, or gives back the earlier one of the same key.
@@ -44,8 +44,8 @@ package struct ConfigurationSection: Sendable {
     let number = try Self.int(option.value, option)
     guard range.contains(number) else {
       throw error(
-        option, "\(number) is not possible",
-        hint: "it takes \(range.lowerBound) to \(range.upperBound)")
+        option, "\(number) is out of range",
+        hint: "valid values are \(range.lowerBound) to \(range.upperBound)")
     }
     return number
   }
@@ -87,14 +87,14 @@ package struct ConfigurationSection: Sendable {
     guard Double(text) != nil || (tail.isEmpty && !whole.isEmpty),
       let number = whole.isEmpty ? 0 : Int(whole)
     else {
-      throw error(option, "'\(text.prefix(60))' is no whole number")
+      throw error(option, "'\(text.prefix(60))' is not an integer")
     }
     return sign == 1 ? -number : number
   }
 
   private static func double(_ text: String, _ option: Option) throws -> Double {
     guard let number = Double(text), number.isFinite else {
-      throw error(option, "'\(text.prefix(60))' is no number")
+      throw error(option, "'\(text.prefix(60))' is not a number")
     }
     return number
   }

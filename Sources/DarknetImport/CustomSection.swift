@@ -6,7 +6,7 @@ import ImportSupport
 /// weights in the file and, where nobody provides its class, to keep the sizes of its input.
 struct CustomSection: Sendable {
   let section: ConfigurationSection
-  /// Nil where `--custom-layers allow` says so.
+  /// Nil if `--custom-layers allow` says so.
   let rule: CustomLayerRule?
   let shapes: CustomLayerShapes
 
@@ -21,7 +21,7 @@ struct CustomSection: Sendable {
       let result = try network.add(formula, name: call.name, [(input.blob, input.placement)])
       guard let tensor = try DarknetTensor(result.blob, result.placement) else {
         throw call.unsupported(
-          "the formula gives \(Expression.text(result.placement.shape)), which is no picture")
+          "the formula gives \(Expression.text(result.placement.shape)), which is not an image")
       }
       return tensor
     }
@@ -30,11 +30,11 @@ struct CustomSection: Sendable {
       of: custom, [[1, 1, input.channels, input.height, input.width]], shapes, for: call.name)
     let blob = network.add(call.name, custom, [input.blob])
     if let shape = known?.first, shape.count == 5, shape[0] == 1, shape[1] == 1 {
-      network.writer.notes.append("'\(call.name)' is taken to have no weights")
+      network.writer.notes.append("'\(call.name)' is assumed to have the weights are missing")
       return try DarknetTensor(blob, shape[2], shape[3], shape[4])
     }
     network.writer.notes.append(
-      "'\(call.name)' is taken to have no weights and an output of the size of its input")
+      "'\(call.name)' is assumed to have no weights and to keep the size of its input")
     return input.with(blob)
   }
 
@@ -49,7 +49,7 @@ extension DarknetTensor {
   /// Darknet's axes are the batch, channels, rows and columns.
   var placement: Placement { Placement([nil, channels, height, width], [1, 2, 3, 4]) }
 
-  /// Nil for anything but a batch of pictures.
+  /// Nil for anything but a batch of images.
   init?(_ blob: String, _ placement: Placement) throws {
     let sizes = placement.shape.dropFirst().compactMap { $0 }
     guard placement.places.count == 4, sizes.count == 3,

@@ -155,8 +155,8 @@ struct DarknetConversion {
       let reason = LayerCatalog.reason(section.kind)
       throw ModelError(
         .unsupported,
-        "line \(section.line): " + (reason ?? "this kind of section is not supported"),
-        hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
+        "line \(section.line): " + (reason ?? "this section is not supported"),
+        hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
           + subject.suggestedRule)
     }
     return .custom(CustomSection(section: section, rule: nil, shapes: options.customLayerShapes))
@@ -197,7 +197,7 @@ struct DarknetConversion {
     guard let asked = options.inputShapes[name] else { return own }
     try require(
       asked.count == 4 && (asked[1] ?? own[0]) == own[0], .mismatch,
-      "--input-shape of '\(name)' is batch, \(own[0]) channels, height and width")
+      "--input-shape of '\(name)' needs batch, \(own[0]) channels, height and width")
     return [own[0], asked[2] ?? own[1], asked[3] ?? own[2]]
   }
 

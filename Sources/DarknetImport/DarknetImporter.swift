@@ -16,7 +16,8 @@ package enum DarknetImporter {
         if options.metadata.userDefined[key] == nil { options.metadata.userDefined[key] = value }
       }
       if options.respectTrainable {
-        notes.append("--respect-trainable has no effect: a .cfg does not say what trains")
+        notes.append(
+          "--respect-trainable has no effect: a .cfg does not say which layers are trainable")
       }
       let model = try InterfaceBuilder.model(conversion.imported, options: options, notes: &notes)
       return ConversionResult(model: model, plan: conversion.network.plan, notes: notes)
@@ -40,7 +41,7 @@ package enum DarknetImporter {
     }
   }
 
-  /// Darknet divides a picture's numbers by 255 and has red first.
+  /// Darknet divides an image's numbers by 255 and has red first.
   private static func addPreprocessing(
     to options: inout ConversionOptions, notes: inout [String]
   ) {
@@ -48,6 +49,6 @@ package enum DarknetImporter {
       return
     }
     options.preprocessing.scale.named[name] = 1.0 / 255
-    notes.append("'\(name)': --image-scale 1/255, as Darknet has it")
+    notes.append("'\(name)': uses --image-scale 1/255, as in Darknet")
   }
 }

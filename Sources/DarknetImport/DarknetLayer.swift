@@ -36,7 +36,7 @@ struct SectionCall: Sendable {
   /// The output of the layer before.
   var input: DarknetTensor {
     get throws {
-      guard !previous.isGrid else { throw unsupported("it takes the output of a detection head") }
+      guard !previous.isGrid else { throw unsupported("it reads the output of a detection head") }
       return previous
     }
   }
@@ -46,7 +46,7 @@ struct SectionCall: Sendable {
     get throws {
       let input = try input
       guard input.isImage else {
-        throw error("the layer before it gives \(input.count) numbers and no picture")
+        throw error("the layer before it returns \(input.count) numbers, not an image")
       }
       return input
     }
@@ -57,11 +57,11 @@ struct SectionCall: Sendable {
     let place = index < 0 ? self.index.addingReportingOverflow(index).partialValue : index
     guard place >= 0, place < self.index else {
       throw error(
-        "it names layer \(index), which is not before it",
-        hint: "the layers are counted from 0, this one is \(self.index), −1 is the one before")
+        "it refers to layer \(index), which is not before it",
+        hint: "layers count from 0; this one is \(self.index), and −1 is the one before it")
     }
     guard !outputs[place].isGrid else {
-      throw unsupported("it takes the output of layer \(place), a detection head")
+      throw unsupported("it reads the output of layer \(place), a detection head")
     }
     return outputs[place]
   }

@@ -27,13 +27,13 @@ struct DarknetNetwork: LayerWriting {
     self.storesBatchnormBiases = storesBatchnormBiases
   }
 
-  /// Accounts for constants that stand in no file.
+  /// Accounts for constants that are in no file.
   mutating func addConstants(_ sizes: [Int], _ call: SectionCall) throws {
     constantCount = try checkedSum(
       [constantCount, checkedProduct(sizes, limit: Limits.tensorElements)])
     try call.require(
       constantCount <= Self.constantLimit,
-      "the constants of this and earlier layers would be \(constantCount) numbers",
+      "the constants of this and earlier layers would take \(constantCount) numbers",
       code: .limitExceeded)
   }
 

@@ -6,7 +6,7 @@ struct DarknetTensor: Sendable {
   let channels: Int
   let height: Int
   let width: Int
-  /// Whether layers of pictures take it; to Darknet others have sizes of 0.
+  /// Whether layers of images take it; to Darknet others have sizes of 0.
   var isImage = true
   /// Whether it is the grid of a detection head, which no layer takes.
   var isGrid = false
@@ -14,7 +14,7 @@ struct DarknetTensor: Sendable {
   init(_ blob: String, _ channels: Int, _ height: Int, _ width: Int) throws {
     guard channels > 0, height > 0, width > 0 else {
       throw ModelError(
-        .malformed, "its output would have the sizes \(channels) × \(height) × \(width)")
+        .malformed, "its output would have the size \(channels) × \(height) × \(width)")
     }
     _ = try checkedProduct([channels, height, width], limit: Limits.tensorElements)
     _ = try checkedSum([channels, height, width], limit: Limits.dimension)

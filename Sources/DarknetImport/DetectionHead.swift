@@ -41,7 +41,7 @@ extension SectionCall {
     let channels = try checkedProduct([boxes, numbers], limit: Limits.dimension)
     guard grid.channels == channels else {
       throw error(
-        "its input has \(grid.channels) channels, \(boxes) boxes of \(numbers) numbers need "
+        "its input has \(grid.channels) channels, but \(boxes) boxes of \(numbers) numbers need "
           + "\(channels)", hint: "filters of the convolution before it: \(formula)")
     }
     grid.isGrid = true
@@ -55,7 +55,7 @@ extension ConfigurationSection {
     guard let option = self["anchors"], let anchors = try doubles("anchors"),
       anchors.count < 2 * count
     else { return nil }
-    return "line \(option.line): anchors: \(anchors.count) numbers, \(count) boxes need "
+    return "line \(option.line): anchors: \(anchors.count) numbers, but \(count) boxes need "
       + "\(2 * count); boxes cannot be found with them"
   }
 

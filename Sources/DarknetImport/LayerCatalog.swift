@@ -10,10 +10,10 @@ package enum LayerCatalog {
   package static let impossible: [(names: [String], reason: String)] = [
     (
       ["rnn", "lstm", "gru", "crnn", "conv_lstm"],
-      "recurrent layers, whose state Darknet keeps from one picture to the next"
+      "recurrent layers, whose state Darknet keeps from one image to the next"
     ),
-    (["history"], "it keeps earlier pictures"),
-    (["iseg"], "masks of instances, which Darknet finds outside the network"),
+    (["history"], "it keeps earlier images"),
+    (["iseg"], "instance masks, which Darknet finds outside the network"),
     (["contrastive"], "a loss"),
     (["empty", "silence"], "Darknet leaves its output undefined"),
   ]

@@ -3,7 +3,7 @@ import TensorCore
 /// The first section: what the input is.
 struct NetworkOptions: Sendable {
   let section: ConfigurationSection
-  /// `[channels, height, width]`; nil where the section has only `inputs`.
+  /// `[channels, height, width]`; nil if the section has only `inputs`.
   let image: [Int]?
   let inputs: Int
 
@@ -25,7 +25,7 @@ struct NetworkOptions: Sendable {
     guard let first = file.sections.first, Self.sections.contains(first.kind) else {
       let name = file.sections.first.map { "line \($0.line): [\($0.name)]" } ?? "nothing"
       throw ModelError(
-        .malformed, "\(name) is first, where [net] or [network] has to be")
+        .malformed, "\(name) comes first; expected [net] or [network]")
     }
     section = first
     let sizes = try ["channels", "height", "width"].map { try first.int($0, default: 0) }
@@ -35,8 +35,8 @@ struct NetworkOptions: Sendable {
     inputs = try first.int("inputs", default: count)
     guard isImage || inputs > 0 else {
       throw ModelError(
-        .malformed, "line \(first.line): [\(first.name)] does not say how large the input is",
-        hint: "height, width and channels, or inputs")
+        .malformed, "line \(first.line): [\(first.name)] does not state the size of the input",
+        hint: "give height, width and channels, or inputs")
     }
     guard !isImage || inputs == count else {
       throw ModelError(

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// The four numbers of each channel of a batch normalisation:
+/// The four numbers of each channel of a batch normalization:
 /// y = scale · (x − mean) / √(variance + 10⁻⁵) + bias.
 ///
 /// That is what Darknet's GPU code computes, with which networks are trained, and Alexey
@@ -26,7 +26,7 @@ struct Normalization: Sendable {
     if let index = values.firstIndex(where: { !($0 >= Self.smallest) }) {
       throw call.error(
         "the variance of channel \(index) is \(values[index]) in the weights",
-        hint: "the weights belong to another .cfg")
+        hint: "use the weights that belong to this .cfg")
     }
     variance =
       values.contains { $0 < 0 } ? FloatValues(values.map { max(0, $0) }) : stored

@@ -23,7 +23,7 @@ struct WeightReader {
   /// The next numbers as an array of `shape`, where they lie in the file.
   ///
   /// - Parameter fanIn: inputs of one output, for random ones.
-  /// - Throws: with the layer where the file has not as many.
+  /// - Throws: with the layer where the file does not have as many.
   mutating func take(
     _ name: String, _ shape: [Int], fanIn: Int = 1, layer: String
   ) throws -> FloatValues {
@@ -35,15 +35,15 @@ struct WeightReader {
     switch source {
     case .none:
       throw ModelError(
-        .mismatch, "the network has no weights with it",
-        hint: "give the .weights file after the .cfg")
+        .mismatch, "the network needs weights",
+        hint: "add the .weights file after the .cfg")
     case .missing(let missing):
       return try missing.values("\(layer)/\(name)", shape: shape, fanIn: fanIn)
     case .file(let file):
       let left = file.values.count - position
       try require(
         count * 4 <= left,
-        "its \(name) are \(count) numbers from byte \(file.headerBytes + position), and the file "
+        "its \(name) take \(count) numbers from byte \(file.headerBytes + position) on, but the file "
           + "has \(left / 4) more", file: file.path,
         hint: "the weights are cut off, or belong to another .cfg")
       lastLayer = layer
@@ -62,7 +62,7 @@ struct WeightReader {
       "\(left / 4) numbers" + (left % 4 == 0 ? "" : " and \(left % 4) bytes")
         + " are left over: \(last) ends at byte \(file.headerBytes + position) of "
         + "\(file.headerBytes + file.values.count)", file: file.path, layer: lastLayer,
-      hint: "the weights belong to another .cfg")
+      hint: "use the weights that belong to this .cfg")
   }
 
   /// Whether matrices of connected layers are `[inputs, outputs]`.

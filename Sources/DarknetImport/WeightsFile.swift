@@ -2,7 +2,7 @@ import TensorCore
 
 /// A `.weights` file: a header and the numbers of one layer after the other.
 ///
-/// The header is `major, minor, revision` as 32-bit integers and the count of pictures seen in
+/// The header is `major, minor, revision` as 32-bit integers and the count of images seen in
 /// training: 64 bits where 10 · major + minor ≥ 2 and both are less than 1000, otherwise 32. Where
 /// one of them is more than 1000, matrices of connected layers are stored transposed. Darknet of
 /// Alexey Bochkovskiy writes 64 bits beside such a number, too.
@@ -12,7 +12,7 @@ package struct WeightsFile: Sendable {
   let values: Bytes
   let headerBytes: Int
   package let version: (major: Int, minor: Int, revision: Int)
-  /// Pictures seen in training.
+  /// Images seen in training.
   package let seen: UInt64
   let isTransposed: Bool
   /// Whether the header could as well be of the other length.
@@ -23,7 +23,8 @@ package struct WeightsFile: Sendable {
     self.path = path
     let words = bytes[0..<min(bytes.count, 20)].array(of: UInt32.self)
     try require(
-      words.count >= 4, "\(bytes.count) bytes are no weights of Darknet: the header alone has 16",
+      words.count >= 4,
+      "\(bytes.count) bytes are too few for Darknet weights, whose header alone has 16",
       file: path)
     let major = Int(Int32(bitPattern: words[0]))
     let minor = Int(Int32(bitPattern: words[1]))

@@ -25,7 +25,7 @@ extension Box {
     return union > 0 ? common / union : 0
   }
 
-  /// The part inside `width` × `height`; nil where nothing of it is there.
+  /// The part inside `width` × `height`; nil if nothing of it is there.
   package func clipped(width: Double, height: Double) -> Box? {
     let box = Box(
       left: max(0, left), top: max(0, top), right: min(width, right), bottom: min(height, bottom))
@@ -33,9 +33,9 @@ extension Box {
   }
 }
 
-/// Something that a network found in a picture.
+/// Something that a network found in an image.
 package struct DetectedObject: Sendable, Equatable {
-  /// In parts of the picture that the model got, or in pixels of the picture that it was made of.
+  /// In parts of the image that the model got, or in pixels of the image that it was made of.
   package var box: Box
   /// Counted from 0, a background class left out.
   package let classIndex: Int

@@ -3,8 +3,8 @@ import Imaging
 extension Canvas {
   /// Draws the edges of each box, in pixels, with `label` above it; the best object lies on top.
   ///
-  /// Lines are a 200th of the picture's shorter side thick, at least one pixel; letters are eight
-  /// times half that, rounded, plus one high. A label that has no room above its box stands inside.
+  /// Lines are a 200th of the image's shorter side thick, at least one pixel; letters are eight
+  /// times half that, rounded, plus one high. A label that has no room above its box is inside.
   package mutating func draw(
     _ objects: [DetectedObject], label: (DetectedObject) -> String
   ) {

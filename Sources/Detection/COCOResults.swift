@@ -1,4 +1,4 @@
-/// How COCO's results name pictures and classes.
+/// How COCO's results name images and classes.
 package enum COCOResults {
   package enum ImageID: Sendable, Equatable {
     case number(Int)

@@ -5,7 +5,7 @@ import TensorCore
 package struct DetectorOutput: Sendable {
   package var name: String
   package var value: Tensor
-  /// Where a grid's channels are; nil where the shape has to tell.
+  /// Where a grid's channels are; nil if the shape has to tell.
   package var channels: ChannelAxis?
 
   package init(name: String, value: Tensor, channels: ChannelAxis? = nil) {
@@ -17,7 +17,7 @@ package struct DetectorOutput: Sendable {
   /// The axes without those of length 1 in front.
   var shape: [Int] { Array(value.shape.drop { $0 == 1 }) }
 
-  /// `[C, H, W]`, where the value is a grid of `channels` channels; nil where it cannot be one.
+  /// `[C, H, W]`, where the value is a grid of `channels` channels; nil if it cannot be one.
   func grid(channels: Int) -> Tensor? {
     var shape = value.shape
     while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
@@ -37,19 +37,19 @@ package struct Detector: Sendable {
   package var labels: [String]?
   private let settings: DetectorSettings
   private let mode: DetectionMode
-  /// The size of the picture that the network gets.
+  /// The size of the image that the network gets.
   private let width: Int
   private let height: Int
 
-  /// First lines of label files that name what is nothing.
+  /// First lines of label files that name the background.
   private static let backgrounds = ["background", "__background__", "none_of_the_above"]
   package static let usualThreshold = 0.25
   package static let usualOverlap = 0.45
 
   /// - Parameters:
-  ///   - labels: given by the user or the model; they come before those of `settings`.
-  ///   - width, height: of the picture that the network gets.
-  /// - Throws: `.mismatch` where a setting is none.
+  /// - labels: given by the user or the model; they come before those of `settings`.
+  /// - width, height: of the image that the network gets.
+  /// - Throws: `.mismatch` if a setting is none.
   package init(
     _ mode: DetectionMode, settings: DetectorSettings, labels: [String]? = nil, width: Int,
     height: Int
@@ -68,11 +68,11 @@ package struct Detector: Sendable {
       self.labels?.removeFirst()
     }
     try require(
-      width > 0 && height > 0, .mismatch, "boxes are found in pictures; the model takes none")
+      width > 0 && height > 0, .mismatch, "--detect needs an image input, but the model has none")
     if mode == .auto, settings.isEmpty {
       throw ModelError(
-        .mismatch, "the model's metadata do not say how its boxes are found",
-        hint: "say --detect yolov2, yolov3, ssd or tiny-yolo-voc, or convert with "
+        .mismatch, "the model's metadata does not describe its boxes",
+        hint: "use --detect yolov2, yolov3, ssd or tiny-yolo-voc, or convert with "
           + "--metadata assay.detect.KEY=VALUE")
     }
   }
@@ -83,7 +83,7 @@ package struct Detector: Sendable {
     return labels[index]
   }
 
-  /// What there is, the best first, in parts of the picture that the network got; a box may reach
+  /// What there is, the best first, in parts of the image that the network got; a box may reach
   /// beyond it.
   package func objects(in outputs: [DetectorOutput]) throws -> [DetectedObject] {
     var objects: [DetectedObject] = []
@@ -98,8 +98,8 @@ package struct Detector: Sendable {
         case "region": objects = try grids(outputs, .region)
         default:
           throw ModelError(
-            .mismatch, "the metadata's boxes are of no output that is asked for",
-            hint: "assay.detect.OUTPUT.type says what OUTPUT is")
+            .mismatch, "the metadata describes boxes of other outputs",
+            hint: "set assay.detect.OUTPUT.type for the output")
         }
         if settings.text("type") != "ssd" { isSuppressed = false }
       }
@@ -129,7 +129,7 @@ package struct Detector: Sendable {
       return
     }
     throw ModelError(
-      .mismatch, "an object of class \(index), and \(labels.count) labels",
+      .mismatch, "an object has class \(index), but there are \(labels.count) labels",
       hint: "classes count from 0, without the background")
   }
 }
@@ -150,7 +150,7 @@ extension Detector {
     default:
       throw settings.fault(
         "type", output.name,
-        "boxes of type '\(type)' are not found; region, yolo, Gaussian_yolo and DetectionOutput are"
+        "boxes of type '\(type)' are not supported; region, yolo, Gaussian_yolo and DetectionOutput are"
       )
     }
   }
@@ -161,7 +161,7 @@ extension Detector {
     guard let grid = output.grid(channels: decoder.channels) else {
       throw ModelError(
         .mismatch,
-        "its shape is \(output.value.shape); \(decoder.anchors.count) boxes of "
+        "its shape is \(output.value.shape), but \(decoder.anchors.count) boxes of "
           + "\(decoder.classes) classes need \(decoder.channels) channels", field: output.name,
         hint: "channels = boxes · (classes + 5)")
     }
@@ -176,7 +176,8 @@ extension Detector {
     if let mask = try settings.numbers("mask", of: output), type != "region" {
       own = try mask.map { number in
         guard let index = Int(exactly: number), anchors.indices.contains(index) else {
-          throw settings.fault("mask", output, "there is no anchor \(number) of \(anchors.count)")
+          throw settings.fault(
+            "mask", output, "anchor \(number) does not exist; there are \(anchors.count)")
         }
         return anchors[index]
       }
@@ -194,7 +195,7 @@ extension Detector {
       }
     var decoder = GridDecoder(kind: kind, classes: classes, anchors: own)
     guard settings.text("tree", of: output) == nil else {
-      throw settings.fault("tree", output, "a tree of classes is not supported")
+      throw settings.fault("tree", output, "class trees are not supported")
     }
     decoder.coordinates = try settings.integer("coords", of: output, in: 4...most) ?? 4
     decoder.isSoftmax = try settings.integer("softmax", of: output, in: 0...1) ?? 1 == 1
@@ -210,7 +211,7 @@ extension Detector {
     guard !numbers.isEmpty, numbers.count % 2 == 0, numbers.allSatisfy({ $0 > 0 }) else {
       throw settings.fault(
         "anchors", output,
-        "\(numbers.count) anchors' sizes; a width and a height for each are needed")
+        "\(numbers.count) numbers; each anchor needs a width and a height")
     }
     return stride(from: 0, to: numbers.count, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
   }
@@ -240,23 +241,23 @@ extension Detector {
       groups = [builtIn]
     } else {
       throw ModelError(
-        .mismatch, "the anchors are not known",
-        hint: "--anchors W,H,W,H,…: in cells of the grid for yolov2, in pixels of the model's "
-          + "picture for yolov3")
+        .mismatch, "the anchors are missing",
+        hint: "add --anchors W,H,W,H,…, in cells of the grid for yolov2, in pixels of the model's "
+          + "image for yolov3")
     }
     if groups.count == 1, outputs.count > 1 {
       let all = groups[0]
       try require(
         all.count % outputs.count == 0, .mismatch,
         "\(all.count) anchors for \(outputs.count) outputs", field: "anchors",
-        hint: "give those of each output: 'W,H,…; W,H,…', or choose outputs with --output NAME")
+        hint: "give those of each output: 'W,H,…; W,H,…', or choose outputs with --feature NAME")
       let each = all.count / outputs.count
       groups = (0..<outputs.count).map { Array(all[$0 * each..<($0 + 1) * each]) }
       outputs.sort { $0.value.count > $1.value.count }
     }
     try require(
       groups.count == outputs.count, .mismatch,
-      "anchors for \(groups.count) outputs, and the model has \(outputs.count)", field: "anchors")
+      "anchors for \(groups.count) outputs, but the model has \(outputs.count)", field: "anchors")
     return try zip(outputs, groups).flatMap { output, anchors in
       try objects(output, try decoder(for: output, kind, anchors))
     }
@@ -284,9 +285,9 @@ extension Detector {
     guard let count = ends.lazy.compactMap(classes).first else {
       throw ModelError(
         .mismatch,
-        "its shape is \(output.value.shape), which \(anchors.count) boxes"
+        "its shape \(output.value.shape) does not match \(anchors.count) boxes"
           + (known.map { " of \($0) classes" } ?? "") + " do not fit", field: output.name,
-        hint: "channels = boxes · (classes + 5); are these the network's anchors and labels?")
+        hint: "channels = boxes · (classes + 5); check the anchors and labels")
     }
     var decoder = GridDecoder(kind: kind, classes: count, anchors: anchors)
     decoder.isSoftmax = try settings.integer("softmax", of: output.name, in: 0...1) ?? 1 == 1
@@ -328,20 +329,21 @@ extension Detector {
       priors = try PriorBoxes(caffe: rest.remove(at: index).value)
     } else {
       throw ModelError(
-        .mismatch, "the boxes that SSD's outputs refer to are not known",
-        hint: "--anchors 'COLUMNSxROWS: WIDTHxHEIGHT, …; …' describes them; Caffe's networks have "
+        .mismatch, "the prior boxes of the SSD outputs are missing",
+        hint:
+          "describe them with --anchors 'COLUMNSxROWS: WIDTHxHEIGHT, …; …'; Caffe networks have "
           + "them as the output of PriorBox")
     }
     var decoder = SSDDecoder(priors: priors)
     if let variances = try settings.numbers("variances") {
       guard variances.count == 4 else {
-        throw settings.fault("variances", nil, "\(variances.count) numbers, four are needed")
+        throw settings.fault("variances", nil, "\(variances.count) numbers; four are needed")
       }
       decoder.priors.variances = [variances]
     }
     if let text = settings.text("scores") {
       guard let function = ScoreFunction(rawValue: text) else {
-        throw settings.fault("scores", nil, "'\(text)'; none, softmax and sigmoid are possible")
+        throw settings.fault("scores", nil, "'\(text)' is invalid; use none, softmax or sigmoid")
       }
       decoder.function = function
     }
@@ -373,9 +375,9 @@ extension Detector {
     else {
       throw ModelError(
         .mismatch,
-        "no two outputs are the offsets and the scores of \(count) prior boxes: "
+        "no two outputs match as offsets and scores of \(count) prior boxes: "
           + outputs.map { "\($0.name) \($0.value.shape)" }.joined(separator: ", "),
-        hint: "offsets have four numbers a box; choose outputs with --output NAME")
+        hint: "offsets have four numbers per box; choose outputs with --feature NAME")
     }
     return (locations, scores)
   }

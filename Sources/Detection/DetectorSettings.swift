@@ -32,7 +32,7 @@ package struct DetectorSettings: Sendable {
   func number(_ key: String, of output: String? = nil) throws -> Double? {
     guard let text = text(key, of: output) else { return nil }
     guard let value = Double(text[...].trimmed), value.isFinite else {
-      throw fault(key, output, "'\(text)' is no number")
+      throw fault(key, output, "'\(text)' is not a number")
     }
     return value
   }
@@ -43,7 +43,7 @@ package struct DetectorSettings: Sendable {
     guard let text = text(key, of: output) else { return nil }
     guard let value = Int(text[...].trimmed), range.contains(value) else {
       throw fault(
-        key, output, "'\(text)' is no number from \(range.lowerBound) to \(range.upperBound)")
+        key, output, "'\(text)' is not a number from \(range.lowerBound) to \(range.upperBound)")
     }
     return value
   }
@@ -56,7 +56,7 @@ package struct DetectorSettings: Sendable {
   static func numbers(_ text: Substring, _ key: String) throws -> [Double] {
     try text.split(separator: ",").map {
       guard let value = Double($0.trimmed), value.isFinite else {
-        throw ModelError(.mismatch, "'\($0)' is no number", field: key)
+        throw ModelError(.mismatch, "'\($0)' is not a number", field: key)
       }
       return value
     }

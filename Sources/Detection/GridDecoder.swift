@@ -5,12 +5,12 @@ import TensorCore
 /// b · (classes + 5) with x, y, w, h, the confidence, then the classes.
 ///
 /// For the place in column i and row j of a grid of W × H, σ the logistic function, (a, b) the box's
-/// anchor and s `scale`, in parts of the picture:
+/// anchor and s `scale`, in parts of the image:
 ///
-///     x = (i + s·σ(tx) − (s − 1)/2) / W         y = (j + s·σ(ty) − (s − 1)/2) / H
-///     region:  w = a·exp(tw) / W                h = b·exp(th) / H
-///     yolo:    w = a·exp(tw) / picture width    h = b·exp(th) / picture height
-///     logistic already:  x = (i + s·tx − (s − 1)/2) / W,  w = 4·tw²·a / picture width
+/// x = (i + s·σ(tx) − (s − 1)/2) / W y = (j + s·σ(ty) − (s − 1)/2) / H
+/// region: w = a·exp(tw) / W h = b·exp(th) / H
+/// yolo: w = a·exp(tw) / image width h = b·exp(th) / image height
+/// logistic already: x = (i + s·tx − (s − 1)/2) / W, w = 4·tw²·a / image width
 ///
 /// x and y are the middle of the box. The score of class c is σ(confidence) · p(c), where p is the
 /// softmax over the classes (`region` with `softmax`) or σ of each. Sources: `region_layer.c`,
@@ -19,7 +19,7 @@ package struct GridDecoder: Sendable, Equatable {
   package enum Kind: Sendable {
     /// YOLO v2: anchors in cells of the grid.
     case region
-    /// YOLO v3 and v4: anchors in pixels of the model's picture.
+    /// YOLO v3 and v4: anchors in pixels of the model's image.
     case yolo
     /// Each of x, y, w and h is followed by its uncertainty; the score is multiplied by 1 less the
     /// mean of their logistic functions.
@@ -58,11 +58,11 @@ package struct GridDecoder: Sendable, Equatable {
   /// The channels that the grid must have.
   package var channels: Int { anchors.count * numbers }
 
-  /// Every box and class with a score above `threshold`, in parts of a picture of `width` × `height`
+  /// Every box and class with a score above `threshold`, in parts of an image of `width` × `height`
   /// pixels.
   ///
   /// - Parameter grid: `[C, H, W]`.
-  /// - Throws: `.mismatch` where the grid has other channels.
+  /// - Throws: `.mismatch` if the grid has other channels.
   package func objects(
     in grid: Tensor, width: Int, height: Int, threshold: Double
   ) throws -> [DetectedObject] {
@@ -70,7 +70,7 @@ package struct GridDecoder: Sendable, Equatable {
       grid.shape.count == 3 && grid.shape[0] == channels && channels > 0, .mismatch,
       "a grid of shape \(grid.shape): \(anchors.count) boxes of \(classes) classes need "
         + "\(channels) channels",
-      hint: "are these the network's anchors? channels = boxes · (classes + 5)")
+      hint: "check the anchors: channels = boxes · (classes + 5)")
     let (rows, columns) = (grid.shape[1], grid.shape[2])
     let plane = rows * columns
     var objects: [DetectedObject] = []

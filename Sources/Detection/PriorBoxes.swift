@@ -2,7 +2,7 @@ import TensorCore
 
 /// The boxes that SSD's offsets refer to.
 package struct PriorBoxes: Sendable, Equatable {
-  /// In parts of the picture.
+  /// In parts of the image.
   package var boxes: [Box]
   /// Factors of the offsets of x, y, w and h: one set a box, or one for all.
   package var variances: [[Double]]
@@ -15,12 +15,12 @@ package struct PriorBoxes: Sendable, Equatable {
   }
 
   /// What Caffe's PriorBox layers give, `[1, 2, 4 · boxes]`: xmin, ymin, xmax, ymax of each box in
-  /// parts of the picture, then as many variances.
+  /// parts of the image, then as many variances.
   init(caffe output: Tensor) throws {
     let count = output.count / 8
     guard output.count > 0, output.count % 8 == 0 else {
       throw ModelError(
-        .mismatch, "boxes of shape \(output.shape); [1, 2, 4 · boxes] is what PriorBox gives")
+        .mismatch, "boxes of shape \(output.shape); PriorBox returns [1, 2, 4 · boxes]")
     }
     let values = output.elements.map(Double.init)
     boxes = (0..<count).map { index in
@@ -34,11 +34,11 @@ package struct PriorBoxes: Sendable, Equatable {
   /// Boxes by a description, `GRID: SIZES; GRID: SIZES; …`, in the order of the network's outputs.
   ///
   /// GRID is `40x30`, columns and rows, with the middles at (i + ½)/columns and (j + ½)/rows, or
-  /// `40x30/8`, with them every 8 pixels of the model's picture. SIZES are widths and heights in
+  /// `40x30/8`, with them every 8 pixels of the model's image. SIZES are widths and heights in
   /// pixels, `10x10, 16x16`. Boxes come row by row, those of a place together. As in the networks
-  /// that are described so, none is larger than the picture.
+  /// that are described so, none is larger than the image.
   ///
-  /// - Parameters: `width` and `height` of the model's picture.
+  /// - Parameters: `width` and `height` of the model's image.
   package init(description: String, width: Int, height: Int) throws {
     boxes = []
     variances = [Self.usualVariances]
@@ -90,7 +90,9 @@ package struct PriorBoxes: Sendable, Equatable {
   private static func fault(_ text: String) -> ModelError {
     ModelError(
       .mismatch, "prior boxes: '\(text)'",
-      hint: "columns x rows, a colon, widths x heights: 40x30/8: 10x10, 16x16; 20x15/16: 32x32")
+      hint:
+        "write columns x rows, a colon, and widths x heights: 40x30/8: 10x10, 16x16; 20x15/16: 32x32"
+    )
   }
 
   /// A box of offsets (tx, ty, tw, th), v the variances and p the prior box, by Caffe's CENTER_SIZE:

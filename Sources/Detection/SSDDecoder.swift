@@ -14,16 +14,16 @@ package enum ScoreFunction: String, Sendable, CaseIterable {
 package struct SSDDecoder: Sendable, Equatable {
   package var priors: PriorBoxes
   package var function = ScoreFunction.none
-  /// The class that is nothing; nil where all are something.
+  /// The class that is nothing; nil if all are something.
   package var background: Int? = 0
 
   package init(priors: PriorBoxes) { self.priors = priors }
 
-  /// Every box and class but the background with a score above `threshold`, in parts of the picture.
+  /// Every box and class but the background with a score above `threshold`, in parts of the image.
   ///
   /// - Parameters:
-  ///   - locations: `4 · boxes` offsets, those of a box together.
-  ///   - scores: `classes · boxes` numbers, those of a box together.
+  /// - locations: `4 · boxes` offsets, those of a box together.
+  /// - scores: `classes · boxes` numbers, those of a box together.
   package func objects(
     locations: Tensor, scores: Tensor, threshold: Double
   ) throws -> [DetectedObject] {
@@ -31,12 +31,12 @@ package struct SSDDecoder: Sendable, Equatable {
     try require(
       count > 0 && locations.count == 4 * count && scores.count > 0 && scores.count % count == 0,
       .mismatch,
-      "\(locations.count) offsets and \(scores.count) scores do not fit \(count) prior boxes",
-      hint: "a box has four offsets, and a score a class")
+      "\(locations.count) offsets and \(scores.count) scores do not match \(count) prior boxes",
+      hint: "a box has four offsets, and one score per class")
     let classes = scores.count / count
     try require(
       (background ?? -1) < classes, .mismatch,
-      "class \(background ?? 0) is the background, of \(classes) classes")
+      "the background class \(background ?? 0) does not exist among \(classes) classes")
     var objects: [DetectedObject] = []
     var isProbability = true
     locations.withUnsafeElements { offsets in
@@ -62,7 +62,7 @@ package struct SSDDecoder: Sendable, Equatable {
     }
     try require(
       isProbability, .mismatch, "the scores are not between 0 and 1",
-      hint: "--detector scores=softmax or scores=sigmoid says what is still to be done with them")
+      hint: "apply --detector scores=softmax or scores=sigmoid")
     return objects
   }
 
@@ -81,16 +81,16 @@ package struct SSDDecoder: Sendable, Equatable {
 }
 
 /// The rows of Caffe's DetectionOutput, `[1, 1, N, 7]`: image, class, score, xmin, ymin, xmax, ymax in
-/// parts of the picture. Rows that are none have a class of −1. They have been suppressed already.
+/// parts of the image. Rows that are none have a class of −1. They have been suppressed already.
 package struct DetectionRows: Sendable, Equatable {
-  /// The class that is nothing; nil where all are something.
+  /// The class that is nothing; nil if all are something.
   package var background: Int? = 0
 
   package init() {}
 
   package func objects(in rows: Tensor, threshold: Double) throws -> [DetectedObject] {
     try require(
-      rows.shape.last == 7, .mismatch, "rows of shape \(rows.shape), seven numbers each are needed")
+      rows.shape.last == 7, .mismatch, "rows of shape \(rows.shape); each needs seven numbers")
     let values = rows.elements.map(Double.init)
     return stride(from: 0, to: values.count, by: 7).compactMap { at in
       let (label, score) = (values[at + 1], values[at + 2])

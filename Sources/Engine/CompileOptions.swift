@@ -28,7 +28,7 @@ public struct CompileOptions: Sendable {
   /// The classes of custom layers.
   public var customLayers = CustomLayerRegistry()
   /// The objects behind the custom layers, where the model has been compiled before; nil makes them
-  /// anew.
+  /// again.
   package var customLayerInstances: CustomLayerInstances?
   /// Bytes that weights and working memory may take together; nil means the machine's memory.
   public var maxMemory: Int?

@@ -26,8 +26,8 @@ package final class CompiledNetwork: Sendable {
   private let lock = Mutex(())
 
   /// - Throws: `ModelError` that names the layer and the field; `.unsupported` once for all
-  ///   unsupported layers, and once for all custom layers without an implementation;
-  ///   `.outOfMemory` where weights and working memory would exceed `options.maxMemory`.
+  /// unsupported layers, and once for all custom layers without an implementation;
+  /// `.outOfMemory` where weights and working memory would exceed `options.maxMemory`.
   package init(model: Model, options: CompileOptions = CompileOptions()) throws {
     let compilation = try Compilation(model, options)
     let pool = compilation.context.pool
@@ -47,7 +47,7 @@ package final class CompiledNetwork: Sendable {
 
   /// The nodes of the graph after the first run of a pass, or of `Passes.lowering`.
   ///
-  /// - Throws: `.usage` where there is no such pass; what `init` throws.
+  /// - Throws: `.usage` if there is no such pass; what `init` throws.
   package static func steps(
     of model: Model, options: CompileOptions, after pass: String
   ) throws -> [StepDescription] {
@@ -58,10 +58,10 @@ package final class CompiledNetwork: Sendable {
   /// Runs the network once.
   ///
   /// - Parameter inputs: a tensor for each input feature, `[Seq, Batch, C, H, W]` or, with exact
-  ///   mapping, of its exact shape; images as raw values 0 to 255 in the feature's order of colours, before scaler or mean image.
+  /// mapping, of its exact shape; images as raw values 0 to 255 in the feature's order of colors, before scaler or mean image.
   /// - Returns: the output features and the kept blobs, of the blobs' shapes.
   /// - Throws: `ModelError` with code `.mismatch` where an input is missing, unknown or of another
-  ///   shape; whatever a custom layer throws, with the layer's name.
+  /// shape; whatever a custom layer throws, with the layer's name.
   package func predict(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
     for name in inputs.keys.sorted() where !self.inputs.contains(where: { $0.name == name }) {
       throw ModelError(
@@ -70,11 +70,12 @@ package final class CompiledNetwork: Sendable {
     }
     let tensors = try self.inputs.map { feature in
       guard let tensor = inputs[feature.name] else {
-        throw ModelError(.mismatch, "no value for the input '\(feature.name)'")
+        throw ModelError(.mismatch, "no value for input '\(feature.name)'")
       }
       try require(
         tensor.shape == feature.shape, .mismatch,
-        "input '\(feature.name)' has shape \(tensor.shape), the network takes \(feature.shape)")
+        "input '\(feature.name)' has the shape \(tensor.shape), but the network takes \(feature.shape)"
+      )
       return tensor
     }
     let results = try lock.withLock { _ in try executor.run(tensors) }
@@ -100,7 +101,7 @@ private struct Compilation {
     instructionSet = try options.instructionSet ?? InstructionSet.selected()
     try require(
       instructionSet.isAvailable, .usage,
-      "this processor does not have what '\(instructionSet.rawValue)' needs")
+      "this processor does not support '\(instructionSet.rawValue)'")
     context = PassContext(
       pool: pool, kernels: instructionSet.kernels,
       convolution: try options.convolution ?? ConvolutionAlgorithm.selected())

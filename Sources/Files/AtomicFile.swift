@@ -20,7 +20,7 @@ package enum AtomicFile {
     try write(to: path, byteCount: byteCount, mayBeNameless: true, body)
   }
 
-  /// - Parameter mayBeNameless: false where the file system cannot hold files without a name.
+  /// - Parameter mayBeNameless: false if the file system cannot hold files without a name.
   static func write<Result>(
     to path: String, byteCount: Int?, mayBeNameless: Bool,
     _ body: (OutputHandle) throws -> Result
@@ -53,7 +53,7 @@ package enum AtomicFile {
   /// Without this, a file-size limit would end the process instead of failing the write.
   private static let ignoreFileSizeSignal: Void = { signal(SIGXFSZ, SIG_IGN) }()
 
-  /// A descriptor to write to as it is, or nil where `path` is to become a regular file.
+  /// A descriptor to write to as it is, or nil if `path` is to become a regular file.
   private static func directDescriptor(_ path: String) throws -> Int32? {
     var inherited: Int32?
     switch path {
@@ -81,16 +81,17 @@ package enum AtomicFile {
       return descriptor
     case S_IFDIR:
       throw ModelError(
-        .cannotCreate, "is a directory", hint: "name a file, for instance inside this directory")
+        .cannotCreate, "is a directory", hint: "give a file name, for example inside this directory"
+      )
     default:
-      throw ModelError(.cannotCreate, "is a device or a socket and will not be replaced")
+      throw ModelError(.cannotCreate, "is a device or a socket, which is never replaced")
     }
   }
 
   static func cannotCreate(_ code: Int32) -> ModelError {
     ModelError(
       .cannotCreate, "cannot create: \(systemMessage(code))",
-      hint: code == ENOENT ? "the folder of the output must exist" : nil)
+      hint: code == ENOENT ? "create the folder of the output first" : nil)
   }
 }
 
@@ -98,7 +99,7 @@ package enum AtomicFile {
 private struct Destination {
   let path: String
   let folder: String
-  /// Permissions of the file that stands there now.
+  /// Permissions of the file that is there now.
   let mode: mode_t?
 
   init(_ given: String) throws {
@@ -225,7 +226,7 @@ private final class PendingFile {
     }
   #endif
 
-  /// Removes what has not been committed.
+  /// Removes an uncommitted file.
   func discard() {
     close(descriptor)
     if let name { unlink(name) }

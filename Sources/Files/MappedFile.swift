@@ -10,7 +10,7 @@ package enum MappedFile {
   /// The mapping is private, but bytes that another process cuts off the file while it is in use
   /// are gone; a program that replaces files by renaming is no danger.
   ///
-  /// - Throws: `.missingFile` where it cannot be opened or read, `.limitExceeded` where it is
+  /// - Throws: `.missingFile` if it cannot be opened or read, `.limitExceeded` where it is
   ///   larger than `limit`.
   package static func read(_ path: String, limit: Int = Limits.fileBytes) throws -> Bytes {
     try inFile(path == "-" ? "standard input" : path) {
@@ -79,7 +79,7 @@ package enum MappedFile {
   }
 
   private static func tooLarge(_ found: String, limit: Int) -> ModelError {
-    ModelError(.limitExceeded, "the file has \(found), the limit is \(limit) bytes")
+    ModelError(.limitExceeded, "the file has \(found); the limit is \(limit) bytes")
   }
 
   private static func openError(_ path: String) -> ModelError {
@@ -92,7 +92,7 @@ package enum MappedFile {
     var status = stat()
     let hint =
       !folder.isEmpty && stat(folder, &status) != 0
-      ? "there is no folder '\(folder)'" : "check the spelling and the current folder"
+      ? "the folder '\(folder)' does not exist" : "check the path"
     return ModelError(.missingFile, "no such file", hint: hint)
   }
 }

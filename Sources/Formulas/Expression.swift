@@ -39,7 +39,7 @@ package struct Expression: Sendable, Hashable {
   package static let countLimit = 4096
   package static let depthLimit = 100
 
-  /// - Throws: where there would be too many nodes, or too many inside of one another.
+  /// - Throws: if there would be too many nodes, or too many inside one another.
   package init(_ node: Node) throws {
     let children = Self.operands(of: node)
     count = children.reduce(1) { $0 + $1.count }
@@ -48,8 +48,8 @@ package struct Expression: Sendable, Hashable {
     guard count <= Self.countLimit, depth <= Self.depthLimit else {
       throw ModelError(
         .limitExceeded,
-        "the formula is too long: at most \(Self.countLimit) operations, \(Self.depthLimit) inside "
-          + "of one another")
+        "the formula is too long: the limits are \(Self.countLimit) operations and \(Self.depthLimit) levels "
+          + "of nesting")
     }
   }
 
@@ -87,7 +87,7 @@ package struct Expression: Sendable, Hashable {
     }
   }
 
-  /// Every name that stands in it.
+  /// Every name that is in it.
   package var names: Set<String> {
     if case .name(let name) = node { return [name] }
     return operands.reduce(into: []) { $0.formUnion($1.names) }

@@ -10,7 +10,7 @@ extension Expression {
   package init(parsing text: String, names: Set<String>? = nil) throws {
     try require(
       text.utf8.count <= Self.textLimit, .limitExceeded,
-      "a formula of \(text.utf8.count) bytes, \(Self.textLimit) are allowed")
+      "the formula has \(text.utf8.count) bytes; the limit is \(Self.textLimit)")
     var parser = try ExpressionParser(text, names)
     self = try parser.whole()
   }
@@ -76,7 +76,7 @@ private struct ExpressionParser {
         }
         guard let value = Double(String(characters[start..<index]).completed) else {
           throw Self.error(
-            start + 1, "'\(String(characters[start..<index]))' is no number")
+            start + 1, "'\(String(characters[start..<index]))' is not a number")
         }
         tokens.append((.number(value), start + 1))
       } else if isNamePart(character) {
@@ -93,8 +93,8 @@ private struct ExpressionParser {
         tokens.append((.symbol(String(character)), start + 1))
       } else {
         throw Self.error(
-          start + 1, "'\(character)' means nothing here",
-          hint: character == "^" ? "a power is written x ** 2" : nil)
+          start + 1, "unexpected '\(character)'",
+          hint: character == "^" ? "write a power as x ** 2" : nil)
       }
     }
     tokens.append((.end, characters.count + 1))
@@ -118,7 +118,7 @@ private struct ExpressionParser {
   private mutating func expect(_ symbol: String, after opening: Int) throws {
     guard take(symbol) else {
       throw Self.error(
-        column, "'\(symbol)' is missing for column \(opening), \(token.text) stands here")
+        column, "expected '\(symbol)' to match column \(opening), found \(token.text)")
     }
   }
 
@@ -135,7 +135,7 @@ private struct ExpressionParser {
   mutating func whole() throws -> Expression {
     let expression = try condition()
     guard token == .end else {
-      throw Self.error(column, "\(token.text) does not belong here")
+      throw Self.error(column, "unexpected \(token.text)")
     }
     return expression
   }
@@ -147,7 +147,7 @@ private struct ExpressionParser {
     defer { depth -= 1 }
     try require(
       depth <= Expression.depthLimit, .limitExceeded,
-      "column \(column): more than \(Expression.depthLimit) parentheses inside " + "of one another")
+      "column \(column): more than \(Expression.depthLimit) levels of " + "of nesting")
     return try body(&self)
   }
 
@@ -263,14 +263,14 @@ private struct ExpressionParser {
       if let value = Self.constants[name] { return .number(value) }
       if names == nil { return .name(name) }
       throw Self.error(
-        place, "nothing is named '\(name)'",
-        hint: "the formula is about " + (names ?? []).sorted().joined(separator: ", "))
+        place, "unknown name '\(name)'",
+        hint: "known names are " + (names ?? []).sorted().joined(separator: ", "))
     case .symbol("("):
       advance()
       let inner = try condition()
       try expect(")", after: place)
       return inner
-    default: throw Self.error(place, "an expression is missing, \(token.text) stands here")
+    default: throw Self.error(place, "expected an expression, found \(token.text)")
     }
   }
 
@@ -288,7 +288,7 @@ private struct ExpressionParser {
         keywords.append((keyword, try argument()))
       } else {
         guard keywords.isEmpty else {
-          throw Self.error(column, "an argument without a name after one with a name")
+          throw Self.error(column, "a positional argument after a named one")
         }
         positional.append(try argument())
       }
@@ -334,7 +334,7 @@ private struct ExpressionParser {
         bounds.append(nil)
       } else {
         guard bounds[bounds.count - 1] == nil else {
-          throw Self.error(place, "\(token.text) does not belong here")
+          throw Self.error(place, "unexpected \(token.text)")
         }
         bounds[bounds.count - 1] = try wholeNumber()
       }
@@ -353,7 +353,7 @@ private struct ExpressionParser {
     let isNegative = take("-")
     guard case .number(let value) = token, let number = Int(exactly: value),
       number <= Limits.dimension
-    else { throw Self.error(place, "\(token.text) is no whole number") }
+    else { throw Self.error(place, "\(token.text) is not an integer") }
     advance()
     return isNegative ? -number : number
   }

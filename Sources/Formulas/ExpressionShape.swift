@@ -1,7 +1,7 @@
 import TensorCore
 
 extension Expression {
-  /// Elements `start`, `start + step`, … of an axis; the count is nil where the axis' length is not
+  /// Elements `start`, `start + step`, … of an axis; the count is nil if the axis' length is not
   /// known.
   package struct AxisPart: Sendable, Equatable {
     package var start: Int
@@ -10,7 +10,7 @@ extension Expression {
   }
 
   /// The shape that all stretch to, as numpy has it: aligned at the last axes, of one length or 1.
-  /// Nil stands for a length that is not known.
+  /// Nil stands for a length that is unknown.
   package static func stretched(_ shapes: [[Int?]]) throws -> [Int?] {
     var result: [Int?] = []
     for shape in shapes {
@@ -22,7 +22,7 @@ extension Expression {
         try require(
           size == nil || result[axis] == size, .mismatch,
           "the shapes " + shapes.map(Self.text).joined(separator: " and ")
-            + " do not stretch to one another")
+            + " cannot be broadcast together")
         if size == nil, result[axis] == 1 { result[axis] = nil }
       }
     }
@@ -40,7 +40,7 @@ extension Expression {
     for axis in axes {
       try require(
         (-rank..<rank).contains(axis) && result.insert(axis < 0 ? axis + rank : axis).inserted,
-        .mismatch, "there is no axis \(axis) among \(rank), or it is named twice")
+        .mismatch, "axis \(axis) does not exist in rank \(rank), or is repeated")
     }
     return result.sorted()
   }
@@ -63,7 +63,7 @@ extension Expression {
     case .index(let index):
       guard let length else { return AxisPart(start: index, step: 1, count: 1) }
       guard (-length..<length).contains(index) else {
-        throw ModelError(.mismatch, "there is no element \(index) among \(length)")
+        throw ModelError(.mismatch, "index \(index) is out of range for length \(length)")
       }
       return AxisPart(start: index < 0 ? index + length : index, step: 1, count: 1)
     case .range(nil, nil, 1): return AxisPart(start: 0, step: 1, count: length)
@@ -77,7 +77,7 @@ extension Expression {
       let first = start.map(place) ?? (step > 0 ? 0 : length - 1)
       let last = end.map(place) ?? (step > 0 ? length : -1)
       let distance = step > 0 ? last - first : first - last
-      try require(distance > 0, .mismatch, "nothing is left of an axis of \(length)")
+      try require(distance > 0, .mismatch, "an axis of length \(length) becomes empty")
       return AxisPart(start: first, step: step, count: (distance - 1) / abs(step) + 1)
     }
   }
@@ -126,7 +126,7 @@ extension Dictionary where Key == String {
   /// What a name in a formula stands for.
   func value(named name: String) throws -> Value {
     guard let value = self[name] else {
-      throw ModelError(.mismatch, "nothing is named '\(name)'")
+      throw ModelError(.mismatch, "unknown name '\(name)'")
     }
     return value
   }

@@ -23,7 +23,7 @@ package enum FunctionCatalog {
     guard let entry = entries[name] else { throw unknown(name) }
     try require(
       positional.count <= entry.parameters.count,
-      "\(name) takes at most \(entry.parameters.count) arguments, it has " + "\(positional.count)",
+      "\(name) takes at most \(entry.parameters.count) arguments but gets " + "\(positional.count)",
       hint: entry.usage(name))
     var bound = [FunctionArgument](repeating: .none, count: entry.parameters.count)
     for (index, argument) in positional.enumerated() { bound[index] = argument }
@@ -31,7 +31,7 @@ package enum FunctionCatalog {
       let places = entry.parameters.indices.filter { entry.parameters[$0].names.contains(keyword) }
       try require(!places.isEmpty, "\(name) has no parameter '\(keyword)'", hint: entry.usage(name))
       guard let index = places.first(where: { $0 >= positional.count && bound[$0] == .none })
-      else { throw ModelError(.malformed, "\(name) is given '\(keyword)' twice") }
+      else { throw ModelError(.malformed, "\(name) gets '\(keyword)' twice") }
       bound[index] = value
     }
     return try entry.build(Arguments(function: name, parameters: entry.parameters, values: bound))
@@ -39,7 +39,7 @@ package enum FunctionCatalog {
 
   static func unknown(_ name: String) -> ModelError {
     ModelError(
-      .malformed, "there is no function '\(name)'",
+      .malformed, "unknown function '\(name)'",
       hint: "the functions are " + names.joined(separator: ", "))
   }
 
@@ -84,7 +84,7 @@ extension FunctionCatalog {
 
     func usage(_ name: String) -> String {
       let list = parameters.map { $0.isRequired ? $0.names[0] : "[\($0.names[0])]" }
-      return "it is \(name)(" + list.joined(separator: ", ") + ")"
+      return "write \(name)(" + list.joined(separator: ", ") + ")"
     }
   }
 
@@ -98,7 +98,7 @@ extension FunctionCatalog {
     }
 
     func bad(_ name: String, _ wanted: String) -> ModelError {
-      ModelError(.malformed, "\(function): \(name) is no \(wanted)")
+      ModelError(.malformed, "\(function): \(name) must be \(wanted)")
     }
 
     /// An array.
@@ -107,7 +107,7 @@ extension FunctionCatalog {
         switch argument(name) {
         case .expression(let expression): return expression
         case .flag(let flag): return .number(flag ? 1 : 0)
-        case .none: throw ModelError(.malformed, "\(function) is not given \(name)")
+        case .none: throw ModelError(.malformed, "\(function) needs \(name)")
         default: throw bad(name, "array")
         }
       }

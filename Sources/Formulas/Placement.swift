@@ -2,7 +2,7 @@ import TensorCore
 
 /// Where the axes of a source framework's tensor lie among Core ML's `[Seq, Batch, C, H, W]`.
 package struct Placement: Sendable, Equatable {
-  /// Sizes along the source's axes, the batch among them; nil where one is not known.
+  /// Sizes along the source's axes, the batch among them; nil if one is unknown.
   package var shape: [Int?]
   /// For each of the source's axes the one of Core ML's; nil for an axis of one element that has none.
   package var places: [Int?]
@@ -27,7 +27,7 @@ package struct Placement: Sendable, Equatable {
     return sizes
   }
 
-  /// The places, those of axes without one being the first of `order` that are free; nil where there
+  /// The places, those of axes without one being the first of `order` that are free; nil if there
   /// are too few. The last axes come first.
   package func filled(_ order: [Int]) -> [Int]? {
     var places = places
@@ -80,7 +80,7 @@ extension Expression {
   /// axes, and what is stretched has its axes in the same places.
   ///
   /// - Parameter names: where the axes of inputs and weights lie.
-  /// - Throws: where a formula needs its axes elsewhere, or mixes the images of a batch.
+  /// - Throws: if a formula needs its axes elsewhere, or mixes the images of a batch.
   package func placed(
     _ names: [String: Placement]
   ) throws -> (expression: Expression, placement: Placement) {
@@ -130,7 +130,7 @@ extension Expression {
           try require(
             !isLong || places[axis] == place, .unsupported,
             "the axes of " + operands.map { text($0.shape) }.joined(separator: " and ")
-              + " do not lie alike")
+              + " are laid out differently")
         }
       }
     }
@@ -138,7 +138,7 @@ extension Expression {
     try require(
       Set(used).count == used.count, .unsupported,
       "the axes of " + operands.map { text($0.shape) }.joined(separator: " and ")
-        + " do not lie alike")
+        + " are laid out differently")
     return Placement(shape, places)
   }
 
@@ -165,10 +165,10 @@ extension Expression {
       }
       let isWhole = item == .all || size == 1
       if let place, !isWhole {
-        try require(place != Placement.batch, .unsupported, "a part of the batch")
+        try require(place != Placement.batch, .unsupported, "slicing the batch is not supported")
         blobItems[place] = blobItem
       } else if place == Placement.batch, isIndex {
-        throw ModelError(.unsupported, "a part of the batch")
+        throw ModelError(.unsupported, "slicing the batch is not supported")
       }
       guard !isIndex else { continue }
       result.shape.append(part.count)

@@ -48,9 +48,9 @@ package final class VectorProgram {
   private var filled: [(register: Int, value: Float)] = []
 
   /// - Parameters:
-  ///   - inputs: names and shapes, in the order of `run`.
-  ///   - weights: arrays that the formula names.
-  /// - Throws: where the shapes do not fit the formula.
+  /// - inputs: names and shapes, in the order of `run`.
+  /// - weights: arrays that the formula names.
+  /// - Throws: if the shapes do not fit the formula.
   package init(
     _ expression: Expression, inputs: [(name: String, shape: [Int])],
     weights: [String: FormulaArray], kernels: any KernelTable.Type
@@ -69,8 +69,8 @@ package final class VectorProgram {
     guard steps.count <= Self.stepLimit else {
       throw ModelError(
         .limitExceeded,
-        "the formula has \(steps.count) parts and reductions inside of one another, "
-          + "\(Self.stepLimit) are allowed")
+        "the formula has \(steps.count) nested parts and reductions; "
+          + "the limit is \(Self.stepLimit)")
     }
     outputShape = view.shape
     for (array, values) in constants {

@@ -23,7 +23,7 @@ enum Confinement {
     _ = assay_filter_system_calls()
   }
 
-  /// Bytes of address space in use, where the system tells.
+  /// Bytes of address space in use, if the system reports them.
   private static func addressSpace() -> Int? {
     let file = open("/proc/self/statm", O_RDONLY)
     guard file >= 0 else { return nil }

@@ -20,11 +20,11 @@ struct DatasetDescription {
     case H5D_COMPACT, H5D_CONTIGUOUS, H5D_CHUNKED: break
     case H5D_VIRTUAL:
       throw ModelError(
-        .unsupported, "a virtual dataset, whose data lie in other files, is not read")
+        .unsupported, "virtual datasets, whose data is in other files, are not supported")
     default: throw LibraryError.current("its storage cannot be read")
     }
     guard H5Pget_external_count(creation.id) == 0 else {
-      throw ModelError(.unsupported, "a dataset whose data lie in another file is not read")
+      throw ModelError(.unsupported, "datasets whose data is in another file are not supported")
     }
     let filterCount = try Self.checkFilters(creation)
 
@@ -49,7 +49,7 @@ struct DatasetDescription {
       return
     }
     guard declared <= fileSize, offset <= UInt64(fileSize - declared) else {
-      throw ModelError(.malformed, "its data lie behind the end of the file: it is cut short")
+      throw ModelError(.malformed, "its data is beyond the end of the file: the file is truncated")
     }
     let isPlain = filterCount == 0 && H5Tequal(handle.id, assay_type_float32()) > 0
     fileOffset = isPlain && offset % 4 == 0 ? Int(offset) : nil
@@ -59,7 +59,7 @@ struct DatasetDescription {
     let count = Int(H5Pget_nfilters(creation.id))
     guard count >= 0 else { throw LibraryError.current("its filters cannot be read") }
     guard count <= HDF5Limits.filters else {
-      throw ModelError(.limitExceeded, "\(count) filters are more than \(HDF5Limits.filters)")
+      throw ModelError(.limitExceeded, "\(count) filters exceed the limit of \(HDF5Limits.filters)")
     }
     for index in 0..<count {
       var flags: UInt32 = 0

@@ -2,7 +2,7 @@ import CHDF5
 import HDF5Reader
 import TensorCore
 
-/// Types and shapes as the C library tells them, kept within the limits.
+/// Types and shapes as reported by the C library, checked against the limits.
 enum ElementTypes {
   /// Throws `.unsupported` for a type that is not read.
   static func describe(_ type: borrowing Handle) throws -> HDF5ElementType {
@@ -20,12 +20,12 @@ enum ElementTypes {
     case H5T_STRING:
       if H5Tis_variable_str(type.id) > 0 { return HDF5ElementType(kind: .string, byteCount: 0) }
       guard size <= HDF5Limits.attributeBytes else {
-        throw ModelError(.limitExceeded, "strings of \(size) bytes are more than the limit")
+        throw ModelError(.limitExceeded, "strings of \(size) bytes exceed the limit")
       }
       return HDF5ElementType(kind: .string, byteCount: size)
     case H5T_COMPOUND: throw unsupported("compound values")
-    case H5T_VLEN: throw unsupported("sequences of variable length")
-    case H5T_ARRAY: throw unsupported("arrays as elements")
+    case H5T_VLEN: throw unsupported("variable-length sequences")
+    case H5T_ARRAY: throw unsupported("array elements")
     case H5T_REFERENCE: throw unsupported("references")
     case H5T_OPAQUE: throw unsupported("opaque values")
     case H5T_BITFIELD: throw unsupported("bit fields")
@@ -56,7 +56,7 @@ enum ElementTypes {
       H5Sget_simple_extent_dims(space.id, &extents, nil), "its shape cannot be read")
     extents.removeLast(extents.count - rank)
     guard extents.allSatisfy({ $0 <= UInt64(Limits.dimension) }) else {
-      throw ModelError(.limitExceeded, "the shape \(extents) is more than the limits allow")
+      throw ModelError(.limitExceeded, "the shape \(extents) exceeds the limits")
     }
     let shape = extents.map { Int($0) }
     return (shape, try checkedProduct(shape, limit: elementLimit))

@@ -11,7 +11,7 @@ struct LibraryFile: ~Copyable {
     // No filter is ever loaded as a plug-in.
     H5PLset_loading_state(0)
     file = try Handle(
-      assay_open_descriptor(descriptor), H5Fclose, "this HDF5 file is corrupt or cut short")
+      assay_open_descriptor(descriptor), H5Fclose, "this HDF5 file is corrupt or truncated")
     self.size = size
   }
 

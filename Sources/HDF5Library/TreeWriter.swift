@@ -112,7 +112,7 @@ struct TreeWriter: ~Copyable {
   }
 
   private func checkGroup(isNew: Bool, depth: Int) throws {
-    try require(isNew, .unsupported, "this group is linked a second time, which is not followed")
+    try require(isNew, .unsupported, "this group is linked twice; the second link is not followed")
     try require(
       depth < HDF5Limits.depth, .limitExceeded,
       "groups are nested deeper than the limit of \(HDF5Limits.depth)")
@@ -151,7 +151,7 @@ struct TreeWriter: ~Copyable {
       || link.name == "." || link.name.utf8.contains(UInt8(ascii: "/"))
     {
       throw ModelError(
-        .malformed, "a group holds an impossible name of \(link.name.utf8.count) bytes")
+        .malformed, "a group contains an invalid name of \(link.name.utf8.count) bytes")
     }
     return links
   }

@@ -57,7 +57,7 @@ enum ValueReader {
   private static func strings(
     of dataset: borrowing Handle, _ description: DatasetDescription
   ) throws -> [String] {
-    try require(description.type.kind == .string, "it holds \(description.type), not strings")
+    try require(description.type.kind == .string, "it contains \(description.type), not strings")
     let type = try Handle(H5Dget_type(dataset.id), H5Tclose, "its type cannot be read")
     let space = try Handle(H5Dget_space(dataset.id), H5Sclose, "its shape cannot be read")
     return try Strings.read(type: type, space: space, count: description.count) {
@@ -69,7 +69,7 @@ enum ValueReader {
     of dataset: borrowing Handle, _ description: DatasetDescription, _ request: HDF5Request,
     into values: UnsafeMutableRawBufferPointer
   ) throws {
-    try require(description.type.kind != .string, "it holds \(description.type), not numbers")
+    try require(description.type.kind != .string, "it contains \(description.type), not numbers")
     let length = try checkedProduct([request.count, request.target.bytesPerElement])
     guard request.offset >= 0, length > 0, length <= values.count,
       request.offset <= values.count - length, let base = values.baseAddress
@@ -86,7 +86,7 @@ enum ValueReader {
   }
 
   /// The library converts half floats bit by bit, some hundred times slower than memory: so they
-  /// are read as they are and widened here. False where they are not IEEE 754's.
+  /// are read as they are and widened here. False if they are not IEEE 754's.
   private static func readHalves(
     of dataset: borrowing Handle, _ count: Int, into target: UnsafeMutableRawPointer
   ) throws -> Bool {

@@ -42,7 +42,7 @@ package enum WorkerMain {
         posixWrite(WorkerDescriptor.frames, $0.baseAddress, $0.count)
       }
       if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw ModelError(.internal, "nobody listens") }
+      guard count > 0 else { throw ModelError(.internal, "the parent process is gone") }
       rest = rest.dropFirst(count)
     }
   }

@@ -19,7 +19,7 @@ enum AnswerDecoder {
       case .numbers, .strings, .unreadable:
         let index = Int(try reader.integer(UInt32.self))
         guard index < requests.count, answers[index] == nil else {
-          throw FrameReader.garbled("an answer to no request")
+          throw FrameReader.garbled("an answer without a request")
         }
         answers[index] = try answer(kind, to: requests[index], &reader)
       case .finish:
@@ -30,7 +30,7 @@ enum AnswerDecoder {
         }
       case .failure: throw try reader.reason()
       case .beginGroup, .endGroup, .attribute, .dataset, .refused:
-        throw FrameReader.garbled("a description among the answers")
+        throw FrameReader.garbled("an unexpected description")
       }
     }
   }
@@ -44,11 +44,11 @@ enum AnswerDecoder {
       return .unreadable(error)
     }
     guard (kind == .strings) == (request.target == .strings) else {
-      throw FrameReader.garbled("an answer of another kind")
+      throw FrameReader.garbled("an answer of the wrong kind")
     }
     if kind == .numbers { return .numbers }
     guard try reader.integer(Int64.self) == Int64(request.count) else {
-      throw FrameReader.garbled("another number of strings")
+      throw FrameReader.garbled("a wrong number of strings")
     }
     return .strings(try reader.texts(request.count))
   }

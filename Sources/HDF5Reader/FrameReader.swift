@@ -15,17 +15,17 @@ struct FrameReader {
         throw ModelError(
           .internal,
           "the HDF5 worker speaks version \(bytes[magic.count - 1]) of the protocol, "
-            + "this program version \(magic[magic.count - 1])",
+            + "this program speaks version \(magic[magic.count - 1])",
           hint: "install both from the same build")
       }
-      throw FrameReader.garbled("it does not begin as one")
+      throw FrameReader.garbled("it does not start like one")
     }
     position = magic.count
     frameEnd = position
   }
 
   static func garbled(_ detail: String) -> ModelError {
-    ModelError(.malformed, "the HDF5 worker's answer makes no sense (\(detail))")
+    ModelError(.malformed, "the HDF5 worker's answer is invalid (\(detail))")
   }
 
   /// Begins the next frame. The one before must have been read to its end.

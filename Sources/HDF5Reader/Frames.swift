@@ -67,7 +67,7 @@ package struct FrameWriter: ~Copyable {
       guard kind == .failure || written + buffer.count <= HDF5Limits.frameBytes else {
         throw ModelError(
           .limitExceeded,
-          "names and attributes take more than the limit of \(HDF5Limits.frameBytes) bytes")
+          "names and attributes exceed the limit of \(HDF5Limits.frameBytes) bytes")
       }
     } catch {
       buffer.removeLast(buffer.count - start)

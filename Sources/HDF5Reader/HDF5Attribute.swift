@@ -1,8 +1,7 @@
-
 /// An attribute's value, in full.
 package struct HDF5Attribute: Sendable, Equatable {
   package enum Elements: Sendable, Equatable {
-    /// Fixed or variable-length strings, without their padding; what is not UTF-8 is repaired.
+    /// Fixed or variable-length strings, without their padding; invalid UTF-8 is repaired.
     case strings([String])
     /// Floats of any width and byte order.
     case doubles([Double])
@@ -16,7 +15,7 @@ package struct HDF5Attribute: Sendable, Equatable {
   package let shape: [Int]
   package let elements: Elements
 
-  /// The only string, where there is exactly one.
+  /// The string, if there is exactly one.
   package var string: String? {
     guard case .strings(let values) = elements, values.count == 1 else { return nil }
     return values[0]

@@ -37,6 +37,6 @@ package struct HDF5Dataset: Sendable {
   }
 
   private func wrongType(_ wanted: String) -> ModelError {
-    contents.error(.malformed, "\(path) holds \(originalType), not \(wanted)")
+    contents.error(.malformed, "\(path) contains \(originalType), not \(wanted)")
   }
 }

@@ -11,7 +11,7 @@ package struct HDF5File: Sendable {
   package let path: String
   package let root: HDF5Group
 
-  /// Throws `.missingFile` where the file cannot be opened, `.malformed` where it is no HDF5 file
+  /// Throws `.missingFile` if the file cannot be opened, `.malformed` where it is no HDF5 file
   /// or a corrupt one, `.limitExceeded` where it declares more than the limits.
   ///
   /// - Parameter path: `-` is standard input, all of which is read.

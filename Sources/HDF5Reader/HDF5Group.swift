@@ -21,14 +21,14 @@ package struct HDF5Group: Sendable {
     node.datasets.map { HDF5Dataset(index: $0, contents: contents) }
   }
 
-  /// The object at a path relative to this group (absolute where it begins with a slash is not
-  /// meant: leading slashes do not count), or nil where there is none that may be read.
+  /// The object at a path relative to this group (absolute where it starts with a slash is not
+  /// meant: leading slashes do not count), or nil if there is none that may be read.
   package subscript(path: String) -> HDF5Object? {
     guard case .found(let object) = look(up: path) else { return nil }
     return object
   }
 
-  /// The group at a relative path. Throws an error that says what stands there instead, or which
+  /// The group at a relative path. Throws an error that says what is there instead, or which
   /// names exist.
   package func group(_ path: String) throws -> HDF5Group {
     guard case .group(let group) = try object(path) else {
@@ -37,7 +37,7 @@ package struct HDF5Group: Sendable {
     return group
   }
 
-  /// The dataset at a relative path. Throws an error that says what stands there instead, or which
+  /// The dataset at a relative path. Throws an error that says what is there instead, or which
   /// names exist.
   package func dataset(_ path: String) throws -> HDF5Dataset {
     guard case .dataset(let dataset) = try object(path) else {
@@ -47,7 +47,7 @@ package struct HDF5Group: Sendable {
   }
 
   /// A list of strings from the attribute `name`, or from `name0`, `name1`, … where the writer had
-  /// to split it because of HDF5's limit of 64 kB for an attribute; nil where there is neither.
+  /// to split it because of HDF5's limit of 64 kB for an attribute; nil if there is neither.
   package func attributeStrings(_ name: String) -> [String]? {
     if let attribute = attributes[name] { return attribute.strings }
     guard var joined = attributes["\(name)0"]?.strings else { return nil }

@@ -20,7 +20,7 @@ package final class HDF5Input: Sendable {
     try require(
       fstat(opened, &status) == 0 && status.st_mode & S_IFMT == S_IFREG,
       "this is not a regular file",
-      hint: "HDF5 is read at random places: save the data to a file first")
+      hint: "HDF5 needs random access; save the data to a file first")
     try require(
       status.st_size <= Limits.fileBytes, .limitExceeded,
       "the file has \(status.st_size) bytes, more than the limit of \(Limits.fileBytes)")
@@ -40,7 +40,7 @@ package final class HDF5Input: Sendable {
   init(bytes: Bytes, name: String) throws {
     guard bytes.count <= Limits.fileBytes else {
       throw ModelError(
-        .limitExceeded, "\(bytes.count) bytes are more than the limit of \(Limits.fileBytes)")
+        .limitExceeded, "\(bytes.count) bytes exceed the limit of \(Limits.fileBytes)")
     }
     descriptor = try Self.unnamedFile(bytes)
     path = name

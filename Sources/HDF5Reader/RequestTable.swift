@@ -1,5 +1,4 @@
-
-/// The requests as they stand at the beginning of the shared region: the table's length (8 bytes),
+/// The requests as they are at the beginning of the shared region: the table's length (8 bytes),
 /// the first value's position (8), the number of requests (4), then for each target (1), count (8),
 /// offset (8) and path (4 and UTF-8); little-endian.
 package enum RequestTable {
@@ -27,7 +26,7 @@ package enum RequestTable {
     return (bytes + body, valuesStart)
   }
 
-  /// The table that begins `bytes`, or nil where it makes no sense.
+  /// The table that begins `bytes`, or nil if it makes no sense.
   package static func decode(_ bytes: [UInt8]) -> (requests: [HDF5Request], valuesStart: Int)? {
     var position = 0
     func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {

@@ -40,7 +40,7 @@ final class SharedRegion: Sendable {
   func frozen() throws -> Bytes {
     #if os(Linux)
       guard fcntl(descriptor, Self.addSeals, Self.sealWrite | Self.sealSeal) == 0 else {
-        throw ModelError(.malformed, "the HDF5 worker has left a process behind")
+        throw ModelError(.malformed, "the HDF5 worker left a process behind")
       }
     #endif
     return try Mapping(descriptor: descriptor, byteCount: max(byteCount, 1), shared: true).bytes

@@ -39,7 +39,7 @@ struct TreeDecoder {
         return (root, datasets)
       case .failure: throw try reader.reason()
       case .numbers, .strings, .unreadable:
-        throw FrameReader.garbled("an answer to no request")
+        throw FrameReader.garbled("an answer without a request")
       }
     }
   }

@@ -35,7 +35,7 @@ struct WorkerBackend: HDF5Backend {
       if status == 126 || status == 127 {
         throw ModelError(
           .internal, "the HDF5 worker \(executable) does not start (exit status \(status))",
-          hint: "run it by hand to see why; is libhdf5 installed?")
+          hint: "run it by hand to see why; libhdf5 may be missing")
       }
       throw failure("it ended with exit status \(status)")
     case .signalled(let signal):
@@ -49,7 +49,7 @@ struct WorkerBackend: HDF5Backend {
   private func failure(_ what: String) -> ModelError {
     ModelError(
       .malformed,
-      "the HDF5 library could not read this file (\(what)). It is corrupt or hostile.")
+      "the HDF5 library could not read this file (\(what)): it is corrupt or hostile")
   }
 
   private func name(of signal: Int32) -> String {

@@ -141,7 +141,7 @@ struct WorkerProcess {
     }
     try require(
       status == 0, .internal, "cannot start \(executable): \(String(cString: strerror(status)))",
-      hint: "\(WorkerLocation.variable) may name another worker")
+      hint: "set \(WorkerLocation.variable) to use another worker")
     return process
   }
 

@@ -1,4 +1,4 @@
-/// A rectangle by its edges, which may lie between samples: in samples of a picture, or in parts of one
+/// A rectangle by its edges, which may lie between samples: in samples of an image, or in parts of one
 /// (0 is the left or upper edge, 1 the right or lower one).
 package struct Box: Sendable, Equatable {
   package var left: Double

@@ -23,8 +23,8 @@ package struct Color: Sendable, Equatable {
     self.init(channel(5), channel(3), channel(1))
   }
 
-  /// A colour for each number, the same every time: hues the golden ratio apart, so that neighbours
-  /// and their neighbours differ.
+  /// A color for each number, the same every time: hues the golden ratio apart, so that neighbors
+  /// and their neighbors differ.
   package static func distinct(_ index: Int) -> Color {
     let hue = (0.02 + Double(index) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
     return Color(hue: hue, saturation: 0.85, value: index % 2 == 0 ? 1 : 0.85)
@@ -42,7 +42,7 @@ package struct Color: Sendable, Equatable {
   }
 }
 
-/// A picture in colours that is drawn on. What lies outside of it is left out.
+/// An image in colors that is drawn on. What lies outside it is left out.
 package struct Canvas: Sendable {
   package let width: Int
   package let height: Int

@@ -1,8 +1,8 @@
-/// Colours for numbers from 0 to 1, of even steps in brightness to the eye, and in order without colours,
+/// Colors for numbers from 0 to 1, of even steps in brightness to the eye, and in order without colors,
 /// too: Matplotlib's `viridis` by Stéfan van der Walt and Nathaniel Smith, which they gave to the public
 /// domain (CC0).
 package enum ColorMap {
-  /// Red, green and blue of ⌊255 · `value` + ½⌋; what is no number is grey.
+  /// Red, green and blue of ⌊255 · `value` + ½⌋; NaN is gray.
   package static func viridis(_ value: Double) -> (red: UInt8, green: UInt8, blue: UInt8) {
     guard !value.isNaN else { return (128, 128, 128) }
     let index = Int((max(0, min(1, value)) * 255).rounded())
@@ -19,7 +19,7 @@ package enum ColorMap {
     }
   }()
 
-  /// 256 colours, six hexadecimal digits each.
+  /// 256 colors, six hexadecimal digits each.
   private static let viridisDigits =
     "44015444025645045745055946075a46085c460a5d460b5e470d60470e61471063471164471365481467"
     + "48166848176948186a481a6c481b6d481c6e481d6f481f70482071482173482374482475482576482677"

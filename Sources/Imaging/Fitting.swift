@@ -1,6 +1,6 @@
 import TensorCore
 
-/// What becomes of a picture whose size is not the model's; the names are the command line's.
+/// What becomes of an image whose size is not the model's; the names are the command line's.
 public enum Fitting: String, CaseIterable, Sendable {
   /// It is an error.
   case exact
@@ -9,13 +9,13 @@ public enum Fitting: String, CaseIterable, Sendable {
   /// The largest part in the middle that has the model's proportions is resized, as Vision's
   /// `centerCrop`.
   case centerCrop = "center-crop"
-  /// The whole picture is resized in its proportions, with black around it, as Vision's `scaleFit`.
+  /// The whole image is resized in its proportions, with black around it, as Vision's `scaleFit`.
   case fit
 }
 
-/// Which part of a picture comes to stand where in the model's.
+/// Which part of an image comes to be where in the model's.
 struct Placement: Equatable {
-  /// In the picture's samples.
+  /// In the image's samples.
   let source: Box
   /// In the model's samples; what lies around it is black.
   let left: Int
@@ -24,7 +24,7 @@ struct Placement: Equatable {
   let height: Int
 
   /// - Parameters:
-  ///   - size: the picture's.
+  ///   - size: the image's.
   ///   - width: the model's.
   /// - Throws: `.mismatch` that names both sizes where they differ and `fitting` is `exact`.
   init(
@@ -36,8 +36,8 @@ struct Placement: Equatable {
     case .exact where size != (width, height):
       throw ModelError(
         .mismatch,
-        "the picture is \(size.width)×\(size.height), the model takes \(width)×\(height)",
-        hint: "give a picture of the model's size, or --resize squash, center-crop or fit")
+        "the image is \(size.width)×\(size.height), but the model takes \(width)×\(height)",
+        hint: "resize it with --resize squash, center-crop or fit")
     case .exact, .squash:
       self.init(source: whole, left: 0, top: 0, width: width, height: height)
     case .centerCrop:
@@ -72,7 +72,7 @@ struct Placement: Equatable {
 }
 
 extension Image {
-  /// The picture in the size `width` × `height`, of 8-bit samples whichever the interpolation.
+  /// The image in the size `width` × `height`, of 8-bit samples whichever the interpolation.
   ///
   /// - Throws: `.mismatch` that names both sizes where they differ and `fitting` is `exact`.
   public func fitted(
@@ -86,7 +86,7 @@ extension Image {
     ).framed(placement, width: width, height: height)
   }
 
-  /// The picture at its place in a larger black one.
+  /// The image at its place in a larger black one.
   private func framed(_ placement: Placement, width: Int, height: Int) throws -> Image {
     if width == self.width, height == self.height { return self }
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)

@@ -1,23 +1,23 @@
 import TensorCore
 
-/// An array of one to three channels as a picture.
+/// An array of one to three channels as an image.
 ///
 /// Each number v becomes (v − least) / (greatest − least), over all channels; numbers that are
 /// infinite or none do not count. One channel is shown in `ColorMap.viridis`, two in red and green,
 /// three in red, green and blue. Where all numbers are equal they are shown as 0.
 package struct HeatMap: Sendable {
   package let image: Image
-  /// Least and greatest number; nil where none is finite.
+  /// Least and greatest number; nil if none is finite.
   package let range: ClosedRange<Float>?
 
   /// - Parameters:
   ///   - tensor: `[H, W]`, `[C, H, W]` or `[H, W, C]`, with axes of length 1 in front.
-  ///   - axis: where the channels are; nil where the shape has to tell, first where both could be.
-  /// - Throws: `.mismatch` for other shapes, `.limitExceeded` for pictures that are too large.
+  ///   - axis: where the channels are; nil if the shape has to tell, first where both could be.
+  /// - Throws: `.mismatch` for other shapes, `.limitExceeded` for images that are too large.
   package init(_ tensor: Tensor, channels axis: ChannelAxis? = nil) throws {
     guard let planes = Self.planes(tensor, axis) else {
       throw ModelError(
-        .mismatch, "an array of shape \(tensor.shape) is no picture of one to three channels",
+        .mismatch, "an array of shape \(tensor.shape) is not an image of one to three channels",
         hint: "write .npy or .npz")
     }
     let (channels, height, width) = (planes.shape[0], planes.shape[1], planes.shape[2])

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A picture of 8-bit samples: grey (one channel) or red, green and blue (three), rows from top to
+/// An image of 8-bit samples: gray (one channel) or red, green and blue (three), rows from top to
 /// bottom, channels together.
 public struct Image: Sendable, Equatable {
   /// In pixels.
@@ -22,7 +22,7 @@ public struct Image: Sendable, Equatable {
     self.samples = samples
   }
 
-  /// Three channels; grey is repeated.
+  /// Three channels; gray is repeated.
   public func rgb() throws -> Image {
     if channelCount == 3 { return self }
     return try mapped(channelCount: 3) { source, target in
@@ -77,7 +77,7 @@ struct SampleBuffer {
     try require(
       width > 0 && height > 0 && width <= Limits.imageSide && height <= Limits.imageSide,
       width <= 0 || height <= 0 ? .malformed : .limitExceeded,
-      "a picture of \(width) × \(height) pixels; the limit is \(Limits.imageSide) either way")
+      "an image of \(width) × \(height) pixels; the limit is \(Limits.imageSide) per side")
   }
 
   var bytes: UnsafeMutableBufferPointer<UInt8> {

@@ -1,13 +1,13 @@
 import TensorCore
 
-/// Channels of a picture in a tensor and their order.
+/// Channels of an image in a tensor and their order.
 package enum ChannelOrder: String, Sendable, CaseIterable {
   case rgb, bgr, grayscale
 
   package var channelCount: Int { self == .grayscale ? 1 : 3 }
 }
 
-/// Where the channels stand among a tensor's axes.
+/// Where the channels are among a tensor's axes.
 package enum ChannelAxis: Sendable {
   /// `[channel, height, width]`
   case first
@@ -17,7 +17,7 @@ package enum ChannelAxis: Sendable {
 
 extension Image {
   /// The samples as floats 0…255, of shape `[channel, height, width]` or `[height, width,
-  /// channel]`. Grey becomes colour by repetition, colour becomes grey as in `grayscale()`.
+  /// channel]`. Gray becomes color by repetition, color becomes gray as in `grayscale()`.
   package func tensor(_ order: ChannelOrder, channels axis: ChannelAxis = .first) throws -> Tensor {
     let source = order == .grayscale ? try grayscale() : try rgb()
     let channelCount = order.channelCount
@@ -36,11 +36,11 @@ extension Image {
     }
   }
 
-  /// A picture of a tensor's values, each cut off at 0 and 255 and rounded to the nearest integer,
+  /// An image of a tensor's values, each cut off at 0 and 255 and rounded to the nearest integer,
   /// halves away from zero; NaN becomes 0.
   ///
   /// The shape is `[channel, height, width]` or `[height, width, channel]`; further axes in front
-  /// must have length 1, and grey may come without its channel axis.
+  /// must have length 1, and gray may come without its channel axis.
   package init(
     _ tensor: Tensor, _ order: ChannelOrder, channels axis: ChannelAxis = .first
   ) throws {
@@ -50,7 +50,7 @@ extension Image {
     let channelCount = order.channelCount
     try require(
       shape.count == 3 && shape[axis == .first ? 0 : 2] == channelCount, .mismatch,
-      "an array of shape \(tensor.shape) is no picture of \(channelCount) channel"
+      "an array of shape \(tensor.shape) is not an image with \(channelCount) channel"
         + (channelCount == 1 ? "" : "s"))
     let height = axis == .first ? shape[1] : shape[0]
     let width = axis == .first ? shape[2] : shape[1]

@@ -1,6 +1,6 @@
 import LibC
 
-/// How a picture's samples are made of another's when its size changes; Pillow's filters by Pillow's
+/// How an image's samples are made of another's when its size changes; Pillow's filters by Pillow's
 /// names, other libraries' with theirs in front.
 public enum Interpolation: String, CaseIterable, Sendable {
   /// The sample whose pixel the point lies in.
@@ -15,13 +15,13 @@ public enum Interpolation: String, CaseIterable, Sendable {
   case bicubic
   /// sinc(x) · sinc(x / 3), of three pixels to each side.
   case lanczos
-  /// `tf.image.resize` of TensorFlow 2 as it stands: no filter where the picture shrinks; samples
+  /// `tf.image.resize` of TensorFlow 2 as it stands: no filter where the image shrinks; samples
   /// stay what they come out as.
   case tensorFlowBilinear = "tf-bilinear"
   /// `cv2.resize` with `INTER_LINEAR` of 8-bit samples: the same, rounded to 8 bits.
   case openCVBilinear = "opencv-bilinear"
 
-  /// Half the width of the filter at its own scale; nil where samples are taken without one.
+  /// Half the width of the filter at its own scale; nil if samples are taken without one.
   var support: Double? {
     switch self {
     case .nearest, .tensorFlowBilinear, .openCVBilinear: nil

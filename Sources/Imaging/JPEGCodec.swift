@@ -31,8 +31,8 @@ enum JPEGCodec {
     let expansion = info.isArithmetic != 0 ? largestArithmeticExpansion : largestExpansion
     try require(
       raw.bytes.count / expansion <= fileByteCount,
-      "a JPEG picture of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
-      hint: "the file is cut off or damaged")
+      "a JPEG image of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
+      hint: "the file is truncated or damaged")
     let scanLimit = min(200, max(20, scannedSamples / raw.bytes.count))
     try CodecMessage.check("JPEG") { message in
       jpegReaderRead(reader, raw.bytes.baseAddress, Int32(scanLimit), message)

@@ -15,13 +15,13 @@ package enum LabelFile: Sendable, Equatable {
   }
 
   /// Reads a text file with a label a line, a JSON list of strings or of integers, or an object
-  /// from positions to labels (`{"0": "tench", …}`, or with Keras' pairs,
+  /// from positions to labels (`{"0": "tench", …}`, or with Keras's pairs,
   /// `{"0": ["n01440764", "tench"], …}`, of which the second is the label), also as Python prints
   /// it, `{0: 'tench', …}`.
   ///
   /// Text is UTF-8, with or without a byte order mark, lines end in LF or CRLF, and the last one
   /// may be blank. Where every line has its number in front, from 0 or 1 on and with a colon, a tab
-  /// or a comma after it (before a WordNet identifier a space will do), or stands in quotes, these
+  /// or a comma after it (before a WordNet identifier a space will do), or is in quotes, these
   /// are taken off. Otherwise labels are kept as they stand.
   package static func read(_ path: String) throws -> LabelFile {
     let bytes = try MappedFile.read(path, limit: Limits.jsonBytes)
@@ -47,7 +47,7 @@ package enum LabelFile: Sendable, Equatable {
       ? try json(Array(content)) : .strings(LabelLines.bare(try lines(content)))
   }
 
-  /// The labels of `{0: 'tench', 1: …}` with an entry a line; nil where it is something else.
+  /// The labels of `{0: 'tench', 1: …}` with an entry a line; nil if it is something else.
   private static func printedByPython(_ content: ArraySlice<UInt8>) throws -> [String]? {
     guard var text = String(validating: content, as: UTF8.self), !text.contains("\0") else {
       return nil
@@ -74,7 +74,7 @@ package enum LabelFile: Sendable, Equatable {
       guard let label = String(validating: line, as: UTF8.self), !label.contains("\0"),
         line.count <= Limits.nameBytes
       else {
-        throw ModelError(.malformed, "line \(index + 1) of the label file is no UTF-8 text")
+        throw ModelError(.malformed, "line \(index + 1) of the label file is not UTF-8")
       }
       return label
     }
@@ -100,15 +100,15 @@ package enum LabelFile: Sendable, Equatable {
         return .strings(
           try ordered(object).enumerated().map { position, pair in
             guard let pair = pair.array, pair.count == 2, let name = pair[1].string else {
-              throw ModelError(.malformed, "label \(position) is no pair of identifier and name")
+              throw ModelError(.malformed, "label \(position) is not a pair of identifier and name")
             }
             return name
           })
       }
     }
     throw ModelError(
-      .malformed, "the JSON is no list of labels",
-      hint: "a label file holds a list of strings or of integers, or one label a line")
+      .malformed, "the JSON is not a list of labels",
+      hint: "a label file contains a list of strings or integers, or one label per line")
   }
 
   /// The values of the keys "0", "1", … without a gap.
@@ -117,7 +117,7 @@ package enum LabelFile: Sendable, Equatable {
     guard count > 0 else { throw ModelError(.malformed, "the label file is empty") }
     return try (0..<count).map { position in
       guard let label = labels[String(position)] else {
-        throw ModelError(.malformed, "of \(count) labels none has the number \(position)")
+        throw ModelError(.malformed, "none of the \(count) labels has the number \(position)")
       }
       return label
     }

@@ -6,7 +6,7 @@ enum LabelLines {
     return withoutQuotes(labels) ?? labels
   }
 
-  /// The lines without `0:`, `1:`, … or `1:`, `2:`, … in front; nil where one of them has another
+  /// The lines without `0:`, `1:`, … or `1:`, `2:`, … in front; nil if one of them has another
   /// number or none, or nothing after it.
   static func withoutNumbers(_ lines: [String]) -> [String]? {
     guard lines.count > 1 else { return nil }
@@ -29,7 +29,7 @@ enum LabelLines {
     return labels
   }
 
-  /// The lines without the quotes around them; nil where one has none or other ones, or nothing in
+  /// The lines without the quotes around them; nil if one has none or other ones, or nothing in
   /// between.
   static func withoutQuotes(_ lines: [String]) -> [String]? {
     let quotes: Set<Character> = ["'", "\""]

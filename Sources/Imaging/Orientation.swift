@@ -1,14 +1,14 @@
 import CCodecs
 import TensorCore
 
-/// How a camera held a picture, by Exif's tag 0x0112.
+/// How a camera held an image, by Exif's tag 0x0112.
 package enum Orientation: Int, CaseIterable, Sendable {
   case upright = 1
   case mirrored, upsideDown, mirroredUpsideDown, transposed, turnedLeft, transversed, turnedRight
 
   /// What the file says, found where Pillow looks for it: in a JPEG file's first Exif segment, a PNG
   /// file's `eXIf` chunk or else its text `Raw profile type exif`; or else in the file's XMP data.
-  /// `upright` where there is nothing that can be read.
+  /// `upright` if there is nothing that can be read.
   package init(of file: Bytes) {
     let found = Self.byte(file, 0) == 0x89 ? Self.inPNG(file) : Self.inJPEG(file)
     self = found.exif.flatMap { Self(tiff: $0) } ?? found.xmp.flatMap { Self(xmp: $0) } ?? .upright
@@ -154,7 +154,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
 }
 
 extension Image {
-  /// The picture as it was seen, by what its file says of how the camera was held.
+  /// The image as it was seen, by what its file says of how the camera was held.
   package func turned(_ orientation: Orientation) throws -> Image {
     if orientation == .upright { return self }
     let swaps = orientation.rawValue >= 5

@@ -16,7 +16,7 @@ enum PNGCodec {
     }
   }
 
-  /// Deflate makes at most 1032 bytes of one; a larger picture cannot be there.
+  /// Deflate makes at most 1032 bytes of one; a larger image cannot be there.
   private static let largestExpansion = 1032
 
   private static func decode(
@@ -30,8 +30,8 @@ enum PNGCodec {
     let storedByteCount = width * Int(info.channels) * Int(info.bitDepth) / 8 * height
     try require(
       storedByteCount / largestExpansion <= fileByteCount,
-      "a PNG picture of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
-      hint: "the file is cut off or damaged")
+      "a PNG image of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
+      hint: "the file is truncated or damaged")
     let rowByteCount = width * Int(info.channels) * bytesPerSample
     try CodecMessage.check("PNG") { message in
       pngReaderRead(reader, raw.bytes.baseAddress, rowByteCount, message)
@@ -97,7 +97,7 @@ enum PNGCodec {
 }
 
 extension Image {
-  /// The picture as a PNG file; the same picture gives the same bytes.
+  /// The image as a PNG file; the same image gives the same bytes.
   package func pngData() throws -> [UInt8] { try PNGCodec.encode(self) }
 
   /// Writes a PNG file.
@@ -115,8 +115,8 @@ enum CodecMessage {
       return ModelError(.outOfMemory, "\(format): \(text)")
     }
     return ModelError(
-      .malformed, "the \(format) picture cannot be read: \(text)",
-      hint: "the file is cut off or damaged")
+      .malformed, "the \(format) image cannot be read: \(text)",
+      hint: "the file is truncated or damaged")
   }
 
   private static func with<Result>(

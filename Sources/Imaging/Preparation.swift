@@ -1,35 +1,35 @@
 import TensorCore
 
 extension Image {
-  /// What a model of `width` × `height` samples gets of the picture: `[part, channel, height,
+  /// What a model of `width` × `height` samples gets of the image: `[part, channel, height,
   /// width]`, 0…255, one part or, with ten crops, ten.
   ///
-  /// The picture is brought into the model's colours first, then into its size.
+  /// The image is brought into the model's colors first, then into its size.
   ///
-  /// - Throws: `.mismatch` where the options cannot bring it there.
+  /// - Throws: `.mismatch` if the options cannot bring it there.
   package func prepared(
-    width: Int, height: Int, _ order: ChannelOrder, _ options: PictureOptions = PictureOptions()
+    width: Int, height: Int, _ order: ChannelOrder, _ options: ImageOptions = ImageOptions()
   ) throws -> Tensor {
-    let picture = order == .grayscale ? try grayscale() : try rgb()
+    let image = order == .grayscale ? try grayscale() : try rgb()
     guard let side = options.firstSide else {
       if options.interpolation != .tensorFlowBilinear {
-        let tensor = try picture.fitted(
+        let tensor = try image.fitted(
           width: width, height: height, options.fitting, options.interpolation
         ).tensor(order)
         return tensor.reshaped([1] + tensor.shape)
       }
-      return try picture.values(width: width, height: height, options).planes(order)
+      return try image.values(width: width, height: height, options).planes(order)
     }
     try require(
       width <= side && height <= side, .mismatch,
-      "the model takes \(width)×\(height), which is no part of \(side)×\(side)",
-      hint: "choose another way with --resize")
-    let square = try picture.values(width: side, height: side, options)
+      "the model takes \(width)×\(height), which does not fit into \(side)×\(side)",
+      hint: "choose another --resize")
+    let square = try image.values(width: side, height: side, options)
     return try square.parts(width: width, height: height, options.crops).planes(order)
   }
 
   /// The samples, fitted.
-  private func values(width: Int, height: Int, _ options: PictureOptions) throws -> PixelValues {
+  private func values(width: Int, height: Int, _ options: ImageOptions) throws -> PixelValues {
     guard options.interpolation == .tensorFlowBilinear, (width, height) != (self.width, self.height)
     else {
       return try PixelValues(
@@ -43,7 +43,7 @@ extension Image {
   }
 }
 
-/// Pictures of one size with samples that are no integers, rows from top to bottom, channels
+/// Images of one size with samples that are no integers, rows from top to bottom, channels
 /// together.
 private struct PixelValues {
   let count: Int
@@ -53,7 +53,7 @@ private struct PixelValues {
   /// `[count, height, width, channelCount]`
   let samples: Tensor
 
-  /// One picture, zero where `body` writes nothing.
+  /// One image, zero where `body` writes nothing.
   init(
     count: Int = 1, width: Int, height: Int, channelCount: Int,
     _ body: (UnsafeMutableBufferPointer<Float>) -> Void
@@ -82,8 +82,8 @@ private struct PixelValues {
     let plane = width * height
     return try Tensor(checkedShape: [count, channelCount, height, width]) { target in
       samples.withUnsafeElements { source in
-        for picture in 0..<count {
-          let start = picture * channelCount * plane
+        for image in 0..<count {
+          let start = image * channelCount * plane
           for channel in 0..<channelCount {
             let from = start + (order == .bgr ? channelCount - 1 - channel : channel)
             let to = start + channel * plane
@@ -96,8 +96,8 @@ private struct PixelValues {
     }
   }
 
-  /// Parts of a picture; `width` × `height` must fit into it.
-  func parts(width: Int, height: Int, _ crops: PictureOptions.Crops) throws -> PixelValues {
+  /// Parts of an image; `width` × `height` must fit into it.
+  func parts(width: Int, height: Int, _ crops: ImageOptions.Crops) throws -> PixelValues {
     let (right, bottom) = (self.width - width, self.height - height)
     var places: [(left: Int, top: Int, isMirrored: Bool)] = [(right / 2, bottom / 2, false)]
     if crops == .ten {

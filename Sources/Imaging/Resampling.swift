@@ -1,13 +1,12 @@
-
 extension Image {
-  /// The picture in another size, equal to Pillow's `resize` bit for bit with Pillow's filters.
+  /// The image in another size, equal to Pillow's `resize` bit for bit with Pillow's filters.
   ///
   /// Each axis is resampled in turn, with weights of 22 fractional bits and rounded in between; where
   /// it shrinks, the filter widens with it, so that every sample counts. Columns come first, unless
-  /// the picture loses more than twice as many rows as columns, as found by comparing 3,000 pairs of
+  /// the image loses more than twice as many rows as columns, as found by comparing 3,000 pairs of
   /// sizes with Pillow 13.
   ///
-  /// - Throws: `.limitExceeded` where the result is too large.
+  /// - Throws: `.limitExceeded` if the result is too large.
   package func resized(
     width: Int, height: Int, _ interpolation: Interpolation = .bilinear
   ) throws -> Image {
@@ -18,9 +17,9 @@ extension Image {
     Box(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height))
   }
 
-  /// The part of the picture in another size, as Pillow's `resize` with a `box`.
+  /// The part of the image in another size, as Pillow's `resize` with a `box`.
   ///
-  /// Precondition: `region` lies inside of the picture and is not empty.
+  /// Precondition: `region` lies inside the image and is not empty.
   package func resized(
     width: Int, height: Int, _ interpolation: Interpolation, of region: Box
   ) throws -> Image {
@@ -113,7 +112,7 @@ extension Image {
   }
 }
 
-/// The windows of samples of which the new samples of an axis are sums.
+/// The windows of samples that are summed to the new samples of an axis.
 private struct ResampledAxis {
   struct Window {
     var first: Int

@@ -1,13 +1,12 @@
-
 /// Bilinear interpolation that takes the four samples around a place and no more, however much the
-/// picture shrinks. The middle of a new sample lies at `(i + ½) · scale − ½` of the old ones; beyond
-/// the outermost samples the picture goes on as they are.
+/// image shrinks. The middle of a new sample lies at `(i + ½) · scale − ½` of the old ones; beyond
+/// the outermost samples the image goes on as they are.
 extension Image {
   /// Equal to TensorFlow's `tf.image.resize`: computed and left in single precision.
   ///
   /// - Parameters:
   ///   - width: of a row of `target`.
-  ///   - target: `[height, width, channelCount]`; what lies outside of the placement is not written.
+  ///   - target: `[height, width, channelCount]`; what lies outside the placement is not written.
   func resizeWithoutFilter(
     _ placement: Placement, width: Int, into target: UnsafeMutableBufferPointer<Float>
   ) {

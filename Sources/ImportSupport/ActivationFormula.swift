@@ -55,7 +55,7 @@ package struct ActivationNames {
   private let prefix: String
   private let suffix: String
 
-  /// - Parameter prefix: what stands before the name of a part, and `suffix` behind it.
+  /// - Parameter prefix: what comes before the name of a part, and `suffix` behind it.
   package init(_ name: String, prefix: String, suffix: String, output: String? = nil) {
     self.name = name
     self.prefix = prefix

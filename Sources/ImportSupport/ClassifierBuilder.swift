@@ -13,7 +13,7 @@ struct ClassifierBuilder {
   init(_ options: ClassifierOptions, _ network: ImportedNetwork) throws {
     self.options = options
     self.network = network
-    try require(!network.outputs.isEmpty, .mismatch, "class labels for a model without outputs")
+    try require(!network.outputs.isEmpty, .mismatch, "the model has no outputs to label")
     var output = 0
     var blob = network.outputs[0].name
     if let name = options.probabilitiesOutput, !name.isEmpty {
@@ -21,7 +21,8 @@ struct ClassifierBuilder {
         output = index
       } else if !network.layers.contains(where: { $0.output.contains(name) }) {
         throw ModelError(
-          .mismatch, "--predicted-probabilities-output names '\(name)', which the model has not",
+          .mismatch,
+          "the model has no output or blob '\(name)' for --predicted-probabilities-output",
           hint: "its outputs are "
             + network.outputs.map { "'\($0.name)'" }.joined(separator: ", "))
       }
@@ -34,7 +35,8 @@ struct ClassifierBuilder {
         && !(network.inputs + network.outputs).contains(where: {
           $0.name == options.predictedFeatureName
         }), .mismatch,
-      "--predicted-feature-name '\(options.predictedFeatureName)' is the name of another feature")
+      "--predicted-feature-name '\(options.predictedFeatureName)' is already the name of another feature"
+    )
     try checkCount()
   }
 
@@ -46,7 +48,7 @@ struct ClassifierBuilder {
       count == options.labels.count, .mismatch,
       "\(options.labels.count) class labels for the \(count) values of output "
         + "'\(probabilityBlob)'",
-      hint: "the labels are one a line, in the order of the output's elements")
+      hint: "give one label per line, in the order of the output's elements")
   }
 
   func classifier(

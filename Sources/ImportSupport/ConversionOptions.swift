@@ -11,11 +11,11 @@ public struct ConversionOptions: Sendable {
   public var inputShapes: [String: [Int?]] = [:]
   /// The elements of the model's arrays.
   public var arrayType = ArrayFeatureType.DataType.double
-  /// Inputs that take pictures.
+  /// Inputs that take images.
   public var imageInputs: [String] = []
-  /// Outputs that give pictures.
+  /// Outputs that give images.
   public var imageOutputs: [String] = []
-  /// What happens to the samples of pictures.
+  /// What happens to the samples of images.
   public var preprocessing = ImagePreprocessing()
   /// Labels, where the model becomes a classifier.
   public var classifier: ClassifierOptions?
@@ -25,7 +25,7 @@ public struct ConversionOptions: Sendable {
   public var customLayers = CustomLayerRules()
   /// A Keras Lambda whose code can be read becomes what it says; nothing of it is run.
   public var readsFormulas = true
-  /// The output shapes of a custom layer for those of its inputs; nil where its class is not known.
+  /// The output shapes of a custom layer for those of its inputs; nil if its class is unknown.
   package var customLayerShapes: CustomLayerShapes = { _, _ in nil }
   /// Which layers of a Caffe network are there.
   public var networkState = NetworkState()
@@ -44,7 +44,7 @@ public struct ConversionOptions: Sendable {
 }
 
 /// The output shapes that the class of a custom layer gives for the shapes of its inputs, both Core
-/// ML's; nil where nobody provides the class.
+/// ML's; nil if nobody provides the class.
 package typealias CustomLayerShapes = @Sendable (Custom, [[Int]]) throws -> [[Int]]?
 
 /// A value for all features, and others for some of them.
@@ -66,7 +66,7 @@ public struct PerFeature<Value: Sendable>: Sendable {
   public var isEmpty: Bool { all == nil && named.isEmpty }
 }
 
-/// y = (scale · x + bias − mean) / std, bias and mean one a colour.
+/// y = (scale · x + bias − mean) / std, bias and mean one a color.
 public struct ImagePreprocessing: Sendable {
   /// The order of the colors in the network.
   public var color = PerFeature<ImageFeatureType.ColorSpace>()
@@ -80,11 +80,11 @@ public struct ImagePreprocessing: Sendable {
   public var blueBias = PerFeature<Double>()
   /// What is added to scaled gray samples.
   public var grayBias = PerFeature<Double>()
-  /// Red, green, blue; or one value for grey.
+  /// Red, green, blue; or one value for gray.
   public var mean = PerFeature<[Double]>()
   /// Likewise.
   public var std = PerFeature<[Double]>()
-  /// A model zoo's preprocessing, of every picture.
+  /// A model zoo's preprocessing, of every image.
   public var preset: PreprocessingPreset?
   /// y = x − mean, a value for each element, in place of scale, biases, means and deviations.
   package var meanImage = PerFeature<MeanImage>()
@@ -92,7 +92,7 @@ public struct ImagePreprocessing: Sendable {
   /// Samples as they are.
   public init() {}
 
-  /// Whether anything says how the picture of an input is prepared, its colours apart.
+  /// Whether anything says how the image of an input is prepared, its colors apart.
   public func isPrepared(_ name: String) -> Bool {
     scalesOrShifts(name) || meanImage[name] != nil
   }
@@ -136,7 +136,7 @@ public struct MetadataOptions: Sendable {
   public var shortDescription = ""
   /// The model's own version.
   public var versionString = ""
-  /// Entries of one's own.
+  /// Custom entries.
   public var userDefined: [String: String] = [:]
   /// What inputs are, by their names.
   public var inputDescriptions: [String: String] = [:]

@@ -29,12 +29,12 @@ package struct CustomLayerBuilder {
     if formula.inputs.isEmpty { formula.inputs = LayerFormula.inputNames(inputCount) }
     try require(
       formula.inputs.count == inputCount, .mismatch,
-      "the rule names \(formula.inputs.count) inputs, the layer has \(inputCount)")
+      "the rule names \(formula.inputs.count) inputs, but the layer has \(inputCount)")
     let names = Set(formula.inputs + rule.parameters.map(\.name) + rule.weightNames)
     if let unknown = formula.expression.names.subtracting(names).min() {
       throw ModelError(
-        .mismatch, "the formula \(formula.expression): nothing is named '\(unknown)'",
-        hint: "it may be about " + names.sorted().joined(separator: ", "))
+        .mismatch, "the formula \(formula.expression): unknown name '\(unknown)'",
+        hint: "known names are " + names.sorted().joined(separator: ", "))
     }
     for (name, parameter) in rule.parameters {
       switch try value(parameter) {
@@ -44,7 +44,7 @@ package struct CustomLayerBuilder {
       case .bool(let flag): formula.parameters[name] = flag ? 1 : 0
       case .string:
         guard formula.form == .custom || !formula.expression.names.contains(name) else {
-          throw ModelError(.mismatch, "the formula takes a number, '\(name)' is a text")
+          throw ModelError(.mismatch, "the formula needs a number, but '\(name)' is text")
         }
       }
     }
@@ -55,7 +55,7 @@ package struct CustomLayerBuilder {
       if let shape = rule.weightShapes[index] {
         try require(
           checkedProduct(shape) == array.elements.count, .mismatch,
-          "the rule gives '\(rule.weightNames[index])' the shape \(shape), it has "
+          "the rule gives '\(rule.weightNames[index])' the shape \(shape), but it has "
             + "\(array.elements.count) values")
         array = array.shaped(shape)
       }
@@ -92,8 +92,9 @@ package struct CustomLayerBuilder {
       guard let next = value[String(name)] else {
         let names = value.object?.names ?? []
         throw ModelError(
-          .mismatch, "the rule names '$config.\(field)', which the layer's configuration has not",
-          hint: names.isEmpty ? "it has no fields" : "it has " + names.joined(separator: ", "))
+          .mismatch, "the rule names '$config.\(field)', but the layer's configuration lacks it",
+          hint: names.isEmpty
+            ? "the configuration is empty" : "it has " + names.joined(separator: ", "))
       }
       value = next
     }
@@ -116,9 +117,10 @@ package struct CustomLayerBuilder {
     case .named(let name):
       guard let own = weights.first(where: { $0.name == name }) else {
         throw ModelError(
-          .mismatch, "the rule names the weight '\(name)', which the layer has not",
+          .mismatch, "the rule names the weight '\(name)', but the layer has no such weight",
           hint: weights.isEmpty
-            ? "it has no weights" : "it has " + weights.map(\.name).joined(separator: ", "))
+            ? "it has the weights are missing"
+            : "it has " + weights.map(\.name).joined(separator: ", "))
       }
       return own.values
     }
@@ -126,7 +128,7 @@ package struct CustomLayerBuilder {
 }
 
 extension LayerWriting {
-  /// Adds what a rule says of an activation function, and returns its blob; nil where none matches.
+  /// Adds what a rule says of an activation function, and returns its blob; nil if none matches.
   package mutating func applyRule(
     _ rules: CustomLayerRules, _ subject: CustomLayerSubject, to blob: String,
     _ placement: Placement
@@ -137,7 +139,7 @@ extension LayerWriting {
       return add(subject.layer, try builder.layer(rule), [blob])
     }
     let made = try add(formula, name: subject.layer, [(blob, placement)])
-    try require(made.placement == placement, .unsupported, "an activation that changes the shape")
+    try require(made.placement == placement, .unsupported, "an activation cannot change the shape")
     return made.blob
   }
 
@@ -149,7 +151,7 @@ extension LayerWriting {
     let sizes = inputs.compactMap { $0 }
     guard sizes.count == inputs.count else { return nil }
     do { return try shapes(custom, sizes) } catch {
-      notes.append("the built-in class \(custom.className) refuses '\(name)': \(error)")
+      notes.append("the built-in class \(custom.className) rejects '\(name)': \(error)")
       return nil
     }
   }

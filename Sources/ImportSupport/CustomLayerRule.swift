@@ -30,7 +30,7 @@ package struct CustomLayerRule: Sendable {
   package var weights: [Weight] = []
   /// What the weights are called in a formula, one name a weight.
   package var weightNames: [String] = []
-  /// The shapes that a formula sees the weights in; nil where they have their own.
+  /// The shapes that a formula sees the weights in; nil if they have their own.
   package var weightShapes: [[Int]?] = []
   /// What the layer computes, where the rule says it.
   package var formula: LayerFormula?
@@ -45,7 +45,7 @@ package struct CustomLayerRule: Sendable {
     for field in object.names where !Self.fields.contains(field) {
       throw ModelError(
         .malformed, "unknown field '\(field)'",
-        hint: "a rule has " + Self.fields.joined(separator: ", "))
+        hint: "a rule can have " + Self.fields.joined(separator: ", "))
     }
     func text(_ field: String) throws -> String? {
       guard let value = object[field], !value.isNull else { return nil }
@@ -60,15 +60,15 @@ package struct CustomLayerRule: Sendable {
     activation = try text("activation")
     guard layerClass != nil || name != nil || function != nil || activation != nil else {
       throw ModelError(
-        .malformed, "it matches nothing",
-        hint: "give it 'class', 'name', 'function' or 'activation'")
+        .malformed, "the rule matches nothing",
+        hint: "add 'class', 'name', 'function' or 'activation'")
     }
     let className = try text("className") ?? ""
     let expression = try text("expression")
     guard !className.isEmpty || expression != nil else {
       throw ModelError(
         .malformed, "'className' is empty",
-        hint: "it names the Swift class that implements the layer")
+        hint: "give the name of the Swift class that implements the layer")
     }
     self.className = className.isEmpty ? LayerFormula.className : className
     description = try text("description") ?? ""
@@ -79,7 +79,7 @@ package struct CustomLayerRule: Sendable {
     if let expression {
       try setFormula(expression, object)
     } else if let field = ["inputs", "as"].first(where: { object[$0] != nil }) {
-      throw ModelError(.malformed, "'\(field)' belongs to an 'expression', which is not given")
+      throw ModelError(.malformed, "'\(field)' needs an 'expression'")
     }
   }
 
@@ -90,7 +90,8 @@ package struct CustomLayerRule: Sendable {
       if let given = element["shape"] {
         let sizes = given.array?.compactMap(\.int) ?? []
         guard !sizes.isEmpty, sizes.count == given.array?.count, sizes.allSatisfy({ $0 > 0 }) else {
-          throw ModelError(.malformed, "the shape \(given.text) of a weight", field: "weights")
+          throw ModelError(
+            .malformed, "the shape \(given.text) of a weight is invalid", field: "weights")
         }
         shape = sizes
       }
@@ -103,7 +104,7 @@ package struct CustomLayerRule: Sendable {
     if let json = object["inputs"], !json.isNull {
       names = json.array?.compactMap(\.string)
       guard let names, !names.isEmpty, names.count == json.array?.count else {
-        throw ModelError(.malformed, "'inputs' is no list of names")
+        throw ModelError(.malformed, "'inputs' is not a list of names")
       }
     }
     let known = parameters.map(\.name) + weightNames
@@ -111,9 +112,9 @@ package struct CustomLayerRule: Sendable {
       try require(
         name.first?.isNumber == false
           && name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }),
-        "'\(name)' is no name for a formula",
+        "'\(name)' is not a valid name in a formula",
         hint:
-          #"a weight gets another one by {"name": "w", "weight": \#(JSONValue.string(name).text)}"#)
+          #"rename a weight with {"name": "w", "weight": \#(JSONValue.string(name).text)}"#)
     }
     guard Set(known + (names ?? [])).count == known.count + (names?.count ?? 0) else {
       throw ModelError(.malformed, "two inputs, parameters or weights have the same name")
@@ -131,7 +132,8 @@ package struct CustomLayerRule: Sendable {
       guard let form = json.string.flatMap(LayerFormula.Form.init) else {
         throw ModelError(
           .malformed, "'as' is \(json.text)",
-          hint: "it is one of " + LayerFormula.Form.allCases.map(\.rawValue).joined(separator: ", ")
+          hint: "it must be one of "
+            + LayerFormula.Form.allCases.map(\.rawValue).joined(separator: ", ")
         )
       }
       formula.form = form
@@ -176,7 +178,7 @@ extension CustomLayerRule {
         let typed = Custom.Value(json: value, type: type)
       else {
         throw ModelError(
-          .malformed, "parameter '\(name)': \(json.text) is no value of a fixed type",
+          .malformed, "parameter '\(name)': \(json.text) is not a value of its type",
           hint:
             #"write {"int": 100}, {"long": 100}, {"double": 1}, {"string": "a"} or {"bool": true}"#)
       }
@@ -184,7 +186,7 @@ extension CustomLayerRule {
     default:
       guard let value = Custom.Value(json: json) else {
         throw ModelError(
-          .malformed, "parameter '\(name)': \(json.text) is neither number, string nor boolean")
+          .malformed, "parameter '\(name)': \(json.text) is not a number, string or boolean")
       }
       return .value(value)
     }
@@ -206,7 +208,7 @@ extension CustomLayerRule {
         return .file(file.hasPrefix("/") ? file : folder + "/" + file)
       }
       throw ModelError(
-        .malformed, "\(element.text) is no weight",
+        .malformed, "\(element.text) does not name a weight",
         hint: #"write the name of one, {"weight": "kernel"}, {"values": […]} or {"file": "w.npy"}"#)
     }
   }

@@ -32,7 +32,7 @@ public struct CustomLayerRules: Sendable {
   package init(_ json: JSONValue, folder: String) throws {
     guard let elements = json.array else {
       throw ModelError(
-        .malformed, "custom-layer rules are a JSON array",
+        .malformed, "custom layer rules must be a JSON array",
         hint: #"for instance [{"class": "Lambda", "function": "swish", "className": "Swish"}]"#)
     }
     for (index, element) in elements.enumerated() {

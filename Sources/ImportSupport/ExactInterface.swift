@@ -3,9 +3,9 @@ import CoreMLModel
 extension ImportedNetwork {
   /// Gives a network whose layers compute on `[Seq, Batch, C, H, W]` an interface of exact rank: the
   /// source's axes, one item of a batch. Layers at both ends add the axes of length 1 and take them
-  /// away. A picture has five axes already.
+  /// away. An image has five axes already.
   ///
-  /// - Parameter images: the inputs that are to be pictures.
+  /// - Parameter images: the inputs that are to be images.
   package mutating func makeExact(images: Set<String>) {
     takesOwnAxes = true
     var names = Set(layers.map(\.name))
@@ -69,7 +69,7 @@ extension ImportedNetwork {
         layers.append(
           NeuralNetworkLayer(
             unique(name + "_transpose"), transpose, input: [squeezed], output: [name]))
-        // What lies in another order than the axes' names say begins with the batch all the same.
+        // What lies in another order than the axes' names say starts with the batch all the same.
         outputs[index].layout = String("NCHWD".prefix(places.count))
       }
       outputs[index].useOwnAxes()
@@ -103,7 +103,7 @@ extension ImportedNetwork {
 }
 
 extension ImportedFeature {
-  /// The places of the source's axes in `[Seq, Batch, C, H, W]`; nil where they are not known.
+  /// The places of the source's axes in `[Seq, Batch, C, H, W]`; nil if they are unknown.
   fileprivate var places: [Int]? {
     let letters = Array("TNCHW")
     let places = layout.map { letters.firstIndex(of: $0) }

@@ -6,7 +6,7 @@ import TensorCore
 extension FormulaLowering {
   mutating func sliced(_ value: Value, _ items: [Expression.SliceItem]) throws -> Value {
     guard case .line(let line) = value, items.count == Placement.rank else {
-      throw ModelError(.internal, "a slice of a constant")
+      throw ModelError(.internal, "slicing a constant")
     }
     var blob = line.blob
     var borders = BorderAmounts(top: 0, bottom: 0, left: 0, right: 0)
@@ -15,7 +15,7 @@ extension FormulaLowering {
     for (place, item) in items.enumerated() where item != .all {
       let part = try Expression.part(item, length: shape[place])
       guard case .range(let start, let end, let step) = item, step > 0 else {
-        throw ModelError(.unsupported, "an axis backwards")
+        throw ModelError(.unsupported, "reversing an axis")
       }
       if place >= 3, step == 1 {
         var amounts: (Int, Int)?
@@ -62,7 +62,7 @@ extension FormulaLowering {
     _ reduction: Expression.Reduction, _ value: Value, _ axes: [Int]
   ) throws -> Value {
     guard case .line(let line) = value else {
-      throw ModelError(.internal, "a reduction of a constant")
+      throw ModelError(.internal, "reducing a constant")
     }
     var blob = settled(line)
     var places = Set(axes)

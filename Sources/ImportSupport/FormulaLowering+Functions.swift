@@ -185,7 +185,7 @@ extension FormulaLowering {
     case .softsign: return activation("softsign", .softsign, line)
     case .elu:
       guard let alpha = operands[1].number else {
-        throw ModelError(.unsupported, "elu by an array")
+        throw ModelError(.unsupported, "elu with an array")
       }
       return activation("elu", .elu(alpha: Float(alpha)), line)
     case .sign: return try layer(Sign(), "sign", operands)
@@ -202,7 +202,7 @@ extension FormulaLowering {
     case .cosh: return try layer(Cosh(), "cosh", operands)
     case .erf: return try layer(Erf(), "erf", operands)
     case .logicalNot: return try layer(LogicalNot(), "not", operands)
-    default: throw ModelError(.internal, "no layer for \(function)")
+    default: throw ModelError(.internal, "there is no layer for \(function)")
     }
   }
 

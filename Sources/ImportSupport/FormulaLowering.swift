@@ -52,7 +52,7 @@ struct FormulaLowering {
   /// - Throws: `.unsupported` for what no layer says.
   mutating func lower(_ expression: Expression) throws {
     guard case .line(let line) = try value(expression) else {
-      throw ModelError(.mismatch, "it does not depend on the layer's input")
+      throw ModelError(.mismatch, "the formula does not depend on the layer's input")
     }
     let inputCount = names.count
     var result = settled(line)
@@ -107,7 +107,7 @@ struct FormulaLowering {
     case .constant(let array):
       let shape = array.shape.isEmpty ? [1, 1, 1, 1, 1] : array.shape
       try require(
-        shape[0] == 1 && shape[1] == 1, .unsupported, "a weight that differs along the sequence")
+        shape[0] == 1 && shape[1] == 1, .unsupported, "a weight that varies along the sequence")
       var constant = LoadConstant()
       constant.shape = Array(shape[2...])
       constant.data = Weights(array.elements.map { Float($0) })
@@ -126,7 +126,7 @@ struct FormulaLowering {
       } else if let input = names[name] {
         value = .line(Line(blob: input))
       } else {
-        throw ModelError(.mismatch, "nothing is named '\(name)'")
+        throw ModelError(.mismatch, "unknown name '\(name)'")
       }
     case .apply(let function, _) where Self.flattened.contains(function):
       value = try joined(function, expression)

@@ -81,14 +81,14 @@ package struct ImageScaler {
     }
   }
 
-  /// Three values, of which one alone stands for all; of grey only one may be there.
+  /// Three values, or one for all; of gray only one may be there.
   private static func values(
     _ values: [Double], isGray: Bool, _ option: String, _ name: String
   ) throws -> [Double] {
     if isGray, Set(values).count == 1 { return [values[0]] }
     if isGray, values.count == 3 {
       throw ModelError(
-        .mismatch, "\(option): '\(name)' is grey and takes one value, not \(values)")
+        .mismatch, "\(option): '\(name)' is gray and takes one value, not \(values)")
     }
     switch values.count {
     case 1: return [values[0], values[0], values[0]]

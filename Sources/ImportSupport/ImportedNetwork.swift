@@ -36,7 +36,7 @@ package struct ImportedFeature: Sendable {
   package var shape: [Int]
   /// The source framework's axes, such as `NHWC`.
   package var layout: String
-  /// Sizes along the axes of `layout`; nil where the source leaves one open.
+  /// Sizes along the axes of `layout`; nil if the source leaves one open.
   package var sourceShape: [Int?] = []
   package var isOptional = false
   /// A recurrent layer's state, whose type the user does not choose.
@@ -54,7 +54,7 @@ extension ImportedFeature {
   /// Steps that are declared where the source takes any number of them.
   static let typicalSteps = 16
 
-  /// `[Seq, Batch, C, H, W]`, nil for an unknown length of the sequence; nil where C, H and W are
+  /// `[Seq, Batch, C, H, W]`, nil for an unknown length of the sequence; nil if C, H and W are
   /// not known.
   var blobShape: [Int?]? {
     let item: [Int]
@@ -82,7 +82,7 @@ extension ImportedFeature {
 package struct PlanEntry: Sendable, Equatable {
   package var layer: String
   package var layerClass: String
-  /// The Core ML layers, each as `type 'name'`; empty where the layer vanishes.
+  /// The Core ML layers, each as `type 'name'`; empty if the layer vanishes.
   package var becomes: [String]
 
   package init(layer: String, layerClass: String, becomes: [String]) {

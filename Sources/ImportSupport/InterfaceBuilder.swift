@@ -5,8 +5,8 @@ import TensorCore
 /// preprocessing, class labels, metadata.
 package enum InterfaceBuilder {
   /// - Parameter notes: receives options that have no effect.
-  /// - Throws: `.mismatch` where an option names a feature that does not exist or does not fit it, or
-  ///   where the network needs a later version of the specification than is allowed.
+  /// - Throws: `.mismatch` if an option names a feature that does not exist or does not fit it, or
+  /// where the network needs a later version of the specification than is allowed.
   package static func model(
     _ imported: ImportedNetwork, options: ConversionOptions, notes: inout [String]
   ) throws -> Model {
@@ -35,7 +35,7 @@ package enum InterfaceBuilder {
         if let mean = options.preprocessing.meanImage[feature.name] {
           network.preprocessing.append(try mean.preprocessing(feature.name, type))
           if options.preprocessing.scalesOrShifts(feature.name) {
-            notes.append("the mean image of '\(feature.name)' stands in place of scale and biases")
+            notes.append("the mean image of '\(feature.name)' replaces scale and biases")
           }
           continue
         }
@@ -44,11 +44,11 @@ package enum InterfaceBuilder {
     }
     if !options.preprocessing.meanImage.isEmpty, options.imageInputs.isEmpty {
       throw ModelError(
-        .mismatch, "--mean is for pictures, and no input is an image",
-        hint: "name it with --image-input")
+        .mismatch, "--mean needs an image input",
+        hint: "declare one with --image-input")
     }
     if options.imageInputs.isEmpty, options.preprocessing.isUsed {
-      notes.append("no input is an image: scale, biases, means and colours have no effect")
+      notes.append("no input is an image, so scale, biases, means and colors have no effect")
     }
     for feature in imported.outputs {
       description.output.append(
@@ -75,7 +75,7 @@ package enum InterfaceBuilder {
     func check(_ names: some Sequence<String>, _ option: String, among features: [String]) throws {
       for name in names where !features.contains(name) {
         throw ModelError(
-          .mismatch, "\(option) names '\(name)', which is no feature of the model",
+          .mismatch, "\(option) names '\(name)', but the model has no such feature",
           hint: "it has " + features.map { "'\($0)'" }.joined(separator: ", "))
       }
     }
@@ -122,14 +122,15 @@ package enum InterfaceBuilder {
     let preset: ImageFeatureType.ColorSpace? =
       natural == .rgb ? options.preprocessing.preset?.colorSpace : nil
     let named = options.preprocessing.color.named[feature.name]
-    // One colour for all concerns those that have as many channels.
+    // One color for all concerns those that have as many channels.
     let common = options.preprocessing.color.all.flatMap {
       $0.channelCount == natural.channelCount ? $0 : nil
     }
     let color = named ?? common ?? preset ?? natural
     try require(
       color.channelCount == feature.shape[0], .mismatch,
-      "'\(feature.name)' has \(feature.shape[0]) channels, its colour space \(color.channelCount)")
+      "'\(feature.name)' has \(feature.shape[0]) channels, but its color space has \(color.channelCount)"
+    )
     return ImageFeatureType(width: feature.shape[2], height: feature.shape[1], colorSpace: color)
   }
 

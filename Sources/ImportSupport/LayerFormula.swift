@@ -47,7 +47,7 @@ extension LayerWriting {
   ) throws -> (blob: String, placement: Placement) {
     try require(
       formula.inputs.count == inputs.count, .mismatch,
-      "the formula is about \(formula.inputs.count) inputs, the layer has " + "\(inputs.count)")
+      "the formula has \(formula.inputs.count) inputs, but the layer has " + "\(inputs.count)")
     do {
       var names: [String: Placement] = [:]
       for (input, tensor) in zip(formula.inputs, inputs) { names[input] = tensor.placement }

@@ -1,6 +1,6 @@
 import CoreMLModel
 
-/// Small layers, of which formulas are made.
+/// Small layers that formulas consist of.
 extension LayerWriting {
   /// Σ of the blobs, stretched to one another.
   package mutating func sum(

@@ -1,7 +1,7 @@
 import CoreMLModel
 
 /// Collects the Core ML layers that a source network's layers become, with unique names of blobs,
-/// and the plan that tells which became which.
+/// and the plan that says what became what.
 package struct LayerWriter: Sendable {
   package private(set) var layers: [NeuralNetworkLayer] = []
   package private(set) var plan: [PlanEntry] = []
@@ -55,7 +55,7 @@ package struct LayerWriter: Sendable {
     layers.append(layer)
   }
 
-  /// Hands the layer that made `blob` to `body`; returns what `body` does, or false where there is no
+  /// Hands the layer that made `blob` to `body`; returns what `body` does, or false if there is no
   /// such layer.
   package mutating func edit(
     producerOf blob: String, _ body: (inout NeuralNetworkLayer) -> Bool

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A mean image, which is subtracted from a picture element by element.
+/// A mean image, which is subtracted from an image element by element.
 package struct MeanImage: Sendable, Equatable {
   /// The file that it comes from, for messages.
   package var name: String
@@ -11,12 +11,12 @@ package struct MeanImage: Sendable, Equatable {
   /// `[C, H, W]`, the channels in the network's own order.
   package var values: [Float]
 
-  /// - Throws: `.malformed` where there are not as many values as the sizes say.
+  /// - Throws: `.malformed` if there are not as many values as the sizes say.
   package init(name: String, channels: Int, height: Int, width: Int, values: [Float]) throws {
     let count = try checkedProduct([channels, height, width], limit: Limits.tensorElements)
     try require(
       count > 0 && values.count == count,
-      "\(values.count) values, where \(channels) × \(height) × \(width) are needed", file: name)
+      "\(values.count) values; \(channels) × \(height) × \(width) are needed", file: name)
     self.name = name
     self.channels = channels
     self.height = height
@@ -24,19 +24,19 @@ package struct MeanImage: Sendable, Equatable {
     self.values = values
   }
 
-  /// The preprocessing of a picture; of a larger mean the middle.
+  /// The preprocessing of an image; of a larger mean the middle.
   package func preprocessing(_ feature: String, _ type: ImageFeatureType) throws
     -> NeuralNetworkPreprocessing
   {
     try require(
       channels == type.colorSpace.channelCount, .mismatch,
-      "it has \(channels) channels, the input '\(feature)' \(type.colorSpace.channelCount)",
+      "it has \(channels) channels, but input '\(feature)' has \(type.colorSpace.channelCount)",
       file: name)
     try require(
       height >= type.height && width >= type.width, .mismatch,
       "it is \(width) × \(height), smaller than the input '\(feature)' of "
         + "\(type.width) × \(type.height)", file: name,
-      hint: "a mean image is as large as the input, or larger and cropped to its middle")
+      hint: "a mean image must be as large as the input, or larger, to be cropped to its center")
     let top = (height - type.height) / 2
     let left = (width - type.width) / 2
     var mean = NeuralNetworkMeanImage()

@@ -2,14 +2,14 @@ import TensorCore
 
 /// Errors of several layers as one.
 package enum UnsupportedLayers {
-  /// Nil where there are no problems; the problem itself where there is one.
+  /// Nil if there are no problems; the problem itself if there is one.
   package static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
     guard problems.count > 1, let first = problems.first else { return problems.first }
     var hints: [String] = []
     var seen: Set<String> = []
     let lines = problems.map { problem -> String in
       if let hint = problem.hint, seen.insert(hint).inserted { hints.append(hint) }
-      return "\n  \(problem.description)"
+      return "\n \(problem.description)"
     }
     let isUnsupported = problems.contains { $0.code == .unsupported }
     return ModelError(
@@ -19,9 +19,10 @@ package enum UnsupportedLayers {
   }
 
   /// What to do about a layer that was found to be a formula.
-  package static let formulaHint = "--lambda auto, the default, accepts it"
+  package static let formulaHint = "convert the formula with --lambda auto, the default, accepts it"
 
-  private static let formulasHint = "--lambda auto, the default, accepts those that are formulas"
+  private static let formulasHint =
+    "convert formulas with --lambda auto, the default, accepts those that are formulas"
 
   /// Hints that show rules become one that shows them all.
   private static func combined(_ hints: [String]) -> String {
@@ -39,7 +40,7 @@ package enum UnsupportedLayers {
     }
     if !rules.isEmpty {
       others.append(
-        "rules make them custom layers: --custom-layers FILE.json with ["
+        "make them custom layers with rules: --custom-layers FILE.json with ["
           + rules.joined(separator: ", ") + "]")
     }
     return others.joined(separator: "; ")

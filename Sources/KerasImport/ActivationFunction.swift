@@ -20,12 +20,12 @@ enum ActivationFunction: Sendable, Equatable {
       return
     }
     guard let className = value["class_name"]?.string else {
-      throw configuration.bad(field, value, "the name of a function")
+      throw configuration.bad(field, value, "the name of an activation function")
     }
     if let name = value["config"]?.string {
       self = name == "linear" ? .linear : .named(name)
     } else if className == "function" || className == "Function" {
-      throw configuration.bad(field, value, "the name of a function")
+      throw configuration.bad(field, value, "the name of an activation function")
     } else {
       self = .layer(className: className, fields: value["config"]?.object ?? JSONObject())
     }
@@ -80,9 +80,9 @@ extension NetworkWriter {
         result.blob = add(name, Custom(className: plain), [tensor.blob])
       } else {
         throw call.unsupported(
-          "activation '\(plain)' is not one that \(version.description) defines and Core ML's "
-            + "layers express",
-          hint: "a rule makes it a custom layer: --custom-layers with \(subject.suggestedRule)")
+          "activation '\(plain)' is not defined by \(version.description), or Core ML's "
+            + "layers cannot express it",
+          hint: "make it a custom layer with a rule: --custom-layers with \(subject.suggestedRule)")
       }
     }
     return result
@@ -99,7 +99,8 @@ extension NetworkWriter {
     }
     let layer = try type.init(configuration)
     try call.require(
-      layer.weights.isEmpty, unsupported: "activation '\(className)' has weights of its own")
+      layer.weights.isEmpty,
+      unsupported: "activation '\(className)' has weights, which is not supported")
     let inner = LayerCall(
       name: name, className: className, inputs: [tensor], version: version, weights: [],
       preferredImage: call.preferredImage)

@@ -10,7 +10,7 @@ struct Conversion {
   private let formats: [LayerConfiguration.DataFormat]
   private var handlers: [Handler?] = []
   private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
-  /// Outputs of each node; nil where it has not been converted.
+  /// Outputs of each node; nil if it has not been converted.
   private var tensors: [[KerasTensor]?]
   private var problems: [ModelError] = []
   var network: NetworkWriter
@@ -173,8 +173,8 @@ struct Conversion {
     guard let stored = source.weights else {
       if options.missingWeights != nil { return nameWeights() }
       throw ModelError(
-        .mismatch, "the architecture has no weights with it",
-        hint: "give the .h5 file of the weights after it")
+        .mismatch, "the architecture has the weights are missing",
+        hint: "add the weights file (.h5) after it")
     }
     var slots: [ObjectIdentifier: [WeightSlot]?] = [:]
     for (node, handler) in zip(graph.nodes, handlers) {
@@ -182,7 +182,7 @@ struct Conversion {
       if slots[key] == nil { slots[key] = .some(handler?.slots) }
     }
     let assignment = try stored.assignment(to: source.definition) {
-      // Inputs of nested models stand in no node.
+      // Inputs of nested models are in no node.
       $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
     }
     weights = assignment.weights
@@ -200,7 +200,7 @@ struct Conversion {
     for (node, handler) in zip(graph.nodes, handlers) {
       weights[ObjectIdentifier(node.layer)] = (handler?.slots ?? []).map { slot in
         StoredWeight(name: slot.name, storedName: slot.name, shape: []) {
-          throw ModelError(.mismatch, "the architecture has no weights with it")
+          throw ModelError(.mismatch, "the architecture has the weights are missing")
         }
       }
     }
@@ -216,7 +216,7 @@ struct Conversion {
         problems.append(
           ModelError(
             .malformed,
-            "it takes output \(input.tensor) of '\(graph.nodes[input.node].name)', which has \(outputs.count)",
+            "it reads output \(input.tensor) of '\(graph.nodes[input.node].name)', which has \(outputs.count)",
             layer: node.name, layerClass: node.layer.className))
         return
       }
@@ -226,9 +226,9 @@ struct Conversion {
       guard let mask = mask(node) else {
         problems.append(
           ModelError(
-            .unsupported, "the mask that it is called with is not supported",
+            .unsupported, "the mask passed to it is not supported",
             layer: node.name, layerClass: node.layer.className,
-            hint: "one mask (batch, steps) is, and those of Embedding and Masking"))
+            hint: "a mask (batch, steps) and those of Embedding and Masking are supported"))
         return
       }
       inputs[0].mask = mask
@@ -310,7 +310,8 @@ struct Conversion {
   private func checkSizes(_ outputs: [KerasTensor], _ call: LayerCall) throws {
     for tensor in outputs {
       for size in tensor.shape.compactMap({ $0 }) where !(0...Limits.dimension).contains(size) {
-        throw call.error("its output would be \(tensor.shapeText)", code: .limitExceeded)
+        throw call.error(
+          "its output would have the shape \(tensor.shapeText)", code: .limitExceeded)
       }
     }
   }
@@ -351,7 +352,7 @@ struct Conversion {
       let node = graph.nodes[reference.node]
       guard let outputs = tensors[reference.node], reference.tensor < outputs.count else {
         throw ModelError(
-          .malformed, "output \(position + 1) of the model comes from nowhere", layer: node.name,
+          .malformed, "no layer computes output \(position + 1) of the model", layer: node.name,
           layerClass: node.layer.className)
       }
       var tensor = outputs[reference.tensor]
@@ -366,7 +367,7 @@ struct Conversion {
       }
       if tensor.isGuess {
         network.notes.append(
-          "the shape of output \(position + 1) follows from a custom layer, which is taken to keep "
+          "the shape of output \(position + 1) depends on a custom layer, which is assumed to keep "
             + "its input's: \(tensor.shapeText)")
       }
       var feature = ImportedFeature(

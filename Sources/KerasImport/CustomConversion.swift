@@ -5,7 +5,7 @@ import TensorCore
 struct CustomConversion {
   let layer: ModelDefinition.Layer
   let subject: CustomLayerSubject
-  /// Nil where `--custom-layers allow` says so.
+  /// Nil if `--custom-layers allow` says so.
   let rule: CustomLayerRule?
   /// Whether the rule is not the user's, but follows from the class' name.
   var isAssumed = false
@@ -32,11 +32,12 @@ struct CustomConversion {
       })
     if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
       try call.require(
-        outputCount == 1, unsupported: "a formula gives one output, the layer has \(outputCount)")
+        outputCount == 1,
+        unsupported: "a formula has one result, but the layer has \(outputCount) outputs")
       if isAssumed {
         network.notes.append(
-          "layer '\(call.name)' (\(call.className)) is taken to be the formula "
-            + "\(formula.expression), by its class' name, its settings and its weights: its code is "
+          "layer '\(call.name)' (\(call.className)) is assumed to be the formula "
+            + "\(formula.expression), judging by its class name, settings and weights: its code is "
             + "not in the file")
       }
       return try FormulaConversion(formula: formula).convert(call, into: &network)

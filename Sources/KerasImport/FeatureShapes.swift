@@ -10,8 +10,8 @@ struct InputShape {
     guard let declared else {
       guard let requested else {
         throw ModelError(
-          .mismatch, "the file does not say what shape input '\(name)' has", layer: layer,
-          hint: "say it with --input-shape \(name)=?,…, in Keras' layout, batch first")
+          .mismatch, "the file does not state the shape of input '\(name)'", layer: layer,
+          hint: "set it with --input-shape \(name)=?,…, in Keras's layout, batch first")
       }
       sizes = [nil] + requested.dropFirst()
       return
@@ -49,7 +49,9 @@ struct InputShape {
     case 5: format == .channelsLast ? .imageSequence : .imageSequenceChannelsFirst
     default:
       throw ModelError(
-        .unsupported, "an input of \(sizes.count) axes \(KerasTensor.text(sizes))", layer: layer)
+        .unsupported,
+        "the input \(KerasTensor.text(sizes)) has \(sizes.count) axes, which is not supported",
+        layer: layer)
     }
   }
 }
@@ -66,7 +68,7 @@ enum FeatureShape {
           .mismatch, "input '\(name)' has an unknown size: \(tensor.shapeText)", layer: layer,
           hint: "fix it with --input-shape \(name)="
             + tensor.shape.map { $0.map(String.init) ?? "?" }.joined(separator: ",")
-            + ", a number for each ? but the first")
+            + ", with a number for each ? except the first")
       }
       shape.append(size)
     }

@@ -2,7 +2,7 @@ import ByteFormats
 import ImportSupport
 
 /// Classes of layers that many models define for themselves, always alike. Their code is not in the
-/// file; they are recognised by their name together with the settings and weights that they have.
+/// file; they are recognized by their name together with the settings and weights that they have.
 enum FormulaClasses {
   private static let rules: [(classes: [String], fields: [String], rule: String)] = [
     (
@@ -41,7 +41,7 @@ enum FormulaClasses {
     ),
   ]
 
-  /// The rule for a layer that is recognised.
+  /// The rule for a layer that is recognized.
   static func rule(
     for subject: CustomLayerSubject, _ layer: ModelDefinition.Layer
   ) throws -> CustomLayerRule? {

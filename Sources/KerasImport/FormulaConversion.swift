@@ -5,7 +5,7 @@ import ImportSupport
 struct FormulaConversion {
   let formula: LayerFormula
 
-  /// How the formula stands in the plan.
+  /// How the formula is in the plan.
   var text: String { formula.expression.description }
 
   func convert(
@@ -13,14 +13,16 @@ struct FormulaConversion {
   ) throws -> [KerasTensor] {
     var inputs: [KerasTensor] = []
     for input in call.inputs {
-      guard input.sizes == nil else { throw call.unsupported("a formula about a shape") }
+      guard input.sizes == nil else {
+        throw call.unsupported("formulas on shapes are not supported")
+      }
       inputs.append(network.standard(input, for: call.name))
     }
     let (blob, placement) = try network.add(
       formula, name: call.name, inputs.map { ($0.blob, $0.placement) })
     guard var result = KerasTensor(blob: blob, placement: placement) else {
       throw call.unsupported(
-        "the formula \(formula.expression) gives \(Expression.text(placement.shape)), which has no "
+        "the result of the formula \(formula.expression) has the shape \(Expression.text(placement.shape)), which has no "
           + "batch or too many axes")
     }
     result.isGuess = inputs.contains(where: \.isGuess)
@@ -31,7 +33,7 @@ struct FormulaConversion {
 extension KerasTensor {
   var placement: Placement { Placement(shape, [Placement.batch] + layout.axes.map(\.blobIndex)) }
 
-  /// Nil where there is no batch, or no axis of Core ML's for each axis.
+  /// Nil if there is no batch, or no axis of Core ML's for each axis.
   init?(blob: String, placement: Placement) {
     guard placement.places.first == Placement.batch else { return nil }
     // Axes of one element lie wherever there is room, the last ones first.

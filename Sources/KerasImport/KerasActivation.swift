@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// Keras' functions as Core ML layers.
+/// Keras's functions as Core ML layers.
 enum KerasActivation: Sendable {
   case common(ActivationFormula)
   /// min(max(0, x), 6), its layers named as coremltools names them

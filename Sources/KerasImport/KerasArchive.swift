@@ -24,13 +24,13 @@ struct KerasArchive {
     }
   }
 
-  /// The weights' file, which lies in the archive as it is.
+  /// The weights file, stored uncompressed in the archive.
   func weights(access: HDF5Access) throws -> HDF5File {
     guard let member = archive["model.weights.h5"] else {
       if archive.members.contains(where: { $0.name.hasPrefix("model.weights") }) {
         throw ModelError(
           .unsupported, "its weights are not in 'model.weights.h5'",
-          hint: "save the model with model.save(\"NAME.keras\"), in one piece")
+          hint: "save the model with model.save(\"NAME.keras\")")
       }
       throw ModelError(
         .malformed, "the archive has no 'model.weights.h5'", hint: Self.list(archive))
@@ -55,17 +55,17 @@ struct KerasArchive {
     }
   }
 
-  /// An archive that is none of Keras.
+  /// An archive that is not from Keras.
   private static func stranger(_ archive: ZipArchive) -> ModelError {
     let inner = archive.members.first { $0.name.hasSuffix("/config.json") }
     return ModelError(
-      .malformed, "the archive has no 'config.json': it is no Keras model",
+      .malformed, "the archive has no 'config.json', so it is not a Keras model",
       hint: inner.map { "'\($0.name)' is one level too deep: pack the folder's contents" }
         ?? list(archive))
   }
 
   private static func list(_ archive: ZipArchive) -> String {
     archive.members.isEmpty
-      ? "it is empty" : "it holds " + firstNames(archive.members.map(\.name))
+      ? "it is empty" : "it contains " + firstNames(archive.members.map(\.name))
   }
 }

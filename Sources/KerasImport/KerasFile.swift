@@ -2,7 +2,7 @@ import ByteFormats
 import HDF5Reader
 import TensorCore
 
-/// A file that Keras wrote, told by its content and not by its name.
+/// A file that Keras wrote, detected from its content and not by its name.
 struct KerasFile {
   private enum Content {
     case architecture(JSONValue)
@@ -32,7 +32,7 @@ struct KerasFile {
     }
   }
 
-  /// The architecture; nil where the file has none.
+  /// The architecture; nil if the file has none.
   var configuration: JSONValue? {
     get throws {
       switch content {
@@ -41,7 +41,7 @@ struct KerasFile {
       case .hdf5(let file):
         guard let attribute = file.root.attributes["model_config"] else { return nil }
         guard let text = attribute.string else {
-          throw ModelError(.malformed, "the attribute 'model_config' is not a text")
+          throw ModelError(.malformed, "the attribute 'model_config' is not text")
         }
         return try JSONValue(parsing: text)
       }
@@ -51,14 +51,14 @@ struct KerasFile {
   var noArchitecture: ModelError {
     guard case .hdf5(let file) = content, holdsWeights(file) else {
       return ModelError(
-        .unsupported, "the file has no attribute 'model_config': it is no Keras model")
+        .unsupported, "the file has no attribute 'model_config', so it is not a Keras model")
     }
     return ModelError(
-      .unsupported, "the file holds weights only, no architecture",
-      hint: "give the architecture's .json file first: ARCHITECTURE.json \(path)")
+      .unsupported, "the file contains weights but no architecture",
+      hint: "give the architecture (.json) first: ARCHITECTURE.json \(path)")
   }
 
-  /// `keras_version` or `backend`, which stand at several places.
+  /// `keras_version` or `backend`, which are at several places.
   func setting(_ name: String) -> String? {
     switch content {
     case .architecture(let json): return json[name]?.string
@@ -96,7 +96,7 @@ struct KerasFile {
     if let weights = ObjectWeights(file.root) { return weights }
     throw ModelError(
       .malformed,
-      "the file has neither 'model_weights' nor 'layer_names' nor 'layers': no Keras weights",
+      "the file has none of 'model_weights', 'layer_names' and 'layers', so it contains no Keras weights",
       file: file.path)
   }
 

@@ -107,7 +107,7 @@ struct KerasGraph: Sendable {
       if let arguments, arguments.count != model.inputs.count {
         throw ModelError(
           .malformed,
-          "the model '\(model.name)' has \(model.inputs.count) inputs and is given "
+          "the model '\(model.name)' has \(model.inputs.count) inputs but gets "
             + "\(arguments.count)")
       }
       for (index, layer) in model.layers.enumerated() {
@@ -118,7 +118,7 @@ struct KerasGraph: Sendable {
       if arguments == nil {
         graph.inputs = try model.inputs.map { input in
           guard let node = results[Call(layer: input.layer, call: input.call)]?.first?.node else {
-            throw ModelError(.malformed, "an input of the model is no layer of it")
+            throw ModelError(.malformed, "an input of the model is not one of its layers")
           }
           return node
         }
@@ -166,7 +166,7 @@ struct KerasGraph: Sendable {
             let source = model.layers[input.layer]
             guard input.call >= 0, input.call < max(source.calls.count, 1) else {
               throw ModelError(
-                .malformed, "it takes call \(input.call) of '\(source.name)', which does not exist",
+                .malformed, "it reads call \(input.call) of '\(source.name)', which does not exist",
                 layer: layer.name, layerClass: layer.className)
             }
             let needed = Call(layer: input.layer, call: input.call)
@@ -205,7 +205,8 @@ struct KerasGraph: Sendable {
       _ layer: ModelDefinition.Layer, name: String, inputs: [Reference], arguments: CallArguments
     ) throws -> Int {
       guard graph.nodes.count < Limits.layers else {
-        throw ModelError(.limitExceeded, "more than \(Limits.layers) layers, shared ones unfolded")
+        throw ModelError(
+          .limitExceeded, "more than \(Limits.layers) layers, counting each use of a shared layer")
       }
       var unique = name
       while !names.insert(unique).inserted { unique += "_" }

@@ -27,10 +27,10 @@ extension KerasLayer {
 extension SourceLayer {
   // What several rows say.
   static let dataFormat =
-    "`data_format` (Keras 1 `dim_ordering`): permutes where it differs"
-  static let unrolled = "steps written out one by one"
+    "`data_format` (Keras 1 `dim_ordering`): wrapped in permutes if it differs"
+  static let unrolled = "unrolled steps"
   static let matrices =
-    "repeated, multiplied and summed up; where that is large or a length unknown, batchedMatmul of specification 4"
+    "repeated, multiplied and summed; if large or of unknown length, batchedMatmul of specification 4"
 }
 
 struct WeightSlot: Sendable, Equatable {

@@ -3,7 +3,7 @@ import ByteFormats
 /// The version that wrote a model, such as `1.2.2`, `2.2.4`, `2.2.4-tf` or `2.15.0`.
 struct KerasVersion: Sendable {
   var text: String
-  /// `tensorflow`, `theano`, `cntk`; nil where the file does not say.
+  /// `tensorflow`, `theano`, `cntk`; nil if the file does not say.
   var backend: String?
   /// Whether the file says it; otherwise it is guessed from how the file writes its layers.
   let isKnown: Bool
@@ -83,7 +83,7 @@ struct KerasVersion: Sendable {
     return first > major || first == major && (numbers.count > 1 ? numbers[1] : 0) >= minor
   }
 
-  /// TensorFlow 2, whose bilinear resizing takes the centres of the pixels.
+  /// TensorFlow 2, whose bilinear resizing takes the centers of the pixels.
   var isTensorFlow2: Bool { isTensorFlowKeras && isAtLeast(2, 3) || isAtLeast(2, 4) }
 
   var description: String {

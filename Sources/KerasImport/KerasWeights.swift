@@ -31,7 +31,7 @@ struct WeightAssignment: Sendable {
   private var problems: [ModelError] = []
 
   /// The weights of a layer under the names that it asks for them by.
-  /// - Parameter slots: nil where only the file can tell how many there are.
+  /// - Parameter slots: nil if only the file can tell how many there are.
   mutating func assign(
     _ stored: [StoredWeight], to layer: ModelDefinition.Layer, slots: [WeightSlot]?
   ) {
@@ -41,7 +41,7 @@ struct WeightAssignment: Sendable {
     }
     guard slots.count == stored.count else {
       return refuse(
-        "the configuration implies \(Self.list(slots.map(\.name))), the file has "
+        "the configuration requires \(Self.list(slots.map(\.name))), but the file has "
           + Self.list(stored.map { "\($0.storedName) \(KerasTensor.text($0.shape))" }), layer)
     }
     weights[ObjectIdentifier(layer)] = zip(slots, stored).map { slot, weight in
@@ -68,7 +68,7 @@ struct WeightAssignment: Sendable {
         hint: "the weights must come from a model of the same architecture")
     }
     if let error = UnsupportedLayers.error(
-      problems, "the weights do not fit the model in \(problems.count) places")
+      problems, "the weights do not match the model in \(problems.count) places")
     {
       throw error
     }
@@ -83,8 +83,8 @@ struct WeightAssignment: Sendable {
 
 /// Where the weights of a model are stored.
 protocol KerasWeights: Sendable {
-  /// - Parameter slots: the weights that a layer has by its configuration; nil where only the file
-  ///   can tell, as for a custom layer.
+  /// - Parameter slots: the weights that a layer has by its configuration; nil if only the file
+  /// can tell, as for a custom layer.
   func assignment(
     to definition: ModelDefinition, slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?
   ) throws -> WeightAssignment

@@ -8,11 +8,11 @@ struct LayerCall: Sendable {
   let className: String
   let inputs: [KerasTensor]
   let version: KerasVersion
-  /// The layer's weights in Keras' order.
+  /// The layer's weights in Keras's order.
   let weights: [StoredWeight]
   /// Layout that the layers downstream want of an image, where the layer has the choice.
   let preferredImage: LayerConfiguration.DataFormat
-  /// Where the values of the weights come from, if there is no file of them.
+  /// The source of weights when there is no weights file.
   var missingWeights: MissingWeights?
   /// What the layer is called with, `inputs` and everything else.
   var arguments = CallArguments()
@@ -31,7 +31,7 @@ struct LayerCall: Sendable {
   var input: KerasTensor {
     get throws {
       guard inputs.count == 1 else {
-        throw error("it takes one input, not \(inputs.count)")
+        throw error("it takes one input but gets \(inputs.count)")
       }
       return inputs[0]
     }
@@ -41,7 +41,7 @@ struct LayerCall: Sendable {
   func weight(_ name: String, _ shape: [Int?]) throws -> FloatValues {
     if let missingWeights { return try missing(name, shape, missingWeights) }
     guard let weight = weights.first(where: { $0.name == name }) else {
-      throw error("the file has no weight '\(name)' for it")
+      throw error("weight '\(name)' is missing from the file")
     }
     let values = try weight.values()
     let fits =
@@ -50,7 +50,7 @@ struct LayerCall: Sendable {
     guard fits else {
       throw error(
         "weight '\(weight.storedName)' has the shape \(KerasTensor.text(values.shape)), "
-          + "the configuration implies \(KerasTensor.text(shape))")
+          + "but the configuration requires \(KerasTensor.text(shape))")
     }
     return values
   }
@@ -60,7 +60,8 @@ struct LayerCall: Sendable {
   ) throws -> FloatValues {
     let sizes = shape.compactMap { $0 }
     guard sizes.count == shape.count else {
-      throw error("the shape of weight '\(name)', \(KerasTensor.text(shape)), needs a file of it")
+      throw error(
+        "weight '\(name)' of shape \(KerasTensor.text(shape)) is too large to be generated")
     }
     // Of a kernel [h, w, C, outputs], but depthwise [h, w, C, multiplier].
     let inputs = name.hasPrefix("depthwise") ? sizes.prefix(2) : sizes.dropLast()

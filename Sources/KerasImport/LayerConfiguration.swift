@@ -1,7 +1,7 @@
 import ByteFormats
 import TensorCore
 
-/// A layer's `config`, read field by field. Keras 1's names stand beside those of Keras 2.
+/// A layer's `config`, read field by field. Keras 1's names are beside those of Keras 2.
 struct LayerConfiguration: Sendable {
   enum DataFormat: Sendable {
     case channelsLast
@@ -51,7 +51,7 @@ struct LayerConfiguration: Sendable {
       return standard
     }
     guard let number = value.int, number >= minimum, number <= Limits.dimension else {
-      throw bad(name, value, "a whole number of at least \(minimum)")
+      throw bad(name, value, "an integer of at least \(minimum)")
     }
     return number
   }
@@ -93,11 +93,11 @@ struct LayerConfiguration: Sendable {
   func ints(_ name: String, _ value: JSONValue) throws -> [Int] {
     let elements =
       value.int.map { [.int($0)] } ?? value.array ?? value["items"]?.array
-    guard let elements else { throw bad(name, value, "whole numbers") }
+    guard let elements else { throw bad(name, value, "integers") }
     let numbers = elements.compactMap(\.int)
     let allowed = -Limits.dimension...Limits.dimension
     guard numbers.count == elements.count, numbers.allSatisfy(allowed.contains) else {
-      throw bad(name, value, "whole numbers")
+      throw bad(name, value, "integers")
     }
     return numbers
   }
@@ -113,13 +113,13 @@ struct LayerConfiguration: Sendable {
     var numbers = try ints(name, value)
     if numbers.count == 1 { numbers = [Int](repeating: numbers[0], count: count) }
     guard numbers.count == count, numbers.allSatisfy({ $0 >= minimum }) else {
-      let wanted = ["a whole number", "two whole numbers", "three whole numbers"][count - 1]
+      let wanted = ["an integer", "two integers", "three integers"][count - 1]
       throw bad(name, value, "\(wanted) of at least \(minimum)")
     }
     return numbers
   }
 
-  /// `data_format` or Keras 1's `dim_ordering`; nil where the layer has neither.
+  /// `data_format` or Keras 1's `dim_ordering`; nil if the layer has neither.
   var dataFormat: DataFormat? {
     get throws {
       guard let (name, value) = field("data_format", "dim_ordering") else { return nil }
@@ -145,7 +145,7 @@ struct LayerConfiguration: Sendable {
   }
 
   func missing(_ names: [String]) -> ModelError {
-    error(.malformed, field: names.first, "the configuration has not this field")
+    error(.malformed, field: names.first, "required field is missing")
   }
 
   func bad(_ name: String, _ value: JSONValue, _ wanted: String) -> ModelError {

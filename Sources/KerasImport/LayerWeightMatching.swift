@@ -39,7 +39,7 @@ struct LayerWeightMatching {
     }
   }
 
-  /// By name; where names are missing and the counts agree, in order, as Keras' `load_weights`.
+  /// By name; where names are missing and the counts agree, in order, as Keras's `load_weights`.
   private mutating func pairGroups(_ definition: ModelDefinition) throws -> [String: String] {
     let known = Set(source.layerNames)
     let owners = owners(definition, known)
@@ -56,13 +56,13 @@ struct LayerWeightMatching {
       throw ModelError(
         .mismatch,
         "the file has no weights for " + firstNames(missing)
-          + ": \(needy.count) layers have weights, the file has those of \(full.count)",
-        hint: full.isEmpty ? nil : "it holds " + firstNames(full))
+          + ": \(needy.count) layers need weights, but the file has those of \(full.count)",
+        hint: full.isEmpty ? nil : "it contains " + firstNames(full))
     }
     assignment.method = "in order"
     assignment.notes.append(
-      "the weights were matched in order, not by name: "
-        + firstNames(zip(needy, full).map { "'\($0.name)' has those of '\($1)'" }))
+      "weights were matched by order, not by name: "
+        + firstNames(zip(needy, full).map { "'\($0.name)' gets those of '\($1)'" }))
     return Dictionary(
       zip(needy.map(\.name), full).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
   }
@@ -114,7 +114,7 @@ struct LayerWeightMatching {
     }
     guard order.count == stored.count else {
       return assignment.refuse(
-        "its layers have \(order.count) weights by the configuration, the file has "
+        "its layers need \(order.count) weights, but the file has "
           + "\(stored.count)", model)
     }
     var sorted = leaves.map { _ in [(slot: Int, weight: StoredWeight)]() }

@@ -6,7 +6,7 @@ extension NetworkWriter {
   private static let productLimit = 1 << 22
 
   /// a · b over the last axis of `a` and the one before the last of `b`, for all axes before these:
-  /// `[…, m, k]` times `[…, k, n]`. At most two axes stand before.
+  /// `[…, m, k]` times `[…, k, n]`. At most two axes come before.
   ///
   /// Version 1 of the specification has no product of two matrices that are computed: both are
   /// repeated to `k × m × n`, multiplied and summed up. Where that would be large, or where a size is
@@ -16,7 +16,7 @@ extension NetworkWriter {
   ) throws -> KerasTensor {
     let rank = a.rank
     guard (3...5).contains(rank), b.rank == rank, !a.isGuess, !b.isGuess else {
-      throw call.unsupported("the product of \(a.shapeText) and \(b.shapeText)")
+      throw call.unsupported("the product of \(a.shapeText) and \(b.shapeText) is not supported")
     }
     func fit(_ a: Int?, _ b: Int?) -> Bool { a == b || a == nil || b == nil }
     let outer = 1..<rank - 2
@@ -24,7 +24,7 @@ extension NetworkWriter {
       fit(a.shape[rank - 1], b.shape[rank - 2])
         && outer.allSatisfy({
           fit(a.shape[$0], b.shape[$0]) || a.shape[$0] == 1 || b.shape[$0] == 1
-        }), "its inputs \(a.shapeText) and \(b.shapeText) do not fit", code: .mismatch)
+        }), "its inputs \(a.shapeText) and \(b.shapeText) do not match", code: .mismatch)
     var result = a
     result.mask = nil
     result.shape[rank - 1] = b.shape[rank - 1]

@@ -1,7 +1,7 @@
 import ByteFormats
 import TensorCore
 
-/// A model as its configuration tells it: layers, their calls, and which of them are inputs and
+/// A model as its configuration describes it: layers, their calls, and which of them are inputs and
 /// outputs. A Sequential is written out as a chain.
 struct ModelDefinition: Sendable {
   /// One output of one call of a layer.
@@ -31,10 +31,10 @@ struct ModelDefinition: Sendable {
     let className: String
     let fields: JSONObject
     let calls: [Call]
-    /// Set where the layer is a model itself, or a model of which each step of a sequence goes
+    /// Set where the layer is a model itself, or a model each of which step of a sequence goes
     /// through.
     let nested: ModelDefinition?
-    /// Whether this is no layer but one of Keras 3's operations, some of which bear layers' names.
+    /// Whether this is one of Keras 3's operations, some of which have the names of layers, rather than a layer.
     let isOperation: Bool
     /// The class that the layer has without the TimeDistributed that was put around it here.
     let innerClass: String?
@@ -54,7 +54,7 @@ struct ModelDefinition: Sendable {
 
     var isInput: Bool { className == "InputLayer" }
 
-    /// Batch first; nil where the layer does not say.
+    /// Batch first; nil if the layer does not say.
     var declaredShape: [Int?]? {
       for name in ["batch_input_shape", "batch_shape"] {
         if let shape = Self.shape(fields[name]) { return shape }
@@ -118,7 +118,7 @@ struct ModelDefinitionParser {
     else {
       throw ModelError(
         .malformed, "the model's configuration has no 'class_name' and 'config'",
-        hint: "an architecture is what model.to_json() writes")
+        hint: "give an architecture as written by model.to_json()")
     }
     let className = ModelDefinition.plainClassName(registered)
     switch className {
@@ -127,8 +127,8 @@ struct ModelDefinitionParser {
       return try functional(config, name: fallback)
     default:
       throw ModelError(
-        .unsupported, "the model is of the class '\(className)', which only its own code can build",
-        hint: "Sequential and functional models are read: save the model as one of these")
+        .unsupported, "the model's class '\(className)' can be built only by its own code",
+        hint: "save the model as a Sequential or functional model")
     }
   }
 
@@ -138,7 +138,7 @@ struct ModelDefinitionParser {
     guard let elements = config["layers"]?.array else {
       throw ModelError(
         .unsupported, "the model's configuration lists no layers",
-        hint: "a subclassed model is built by its own code: save it as a functional one")
+        hint: "a subclassed model can be built only by its own code; save it as a functional model")
     }
     var indices: [String: Int] = [:]
     for (index, element) in elements.enumerated() {
@@ -177,7 +177,7 @@ struct ModelDefinitionParser {
       if nested[reference.layer] != nil, countsItself { reference.call -= 1 }
       try require(
         reference.call < inbound[reference.layer].count || inbound[reference.layer].isEmpty,
-        "call \(reference.call) of a layer that has \(inbound[reference.layer].count)")
+        "it refers to call \(reference.call) of a layer that has \(inbound[reference.layer].count)")
       return reference
     }
     func adjusted(_ call: ModelDefinition.Call) throws -> ModelDefinition.Call {
@@ -214,13 +214,13 @@ struct ModelDefinitionParser {
     layerCount += 1
     try require(layerCount <= Limits.layers, .limitExceeded, "more than \(Limits.layers) layers")
     guard let registered = json["class_name"]?.string else {
-      throw ModelError(.malformed, "a layer without 'class_name'")
+      throw ModelError(.malformed, "a layer has no 'class_name'")
     }
     let className = ModelDefinition.plainClassName(registered)
     var fields = json["config"]?.object ?? JSONObject()
     let name = json["name"]?.string ?? fields["name"]?.string ?? nested?.name ?? className
     guard name.utf8.count <= Limits.nameBytes else {
-      throw ModelError(.limitExceeded, "a layer's name of \(name.utf8.count) bytes")
+      throw ModelError(.limitExceeded, "a layer's name has \(name.utf8.count) bytes")
     }
     // Keras has had one since 2.11; before, the name without a package is keras-contrib's.
     if registered == "GroupNormalization", !version.isAtLeast(2, 11) {
@@ -247,7 +247,7 @@ struct ModelDefinitionParser {
 
   private mutating func sequential(_ config: JSONValue, name: String?) throws -> ModelDefinition {
     guard let elements = config.array ?? config["layers"]?.array, !elements.isEmpty else {
-      throw ModelError(.malformed, "a Sequential lists no layers")
+      throw ModelError(.malformed, "a Sequential model lists no layers")
     }
     var definition = ModelDefinition(name: config["name"]?.string ?? name ?? "")
     var previous: [ModelDefinition.Reference] = []

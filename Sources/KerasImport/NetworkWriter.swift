@@ -105,7 +105,7 @@ struct NetworkWriter: LayerWriting {
     return result
   }
 
-  /// Puts `axis` (Keras' index, batch 0) into Core ML's channels for `body`, and back afterwards.
+  /// Puts `axis` (Keras's index, batch 0) into Core ML's channels for `body`, and back afterwards.
   mutating func withChannelAxis(
     _ axis: Int, of inputs: [KerasTensor], for name: String,
     _ body: (inout NetworkWriter, [KerasTensor]) throws -> KerasTensor

@@ -95,7 +95,7 @@ private struct ObjectWeightMatching {
     if !missing.isEmpty {
       assignment.refuse(
         "the file has no weights for " + firstNames(missing.map { "'\($0)'" }),
-        hint: leftOver.isEmpty ? nil : "it holds " + firstNames(leftOver))
+        hint: leftOver.isEmpty ? nil : "it contains " + firstNames(leftOver))
     }
     try assignment.check(leftOver: leftOver)
     return assignment

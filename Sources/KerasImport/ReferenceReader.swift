@@ -36,7 +36,7 @@ struct ReferenceReader {
     if elements.first?.string != nil { return [try reference(elements)] }
     return try elements.flatMap { element in
       guard element.array != nil || element.object != nil else {
-        throw ModelError(.malformed, "\(String(element.text.prefix(80))) refers to no layer")
+        throw ModelError(.malformed, "\(String(element.text.prefix(80))) does not refer to a layer")
       }
       return try references(element)
     }
@@ -48,10 +48,10 @@ struct ReferenceReader {
       (0..<Limits.layers).contains(tensor)
     else {
       throw ModelError(
-        .malformed, "\(String(JSONValue.array(parts).text.prefix(80))) refers to no layer")
+        .malformed, "\(String(JSONValue.array(parts).text.prefix(80))) does not refer to a layer")
     }
     guard let layer = indices[name] else {
-      throw ModelError(.malformed, "a layer takes its input from '\(name)', which does not exist")
+      throw ModelError(.malformed, "a layer reads from '\(name)', which does not exist")
     }
     return ModelDefinition.Reference(layer: layer, call: call, tensor: tensor)
   }
@@ -65,7 +65,7 @@ struct ReferenceReader {
 
   // MARK: Keras 1 and 2
 
-  /// The first argument of a call; what else it is called with stands at each of its tensors.
+  /// The first argument of a call; what else it is called with is at each of its tensors.
   private func firstArgument(
     _ json: JSONValue, _ call: inout ModelDefinition.Call, _ keywords: inout JSONValue?
   ) throws -> CallArgument {
@@ -77,7 +77,7 @@ struct ReferenceReader {
       return .object(members)
     }
     guard let elements = json.array else {
-      throw ModelError(.malformed, "\(String(json.text.prefix(80))) refers to no layer")
+      throw ModelError(.malformed, "\(String(json.text.prefix(80))) does not refer to a layer")
     }
     guard let name = elements.first?.string else {
       return .list(try elements.map { try firstArgument($0, &call, &keywords) })

@@ -1,7 +1,7 @@
 import CoreMLModel
 
 /// Which steps of a sequence count, as `Masking` and `Embedding(mask_zero)` tell the layers after
-/// them. Core ML has no such thing: the layers that heed a mask compute with it.
+/// them. Core ML has no masks: the layers that use one compute with it.
 indirect enum StepMask: Sendable {
   /// Steps whose index is not 0.
   case nonzero(KerasTensor)
@@ -11,7 +11,7 @@ indirect enum StepMask: Sendable {
   case given(KerasTensor)
   case all([StepMask])
   case any([StepMask])
-  /// One after the other; nil where all the steps of a tensor count.
+  /// One after the other; nil if all the steps of a tensor count.
   case joined([(mask: StepMask?, of: KerasTensor)])
 
   /// The same for the same mask.
@@ -33,7 +33,7 @@ indirect enum StepMask: Sendable {
     return different.count > 1 ? .all(different) : different.first
   }
 
-  /// The mask of a sum, a product and the like: since Keras 3.4 the steps that count in any input,
+  /// The mask of a sum, a product and similar: since Keras 3.4 the steps that count in any input,
   /// and all where one has no mask.
   static func merged(_ inputs: [KerasTensor], _ version: KerasVersion) -> StepMask? {
     let masks = inputs.compactMap(\.mask)

@@ -8,7 +8,7 @@ enum BlobAxis: Int, CaseIterable, Sendable {
   case width = 3
 }
 
-/// Where each of Keras' axes, the batch left out, lies in a Core ML blob.
+/// Where each of Keras's axes, the batch left out, lies in a Core ML blob.
 struct TensorLayout: Equatable, Sendable {
   var axes: [BlobAxis]
 
@@ -48,12 +48,12 @@ struct TensorLayout: Equatable, Sendable {
 /// A tensor as Keras sees it, and the blob that holds it.
 struct KerasTensor: Sendable {
   var blob: String
-  /// With the batch; nil where a size is unknown.
+  /// With the batch; nil if a size is unknown.
   var shape: [Int?]
   var layout: TensorLayout
   /// Whether the shape is only what a custom layer's is taken to be.
   var isGuess = false
-  /// What a tensor of sizes holds, which is no blob.
+  /// The contents of a tensor of sizes, which is not a blob.
   var sizes: KnownSizes?
   /// Which steps count, where not all do.
   var mask: StepMask?
@@ -62,7 +62,7 @@ struct KerasTensor: Sendable {
   /// The last size.
   var channels: Int? { shape.last ?? nil }
 
-  /// Keras' index of the axis that lies in `axis`.
+  /// Keras's index of the axis that lies in `axis`.
   func index(of axis: BlobAxis) -> Int? { layout.axes.firstIndex(of: axis).map { $0 + 1 } }
 
   func size(of axis: BlobAxis) -> Int? { index(of: axis).flatMap { shape[$0] } }

@@ -18,7 +18,7 @@ struct TrainingParameters {
   private let loss: Loss
   private let optimizer: Optimizer
 
-  /// Nil, with a note that says why, where Core ML has not the file's loss or optimizer.
+  /// Nil, with a note that says why, where Core ML lacks the file's loss or optimizer.
   init?(_ configuration: JSONValue?, notes: inout [String]) {
     func refuse(_ reason: String) {
       notes.append("--respect-trainable has no effect: \(reason)")
@@ -60,7 +60,7 @@ struct TrainingParameters {
     guard var network = model.neuralNetwork, var description = model.description,
       !updatableLayers.isEmpty, let output = description.output.first
     else {
-      notes.append("--respect-trainable has no effect: no layer can be trained")
+      notes.append("--respect-trainable has no effect: the model has no trainable layer")
       return
     }
     for index in network.layers.indices where updatableLayers.contains(network.layers[index].name) {

@@ -10,26 +10,26 @@ enum UnconvertedClasses {
     ),
     (
       ["StringLookup", "TextVectorization", "Hashing", "HashedCrossing"],
-      "texts: a Core ML network takes numbers"
+      "works on text; a Core ML network takes numbers"
     ),
     (
       ["Equalization", "ContrastLimitedAdaptiveHistogramEqualization"],
-      "Core ML's networks have no histograms"
+      "Core ML networks have no histograms"
     ),
-    (["MaxNumBoundingBoxes"], "boxes, which training alone has"),
-    (["Pipeline", "DenseFeatures"], "apply its layers one by one in the model"),
+    (["MaxNumBoundingBoxes"], "works on boxes, which exist in training only"),
+    (["Pipeline", "DenseFeatures"], "use its layers directly in the model"),
     (
       ["STFTSpectrogram", "MelSpectrogram"],
-      "Core ML's networks have no Fourier transform"
+      "Core ML networks have no Fourier transform"
     ),
-    (["ConvLSTM3D"], "steps of volumes have one axis more than Core ML's blobs"),
+    (["ConvLSTM3D"], "sequences of volumes have more axes than Core ML's blobs"),
     (
       ["Wrapper", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"],
-      "code that is not in the file"
+      "its code is not in the file"
     ),
     (
       ["QuantizeWrapperV2", "QuantizeLayer", "PruneLowMagnitude"],
-      "made by tensorflow-model-optimization; strip them, or let a rule make them custom layers"
+      "from tensorflow-model-optimization; strip them before saving, or make them custom layers with a rule"
     ),
   ]
 }
@@ -42,28 +42,29 @@ extension UnsupportedLayers {
     for subject: CustomLayerSubject, reading: Result<PythonFormula, ModelError>? = nil,
     readsFormulas: Bool = false
   ) -> ModelError {
-    var message = "this class of layers is not supported"
+    var message = "this layer class is not supported"
     let known = UnconvertedClasses.reasons.first { $0.names.contains(subject.layerClass) }
     if let reason = known?.reason { message += ": \(reason)" }
     if subject.layerClass == "Lambda" {
       message =
-        subject.function.map { "its Python function '\($0)' is not known here and is never run" }
+        subject.function.map { "its Python function '\($0)' is unknown and is never run" }
         ?? "its Python function cannot be read and is never run"
     }
     var hint = ""
     let name = subject.function.map { " '\($0)'" } ?? ""
     switch reading {
     case .success(let formula)?:
-      message = "its Python function\(name) is the formula \(formula.expression) and is never run"
+      message =
+        "its Python function\(name) computes \(formula.expression); Python code is never run"
       hint = formulaHint + "; or "
     case .failure(let reason)? where readsFormulas:
       message =
-        "its Python function\(name) is more than a formula (\(reason.message)) and is never run"
+        "its Python function\(name) is not a formula (\(reason.message)) and is never run"
     default: break
     }
     return ModelError(
       .unsupported, message, layer: subject.layer, layerClass: subject.layerClass,
-      hint: hint + "a rule makes it a custom layer: --custom-layers FILE.json with "
+      hint: hint + "make it a custom layer with a rule: --custom-layers FILE.json with "
         + subject.suggestedRule)
   }
 }

@@ -3,7 +3,7 @@
 ///     out[b][y][x] = activation(bias + residual
 ///       + Σ(i, ky, kx) in[i][y·strideY + ky·dilationY][x·strideX + kx·dilationX] · w[b][i][ky][kx])
 ///
-/// What stands in a block of input and output, and so how the weights lie, is the kernel's to say.
+/// What is in a block of input and output, and so how the weights lie, is the kernel's to say.
 /// Nothing outside the rows and columns that the formula names is read.
 package struct ConvolutionArguments: @unchecked Sendable {
   /// Tap (0, 0) of output pixel (0, 0), channel 0.

@@ -81,7 +81,7 @@ package enum UnaryFunction: String, CaseIterable, Sendable {
   case tanhGelu
 }
 
-/// `out[i] = function(x[i] · scale + shift)`, or that added to what stands there; input and output may
+/// `out[i] = function(x[i] · scale + shift)`, or that added to what is there; input and output may
 /// be the same address. A result
 /// does not depend on the position of its element.
 package struct UnaryArguments: @unchecked Sendable {
@@ -143,9 +143,9 @@ package enum CombiningFunction: String, CaseIterable, Sendable {
 package enum Broadcast: Sendable {
   /// One value an element.
   case none
-  /// `channelBlock` values that repeat: one a channel.
+  /// `channelBlock` values that repeat: one per channel.
   case channel
-  /// Blocked data of which lane 0 of every pixel counts: one value a pixel.
+  /// Blocked data of which lane 0 of every pixel counts: one value per pixel.
   case pixel
   /// One value for all.
   case all
@@ -162,7 +162,7 @@ package struct CombiningOperand: @unchecked Sendable {
 }
 
 /// `out[i] = function(operand0[i], operand1[i], …)`. The output may be the address of an operand
-/// that is not broadcast. Where an operand is one value a channel or a pixel, `count` is a multiple of `channelBlock`.
+/// that is not broadcast. Where an operand is one value per channel or a pixel, `count` is a multiple of `channelBlock`.
 /// A NaN in any operand wins a maximum and a minimum.
 package struct CombiningArguments: @unchecked Sendable {
   package var function: CombiningFunction

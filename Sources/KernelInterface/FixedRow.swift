@@ -2,7 +2,7 @@
 ///
 ///     w[k] = scale · code[k] + e[k],   |e[k]| ≤ scale / 2 ≤ 2⁻²³ · max |w|
 ///
-/// Columns stand in blocks of 64, the last filled up with zeros. A block is three cache lines: the
+/// Columns are in blocks of 64, the last filled up with zeros. A block is three cache lines: the
 /// high sixteen bits of its codes, signed, then the low eight. A code is expanded without a table or
 /// a permutation, and as a float it is exact.
 package enum FixedRow {

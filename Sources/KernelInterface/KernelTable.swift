@@ -31,7 +31,7 @@ package protocol KernelTable: Sendable {
   static func depthwiseConvolution(_ a: ConvolutionArguments)
 
   /// Any convolution whose groups do not fill whole blocks, one output channel at a time. Input and
-  /// output are blocked and begin with channel 0 of all; of the epilogue, the bias alone is added.
+  /// output are blocked and start with channel 0 of all; of the epilogue, the bias alone is added.
   ///
   /// The weights stand as `[outputChannel][inputChannel of the group][ky][kx]`, with
   /// `a.blockChannels` input channels a group. Output channel `o` belongs to group
@@ -91,13 +91,13 @@ package protocol KernelTable: Sendable {
   /// with `o = panel · panelWidth + column` and `g` the kernel from channel `c` to `o`, computed in
   /// double precision and rounded once. n is the points of the horizontal axis.
   ///
-  /// - Parameter scale: one an output channel; nil is one.
+  /// - Parameter scale: one per output channel; nil is one.
   static func packWinogradWeights(
     _ a: PackingArguments, form: WinogradForm, scale: UnsafePointer<Float>?)
 
   static func expandWinogradWeights(_ a: WinogradExpansionArguments)
 
-  /// A row of tiles; the input begins with the first tile's pixel (0, 0).
+  /// A row of tiles; the input starts with the first tile's pixel (0, 0).
   ///
   /// - Parameters:
   ///   - blockChannels: `channelBlock`, or 1 for planes.
@@ -128,7 +128,7 @@ package protocol KernelTable: Sendable {
   ///   - products: of the row's first piece. From each piece's first channel on, four values are
   ///     read.
   ///   - channels: at most 4.
-  ///   - accumulates: whether the sums continue what stands there.
+  ///   - accumulates: whether the sums continue what is there.
   static func pieceSums(
     products: UnsafePointer<Float>, tileStride: Int, tiles: Int, pieces: Int, channels: Int,
     sums: UnsafeMutablePointer<Float>, accumulates: Bool)
@@ -212,7 +212,7 @@ package protocol KernelTable: Sendable {
   /// gives the neutral element (0, 1, -∞, ∞).
   static func reduce(_ function: Reduction, _ input: UnsafePointer<Float>, count: Int) -> Float
 
-  /// Adjacent blocked pixels → one value a channel (`channelBlock` floats), in an order that depends
+  /// Adjacent blocked pixels → one value per channel (`channelBlock` floats), in an order that depends
   /// on `pixels` alone.
   static func reduceBlock(
     _ function: Reduction, _ input: UnsafePointer<Float>, pixels: Int,
@@ -234,7 +234,7 @@ package protocol KernelTable: Sendable {
   /// first lanes, 0 for the others.
   ///
   /// - Parameters:
-  ///   - scale, bias: one a channel; nil is 1 and 0.
+  ///   - scale, bias: one per channel; nil is 1 and 0.
   static func block(
     _ input: UnsafePointer<Float>, _ inputStrides: Strides, channels: Int, rows: Int, width: Int,
     scale: UnsafePointer<Float>?, bias: UnsafePointer<Float>?,

@@ -15,7 +15,7 @@ package enum WeightFormat: @unchecked Sendable {
 
 /// Rows of a matrix; the first one is the first of `format`.
 package struct WeightRows: @unchecked Sendable {
-  /// Row-major; possibly unaligned, as they stand in the file. Codes follow one another as those of
+  /// Row-major; possibly unaligned, as they are in the file. Codes follow one another as those of
   /// `ExpansionArguments` do.
   package var base: UnsafeRawPointer
   package var format: WeightFormat

@@ -1,4 +1,4 @@
-/// Convolution weights as they stand in a file, in floats: `w[o][i][ky][kx]` is element
+/// Convolution weights as they are in a file, in floats: `w[o][i][ky][kx]` is element
 /// `o · outputStride + i · inputStride + ky · rowStride + kx · columnStride`. Negative strides flip
 /// the kernel.
 package struct WeightLayout: Sendable {
@@ -26,7 +26,7 @@ package struct WeightLayout: Sendable {
   }
 }
 
-/// Weights as they stand in a file → panels of output channels, side by side as tiles compute them.
+/// Weights as they are in a file → panels of output channels, side by side as tiles compute them.
 /// Channels beyond the counts become zeros. Where the number of output blocks is not a multiple of
 /// those of a panel, the last panel is as narrow as what is left, in blocks.
 package struct PackingArguments: @unchecked Sendable {

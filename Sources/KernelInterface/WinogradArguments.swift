@@ -65,7 +65,7 @@ package struct InputTransformArguments: @unchecked Sendable {
 package struct WinogradPanels: @unchecked Sendable {
   /// Of panel 0.
   package var weights: UnsafePointer<Float>
-  /// Floats from one point's weights to the next one's; nil where they follow one another.
+  /// Floats from one point's weights to the next one's; nil if they follow one another.
   package var pointStride: Int?
   /// Input channels, padded to whole blocks.
   package var channels: Int

@@ -62,13 +62,13 @@ package enum InstructionSet: String, CaseIterable, Sendable {
     let available = allCases.filter(\.isAvailable).map(\.rawValue).joined(separator: ", ")
     guard let set = InstructionSet(rawValue: name) else {
       throw ModelError(
-        .usage, "\(environmentVariable): there are no kernels named '\(name)'",
-        hint: "this machine can run: \(available)")
+        .usage, "\(environmentVariable): unknown instruction set '\(name)'",
+        hint: "this machine supports \(available)")
     }
     guard set.isAvailable else {
       throw ModelError(
-        .usage, "\(environmentVariable): this processor does not have what '\(name)' needs",
-        hint: "this machine can run: \(available)")
+        .usage, "\(environmentVariable): this processor does not support '\(name)'",
+        hint: "this machine supports \(available)")
     }
     return set
   }

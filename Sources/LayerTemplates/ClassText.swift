@@ -1,4 +1,3 @@
-
 /// The Swift file of a class, for the package and for an app alike.
 struct ClassText {
   let layerClass: LayerClass
@@ -44,7 +43,7 @@ struct ClassText {
       lines += ["#if canImport(ObjectiveC)", "  @objc(\(layerClass.name))", "#endif"]
     } else {
       lines.append("// Core ML finds a class by its Objective-C name, which cannot be")
-      lines.append("// \(SwiftNames.literal(layerClass.name)): give it another one in the model.")
+      lines.append("// \(SwiftNames.literal(layerClass.name)): choose another name in the model.")
     }
     lines.append("final class \(layerClass.typeName): NSObject, MLCustomLayer {")
     return lines
@@ -167,7 +166,7 @@ extension ClassText {
     case .swish, .rescale: return head + ["    inputShapes", "  }", ""]
     case .none:
       return head + [
-        "    // TO DO: the shape of each output. So far that of the first input.",
+        "    // TO DO: return the shape of each output. For now, that of the first input.",
         "    let shape = inputShapes.first ?? [1, 1, 1, 1, 1]",
         "    return [[NSNumber]](repeating: shape, count: \(layerClass.outputCount))", "  }", "",
       ]
@@ -187,7 +186,7 @@ extension ClassText {
     switch formula {
     case .swish:
       return head + ["    let betas: [Float] = \(betas)"] + pointers + [
-        "      // One beta, or one a channel, which is the third axis from the end.",
+        "      // One beta, or one per channel, the third axis from the end.",
         "      let channel = input.shape.count - 3",
         "      let channels = betas.count == 1 ? 1 : input.shape[max(0, channel)].intValue",
         "      guard betas.count == channels else { throw Fault.shape(input.shape) }",
@@ -222,7 +221,7 @@ extension ClassText {
       ]
     case .none:
       return head + [
-        "    // TO DO: the layer's computation. So far every output is a copy of the first input.",
+        "    // TO DO: compute the layer. For now, every output is a copy of the first input.",
         "    for output in outputs {",
         "      guard let input = inputs.first, input.count == output.count else {",
         "        throw Fault.shape(output.shape)", "      }",
@@ -270,7 +269,7 @@ extension LayerClass.Parameter.Kind {
     }
   }
 
-  /// Reads the parameter; nil where it is absent or of another type.
+  /// Reads the parameter; nil if it is absent or of another type.
   fileprivate func reading(_ key: String) -> String {
     switch self {
     case .float: "(parameters[\(key)] as? NSNumber)?.floatValue"

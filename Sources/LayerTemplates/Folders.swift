@@ -20,7 +20,7 @@ extension PluginPackage {
     if manager.fileExists(atPath: draft) {
       guard let content = try? manager.contentsOfDirectory(atPath: draft), content.isEmpty else {
         throw ModelError(
-          .cannotCreate, "exists already", file: draft, hint: "-o DIR names another folder")
+          .cannotCreate, "exists already", file: draft, hint: "choose another folder with -o DIR")
       }
     }
     do {
@@ -85,5 +85,5 @@ private func makeFolder(of path: String) throws {
   let folder = String(path[..<slash])
   do {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  } catch { throw ModelError(.cannotCreate, "cannot make the folder", file: folder) }
+  } catch { throw ModelError(.cannotCreate, "cannot create the folder", file: folder) }
 }

@@ -5,7 +5,7 @@ package struct LayerClass: Sendable {
   package struct Layer: Sendable {
     package var name: String
     package var custom: Custom
-    /// Nil where they are not known.
+    /// Nil if they are unknown.
     package var inputShapes: [[Int]?]
     package var outputShapes: [[Int]?]
 

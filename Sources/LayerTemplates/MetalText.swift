@@ -37,7 +37,7 @@ struct MetalText {
     let mark =
       text.formula.isKnown
       ? ""
-      : "// TO DO: the layer's computation, for four channels at once. So far y = x.\n"
+      : "// TO DO: compute the layer, four channels at a time. For now, y = x.\n"
     return """
       #include <metal_stdlib>
       using namespace metal;
@@ -66,7 +66,7 @@ struct MetalText {
     if case .swish = text.formula {
       lines += [
         "        let given: [Float] = \(text.betas)",
-        "        // Four channels a slice.",
+        "        // Four channels per slice.",
         "        var slices = UInt32(given.count == 1 ? 1 : (given.count + 3) / 4)",
         "        var betas = [Float](repeating: given.count == 1 ? given[0] : 0, count: Int(slices) * 4)",
         "        for (index, beta) in given.enumerated() { betas[index] = beta }",

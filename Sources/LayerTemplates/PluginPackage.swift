@@ -14,15 +14,15 @@ package struct PluginPackage: Sendable {
   package let name: String
   package let classes: [LayerClass]
 
-  /// - Throws: `.usage` where `name` cannot be that of a Swift module.
+  /// - Throws: `.usage` if `name` cannot be that of a Swift module.
   package init(name: String, classes: [LayerClass]) throws {
     try require(
       SwiftNames.isIdentifier(name) && !SwiftNames.types.contains(name) && name.count <= 100,
       .usage, "'\(name)' cannot be the name of a Swift module",
-      hint: "a name is of letters, digits and _, such as MyLayers")
+      hint: "use letters, digits and _, as in MyLayers")
     try require(
       !classes.isEmpty, .unsupported, "the model has no custom layers",
-      hint: "`assay inspect` lists a model's custom layers")
+      hint: "list a model's custom layers with `assay inspect`")
     self.name = name
     self.classes = classes
   }
@@ -46,7 +46,7 @@ package struct PluginPackage: Sendable {
     return files
   }
 
-  /// The files that every package has, as they stand in this program.
+  /// The files that every package has, as they are in this program.
   static var support: [File] {
     guard let files = plugin_support_files() else { return [] }
     return (0..<plugin_support_count()).map { index in
@@ -122,7 +122,7 @@ extension PluginPackage {
     let open = classes.filter { if case .none = Formula($0) { true } else { false } }
     let task =
       open.isEmpty
-      ? "Every class computes what its name says; change it where your layer differs."
+      ? "Every class computes what its name says; change it if your layer differs."
       : "To write: "
         + open.map { "`Sources/\(name)/\($0.typeName).swift`" }.joined(separator: ", ") + "."
     return """
@@ -136,7 +136,7 @@ extension PluginPackage {
       On macOS the library ends in `.dylib`. \(task)
 
       `swift test` compares the classes with the arrays in `Tests/\(name)Tests/Expected`, a JSON file
-      a layer: the class, its parameters and weights, inputs and outputs.
+      per layer: the class, its parameters and weights, inputs and outputs.
 
       The files in `Sources/\(name)`, without `Entry.swift`, are the ones for the app: on Apple's systems
       they use the real frameworks, elsewhere the modules under `Support`.

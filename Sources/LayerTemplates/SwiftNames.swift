@@ -45,7 +45,7 @@ struct SwiftNames {
   /// A text for a comment of one line.
   static func comment(_ text: String) -> String { escaped(text) { _ in false } }
 
-  /// Characters outside of printable ASCII, and `special` ones, by their numbers.
+  /// Characters outside printable ASCII, and `special` ones, by their numbers.
   private static func escaped(
     _ text: String, _ special: (Unicode.Scalar) -> Bool
   ) -> String {

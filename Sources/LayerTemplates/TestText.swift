@@ -68,7 +68,7 @@ struct TestText {
       @Test func everyClassAnswersAsExpected() throws {
         for (name, type) in classes {
           let cases = Expected.all.filter { $0.class == name }
-          if cases.isEmpty { print("SKIPPED \\(name): there is nothing in Expected for it") }
+          if cases.isEmpty { print("SKIPPED \\(name): Expected contains nothing for it") }
           for expected in cases { try check(type, expected) }
         }
       }

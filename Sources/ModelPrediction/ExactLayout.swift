@@ -9,7 +9,7 @@ package struct ExactLayout: Sendable, Equatable {
   package let source: [Character]
   package let model: [Character]
 
-  /// Nil where the text is not of that form.
+  /// Nil if the text is not of that form.
   package init?(_ text: String) {
     let halves = text.split(separator: ":", omittingEmptySubsequences: false).map { Array($0) }
     guard halves.count == 2,
@@ -34,7 +34,8 @@ package struct ExactLayout: Sendable, Equatable {
     try require(
       shape.count == source.count
         && zip(source, shape).allSatisfy({ model.contains($0) || $1 == 1 }), .mismatch,
-      "an array of shape \(array.shape) does not fit the layout \(String(source))", field: feature,
+      "an array of shape \(array.shape) does not match the layout \(String(source))",
+      field: feature,
       hint: "give \(source.count) axes in the order \(String(source)), or use --layout coreml")
     return Self.reordered(array.reshaped(shape), from: source, to: model)
   }

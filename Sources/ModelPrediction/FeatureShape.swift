@@ -7,7 +7,7 @@ extension Model {
   private static let typicalSteps = 16
 
   /// `[Seq, Batch, C, H, W]` of an input that nothing else says more about: the declared shape, of a
-  /// sequence with as many steps as the source framework takes. Nil for what is no image or array.
+  /// sequence with as many steps as the source framework takes. Nil for what is not an image or array.
   package func typicalShape(of input: FeatureDescription) -> [Int]? {
     guard let network = neuralNetwork else {
       return pipelineModels.first { $0.takes(input.name) }?.typicalShape(of: input)
@@ -22,7 +22,7 @@ extension Model {
     return shape
   }
 
-  /// The network that takes the input, of a pipeline the first one; nil where there is none.
+  /// The network that takes the input, of a pipeline the first one; nil if there is none.
   package func network(taking input: String) -> NeuralNetwork? {
     neuralNetwork ?? pipelineModels.first { $0.takes(input) }?.network(taking: input)
   }
@@ -51,7 +51,7 @@ enum CoreMLLayout {
     case 4: return array.reshaped([1] + shape)
     default:
       throw ModelError(
-        .mismatch, "an array of shape \(shape) does not fit the declared \(declared.shape)",
+        .mismatch, "an array of shape \(shape) does not match the declared \(declared.shape)",
         field: feature)
     }
   }

@@ -2,9 +2,9 @@ import CoreMLModel
 import Imaging
 import TensorCore
 
-/// What is given for an input: a picture, or numbers.
+/// What is given for an input: an image, or numbers.
 public enum FeatureValue: Sendable {
-  /// A picture of any size; the options say how it is brought into the input's.
+  /// An image of any size; the options say how it is brought into the input's.
   case image(Image)
   /// Numbers.
   case array(Tensor)
@@ -29,13 +29,13 @@ package struct Feature: Sendable {
   /// The shape that the network declares, of arrays with exact mapping and of images without a
   /// sequence axis.
   let isExact: Bool
-  private let pictures: PictureOptions
+  private let images: ImageOptions
 
   init(
     _ description: FeatureDescription, in model: Model, layout: ArrayLayout,
-    pictures: PictureOptions = PictureOptions()
+    images: ImageOptions = ImageOptions()
   ) {
-    self.pictures = pictures
+    self.images = images
     name = description.name
     type = description.type ?? FeatureType()
     let recorded =
@@ -67,7 +67,7 @@ package struct Feature: Sendable {
     exactLayout = layout.flatMap { ExactLayout($0) }
   }
 
-  /// Where the channels of a value of the feature are; nil where nothing says it.
+  /// Where the channels of a value of the feature are; nil if nothing says it.
   var channelAxis: ChannelAxis? {
     if isExact { return nil }
     guard let sourceLayout else { return .first }
@@ -78,7 +78,7 @@ package struct Feature: Sendable {
     }
   }
 
-  /// The axis of the feature's blob that counts items; nil where none does.
+  /// The axis of the feature's blob that counts items; nil if none does.
   var batchAxis: Int? {
     guard isExact else { return 1 }
     guard case .multiArray(let declared) = type.kind else { return 0 }
@@ -89,8 +89,8 @@ package struct Feature: Sendable {
   /// The blob of `value`: `[Seq, Batch, C, H, W]`, or of the declared shape with exact mapping.
   package func blob(_ value: FeatureValue) throws -> Tensor {
     switch (type.kind, value) {
-    case (.image(let image), .image(let picture)):
-      return flattened(try pixels(of: picture, as: image))
+    case (.image(let declared), .image(let image)):
+      return flattened(try pixels(of: image, as: declared))
     case (.image(let image), .array(let array)):
       return flattened(try Self.pixels(of: array, as: image, feature: name))
     case (.multiArray(let declared), .array(let array)) where isExact:
@@ -103,7 +103,7 @@ package struct Feature: Sendable {
       return blob
     case (.multiArray(let declared), .image):
       throw ModelError(
-        .mismatch, "a picture cannot be an array input of shape \(declared.shape)", field: name,
+        .mismatch, "an image cannot be the array input of shape \(declared.shape)", field: name,
         hint: "convert with --image-input \(name), or give an array (.npy, .npz, .json, .csv)")
     default:
       throw ModelError(.unsupported, "inputs of this type are not supported", field: name)
@@ -113,7 +113,7 @@ package struct Feature: Sendable {
   /// The value of an output blob as a user sees it.
   package func value(_ blob: Tensor) -> Tensor {
     switch type.kind {
-    case .image(let image): return Self.picture(blob, colorSpace: image.colorSpace)
+    case .image(let image): return Self.image(blob, colorSpace: image.colorSpace)
     case _ where isExact: return exactLayout?.source(blob) ?? blob
     case .multiArray(let declared):
       return sourceLayout?.source(blob)
@@ -123,9 +123,9 @@ package struct Feature: Sendable {
     }
   }
 
-  /// Pictures without a sequence axis where the network has none.
-  private func flattened(_ pictures: Tensor) -> Tensor {
-    isExact ? pictures.reshaped(Array(pictures.shape.dropFirst())) : pictures
+  /// Images without a sequence axis where the network has none.
+  private func flattened(_ images: Tensor) -> Tensor {
+    isExact ? images.reshaped(Array(images.shape.dropFirst())) : images
   }
 
   private func exactBlob(_ array: Tensor, _ declared: ArrayFeatureType) throws -> Tensor {
@@ -138,7 +138,7 @@ package struct Feature: Sendable {
     let fits = zip(blob.shape, wanted).enumerated().allSatisfy { $0 == batch || $1.0 == $1.1 }
     try require(
       blob.shape.count == wanted.count && (fits || declared.flexibility != nil), .mismatch,
-      "an array of shape \(array.shape) does not fit the input's \(wanted)"
+      "an array of shape \(array.shape) does not match the input's \(wanted)"
         + (exactLayout.map { " (\(String($0.model)))" } ?? ""), field: name)
     return blob
   }
@@ -156,24 +156,24 @@ package struct Feature: Sendable {
     }
     throw ModelError(
       .mismatch,
-      "an array of shape \(given) does not fit the input's \(wanted ?? "\(declared.shape)")",
+      "an array of shape \(given) does not match the input's \(wanted ?? "\(declared.shape)")",
       field: name)
   }
 }
 
 extension Feature {
-  /// `[1, N, C, H, W]` in the feature's colour order of a picture, brought into its size; N is 1, or
+  /// `[1, N, C, H, W]` in the feature's color order of an image, brought into its size; N is 1, or
   /// 10 with ten crops.
-  private func pixels(of picture: Image, as type: ImageFeatureType) throws -> Tensor {
-    let (width, height) = type.size(of: picture, pictures)
+  private func pixels(of image: Image, as type: ImageFeatureType) throws -> Tensor {
+    let (width, height) = type.size(of: image, images)
     do {
-      let blob = try picture.prepared(
-        width: width, height: height, type.colorSpace.channelOrder, pictures)
+      let blob = try image.prepared(
+        width: width, height: height, type.colorSpace.channelOrder, images)
       return blob.reshaped([1] + blob.shape)
     } catch let error as ModelError { throw error.inside(name) }
   }
 
-  /// The same for `[H, W, C]` or `[N, H, W, C]` numbers, RGB or grey.
+  /// The same for `[H, W, C]` or `[N, H, W, C]` numbers, RGB or gray.
   private static func pixels(
     of array: Tensor, as type: ImageFeatureType, feature: String
   ) throws -> Tensor {
@@ -181,12 +181,12 @@ extension Feature {
     var shape = array.shape
     if shape.count == 2, channels == 1 { shape = [1] + shape + [1] }
     if shape.count == 3 {
-      // [N, H, W] of grey pictures, or [H, W, C] of one
+      // [N, H, W] of gray images, or [H, W, C] of one
       shape = channels == 1 && shape[2] != 1 ? shape + [1] : [1] + shape
     }
     try require(
       shape.count == 4 && shape[3] == channels, .mismatch,
-      "an array of shape \(array.shape) is no picture of \(channels) channels", field: feature,
+      "an array of shape \(array.shape) is not an image with \(channels) channels", field: feature,
       hint: "give [height, width, \(channels)], or [batch, height, width, \(channels)]")
     try checkSize(width: shape[2], height: shape[1], type, feature: feature)
     return planes(array.reshaped(shape), colorSpace: type.colorSpace)
@@ -198,11 +198,11 @@ extension Feature {
     guard type.flexibility == nil, width != type.width || height != type.height else { return }
     throw ModelError(
       .mismatch,
-      "the picture is \(width)×\(height), the model takes \(type.width)×\(type.height)",
-      field: feature, hint: "give a picture of the model's size")
+      "the image is \(width)×\(height), but the model takes \(type.width)×\(type.height)",
+      field: feature, hint: "give an image of the model's size")
   }
 
-  /// `[N, H, W, C]` in RGB to `[1, N, C, H, W]` in the colour space's order.
+  /// `[N, H, W, C]` in RGB to `[1, N, C, H, W]` in the color space's order.
   private static func planes(
     _ pixels: Tensor, colorSpace: ImageFeatureType.ColorSpace
   ) -> Tensor {
@@ -211,8 +211,8 @@ extension Feature {
     return colorSpace == .bgr ? blob.withReversedChannels() : blob
   }
 
-  /// `[H, W, C]`, or `[N, H, W, C]` where there are several, in RGB.
-  private static func picture(
+  /// `[H, W, C]`, or `[N, H, W, C]` if there are several, in RGB.
+  private static func image(
     _ blob: Tensor, colorSpace: ImageFeatureType.ColorSpace
   ) -> Tensor {
     let axes = blob.shape.count
@@ -220,8 +220,8 @@ extension Feature {
       axes < 5 ? blob.reshaped([Int](repeating: 1, count: 5 - axes) + blob.shape) : blob
     guard blob.shape.count == 5, blob.shape[0] == 1 else { return blob }
     let rgb = colorSpace == .bgr ? blob.withReversedChannels() : blob
-    let pictures = rgb.reshaped(Array(rgb.shape[1...])).transposed([0, 2, 3, 1])
-    return pictures.shape[0] == 1 ? pictures.reshaped(Array(pictures.shape[1...])) : pictures
+    let images = rgb.reshaped(Array(rgb.shape[1...])).transposed([0, 2, 3, 1])
+    return images.shape[0] == 1 ? images.reshaped(Array(images.shape[1...])) : images
   }
 }
 
@@ -256,10 +256,10 @@ extension Tensor {
 }
 
 extension ImageFeatureType {
-  /// The size in which a network gets `picture`: the feature's, or the picture's own where the model
+  /// The size in which a network gets `image`: the feature's, or the image's own where the model
   /// takes several sizes and nothing else is asked for.
-  package func size(of picture: Image, _ options: PictureOptions) -> (width: Int, height: Int) {
+  package func size(of image: Image, _ options: ImageOptions) -> (width: Int, height: Int) {
     flexibility != nil && options.fitting == .exact && options.firstSide == nil
-      ? (picture.width, picture.height) : (width, height)
+      ? (image.width, image.height) : (width, height)
   }
 }

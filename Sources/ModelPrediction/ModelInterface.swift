@@ -18,7 +18,7 @@ package struct ModelInterface: Sendable {
   private let labelOutput: String?
 
   package init(
-    _ model: Model, layout: ArrayLayout = .source, pictures: PictureOptions = PictureOptions(),
+    _ model: Model, layout: ArrayLayout = .source, images: ImageOptions = ImageOptions(),
     members: [ModelInterface] = []
   ) {
     let description = model.description ?? ModelDescription()
@@ -30,7 +30,7 @@ package struct ModelInterface: Sendable {
     labelOutput = model.classLabels == nil ? nil : description.predictedFeatureName
     features = Dictionary(
       inputs.map { input in
-        let own = Feature(input, in: model, layout: layout, pictures: pictures)
+        let own = Feature(input, in: model, layout: layout, images: images)
         return (input.name, members.lazy.compactMap { $0.features[input.name] }.first ?? own)
       },
       uniquingKeysWith: { first, _ in first })
@@ -72,7 +72,7 @@ package struct ModelInterface: Sendable {
       for (name, blob) in blobs {
         let own = length(name, blob)
         try require(
-          own == count || own == 1, .mismatch, "the inputs have batches of different length")
+          own == count || own == 1, .mismatch, "the inputs have different batch sizes")
         if own > 1, let axis = features[name]?.batchAxis {
           item[name] = blob.batchItem(index, axis: axis)
         }

@@ -14,7 +14,7 @@ package struct NetworkPlan: Sendable {
 extension Predictor {
   /// The plan of the network, or of each of a pipeline's, for inputs as large as they are declared.
   ///
-  /// - Throws: `.usage` where no pass has the name.
+  /// - Throws: `.usage` if no pass has the name.
   package func plans(after pass: String?) throws -> [NetworkPlan] {
     guard members.isEmpty else {
       return try members.enumerated().flatMap { index, member in

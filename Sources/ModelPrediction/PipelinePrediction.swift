@@ -15,7 +15,7 @@ extension Predictor {
           guard let blob = available[input.name] else {
             if input.type?.isOptional == true { continue }
             throw ModelError(
-              .malformed, "nothing before it gives its input '\(input.name)'")
+              .malformed, "nothing before it produces its input '\(input.name)'")
           }
           let feature = member.interface.features[input.name]
           if let producer = producers[input.name], let feature {
@@ -40,21 +40,21 @@ extension Predictor {
 }
 
 extension Feature {
-  /// The blob of this input for one that an output of another model has. A picture passes in eight
-  /// bits a colour, as between the models of a pipeline of Core ML.
+  /// The blob of this input for one that an output of another model has. An image passes in eight
+  /// bits a color, as between the models of a pipeline of Core ML.
   package func blob(passedOnBy producer: Feature, _ blob: Tensor) throws -> Tensor {
     switch (producer.type.kind, type.kind) {
     case (.image(let from), .image(let to)):
       let axes = blob.shape.count
-      var picture = blob.reshaped(
+      var image = blob.reshaped(
         [Int](repeating: 1, count: max(0, 5 - axes)) + blob.shape)
-      picture.withUnsafeMutableElements { elements in
+      image.withUnsafeMutableElements { elements in
         for index in elements.indices { elements[index] = Float(UInt8(rounding: elements[index])) }
       }
       if from.colorSpace.channelCount == 3, from.colorSpace != to.colorSpace {
-        picture = picture.withReversedChannels()
+        image = image.withReversedChannels()
       }
-      return isExact ? picture.reshaped(Array(picture.shape.dropFirst())) : picture
+      return isExact ? image.reshaped(Array(image.shape.dropFirst())) : image
     case (.multiArray, .multiArray(let declared)):
       if !isExact {
         return blob.shape.count == 5
@@ -67,7 +67,7 @@ extension Feature {
       return blob.reshaped(Array(blob.shape.suffix(rank)))
     default:
       throw ModelError(
-        .unsupported, "an output of one type cannot be an input of another", field: name)
+        .unsupported, "an output of one type cannot become an input of another", field: name)
     }
   }
 }

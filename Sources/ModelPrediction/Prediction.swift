@@ -30,7 +30,7 @@ public struct PredictedOutput: Sendable {
   public let kind: Kind
   /// The numbers.
   public let value: Tensor
-  /// Where the channels of a picture or grid are among the last three axes; nil where that is not
+  /// Where the channels of an image or grid are among the last three axes; nil if that is not
   /// known.
   package let channels: ChannelAxis?
 

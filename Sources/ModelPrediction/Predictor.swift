@@ -6,15 +6,15 @@ import ModelTransforms
 import Synchronization
 import TensorCore
 
-/// A loaded model that answers in the terms of a user: pictures and arrays in, arrays, pictures and
+/// A loaded model that answers in the terms of a user: images and arrays in, arrays, images and
 /// classes out.
 public final class Predictor: Sendable {
   /// How to predict.
   public struct Options: Sendable {
     /// The order of axes in which arrays come and go.
     public var layout = ArrayLayout.source
-    /// What happens to pictures before the model gets them; nil for what the model records.
-    public var pictures: PictureOptions?
+    /// What happens to images before the model gets them; nil for what the model records.
+    public var images: ImageOptions?
     /// Blobs to answer beside the outputs.
     public var keep = CompileOptions.Keep.named([])
     /// How the network is compiled.
@@ -30,8 +30,8 @@ public final class Predictor: Sendable {
   public let model: Model
   /// What a prediction takes, in the model's order.
   public var inputs: [FeatureDescription] { interface.inputs }
-  /// What happens to pictures before the model gets them.
-  public let pictures: PictureOptions
+  /// What happens to images before the model gets them.
+  public let images: ImageOptions
   package let interface: ModelInterface
   let options: Options
   /// The predictors of a pipeline's models; empty for a network.
@@ -45,8 +45,8 @@ public final class Predictor: Sendable {
     var network: CompiledNetwork
   }
 
-  /// - Throws: `ModelError` where the model is not a neural network, is not valid, or needs a layer
-  ///   that nobody implements.
+  /// - Throws: `ModelError` if the model is not a neural network, is not valid, or needs a layer
+  /// that nobody implements.
   public init(model: Model, options: Options = Options()) throws {
     let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
     self.model = model
@@ -55,21 +55,21 @@ public final class Predictor: Sendable {
       throw ModelError(
         .unsupported,
         type == model.typeName
-          ? "a model of type \(type) cannot be run"
-          : "a pipeline with a model of type \(type) cannot be run",
+          ? "models of type \(type) cannot run"
+          : "pipelines with a model of type \(type) cannot run",
         hint: Model.remedy(forType: type))
     }
-    let pictures = try options.pictures ?? PictureOptions(recordedIn: model)
-    self.pictures = pictures
+    let images = try options.images ?? ImageOptions(recordedIn: model)
+    self.images = images
     var memberOptions = options
     memberOptions.keep = .named([])
-    memberOptions.pictures = pictures
+    memberOptions.images = images
     members = try model.pipelineModels.map { try Predictor(model: $0, options: memberOptions) }
     interface = ModelInterface(
-      model, layout: options.layout, pictures: pictures, members: members.map(\.interface))
+      model, layout: options.layout, images: images, members: members.map(\.interface))
   }
 
-  /// Predicts for every item of the batch that the inputs hold; of ten crops of a picture it gives
+  /// Predicts for every item of the batch that the inputs hold; of ten crops of an image it gives
   /// the mean.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
     try assembled(items(values, outputBlobs), of: values)
@@ -87,9 +87,9 @@ public final class Predictor: Sendable {
     members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
   }
 
-  /// Whether the items of the batch are crops of one picture.
+  /// Whether the items of the batch are crops of one image.
   package func averagesItems(of values: [String: FeatureValue]) -> Bool {
-    pictures.firstSide != nil && pictures.crops == .ten
+    images.firstSide != nil && images.crops == .ten
       && values.values.contains { if case .image = $0 { true } else { false } }
   }
 
@@ -110,7 +110,7 @@ public final class Predictor: Sendable {
     }
   }
 
-  /// Values for every required input, equally distributed over 0...255 for a picture and over
+  /// Values for every required input, equally distributed over 0...255 for an image and over
   /// −1...1 for an array, the same for the same seed; of a sequence as many steps as the source
   /// framework takes.
   ///
@@ -125,7 +125,7 @@ public final class Predictor: Sendable {
       let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
       guard let shape = shapes[input.name] ?? model.typicalShape(of: input) else {
         throw ModelError(
-          .unsupported, "no random values for an input of this type", field: input.name)
+          .unsupported, "inputs of this type cannot be random", field: input.name)
       }
       let count = try checkedProduct(shape, limit: Limits.tensorElements)
       blobs[input.name] = Tensor(
@@ -137,7 +137,7 @@ public final class Predictor: Sendable {
   /// The network, compiled for inputs of the shapes of `blobs`.
   package func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
     try require(
-      members.isEmpty, .unsupported, "a pipeline is no single network",
+      members.isEmpty, .unsupported, "a pipeline is not a single network",
       hint: "its models can be timed one by one")
     let shapes = blobs.mapValues(\.shape)
     let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }

@@ -35,7 +35,7 @@ package struct SourceLayout: Sendable, Equatable {
 
   package let axes: [Axis]
 
-  /// Nil where a letter is unknown or stands twice.
+  /// Nil if a letter is unknown or stands twice.
   package init?(_ letters: String) {
     let axes = letters.compactMap(Axis.init(rawValue:))
     guard axes.count == letters.count, Set(axes).count == axes.count, !axes.isEmpty else {
@@ -52,7 +52,7 @@ package struct SourceLayout: Sendable, Equatable {
     self.init(letters)
   }
 
-  /// The number of steps that an input of `model` takes in the source framework; nil where that is
+  /// The number of steps that an input of `model` takes in the source framework; nil if that is
   /// not recorded or left open.
   package func steps(of feature: String, in model: Model) -> Int? {
     let text = model.description?.metadata?.userDefined[Self.shapePrefix + feature]
@@ -94,7 +94,7 @@ package struct SourceLayout: Sendable, Equatable {
       return completed
     }
     throw ModelError(
-      .mismatch, "an array of shape \(shape) does not fit the layout \(letters)", field: feature,
+      .mismatch, "an array of shape \(shape) does not match the layout \(letters)", field: feature,
       hint: "give \(axes.count) axes in the order \(letters), or use --layout coreml")
   }
 }

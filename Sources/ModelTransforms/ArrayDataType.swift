@@ -4,7 +4,7 @@ import TensorCore
 extension Model {
   /// The model with array features of another data type: the one called `name`, or all.
   ///
-  /// - Throws: `.mismatch` where there is no such feature, or it is no array.
+  /// - Throws: `.mismatch` if there is no such feature, or it is not an array.
   package func settingArrayType(
     _ dataType: ArrayFeatureType.DataType, of name: String? = nil
   ) throws -> Model {

@@ -5,7 +5,7 @@ extension Model {
   /// The model with the image `name` as an array of its planes. What prepared its pixels is gone: an
   /// array is what the first layer sees.
   ///
-  /// - Throws: `.mismatch` where there is no such feature, or it is neither image nor array.
+  /// - Throws: `.mismatch` if there is no such feature, or it is neither image nor array.
   package func settingArray(
     _ name: String, dataType: ArrayFeatureType.DataType = .double
   ) throws -> Model {

@@ -11,7 +11,7 @@ extension NeuralNetworkLayer {
   /// of s taps. A layer of another type, or whose bias is stored in codes, stays as it is.
   ///
   /// See Nagel, van Baalen, Blankevoort, Welling: Data-Free Quantization Through Weight Equalization
-  /// and Bias Correction (2019), where E[x] comes from batch normalisations.
+  /// and Bias Correction (2019), where E[x] comes from batch normalizations.
   ///
   /// - Parameter mean: E[x], of each input channel.
   func correctingBias(_ original: NeuralNetworkLayer, mean: [Double]) throws -> NeuralNetworkLayer {
@@ -46,7 +46,7 @@ extension NeuralNetworkLayer {
 }
 
 extension Weights? {
-  /// The values in single precision, zeros where there are none; nil for another precision.
+  /// The values in single precision, zeros if there are none; nil for another precision.
   fileprivate func floats(count: Int) throws -> [Float]? {
     guard let weights = self else { return [Float](repeating: 0, count: count) }
     return weights.floatValue.count > 0 ? try weights.values(shape: [count]).array() : nil
@@ -54,7 +54,7 @@ extension Weights? {
 }
 
 extension ChannelPairs {
-  /// (W′ − W) E[x]; nil where the mean is of another count of channels or not finite.
+  /// (W′ − W) E[x]; nil if the mean is of another count of channels or not finite.
   fileprivate func change(
     from before: FloatValues, to after: FloatValues, mean: [Double]
   ) throws -> [Double]? {

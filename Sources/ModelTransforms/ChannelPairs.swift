@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Which channels the weights of a convolution or inner product belong to. They stand in pairs of an
+/// Which channels the weights of a convolution or inner product belong to. They are in pairs of an
 /// input and an output channel, `taps` weights each.
 struct ChannelPairs {
   let outputs: Int
@@ -10,7 +10,7 @@ struct ChannelPairs {
   let taps: Int
   let isTransposed: Bool
 
-  /// - Throws: `.malformed` where the channels are no multiples of the groups.
+  /// - Throws: `.malformed` if the channels are no multiples of the groups.
   init(_ convolution: Convolution) throws {
     let shape = convolution.kernelShape
     outputs = convolution.outputChannels

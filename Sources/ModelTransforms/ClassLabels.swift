@@ -6,8 +6,8 @@ extension Model {
   /// output `probabilities`, by default its first, is an array becomes one, its output a dictionary
   /// and the best label, `label`, an output of its own.
   ///
-  /// - Throws: `.mismatch` where there are not as many labels as there were, or as probabilities;
-  ///   `.unsupported` for models that have no network.
+  /// - Throws: `.mismatch` if there are not as many labels as there were, or as probabilities;
+  /// `.unsupported` for models that have no network.
   package func settingClassLabels(
     _ labels: NeuralNetworkClassifier.ClassLabels, label: String = "classLabel",
     probabilities: String? = nil
@@ -27,8 +27,8 @@ extension Model {
     if case .neuralNetworkClassifier(var classifier)? = type {
       if let old = classifier.classLabels, old.count != labels.count {
         throw ModelError(
-          .mismatch, "\(labels.count) class labels, where the model has \(old.count)",
-          hint: "the labels are one a line, in the order of the output's elements")
+          .mismatch, "\(labels.count) class labels, but the model has \(old.count)",
+          hint: "give one label per line, in the order of the output's elements")
       }
       classifier.classLabels = labels
       var model = self
@@ -41,7 +41,7 @@ extension Model {
   }
 
   private static var noNetwork: ModelError {
-    ModelError(.unsupported, "only neural networks take class labels")
+    ModelError(.unsupported, "only neural networks can have class labels")
   }
 
   private func classifier(
@@ -60,7 +60,7 @@ extension Model {
     }
     try require(
       !label.isEmpty && !featureNames.contains(label), .mismatch,
-      "'\(label)', the label's name, is another feature's")
+      "'\(label)' is already the name of another feature")
     let array = try description.output[index].arrayType()
     let count = try checkedProduct(array.shape)
     try require(

@@ -32,7 +32,7 @@ package struct CompressionRules: Sendable {
   /// Types whose values are no factors of anything.
   private static let constants: Set<String> = ["loadConstant", "loadConstantND", "scale", "bias"]
 
-  /// The precision for a layer; nil where it stays as it is.
+  /// The precision for a layer; nil if it stays as it is.
   func precision(of layer: NeuralNetworkLayer) -> WeightPrecision? {
     guard let type = layer.parameters?.typeName, !(layer.parameters is Custom) else { return nil }
     if let own = layers[layer.name] { return own }
@@ -170,7 +170,7 @@ extension [NamedWeights] {
   ) -> [String: (weights: NamedWeights, precision: WeightPrecision)] {
     let stored = filter { $0.values.storedCount > 0 }
     func count(_ weights: NamedWeights) -> Int { weights.shape.reduce(1, *) }
-    // Dynamically quantised layers compute with the integers.
+    // Dynamically quantized layers compute with the integers.
     if stored.contains(where: { $0.values.int8RawValue.count > 0 }) { return [:] }
     func chosen(_ wanted: [NamedWeights], _ precision: WeightPrecision)
       -> [String: (weights: NamedWeights, precision: WeightPrecision)]

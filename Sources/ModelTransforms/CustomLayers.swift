@@ -17,7 +17,7 @@ extension Model {
   /// The model with a custom layer that `body` has changed: its class, description, parameters or
   /// weights.
   ///
-  /// - Throws: `.mismatch` where there is no such custom layer, and what `body` throws.
+  /// - Throws: `.mismatch` if there is no such custom layer, and what `body` throws.
   package func editingCustomLayer(
     _ selection: CustomLayerSelection, _ body: (inout Custom) throws -> Void
   ) throws -> Model {
@@ -36,7 +36,7 @@ extension Model {
       throw ModelError(
         .mismatch, "the model has no custom layer \(what)",
         hint: names.isEmpty
-          ? "it has none at all"
+          ? "it has none"
           : "it has " + names.enumerated().map { "#\($0) '\($1)'" }.joined(separator: ", "))
     }
     var model = self

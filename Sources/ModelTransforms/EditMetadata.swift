@@ -21,7 +21,7 @@ package struct MetadataEdit: Sendable, Equatable {
 extension Model {
   /// The model with other metadata; that of a pipeline's models stays.
   ///
-  /// - Throws: `.mismatch` where a description names no feature.
+  /// - Throws: `.mismatch` if a description names no feature.
   package func editingMetadata(_ edit: MetadataEdit) throws -> Model {
     if edit == MetadataEdit() { return self }
     var model = self

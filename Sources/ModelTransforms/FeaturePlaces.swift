@@ -13,7 +13,7 @@ extension Model {
   /// Hands the feature `name` to `body` wherever it stands: in this model's description, and in
   /// those of a pipeline's models.
   ///
-  /// - Throws: `.mismatch` where there is no such feature.
+  /// - Throws: `.mismatch` if there is no such feature.
   func editingFeature(
     _ name: String, _ body: (inout FeaturePlace) throws -> Void
   ) throws -> Model {
@@ -58,6 +58,6 @@ extension FeatureDescription {
   /// The array type; an error for other features.
   func arrayType() throws -> ArrayFeatureType {
     if case .multiArray(let array)? = type?.kind { return array }
-    throw ModelError(.mismatch, "is no array")
+    throw ModelError(.mismatch, "is not an array")
   }
 }

@@ -27,8 +27,8 @@ extension Model {
   /// The model with a feature of flexible, or fixed, shape. Its own shape stays the default one, and
   /// is added to enumerated ones that lack it.
   ///
-  /// - Throws: `.mismatch` where there is no such feature, the number of axes is another, or the
-  ///   bounds leave out the feature's own shape.
+  /// - Throws: `.mismatch` if there is no such feature, the number of axes is another, or the
+  /// bounds leave out the feature's own shape.
   package func settingShapes(_ choice: ShapeChoice, of name: String) throws -> Model {
     try editingFeature(name) { place in
       switch place.feature.type?.kind {
@@ -65,7 +65,7 @@ extension ShapeChoice {
     func requireAxes(_ count: Int) throws {
       try require(
         count == shape.count, .mismatch,
-        "\(count) sizes, where the feature has \(shape.count): \(shape)")
+        "\(count) sizes, but the feature has \(shape.count): \(shape)")
     }
     switch self {
     case .fixed: return self
@@ -74,7 +74,7 @@ extension ShapeChoice {
         try requireAxes(shape.count)
         try require(
           shape.allSatisfy({ (1...Limits.dimension).contains($0) }), .mismatch,
-          "the shape \(shape) is impossible")
+          "the shape \(shape) is invalid")
       }
       return .enumerated(shapes.contains(shape) ? shapes : [shape] + shapes)
     case .ranges(let bounds):
@@ -85,7 +85,7 @@ extension ShapeChoice {
           "sizes from \(bound.lower) to \(bound.upper) along axis \(axis)")
         try require(
           bound.contains(shape[axis]), .mismatch,
-          "sizes from \(bound.lower) to \(bound.upper < 0 ? "any" : "\(bound.upper)") leave out "
+          "sizes from \(bound.lower) to \(bound.upper < 0 ? "any" : "\(bound.upper)") exclude "
             + "the feature's own, \(shape[axis])")
       }
       return self

@@ -1,10 +1,10 @@
 import CoreMLModel
 import TensorCore
 
-/// A batch normalisation, scale or bias that became part of a neighbour, or that did not and why.
+/// A batch normalization, scale or bias that became part of a neighbor, or that did not and why.
 package struct Fold: Sendable, Equatable {
   package let layer: String
-  package let neighbour: String
+  package let neighbor: String
   /// The largest difference of the results for random inputs, as a part of the sum of magnitudes.
   package let error: Double
   /// Whether the error was small enough for it.
@@ -12,7 +12,7 @@ package struct Fold: Sendable, Equatable {
 }
 
 extension Model {
-  /// The model with batch normalisations, scales and biases of one factor and offset a channel folded
+  /// The model with batch normalizations, scales and biases of one factor and offset a channel folded
   /// into the convolution or inner product before, or into the convolution behind:
   ///
   ///     a (W x + c) + b = (a W) x + (a c + b)        W (a x + b) + c = (W a) x + (W b + c)
@@ -41,7 +41,7 @@ extension Model {
     return (model, folds)
   }
 
-  /// Blobs that somebody outside of the network sees.
+  /// Blobs that somebody outside the network sees.
   private var visibleBlobs: Set<String> {
     var names = Set((description?.output ?? []).map(\.name))
     if case .neuralNetworkClassifier(let classifier) = type {
@@ -70,27 +70,27 @@ extension NeuralNetwork {
       if layer.input.count == 1, layer.output.count == 1, !layer.isUpdatable,
         !refused.contains(layer.name),
         let affine = try ChannelAffine(layer),
-        let (neighbour, isBehind) = neighbour(of: index, visible)
+        let (neighbor, isBehind) = neighbor(of: index, visible)
       {
-        if let (folded, error) = try affine.folded(into: layers[neighbour], isBehind: isBehind) {
+        if let (folded, error) = try affine.folded(into: layers[neighbor], isBehind: isBehind) {
           let isDone = error <= 4e-6
           folds.append(
             Fold(
-              layer: layer.name, neighbour: layers[neighbour].name, error: error, isDone: isDone))
+              layer: layer.name, neighbor: layers[neighbor].name, error: error, isDone: isDone))
           if isDone {
-            layers[neighbour].parameters = folded
+            layers[neighbor].parameters = folded
             if isBehind {
-              layers[neighbour].input = layer.input
-              layers[neighbour].inputTensor = layer.inputTensor
+              layers[neighbor].input = layer.input
+              layers[neighbor].inputTensor = layer.inputTensor
             } else {
-              let name = layers[neighbour].name
+              let name = layers[neighbor].name
               behind[name] = behind[name] ?? (layer.name, layer.input[0])
-              layers[neighbour].output = layer.output
-              layers[neighbour].outputTensor = layer.outputTensor
+              layers[neighbor].output = layer.output
+              layers[neighbor].outputTensor = layer.outputTensor
             }
             layers.remove(at: index)
-            // What has been refused or passed by may fit the new neighbour.
-            index = max(0, min(index, neighbour))
+            // What has been refused or passed by may fit the new neighbor.
+            index = max(0, min(index, neighbor))
             continue
           }
           refused.insert(layer.name)
@@ -125,9 +125,9 @@ extension NeuralNetwork {
     }
   }
 
-  /// The layer that gives the input of the layer at `index`, if nobody else reads that blob, or the
+  /// The layer that gives the input of the layer at `index`, if nothing else reads that blob, or the
   /// only one that reads its output.
-  private func neighbour(of index: Int, _ visible: Set<String>) -> (Int, isBehind: Bool)? {
+  private func neighbor(of index: Int, _ visible: Set<String>) -> (Int, isBehind: Bool)? {
     let layer = layers[index]
     func readers(_ blob: String) -> [Int] {
       layers.indices.filter { layers[$0].input.contains(blob) }
@@ -249,7 +249,7 @@ struct ChannelAffine {
 
 extension LayerParameters {
   /// W x + c = s ((W / s) x + c / s) with s the root mean square of each output channel's weights; nil
-  /// for what is no ordinary convolution.
+  /// for what is not an ordinary convolution.
   fileprivate func withSeparateScale() throws -> (any LayerParameters, Scale)? {
     guard var convolution = self as? Convolution, !convolution.isDeconvolution,
       let kernel = convolution.kernel, let bias = convolution.bias

@@ -74,7 +74,7 @@ extension Model {
       let bias = weights[index].forgetGate.bias ?? Weights()
       try require(
         bias.floatValue.count == units, .unsupported,
-        "the bias of a forget gate in another precision than float32", field: "forgetGateBiasVector"
+        "the bias of a forget gate must be float32", field: "forgetGateBiasVector"
       )
       weights[index].forgetGate.bias = Weights(bias.floatValue.array().map { $0 + amount })
     }

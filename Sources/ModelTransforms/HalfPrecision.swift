@@ -33,8 +33,8 @@ extension Weights {
         let piece = UnsafeBufferPointer(start: values, count: range.count)
         if let wrong = piece.first(where: { abs($0) >= Self.bound }) {
           throw ModelError(
-            .unsupported, "the weight \(wrong) has no half-precision value",
-            hint: "the largest is below 65504; `assay compress --keep-overflow` leaves such layers "
+            .unsupported, "the weight \(wrong) does not fit into half precision",
+            hint: "the largest value is 65504; `assay compress --keep-overflow` keeps such layers "
               + "in single precision")
         }
         Half.convert(

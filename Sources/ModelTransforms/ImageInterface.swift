@@ -2,11 +2,11 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with the feature `name` as an image of this colour space; without one, of the present
-  /// one, or of grey or RGB by its channels. An array becomes an image of its height and width.
+  /// The model with the feature `name` as an image of this color space; without one, of the present
+  /// one, or of gray or RGB by its channels. An array becomes an image of its height and width.
   ///
   /// - Parameter shape: the blob's shape, for an output that declares none.
-  /// - Throws: `.mismatch` where there is no such feature, or it has not the sizes of an image.
+  /// - Throws: `.mismatch` if there is no such feature, or it lacks the sizes of an image.
   package func settingImage(
     _ name: String, colorSpace: ImageFeatureType.ColorSpace? = nil, shape: [Int]? = nil
   ) throws -> Model {
@@ -16,7 +16,7 @@ extension Model {
         guard let colorSpace else { return }
         try require(
           colorSpace.channelCount == image.colorSpace.channelCount, .mismatch,
-          "has \(image.colorSpace.channelCount) channels, the colour space "
+          "has \(image.colorSpace.channelCount) channels, but the color space has "
             + "\(colorSpace.channelCount)")
         image.colorSpace = colorSpace
         place.feature.setKind(.image(image))
@@ -27,7 +27,7 @@ extension Model {
         } else if place.isInput, place.network?.arrayInputShapeMapping == .exact {
           throw ModelError(
             .mismatch,
-            "the network takes an array of rank \(array.shape.count), an image has 4 or 5"
+            "the network takes an array of rank \(array.shape.count), but an image needs 4 or 5"
           )
         }
       default: throw ModelError(.mismatch, "is neither an array nor an image")
@@ -47,7 +47,7 @@ extension Model {
     let color = colorSpace ?? (item[0] == 1 ? .grayscale : .rgb)
     try require(
       color.channelCount == item[0], .mismatch,
-      "has \(item[0]) channels, the colour space \(color.channelCount)")
+      "has \(item[0]) channels, but the color space has \(color.channelCount)")
     var image = ImageFeatureType(width: item[2], height: item[1], colorSpace: color)
     switch array.flexibility {
     case .enumerated(let shapes)?:
@@ -69,7 +69,7 @@ extension FeaturePlace {
     let mapping: NeuralNetwork.ImageInputShapeMapping = rank == 4 ? .rank4 : .rank5
     guard network.imageInputShapeMapping != mapping else { return }
     try require(
-      network.preprocessing.isEmpty, .mismatch, "other images of the network have another rank")
+      network.preprocessing.isEmpty, .mismatch, "the network's other images have another rank")
     network.imageInputShapeMapping = mapping
     self.network = network
   }

@@ -3,16 +3,16 @@ import TensorCore
 /// One-dimensional k-means: the table of at most k values with the least sum of squared distances.
 ///
 /// The values are sorted. Where few of them differ, dynamic programming over the different values
-/// finds the best division into runs. Of more, dynamic programming over runs of neighbouring values
+/// finds the best division into runs. Of more, dynamic programming over runs of neighboring values
 /// gives a start from which Lloyd's algorithm improves on the values themselves until nothing
 /// changes. The result depends on nothing but the values.
 struct KMeans {
   /// In ascending order; as many as asked for, or as many as there are different values.
-  let centres: [Float]
+  let centers: [Float]
 
   /// Runs that dynamic programming divides, at most.
   private static let mostRuns = 1 << 16
-  /// Runs × centres.
+  /// Runs × centers.
   private static let mostSteps = 1 << 22
 
   /// Precondition: the values are finite, and there is at least one.
@@ -21,11 +21,11 @@ struct KMeans {
     let limit = max(4 * k, min(Self.mostRuns, Self.mostSteps / k))
     let runs = sorted.runs(atMost: limit)
     if runs.count - 1 <= k {
-      centres = zip(runs, runs.dropFirst()).map { Float(sorted.mean($0..<$1)) }
+      centers = zip(runs, runs.dropFirst()).map { Float(sorted.mean($0..<$1)) }
       return
     }
     let borders = RunDivision(runs, sorted).borders(k).map { runs[$0] }
-    centres = sorted.improved(borders)
+    centers = sorted.improved(borders)
   }
 }
 
@@ -68,7 +68,7 @@ private struct SortedValues {
 
   func value(_ index: Int) -> Double { Double(values[index]) - origin }
 
-  /// Where runs of neighbours begin, and the count at last: each different value a run of its own if
+  /// Where runs of neighbors begin, and the count at last: each different value a run of its own if
   /// there are no more than `limit`, else runs that are narrow both in value and in number.
   func runs(atMost limit: Int) -> [Int] {
     var starts = [0]
@@ -97,20 +97,20 @@ private struct SortedValues {
   /// moves.
   func improved(_ start: [Int]) -> [Float] {
     var borders = start
-    var centres = means(borders)
+    var centers = means(borders)
     for _ in 0..<1000 {
       var next = [0]
-      for place in 1..<centres.count {
-        next.append(border((centres[place - 1] + centres[place]) / 2))
+      for place in 1..<centers.count {
+        next.append(border((centers[place - 1] + centers[place]) / 2))
       }
       next.append(count)
       if next == borders { break }
-      // A run without values would lose a centre.
+      // A run without values would lose a center.
       if next.indices.dropFirst().contains(where: { next[$0 - 1] >= next[$0] }) { break }
       borders = next
-      centres = means(borders)
+      centers = means(borders)
     }
-    return centres.map { Float($0) }
+    return centers.map { Float($0) }
   }
 
   private func means(_ borders: [Int]) -> [Double] {

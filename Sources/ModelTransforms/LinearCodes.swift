@@ -5,7 +5,7 @@ struct LinearCodes {
 
   /// - Parameter isSymmetric: whether bias is −2ᵇⁱᵗˢ⁻¹ · scale, so that zero has a code; of one bit
   ///   −scale / 2, such that both codes have the same magnitude.
-  /// - Parameter shrinkages: parts of the values' range to begin with; nil for what suffices for the
+  /// - Parameter shrinkages: parts of the values' range to start with; nil for what suffices for the
   ///   values of one channel.
   init(
     _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, choice: ScaleChoice,
@@ -34,8 +34,8 @@ struct LinearCodes {
     let few: [Double] = bits >= 7 ? [1] : bits >= 5 ? [1, 0.85] : [1, 0.8, 0.6, 0.45]
     for shrinkage in shrinkages ?? few where best > 0 {
       let first = start.scale * shrinkage
-      let centre = start.bias + start.scale * levels / 2
-      var next = (scale: first, bias: isSymmetric ? -middle * first : centre - first * levels / 2)
+      let center = start.bias + start.scale * levels / 2
+      var next = (scale: first, bias: isSymmetric ? -middle * first : center - first * levels / 2)
       for _ in 0..<(bits >= 7 && shrinkages == nil ? 3 : 12) {
         let candidate = LinearCodes(scale: Float(next.scale), bias: Float(next.bias))
         let sums = candidate.sums(values, bits: bits, middle: fixedMiddle)

@@ -2,7 +2,7 @@ import ByteFormats
 import CoreMLModel
 import TensorCore
 
-/// Where names of blobs and features stand in a message that is carried through unread: its fields
+/// Where names of blobs and features are in a message that is carried through unread: its fields
 /// by their numbers in the specification.
 indirect enum NamePlaces {
   case name
@@ -22,7 +22,7 @@ indirect enum NamePlaces {
     }
   }
 
-  /// Those of a layer of that field number; nil where it names none.
+  /// Those of a layer of that field number; nil if it names none.
   static func layer(_ field: UInt32) -> NamePlaces? {
     switch field {
     case 605: branch
@@ -34,7 +34,7 @@ indirect enum NamePlaces {
   /// `NetworkUpdateParameters`: the losses name a blob and a target.
   static let updateParameters = NamePlaces.message([1: .message([10: loss, 11: loss])])
 
-  /// Those of a model of that field number; nil where it names none.
+  /// Those of a model of that field number; nil if it names none.
   static func model(_ field: UInt32) -> NamePlaces? {
     switch field {
     case 304: names([10, 11, 12, 13, 20, 21, 22, 23])  // bayesianProbitRegressor
@@ -76,7 +76,7 @@ extension NamePlaces {
     if case .name = self { return Array(rename(String(decoding: bytes, as: UTF8.self)).utf8) }
     try require(
       depth < Limits.protobufDepth, .limitExceeded,
-      "messages nested more than \(Limits.protobufDepth) deep")
+      "messages are nested more than \(Limits.protobufDepth) levels deep")
     let fields = self.fields
     var result: [UInt8] = []
     var position = 0

@@ -4,7 +4,7 @@ import TensorCore
 extension Model {
   /// The model with the input `name` optional or required.
   ///
-  /// - Throws: `.mismatch` where there is no such input.
+  /// - Throws: `.mismatch` if there is no such input.
   package func settingOptional(_ isOptional: Bool, _ name: String) throws -> Model {
     var isInput = false
     let model = try editingFeature(name) { place in
@@ -12,7 +12,7 @@ extension Model {
       isInput = true
       place.feature.type?.isOptional = isOptional
     }
-    guard isInput else { throw ModelError(.mismatch, "is no input", field: name) }
+    guard isInput else { throw ModelError(.mismatch, "is not an input", field: name) }
     return model
   }
 }

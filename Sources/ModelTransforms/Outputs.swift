@@ -5,15 +5,15 @@ extension Model {
   /// The model with the blob as another output, an array of the shape `shape` that the blob has
   /// inside the network, where that is known.
   ///
-  /// - Throws: `.mismatch` where the network has no such blob, or it is a feature already.
+  /// - Throws: `.mismatch` if the network has no such blob, or it is a feature already.
   package func addingOutput(
     _ blob: String, shape: [Int]?, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
     guard let network = neuralNetwork else { throw Self.noNetwork("takes outputs") }
     try require(
       network.layers.contains(where: { $0.output.contains(blob) }), .mismatch,
-      "the network has no blob '\(blob)'", hint: "`assay inspect` lists its layers")
-    try require(!featureNames.contains(blob), .mismatch, "'\(blob)' is a feature already")
+      "the network has no blob '\(blob)'", hint: "list its layers with `assay inspect`")
+    try require(!featureNames.contains(blob), .mismatch, "'\(blob)' is already a feature")
     var model = self
     model.description?.output.append(
       network.arrayFeature(blob, shape: shape, dataType: dataType))
@@ -23,7 +23,7 @@ extension Model {
   /// The model without the output `name`. What computes it stays, in a pipeline the model's own output,
   /// too.
   ///
-  /// - Throws: `.mismatch` where there is no such output, no other, or a classifier needs it.
+  /// - Throws: `.mismatch` if there is no such output, no other, or a classifier needs it.
   package func removingOutput(_ name: String) throws -> Model {
     guard neuralNetwork != nil || type?.pipeline != nil else {
       throw Self.noNetwork("loses outputs")

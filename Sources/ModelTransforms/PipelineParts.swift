@@ -2,10 +2,10 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with the blob as another output; where it stands in a model of a pipeline, that model
+  /// The model with the blob as another output; where it is in a model of a pipeline, that model
   /// and the pipeline both have it.
   ///
-  /// - Throws: `.mismatch` where there is no such blob, or its name is a feature's already.
+  /// - Throws: `.mismatch` if there is no such blob, or its name is a feature's already.
   package func addingOutput(
     _ place: BlobPlace, shapes: BlobShapes, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
@@ -13,11 +13,11 @@ extension Model {
       return try addingOutput(place.blob, shape: shapes(self)[place.blob], dataType: dataType)
     }
     guard var pipeline = type?.pipeline, pipeline.models.indices.contains(index) else {
-      throw ModelError(.mismatch, "there is no model \(index + 1) of the pipeline")
+      throw ModelError(.mismatch, "the pipeline has no model \(index + 1)")
     }
     let name = place.blob
     guard let description, !description.output.contains(where: { $0.name == name }) else {
-      throw ModelError(.mismatch, "'\(name)' is an output already")
+      throw ModelError(.mismatch, "'\(name)' is already an output")
     }
     if pipeline.models[index].output(name) == nil {
       guard !featureNames.contains(name) else { throw Self.clash(name) }
@@ -61,7 +61,7 @@ extension Model {
 
   static let updatableCut = ModelError(
     .unsupported, "a model with training parameters cannot be cut",
-    hint: "--not-updatable takes them away")
+    hint: "remove them with --not-updatable")
 
   /// A feature of the pipeline where the last model that gives it, or the first that takes it, has it.
   private func placed(_ place: BlobPlace) -> BlobPlace {
@@ -71,9 +71,9 @@ extension Model {
 
   private static func clash(_ name: String, isFeature: Bool = true) -> ModelError {
     ModelError(
-      .mismatch, "two features of the pipeline would be called '\(name)'",
+      .mismatch, "two features of the pipeline would have the name '\(name)'",
       hint: isFeature
-        ? "--rename gives the one that there is another name"
+        ? "rename the existing one with --rename"
         : "make one of them a feature first, and --rename it")
   }
 
@@ -99,7 +99,7 @@ extension Model {
     var description = old
     let needed = part.inputs
     for place in inputs where !needed.contains(where: { $0.name == place.blob }) {
-      throw ModelError(.mismatch, "'\(place.blob)' does not lead to what is cut out")
+      throw ModelError(.mismatch, "'\(place.blob)' is not connected to the part")
     }
     let names = needed.map(\.name)
     description.input = old.input.filter { names.contains($0.name) }
@@ -178,13 +178,15 @@ private struct PipelinePart {
         model, from: inner.map(\.inside), to: wanted.map(\.inside), shapes, dataType)
       if let beside = given.first(where: { part.output($0) != nil }) {
         throw ModelError(
-          .unsupported, "a model that the part needs computes its input '\(beside)', too")
+          .unsupported, "a model that the part needs also computes its input '\(beside)'")
       }
       kept.append((place, part))
       needed.formUnion((part.description?.input ?? []).map(\.name))
     }
     kept.reverse()
-    guard !kept.isEmpty else { throw ModelError(.mismatch, "nothing lies between the blobs") }
+    guard !kept.isEmpty else {
+      throw ModelError(.mismatch, "there are no layers between the blobs")
+    }
     pipeline.models = kept.map(\.model)
     if whole.names.count == whole.models.count {
       pipeline.names = kept.map { whole.names[$0.place] }

@@ -8,8 +8,8 @@ extension Model {
   /// renamed, too. All renamings happen at once, so two names may change places. A blob inside a
   /// network that has one of the new names gets another.
   ///
-  /// - Throws: `.mismatch` where an old name is no feature or a new one is taken or given twice;
-  ///   `.unsupported` for models that name their features in code.
+  /// - Throws: `.mismatch` if an old name is not a feature or a new one is taken or given twice;
+  /// `.unsupported` for models that name their features in code.
   package func renamingFeatures(_ names: [String: String]) throws -> Model {
     let names = names.filter { $0.key != $0.value }
     if names.isEmpty { return self }
@@ -36,13 +36,13 @@ extension Model {
     }
     let targets = names.values.sorted()
     for (name, next) in zip(targets, targets.dropFirst()) where name == next {
-      throw ModelError(.mismatch, "two features would be called '\(name)'")
+      throw ModelError(.mismatch, "two features would have the name '\(name)'")
     }
     for (old, new) in names.sorted(by: { $0.key < $1.key }) {
-      guard !new.isEmpty else { throw ModelError(.mismatch, "'\(old)' needs a name") }
+      guard !new.isEmpty else { throw ModelError(.mismatch, "the new name of '\(old)' is empty") }
       try require(
         !features.contains(new) || names[new] != nil, .mismatch,
-        "'\(old)' cannot be called '\(new)', which is another feature")
+        "'\(old)' cannot be renamed to '\(new)', which is another feature")
     }
   }
 
@@ -77,7 +77,7 @@ extension Model {
     case .opaque(var message)?:
       try require(
         !NamePlaces.unreadableModels.contains(message.field), .unsupported,
-        "a model of type \(message.name ?? "number \(message.field)") names its features itself")
+        "a model of type \(message.name ?? "number \(message.field)") names its features in code")
       if let places = NamePlaces.model(message.field) {
         message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }
         model.type = .opaque(message)
@@ -166,7 +166,7 @@ extension NeuralNetworkLayer {
   fileprivate mutating func renameInside(_ names: [String: String]) throws {
     guard var opaque = parameters as? OpaqueLayer, var message = opaque.message else { return }
     try require(
-      message.name != nil, .unsupported, "a layer of an unknown type may use the names of features",
+      message.name != nil, .unsupported, "a layer of unknown type may refer to features by name",
       layer: name)
     guard let places = NamePlaces.layer(message.field) else { return }
     message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }

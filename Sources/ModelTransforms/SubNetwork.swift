@@ -8,8 +8,8 @@ extension Model {
   /// A classifier remains one where its probabilities are among the outputs.
   ///
   /// - Parameter shapes: the shapes of the blobs, for what becomes a feature.
-  /// - Throws: `.mismatch` where there is no such blob, or one of unknown shape becomes an input;
-  ///   `.unsupported` for models without a network and for those with training parameters.
+  /// - Throws: `.mismatch` if there is no such blob, or one of unknown shape becomes an input;
+  /// `.unsupported` for models without a network and for those with training parameters.
   package func cut(
     from inputs: [String], to outputs: [String], shapes: [String: [Int]],
     dataType: ArrayFeatureType.DataType
@@ -28,19 +28,20 @@ extension Model {
     }
     let kept = try network.layers(computing: Set(wanted), from: Set(inputs))
     for name in inputs where !kept.read.contains(name) {
-      throw ModelError(.mismatch, "'\(name)' does not lead to what is cut out")
+      throw ModelError(.mismatch, "'\(name)' is not connected to the part")
     }
     network.layers = kept.layers
     var remaining = description.input.filter { kept.read.contains($0.name) }
     let dropped = features.subtracting(remaining.map(\.name))
     for name in inputs where !features.contains(name) {
       guard let shape = shapes[name] else {
-        throw ModelError(.mismatch, "the shape of the blob '\(name)' is not known")
+        throw ModelError(.mismatch, "the shape of the blob '\(name)' is unknown")
       }
       remaining.append(network.arrayFeature(name, shape: shape, dataType: dataType))
     }
     try require(
-      !remaining.isEmpty && !network.layers.isEmpty, .mismatch, "nothing lies between the blobs")
+      !remaining.isEmpty && !network.layers.isEmpty, .mismatch,
+      "there are no layers between the blobs")
     network.keepPreprocessing(of: remaining, before: description.input)
     let old = description.output
     description.output = outputs.flatMap { name -> [FeatureDescription] in
@@ -94,7 +95,7 @@ extension NeuralNetwork {
   fileprivate func requireBlob(_ name: String) throws {
     try require(
       layers.contains(where: { $0.output.contains(name) }), .mismatch,
-      "the network has no blob '\(name)'", hint: "`assay inspect` lists its layers")
+      "the network has no blob '\(name)'", hint: "list its layers with `assay inspect`")
   }
 
   /// The layers that lead from the blobs `inputs`, and from the network's own inputs, to `outputs`,
@@ -112,7 +113,7 @@ extension NeuralNetwork {
       }
       try require(
         inputs.isDisjoint(with: layer.output), .unsupported,
-        "computes an input of the part beside a blob that the part needs", layer: layer.name)
+        "computes both an input of the part and a blob that the part needs", layer: layer.name)
       kept.append(layer)
       needed.subtract(layer.output)
       needed.formUnion(Set(layer.input).union(inner).subtracting(inputs))
@@ -123,7 +124,7 @@ extension NeuralNetwork {
     return (kept, read.subtracting(produced))
   }
 
-  /// Keeps what prepares the pictures that are still inputs, each step under its picture's name.
+  /// Keeps what prepares the images that are still inputs, each step under its image's name.
   fileprivate mutating func keepPreprocessing(
     of inputs: [FeatureDescription], before old: [FeatureDescription]
   ) {

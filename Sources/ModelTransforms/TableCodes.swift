@@ -4,7 +4,7 @@ struct TableCodes {
   let table: [Float]
   /// The values in ascending order with their places.
   private let places: [UInt8]
-  /// The middle between neighbours, and infinity as the last one.
+  /// The middle between neighbors, and infinity as the last one.
   private let thresholds: [Float]
   private let bits: Int
 
@@ -40,9 +40,9 @@ struct TableCodes {
 
   /// The table with the least squared error; the last value is repeated where fewer suffice.
   static func kMeansTable(_ values: UnsafeBufferPointer<Float>, bits: Int) -> [Float] {
-    let centres = KMeans(values, count: 1 << bits).centres
-    let last = centres.last ?? 0
-    return centres + [Float](repeating: last, count: (1 << bits) - centres.count)
+    let centers = KMeans(values, count: 1 << bits).centers
+    let last = centers.last ?? 0
+    return centers + [Float](repeating: last, count: (1 << bits) - centers.count)
   }
 
   func write(_ values: UnsafeBufferPointer<Float>, to codes: UnsafeMutablePointer<UInt8>) {

@@ -1,7 +1,7 @@
 import CoreMLModel
 
 extension Model {
-  /// The model without what trains it: no layer or weight is updatable, and losses, optimiser and
+  /// The model without what trains it: no layer or weight is updatable, and losses, optimizer and
   /// training inputs are gone.
   package func withoutTraining() throws -> Model {
     var model = self

@@ -61,8 +61,8 @@ extension Weights {
   /// The weight with its values in another precision.
   ///
   /// - Parameters:
-  ///   - shape: of the values; scales belong to the steps of `channelAxis`.
-  ///   - scales: how those of linear codes, and tables of values at equal distances, are chosen.
+  /// - shape: of the values; scales belong to the steps of `channelAxis`.
+  /// - scales: how those of linear codes, and tables of values at equal distances, are chosen.
   /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
   package func compressed(
     to precision: WeightPrecision, shape: [Int], channelAxis: Int = 0,
@@ -78,10 +78,10 @@ extension Weights {
       result.floatValue = values
       try result.roundToHalf()
     case .codes(let bits, let mode):
-      try require((1...8).contains(bits), .usage, "\(bits) bits, where 1 to 8 are possible")
+      try require((1...8).contains(bits), .usage, "\(bits) bits; 1 to 8 are supported")
       if case .table(let table) = mode, table.count != 1 << bits {
         throw ModelError(
-          .usage, "a table of \(table.count) values, where \(1 << bits) are needed")
+          .usage, "a table of \(table.count) values; \(1 << bits) are needed")
       }
       let floats = values.isContiguous ? values : FloatValues(values.array())
       (result.rawValue, result.quantization) = try (floats.contiguousBytes ?? Bytes())
@@ -101,7 +101,7 @@ extension Weights {
     channelAxis: Int, _ scales: ScaleChoice
   ) throws -> (Bytes, Quantization) {
     if let wrong = values.first(where: { !$0.isFinite }) {
-      throw ModelError(.unsupported, "the weight \(wrong) has no code")
+      throw ModelError(.unsupported, "the weight \(wrong) cannot be quantized")
     }
     var codes = [UInt8](repeating: 0, count: values.count)
     var quantization = Quantization()
@@ -126,7 +126,7 @@ extension Weights {
     return (packedCodes(codes, bits: bits), quantization)
   }
 
-  /// Of each step of the channel axis the values together, which stand in runs.
+  /// Of each step of the channel axis the values together, which are in runs.
   private static func linearCodes(
     _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, shape: [Int],
     channelAxis: Int, _ choice: ScaleChoice, to codes: UnsafeMutablePointer<UInt8>

@@ -18,8 +18,8 @@ extension Model {
   /// The model with other values of some weights, in Core ML's order. Equal values leave a weight as
   /// it is stored; others are stored as halves where it is, otherwise in single precision.
   ///
-  /// - Throws: `.mismatch` where there is no such weight, or it has another number of values;
-  ///   `.unsupported` for a value of 65504 and more in a weight of halves.
+  /// - Throws: `.mismatch` if there is no such weight, or it has another number of values;
+  /// `.unsupported` for a value of 65504 and more in a weight of halves.
   package func replacingWeights(_ values: [WeightPlace: FloatValues]) throws -> Model {
     guard !networks.isEmpty else { throw Self.noNetwork("takes weights") }
     var rest = values
@@ -32,8 +32,8 @@ extension Model {
   }
 
   /// - Parameters:
-  ///   - prefix: what stands before the names of this model's layers.
-  ///   - rest: loses what was replaced.
+  /// - prefix: what comes before the names of this model's layers.
+  /// - rest: loses what was replaced.
   private func replacingWeights(
     _ prefix: String, _ rest: inout [WeightPlace: FloatValues]
   ) throws -> Model {
@@ -64,11 +64,11 @@ extension Model {
 }
 
 extension NamedWeights {
-  /// The weight with other values; nil where they are the ones that it has.
+  /// The weight with other values; nil if they are the ones that it has.
   fileprivate func replacing(with given: FloatValues) throws -> Weights? {
     let old = try decoded()
     try require(
-      given.count == old.count, .mismatch, "\(given.count) values, where there are \(old.count)",
+      given.count == old.count, .mismatch, "\(given.count) values, but the weight has \(old.count)",
       field: name)
     if given == old { return nil }
     var weights = Weights(given)

@@ -32,9 +32,9 @@ public final class CompiledModel: Sendable {
   /// Bytes of weights in the order in which they are computed with, and of working memory.
   public var memoryBytes: Int { network.packedWeightBytes + network.arenaBytes }
 
-  /// Runs a network with one input on a picture.
-  public func predict(_ picture: Image) throws -> NetworkPrediction {
-    try predict(.picture(picture))
+  /// Runs a network with one input on an image.
+  public func predict(_ image: Image) throws -> NetworkPrediction {
+    try predict(.image(image))
   }
 
   /// Runs a network with one input on numbers `[height, width, channels]`.
@@ -53,7 +53,7 @@ public final class CompiledModel: Sendable {
     try run(prepared(values))
   }
 
-  /// Values, and the parts of pictures that are wanted of them.
+  /// Values, and the parts of images that are wanted of them.
   struct PreparedInputs: Sendable {
     var values: [(input: BoundInput, value: InputValue, crop: Resize.Crop?)]
   }
@@ -61,8 +61,8 @@ public final class CompiledModel: Sendable {
   func prepared(_ value: InputValue) throws -> PreparedInputs {
     guard let name = inputNames.first, inputNames.count == 1 else {
       throw ModelError(
-        .mismatch, "one value for \(inputNames.count) inputs",
-        hint: "give a dictionary with a value for \(inputNames.joined(separator: ", "))")
+        .mismatch, "one value, but the network has \(inputNames.count) inputs",
+        hint: "pass a dictionary with a value for each of \(inputNames.joined(separator: ", "))")
     }
     return try prepared([name: value])
   }
@@ -76,7 +76,7 @@ public final class CompiledModel: Sendable {
     return PreparedInputs(
       values: try inputs.map { input in
         guard let value = values[input.name] else {
-          throw ModelError(.mismatch, "no value for the input '\(input.name)'")
+          throw ModelError(.mismatch, "no value for input '\(input.name)'")
         }
         return (input, value, input.crop)
       })

@@ -44,7 +44,7 @@ final class DocumentWriter {
         values.shape == shape, .mismatch,
         "its weights are \(Self.text(values.shape)) for one input and \(Self.text(shape)) for "
           + "another", field: kind.rawValue,
-        hint: "a layer that serves several tensors has the same weights for all")
+        hint: "a layer applied to several tensors shares its weights")
       return values
     }
     let values = try source.values(name, kind, shape, fanIn: fanIn)

@@ -5,9 +5,9 @@ import TensorCore
 
 /// What is given for an input.
 public enum InputValue: Sendable {
-  /// A picture: behind a ``Resize`` of any size, otherwise of the input's, with samples 0 to 255.
-  case picture(Image)
-  /// Numbers `[height, width, channels]`, behind a ``Resize`` of its size, in RGB or grey.
+  /// An image: behind a ``Resize`` of any size, otherwise of the input's, with samples 0 to 255.
+  case image(Image)
+  /// Numbers `[height, width, channels]`, behind a ``Resize`` of its size, in RGB or gray.
   case floats([Float])
 }
 
@@ -15,8 +15,8 @@ public enum InputValue: Sendable {
 struct BoundInput: Sendable {
   enum Kind: Sendable {
     case array(TensorShape)
-    /// A resized picture, the sizes that the input was declared with, and the layer's name.
-    case picture(ResizeDefinition, TensorShape, String)
+    /// A resized image, the sizes that the input was declared with, and the layer's name.
+    case image(ResizeDefinition, TensorShape, String)
   }
 
   /// The input's name.
@@ -24,9 +24,9 @@ struct BoundInput: Sendable {
   let feature: String
   let kind: Kind
 
-  /// The part of a picture that the network sees now.
+  /// The part of an image that the network sees now.
   var crop: Resize.Crop? {
-    if case .picture(let resize, _, _) = kind { resize.crop.value } else { nil }
+    if case .image(let resize, _, _) = kind { resize.crop.value } else { nil }
   }
 
   /// `[1, 1, C, H, W]`.
@@ -37,25 +37,26 @@ struct BoundInput: Sendable {
       switch (kind, value) {
       case (.array(let shape), .floats(let floats)):
         return try blob(floats, shape, interface)
-      case (.array(let shape), .picture(let picture)):
+      case (.array(let shape), .image(let image)):
         let found = TensorShape(
-          height: picture.height, width: picture.width, channels: shape.channels)
+          height: image.height, width: image.width, channels: shape.channels)
         try require(
           found == shape && (shape.channels == 1 || shape.channels == 3), .mismatch,
-          "a picture of \(picture.height) × \(picture.width) × \(picture.channelCount), where "
-            + "\(shape) is needed", hint: "a Resize behind the input takes pictures of any size")
-        let tensor = try picture.tensor(shape.channels == 1 ? .grayscale : .rgb)
+          "an image of \(image.height) × \(image.width) × \(image.channelCount); "
+            + "\(shape) is needed",
+          hint: "add a Resize after the input to accept images of any size")
+        let tensor = try image.tensor(shape.channels == 1 ? .grayscale : .rgb)
         return tensor.reshaped([1, 1] + tensor.shape)
-      case (.picture(let resize, _, _), .floats(let floats)):
+      case (.image(let resize, _, _), .floats(let floats)):
         return try blob(floats, resize.shape, interface)
-      case (.picture(let resize, let declared, let layer), .picture(let picture)):
+      case (.image(let resize, let declared, let layer), .image(let image)):
         try require(
-          (declared.height ?? picture.height == picture.height)
-            && (declared.width ?? picture.width == picture.width), .mismatch,
-          "a picture of \(picture.height) × \(picture.width) × \(picture.channelCount), where "
+          (declared.height ?? image.height == image.height)
+            && (declared.width ?? image.width == image.width), .mismatch,
+          "an image of \(image.height) × \(image.width) × \(image.channelCount); "
             + "\(declared) is needed")
         do {
-          return try resize.blob(picture, crop ?? .whole)
+          return try resize.blob(image, crop ?? .whole)
         } catch let error as ModelError {
           throw error.inLayer(layer, class: ResizeDefinition.typeName)
         }
@@ -73,7 +74,7 @@ struct BoundInput: Sendable {
     guard let sizes = shape.sizes, let count = shape.count, floats.count == count else {
       throw ModelError(
         .mismatch,
-        "\(floats.count) values, where \(shape) = \(shape.count.map(String.init) ?? "?") are needed"
+        "\(floats.count) values; \(shape) = \(shape.count.map(String.init) ?? "?") are needed"
       )
     }
     let isVector = if case .array = kind { shape.isVector } else { false }

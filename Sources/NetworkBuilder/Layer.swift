@@ -43,12 +43,12 @@ struct WrittenTensor {
 
   /// `[Seq, Batch, C, H, W]`.
   ///
-  /// - Throws: where a size is not known.
+  /// - Throws: if a size is unknown.
   func knownShape() throws -> [Int] {
     guard let blob = shape.blob else {
       throw ModelError(
-        .mismatch, "needs the size of its input, which is not known: \(shape)",
-        hint: "give Input(width:height:channels:) its sizes, or put a Resize behind it")
+        .mismatch, "needs the size of its input, which is unknown: \(shape)",
+        hint: "pass sizes to Input(width:height:channels:), or add a Resize after it")
     }
     return blob
   }
@@ -66,7 +66,7 @@ struct LayerScope {
   /// The only input.
   func single(_ inputs: [WrittenTensor]) throws -> WrittenTensor {
     guard let input = inputs.first, inputs.count == 1 else {
-      throw ModelError(.mismatch, "takes one input, not \(inputs.count)")
+      throw ModelError(.mismatch, "takes one input but gets \(inputs.count)")
     }
     return input
   }
@@ -113,7 +113,7 @@ struct LayerScope {
     try document.weights(weightName, kind, shape, fanIn: fanIn)
   }
 
-  /// Adds the activation, where there is one.
+  /// Adds the activation, if there is one.
   func activate(
     _ activation: Activation, _ input: WrittenTensor
   ) throws -> WrittenTensor {

@@ -14,7 +14,7 @@ import TensorCore
 ///     let network = Network(input: input, output: output)
 ///     print(try network.summary())
 ///     let model = try network.compile(weights: .folder("weights"))
-///     print(try model.predict(picture).output.top(5))
+///     print(try model.predict(image).output.top(5))
 ///
 /// It becomes a Core ML document, which is run here or written as an `.mlmodel` file.
 public struct Network: Sendable {
@@ -60,7 +60,7 @@ public struct Network: Sendable {
   /// The Core ML document.
   ///
   /// - Parameter customLayers: implementations that say which shape a ``Custom`` layer has.
-  /// - Throws: `ModelError` with the layer: a size that is not known, shapes that do not fit, weights
+  /// - Throws: `ModelError` with the layer: a size that is unknown, shapes that do not fit, weights
   ///   of a wrong length.
   public func model(
     weights: WeightSource, customLayers: [CustomLayerType] = []
@@ -82,8 +82,8 @@ public struct Network: Sendable {
   ///   - weights: asked once for each layer's weights and once for its bias.
   ///   - customLayers: implementations beside the built-in ones.
   ///   - threads: of a prediction; nil means one a core.
-  /// - Throws: `ModelError` with the layer: a size that is not known, shapes that do not fit, weights
-  ///   of a wrong length, a custom layer that nobody implements.
+  /// - Throws: `ModelError` with the layer: a size that is unknown, shapes that do not fit, weights
+  ///   of a wrong length, a custom layer without an implementation.
   public func compile(
     weights: WeightSource, customLayers: [CustomLayerType] = [], threads: Int? = nil
   ) throws -> CompiledModel {
@@ -132,8 +132,8 @@ public struct Network: Sendable {
   ) throws -> WrittenTensor {
     guard let found = written.tensors[tensor.id] else {
       throw ModelError(
-        .mismatch, "a tensor that is asked for is no part of the network",
-        hint: "only what an output is made of is computed")
+        .mismatch, "the tensor is not part of the network",
+        hint: "only tensors that an output depends on are computed")
     }
     return found
   }

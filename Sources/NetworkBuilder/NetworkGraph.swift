@@ -18,7 +18,7 @@ struct NetworkGraph {
     var inputNames: [Int: String] = [:]
     for (index, input) in inputs.enumerated() {
       let name = input.ownName ?? (inputs.count == 1 ? "input" : "input\(index + 1)")
-      try require(used.contains(input.id), .mismatch, "the input '\(name)' leads to no output")
+      try require(used.contains(input.id), .mismatch, "no output depends on input '\(name)'")
       try require(
         inputNames[input.id] == nil && names.insert(name).inserted, .mismatch,
         "two inputs are named '\(name)'")
@@ -28,7 +28,7 @@ struct NetworkGraph {
       if case .input(let name, _) = tensor.source, !listed.contains(tensor.id) {
         throw ModelError(
           .mismatch,
-          "the output is made of an input"
+          "the output depends on an input"
             + (name.map { ", '\($0)'," } ?? "") + " that is not among the network's inputs")
       }
     }

@@ -25,8 +25,8 @@ public struct NetworkPrediction: Sendable {
   public func value(of tensor: NetworkTensor) throws -> NetworkValue {
     guard let value = names[tensor.id].flatMap({ values[$0] }) else {
       throw ModelError(
-        .mismatch, "a tensor is asked for that has not been kept",
-        hint: "keep(tensor) before the network is compiled")
+        .mismatch, "the tensor was not kept",
+        hint: "call keep(tensor) before compiling the network")
     }
     return value
   }
@@ -46,7 +46,7 @@ public struct NetworkValue: Sendable {
   /// Height, width and channels.
   public var shape: TensorShape { TensorShape(array: value.shape) }
 
-  /// The elements `[height, width, channels]`, made anew each time.
+  /// The elements `[height, width, channels]`, copied on each access.
   public var floats: [Float] { value.elements }
 
   /// An element and its place.

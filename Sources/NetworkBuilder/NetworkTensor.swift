@@ -2,7 +2,7 @@ import Synchronization
 
 /// A value of a network that is being described: an ``Input``, or what a layer makes of others.
 ///
-/// It stands for the numbers and does not hold any. Layers are applied to it with `-->`:
+/// It is symbolic: it stands for numbers but holds none. Layers are applied to it with `-->`:
 ///
 ///     let features = input --> Convolution(kernel: (3, 3), channels: 16) --> Pooling(kernel: (2, 2))
 public class NetworkTensor: @unchecked Sendable {
@@ -26,7 +26,7 @@ public class NetworkTensor: @unchecked Sendable {
 
 /// Where values enter a network.
 ///
-/// Without sizes it is a picture of any size, which a ``Resize`` brings into the network's:
+/// Without sizes it is an image of any size, which a ``Resize`` brings into the network's:
 ///
 ///     let input = Input()
 ///     let output = input --> Resize(width: 224, height: 224) --> …

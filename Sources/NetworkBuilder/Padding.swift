@@ -1,6 +1,6 @@
 import CoreMLModel
 
-/// What stands around a tensor while a window moves over it.
+/// What is around a tensor while a window moves over it.
 public enum Padding: Sendable, Equatable {
   /// As much as the result needs to have ⌈in / stride⌉ rows and columns; an odd row or column is at
   /// the bottom and at the right, as in Keras and TensorFlow.

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Height, width and channels of a tensor; nil where a size is not known.
+/// Height, width and channels of a tensor; nil if a size is unknown.
 ///
 /// Vectors, such as those that a ``Dense`` layer makes, have a height and a width of 1. The order of
 /// the sizes is the order of the elements, too: a tensor's values lie channels last,
@@ -13,17 +13,17 @@ public struct TensorShape: Sendable, Hashable {
   /// Values of each pixel.
   public var channels: Int?
 
-  /// A shape; what is left out is not known.
+  /// A shape; what is left out is unknown.
   public init(height: Int? = nil, width: Int? = nil, channels: Int? = nil) {
     self.height = height
     self.width = width
     self.channels = channels
   }
 
-  /// height · width · channels; nil where one is not known.
+  /// height · width · channels; nil if one is unknown.
   public var count: Int? { sizes.flatMap { try? checkedProduct($0) } }
 
-  /// `[height, width, channels]`; nil where one is not known.
+  /// `[height, width, channels]`; nil if one is unknown.
   var sizes: [Int]? {
     guard let height, let width, let channels else { return nil }
     return [height, width, channels]
@@ -40,20 +40,20 @@ public struct TensorShape: Sendable, Hashable {
       channels: sizes[sizes.count - 1])
   }
 
-  /// `[Seq, Batch, C, H, W]`; nil where a size is not known.
+  /// `[Seq, Batch, C, H, W]`; nil if a size is unknown.
   var blob: [Int]? { sizes.map { [1, 1, $0[2], $0[0], $0[1]] } }
 
   /// The shape of a blob `[Seq, Batch, C, H, W]`.
   init(blob: [Int]) throws {
     try require(
       blob.count == 5 && blob[0] == 1 && blob[1] == 1, .unsupported,
-      "the shape \(blob) is no [1, 1, channels, height, width]")
+      "the shape \(blob) is not [1, 1, channels, height, width]")
     self.init(height: blob[3], width: blob[4], channels: blob[2])
   }
 }
 
 extension TensorShape: CustomStringConvertible {
-  /// `224 × 224 × 3`; a size that is not known is a question mark.
+  /// `224 × 224 × 3`; a size that is unknown is a question mark.
   public var description: String {
     [height, width, channels].map { $0.map(String.init) ?? "?" }.joined(separator: " × ")
   }

@@ -26,7 +26,7 @@ public enum WeightKind: String, Sendable, CaseIterable {
 ///
 /// Values lie output channels first and input channels last: for a convolution
 /// `[output, height, width, input]`, for a dense layer `[neuron, height, width, channel]` of its
-/// input, for a bias one a channel. Of Keras' kernels, `[height, width, input, output]`, that is
+/// input, for a bias one per channel. Of Keras's kernels, `[height, width, input, output]`, that is
 /// `kernel.transpose(3, 0, 1, 2)`, of a dense layer's `kernel.T`.
 public struct WeightSource {
   enum Origin {
@@ -71,7 +71,7 @@ public struct WeightSource {
 
   static var outline: WeightSource { WeightSource(.missing(.zeros)) }
 
-  /// - Throws: `.mismatch` with both counts where there are not as many values as `shape` says.
+  /// - Throws: `.mismatch` with both counts if there are not as many values as `shape` says.
   func values(
     _ name: String, _ kind: WeightKind, _ shape: [Int], fanIn: Int
   ) throws -> FloatValues {
@@ -82,7 +82,7 @@ public struct WeightSource {
         throw ModelError(
           .mismatch,
           "\(found) values" + (rest > 0 ? " and \(rest) bytes" : "")
-            + ", where \(sizes)\(count) are needed", field: kind.rawValue)
+            + "; \(sizes)\(count) are needed", field: kind.rawValue)
       }
     }
     switch origin {
@@ -93,8 +93,8 @@ public struct WeightSource {
     case .folder(let folder):
       guard !name.contains("/"), !name.contains("\0") else {
         throw ModelError(
-          .mismatch, "a layer's name with a slash names no file of a folder",
-          hint: "give the weights by a closure, or the layer another name")
+          .mismatch, "a layer name with a slash cannot be a file name",
+          hint: "pass the weights with a closure, or rename the layer")
       }
       let path = "\(folder)/\(name)\(kind.suffix).bin"
       return try inFile(path) {

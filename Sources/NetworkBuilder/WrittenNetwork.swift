@@ -10,7 +10,7 @@ struct WrittenNetwork {
     var name: String
     var type: String
     var shape: TensorShape
-    /// Nil where a layer's weights have been counted at an earlier application.
+    /// Nil if a layer's weights have been counted at an earlier application.
     var parameterCount: Int?
   }
 
@@ -56,7 +56,7 @@ struct WrittenNetwork {
             let feature = isOnly ? inputName : name
             let declared = tensors[input.id]?.shape ?? TensorShape()
             inputs.append(
-              BoundInput(name: inputName, feature: feature, kind: .picture(resize, declared, name)))
+              BoundInput(name: inputName, feature: feature, kind: .image(resize, declared, name)))
             written = WrittenTensor(blob: feature, shape: resize.shape)
           } else {
             let scope = LayerScope(
@@ -83,7 +83,7 @@ struct WrittenNetwork {
       document.layers, inputs,
       outputs: outputs.map { output in
         guard !output.isInput, output.resize == nil, let written = tensors[output.id] else {
-          throw ModelError(.mismatch, "an input is no output: a layer must stand between them")
+          throw ModelError(.mismatch, "an input cannot be an output without a layer in between")
         }
         return written
       })
@@ -116,8 +116,8 @@ struct WrittenNetwork {
     func array(_ name: String, _ shape: TensorShape, _ what: String) throws -> FeatureDescription {
       guard let sizes = shape.sizes else {
         throw ModelError(
-          .mismatch, "the size of the \(what) '\(name)' is not known: \(shape)",
-          hint: "give Input(width:height:channels:) its sizes, or put a Resize behind it")
+          .mismatch, "the size of the \(what) '\(name)' is unknown: \(shape)",
+          hint: "pass sizes to Input(width:height:channels:), or add a Resize after it")
       }
       for (size, field) in zip(sizes, ["height", "width", "channels"]) {
         do { try requirePositive(size, field) } catch let error as ModelError {
@@ -137,7 +137,7 @@ struct WrittenNetwork {
       switch input.kind {
       case .array(let shape):
         description.input.append(try array(input.feature, shape, "input"))
-      case .picture(let resize, _, _):
+      case .image(let resize, _, _):
         description.input.append(
           FeatureDescription(
             name: input.feature,
@@ -152,7 +152,7 @@ struct WrittenNetwork {
     for output in outputs {
       try require(
         !description.output.contains(where: { $0.name == output.blob }), .mismatch,
-        "'\(output.blob)' is an output twice")
+        "'\(output.blob)' is listed as an output twice")
       description.output.append(try array(output.blob, output.shape, "output"))
     }
     description.metadata = metadata
@@ -173,7 +173,7 @@ extension ResizeDefinition {
     }
   }
 
-  /// Scale and biases; nil where samples reach the network as they are.
+  /// Scale and biases; nil if samples reach the network as they are.
   fileprivate func preprocessing(_ feature: String) -> NeuralNetworkPreprocessing? {
     guard scale != 1 || bias.contains(where: { $0 != 0 }) else { return nil }
     var scaler = NeuralNetworkImageScaler()

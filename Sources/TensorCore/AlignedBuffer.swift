@@ -1,12 +1,12 @@
 import LibC
 
-/// Uninitialised memory, aligned for the widest vectors, freed with its last reference.
+/// Uninitialized memory, aligned for the widest vectors, freed with its last reference.
 package final class AlignedBuffer: @unchecked Sendable {
   package static let alignment = 64
 
   package let pointer: UnsafeMutableRawPointer
   package let byteCount: Int
-  /// Of which the memory is a part; nil where it is the buffer's own.
+  /// Of which the memory is a part; nil if it is the buffer's own.
   private let whole: AlignedBuffer?
 
   /// For sizes that the program itself has chosen.
@@ -29,7 +29,7 @@ package final class AlignedBuffer: @unchecked Sendable {
     pointer = address
   }
 
-  /// Part of another buffer, which lives on with it. Precondition: `range` lies inside of it.
+  /// Part of another buffer, which lives on with it. Precondition: `range` lies inside it.
   package init(_ range: Range<Int>, of whole: AlignedBuffer) {
     precondition(range.lowerBound >= 0 && range.upperBound <= whole.byteCount)
     pointer = whole.pointer + range.lowerBound

@@ -6,7 +6,7 @@ package func checkedProduct(_ sizes: some Sequence<Int>, limit: Int = Int.max) t
     let (next, overflow) = product.multipliedReportingOverflow(by: size)
     guard !overflow, next <= limit else {
       throw ModelError(
-        .limitExceeded, "a size of \(Array(sizes)) is more than the limit of \(limit)")
+        .limitExceeded, "the size \(Array(sizes)) exceeds the limit of \(limit)")
     }
     product = next
   }
@@ -20,7 +20,7 @@ package func checkedSum(_ sizes: some Sequence<Int>, limit: Int = Int.max) throw
     let (next, overflow) = sum.addingReportingOverflow(size)
     guard !overflow, next <= limit else {
       throw ModelError(
-        .limitExceeded, "a total of \(Array(sizes)) is more than the limit of \(limit)")
+        .limitExceeded, "the total of \(Array(sizes)) exceeds the limit of \(limit)")
     }
     sum = next
   }

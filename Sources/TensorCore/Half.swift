@@ -1,5 +1,5 @@
 /// IEEE 754 binary16 as bit patterns. `Float16` does not exist on every platform; this is integer
-/// arithmetic that the compiler vectorises.
+/// arithmetic that the compiler vectorizes.
 package enum Half {
   /// The value of `bits`, exactly; NaN keeps its payload.
   @inlinable @inline(__always)

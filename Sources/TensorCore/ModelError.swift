@@ -12,7 +12,7 @@ public struct ModelError: Error, Sendable, Equatable {
     case unsupported
     /// The file declares more than the fixed limits allow.
     case limitExceeded
-    /// The options do not fit the model: an unknown feature, a picture for an array input.
+    /// The options do not fit the model: an unknown feature, an image for an array input.
     case mismatch
     /// Wrong usage that no file needs to be opened for.
     case usage

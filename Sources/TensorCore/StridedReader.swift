@@ -7,7 +7,7 @@ struct StridedReader {
   private let strides: [Int]
   /// Values in one step of each axis.
   private let sizes: [Int]
-  /// The axis along which neighbours in memory lie.
+  /// The axis along which neighbors in memory lie.
   private let nearAxis: Int
 
   init(base: UnsafeRawPointer, shape: [Int], strides: [Int]) {
@@ -85,7 +85,7 @@ struct StridedReader {
     }
   }
 
-  /// Whole steps of the axis whose neighbours lie together: some of them at once, so that every
+  /// Whole steps of the axis whose neighbors lie together: some of them at once, so that every
   /// cache line that is read serves all of them.
   private func slabs(
     _ axis: Int, _ steps: Range<Int>, offset: Int, to target: UnsafeMutablePointer<Float>

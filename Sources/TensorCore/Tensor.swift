@@ -16,7 +16,7 @@ public struct Tensor: @unchecked Sendable {
   }
 
   /// For shapes that come from a file: fails with an error where the elements pass the limit or
-  /// the memory is not to be had. `fill` initialises every element.
+  /// the memory is not to be had. `fill` initializes every element.
   public init(
     checkedShape shape: [Int], _ fill: (UnsafeMutableBufferPointer<Float>) throws -> Void
   ) throws {

@@ -9,7 +9,7 @@ package struct CompressionPoint: Sendable, Equatable {
   package var largestError = 0.0
   /// √(Σ (a − b)² / Σ b²) over all outputs and inputs.
   package var relativeError = 0.0
-  /// Part of the inputs that keep their best class; nil where the outputs are no scores.
+  /// Part of the inputs that keep their best class; nil if the outputs are no scores.
   package var agreement: Double?
   /// How many layers have which precision.
   package var label = ""

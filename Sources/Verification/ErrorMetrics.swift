@@ -5,7 +5,7 @@ import TensorCore
 /// precision.
 ///
 /// Equal elements, infinities included, and NaN at the same place of both arrays do not differ.
-/// NaN or an infinity against anything else is outside of every tolerance, and is left out of the
+/// NaN or an infinity against anything else is outside every tolerance, and is left out of the
 /// means, the norms and the ratios.
 public struct ErrorMetrics: Sendable, Equatable {
   /// An element by its index along each axis.
@@ -34,7 +34,7 @@ public struct ErrorMetrics: Sendable, Equatable {
   public let peakSignalToNoise: Double
   /// 10 · log₁₀(Σ b² / Σ (a − b)²), in decibels; infinite where nothing differs.
   public let signalToNoise: Double
-  /// Elements outside of the tolerance.
+  /// Elements outside the tolerance.
   public let countOutside: Int
   /// Of these, the ones where a NaN or an infinity stands against something else.
   public let countNotFinite: Int

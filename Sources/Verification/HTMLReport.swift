@@ -55,7 +55,7 @@ extension ErrorMetrics {
   fileprivate var rows: [(label: String, text: String)] {
     var rows = [
       (
-        label: "Outside of the tolerance",
+        label: "Outside the tolerance",
         text: "\(countOutside) of \(count), |a − b| ≤ \(number(tolerance.absolute))"
           + " + \(number(tolerance.relative)) · |b|"
       ),

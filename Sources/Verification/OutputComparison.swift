@@ -8,7 +8,7 @@ public struct OutputComparison: Sendable, Equatable {
   public let actualShape: [Int]
   /// The shape of what was expected.
   public let expectedShape: [Int]
-  /// Nil where the shapes do not fit.
+  /// Nil if the shapes do not fit.
   public let metrics: ErrorMetrics?
   /// Nil unless asked for, or where the array holds no scores.
   public let classes: ClassAgreement?

@@ -56,14 +56,14 @@ import Testing
     try withTemporaryFolder { folder in
       let model = folder + "/m.json"
       try Self.images.write(toFile: model, atomically: true, encoding: .utf8)
-      let text = try Command.run("bench", model, "--layers", "--runs", "2")
+      let text = try Command.run("bench", model, "--steps", "--runs", "2")
       #expect(text.code == 0 && text.errors == "", "\(text.errors)")
       for word in [
         "random (seed 0)", "p99", "MiB at most", "packed weights", "% of peak", "GFLOP/s",
       ] {
         #expect(text.output.contains(word), "\(word) in:\n\(text.output)")
       }
-      let json = try Command.run("bench", model, "--layers", "--json", "--runs", "2")
+      let json = try Command.run("bench", model, "--steps", "--json", "--runs", "2")
       let steps = try Self.lines(json.output).filter { $0["step"] != nil }
       #expect(
         steps.contains { $0["step"] as? String == "d" && $0["multiply_adds"] as? Int == 2160 })

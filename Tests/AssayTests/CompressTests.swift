@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `assay compress` on the demonstration network: convolutions of 3·3·3·12 and 3·3·12·20 weights, the
-/// first with a batch normalisation behind, and a dense layer of 20·3.
+/// first with a batch normalization behind, and a dense layer of 20·3.
 @Suite struct CompressTests {
   private static let picture = DemonstrationTests.picture
   /// Of the two kernels and the matrix; their output channels, which are as many biases.
@@ -48,7 +48,7 @@ import Testing
         let codes = (324 * bits + 7) / 8 + 2160 * bits / 8 + (60 * bits + 7) / 8
         for mode in ["linear", "linear_symmetric", "linear_lut", "kmeans_lut"] {
           let isTable = mode.hasSuffix("lut")
-          // Behind the convolution that took up the normalisation a scale of 12 channels stays.
+          // Behind the convolution that took up the normalization a scale of 12 channels stays.
           let tables =
             (isTable ? 3 * 4 << bits : 8 * Self.channels) + (mode == "linear_lut" ? 4 * 12 : 0)
           cases.append(

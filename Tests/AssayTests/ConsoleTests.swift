@@ -48,7 +48,7 @@ import Testing
 
   @Test func aMissingClassNamesTheNearest() throws {
     let error = CustomLayerRegistry().notFound(["Mush": ["a"], "Unheard of": ["b"]])
-    #expect(error.hint?.hasSuffix("; much like it: Mish") == true, "\(error.hint ?? "")")
+    #expect(error.hint?.hasSuffix("; similar names: Mish") == true, "\(error.hint ?? "")")
     let listed = try Command.run("plugin", "list")
     for name in CustomLayerRegistry().classNames {
       #expect(listed.output.contains("\n\(name) "), "\(name)")

@@ -55,13 +55,13 @@ import Testing
 
   @Test func anUnknownClassStaysOpen() throws {
     let result = try convert("Wobble", #"[{"class": "Wobble", "className": "Wobble"}]"#)
-    #expect(result.notes.contains { $0.contains("follows from a custom layer") })
+    #expect(result.notes.contains { $0.contains("depends on a custom layer") })
   }
 
   @Test func aRefusalIsSaidWithTheLayer() throws {
     let result = try convert(
       "Reorganize",
       #"[{"class": "Reorganize", "className": "SpaceToDepth", "parameters": {"block_size": 5}}]"#)
-    #expect(result.notes.contains { $0.contains("SpaceToDepth refuses 'x'") })
+    #expect(result.notes.contains { $0.contains("SpaceToDepth rejects 'x'") })
   }
 }

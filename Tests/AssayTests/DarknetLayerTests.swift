@@ -74,7 +74,7 @@ import Testing
         "convert", path + ".cfg", path + ".weights", "-o", model, "--image-input", "image",
         "--input-name", "image", "--output-name", "coarse")
       #expect(converted.code == 0)
-      #expect(converted.errors.contains("--image-scale 1/255, as Darknet has it"))
+      #expect(converted.errors.contains("--image-scale 1/255, as in Darknet"))
       let text = try Command.run("inspect", model, "--spec").output
       for (key, value) in [
         ("assay.detect.coarse.type", "yolo"), ("assay.detect.coarse.mask", "1,2,3"),
@@ -97,9 +97,9 @@ import Testing
       #expect(result.code == 2)
       #expect(
         result.errors.contains(
-          "layer 'convolutional_0' (convolutional): the network has no weights with it"),
+          "layer 'convolutional_0' (convolutional): the network needs weights"),
         "\(result.errors)")
-      #expect(result.errors.contains("hint: give the .weights file after the .cfg"))
+      #expect(result.errors.contains("hint: add the .weights file after the .cfg"))
     }
   }
 

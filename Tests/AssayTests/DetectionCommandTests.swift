@@ -162,7 +162,7 @@ import Testing
       #expect(no.code == 2 && no.errors.contains("one to three channels"))
       let arguments = [
         "run", model, picture, "--resize", "squash", "--interpolation", "nearest", "--layer",
-        "maxpool_0", "--output", "maxpool_0_output", "-o", folder + "/maxima.png",
+        "maxpool_0", "--feature", "maxpool_0_output", "-o", folder + "/maxima.png",
       ]
       let run = try Command.run(arguments)
       #expect(run.code == 0, "\(run.errors)")

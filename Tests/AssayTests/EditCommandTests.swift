@@ -23,10 +23,10 @@ import Testing
       let edited = folder + "/e.mlmodel"
       let result = try Command.run(
         "edit", model, "-o", edited, "--rename", "image=photo", "--rename", "color=image",
-        "--author", "A", "--input-description", "photo=what to colour", "--array-type", "float32",
+        "--author", "A", "--input-description", "photo=what to color", "--array-type", "float32",
         "--optional", "photo", "--required", "photo")
       #expect(result.code == 0, "\(result.errors)")
-      #expect(result.errors.contains("answers the same before and after"), "\(result.errors)")
+      #expect(result.errors.contains("same predictions before and after"), "\(result.errors)")
       let expected = folder + "/expected.npz"
       // Arrays pair by order where names differ.
       try FileManager.default.copyItem(atPath: DemonstrationTests.expected, toPath: expected)
@@ -34,7 +34,7 @@ import Testing
         "diff", edited, "photo=" + DemonstrationTests.picture, "--expected", expected)
       #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
       let inspection = try Command.run("inspect", edited)
-      #expect(inspection.output.contains("what to colour"))
+      #expect(inspection.output.contains("what to color"))
     }
   }
 
@@ -47,11 +47,11 @@ import Testing
         let result = try Command.run("edit", from, "-o", to, "--recipe", recipe)
         #expect(result.code == 0, "\(result.errors)")
         let picture = try Model(contentsOf: to).description?.metadata?.userDefined.filter {
-          $0.key.hasPrefix("assay.picture.")
+          $0.key.hasPrefix("assay.image.")
         }
-        #expect(picture?["assay.picture.recipe"] == recipe)
+        #expect(picture?["assay.image.recipe"] == recipe)
         // Ten crops go with their recipe.
-        #expect((picture?["assay.picture.crops"] != nil) == (recipe == "caffe-classify-ten"))
+        #expect((picture?["assay.image.crops"] != nil) == (recipe == "caffe-classify-ten"))
       }
     }
   }
@@ -101,9 +101,9 @@ import Testing
       let plain = folder + "/plain.mlmodel"
       try Command.run("edit", model, "-o", plain)
       for options in [
-        ["--per", "parameter", "--suffix", "_W,_b"], ["--per", "layer", "--format", "raw"],
-        ["--per", "all", "--layout", "mps"],
-        ["--per", "all", "--format", "raw", "--layout", "source"],
+        ["--per", "parameter", "--suffix", "_W,_b"], ["--per", "layer", "--weight-format", "raw"],
+        ["--per", "all", "--weight-layout", "mps"],
+        ["--per", "all", "--weight-format", "raw", "--weight-layout", "source"],
       ] {
         let weights = folder + "/" + options.joined()
         let out = try Command.run(["inspect", model, "--export-weights", weights] + options)
@@ -123,7 +123,8 @@ import Testing
       let source = DemonstrationTests.fixture + "/swish.h5"
       let weights = folder + "/w"
       let out = try Command.run(
-        "inspect", model, "--export-weights", weights, "--layout", "source", "--suffix", "_W,_b")
+        "inspect", model, "--export-weights", weights, "--weight-layout", "source", "--suffix",
+        "_W,_b")
       #expect(out.code == 0, "\(out.errors)")
       var compared = 0
       for array in try ExpectedArrays.read(source).arrays {
@@ -186,13 +187,13 @@ import Testing
       let bytes = NumPyFile.header(shape: other.shape)
       try Data(bytes + other.elements.flatMap { withUnsafeBytes(of: $0, Array.init) })
         .write(to: URL(filePath: path))
-      try refused(2, "the shape is \(other.shape), the model's \(tensor.shape)")
+      try refused(2, "the shape is \(other.shape), but the model's is \(tensor.shape)")
       try FileManager.default.removeItem(atPath: path)
       try refused(66, "\(name): no such file")
       try kept.write(to: URL(filePath: path))
       try FileManager.default.removeItem(atPath: weights + "/manifest.json")
       try kept.write(to: URL(filePath: weights + "/another.npy"))
-      try refused(2, "another.npy: is no weight of the model")
+      try refused(2, "another.npy: is not a weight of the model")
     }
   }
 }

@@ -20,7 +20,7 @@ import Testing
         "convert", "\(seed)/\(name).h5", "-o", model, "--input-name", "image", "--output-name",
         "output", "--image-input", "image")
       #expect(result.code == 0, "\(result.errors)")
-      #expect(result.errors.contains("is taken to be the formula") == (name != "swish_lambda"))
+      #expect(result.errors.contains("is assumed to be the formula") == (name != "swish_lambda"))
       try expectNoCustomLayer(model)
       for (picture, expected) in [("floortje", "expected"), ("noise", "noise")] {
         let difference = try Command.run(
@@ -57,8 +57,10 @@ import Testing
     #expect(explicit.code == 0 && explicit.output == plan.output)
     let refused = try Command.run("convert", network, "--lambda", "off", "--dry-run")
     #expect(refused.code == 2)
-    #expect(refused.errors.contains("is the formula sigmoid(x) * x and is never run"))
-    #expect(refused.errors.contains("hint: --lambda auto, the default, accepts it; or a rule"))
+    #expect(refused.errors.contains("computes sigmoid(x) * x; Python code is never run"))
+    #expect(
+      refused.errors.contains(
+        "hint: convert the formula with --lambda auto, the default, accepts it; or a rule"))
     let allowed = try Command.run("convert", network, "--custom-layers", "allow", "--dry-run")
     #expect(allowed.output.contains("custom"), "\(allowed.output)")
   }

@@ -41,14 +41,14 @@ import Testing
     options.preprocessing.blueBias = PerFeature(-1)
     let source = try ModelSource(
       contentsOf: packageRoot + "/Fixtures/builder/inception.h5")
-    // Sixteen channels are no picture.
+    // Sixteen channels are no image.
     #expect(throws: ModelError.self) { try source.convert(options) }
 
     var settings = Predictor.Options()
     settings.engine.customLayers.register(Swish.self)
     settings.engine.threads = 2
-    let picture = try Image.read(packageRoot + "/Fixtures/demo/picture.png")
-    #expect(picture.channelCount == 3)
+    let image = try Image.read(packageRoot + "/Fixtures/demo/picture.png")
+    #expect(image.channelCount == 3)
   }
 
   @Test func thePageHoldsCompiledCode() throws {

@@ -32,7 +32,7 @@ import Testing
             continue
           }
           guard case .array(let tensor) = try #require(try item.values.get()["x"]) else {
-            Issue.record("\(name) is no array")
+            Issue.record("\(name) is not an array")
             continue
           }
           #expect(tensor.elements == [Float(index), Float(index * index)])

@@ -119,7 +119,7 @@ import Testing
       #expect(run.code == 2 && run.output.isEmpty)
       #expect(run.errors.contains("4 labels for the 3 values"), "\(run.errors)")
       #expect(run.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }.count == 1)
-      let output = try Command.run("run", model, folder + "/in", "--output", "depth")
+      let output = try Command.run("run", model, folder + "/in", "--feature", "depth")
       #expect(output.code == 2 && output.errors.contains("'depth'"))
     }
   }
@@ -171,11 +171,11 @@ import Testing
         #expect(asked.code == 0 && found.code == 0, "\(asked.errors)\(found.errors)")
         #expect(asked.output == found.output, "\(recipe)")
         let text = try Command.run("run", recorded, photograph)
-        #expect(text.errors.contains("pictures: resize "), "\(text.errors)")
+        #expect(text.errors.contains("images: resize "), "\(text.errors)")
         #expect(text.errors.contains("recorded in the model"))
         // bench and diff prepare the picture as run does.
         let bench = try Command.run(
-          "bench", recorded, "--input", photograph, "--runs", "1", "--warmup", "0", "--json")
+          "bench", recorded, "--inputs", photograph, "--runs", "1", "--warmup", "0", "--json")
         #expect(bench.code == 0, "\(bench.errors)")
         let expected = folder + "/\(recipe).npz"
         #expect(
@@ -187,10 +187,10 @@ import Testing
       }
       let strange = folder + "/strange.mlmodel"
       try DemonstrationTests.converted(
-        to: strange, "--metadata", "assay.picture.interpolation=magic")
+        to: strange, "--metadata", "assay.image.interpolation=magic")
       let run = try Command.run("run", strange, photograph)
       #expect(run.code == 2)
-      #expect(run.errors.contains("assay.picture.interpolation"), "\(run.errors)")
+      #expect(run.errors.contains("assay.image.interpolation"), "\(run.errors)")
     }
   }
 

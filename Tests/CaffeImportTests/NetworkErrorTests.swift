@@ -15,7 +15,7 @@ import Testing
     try #require(modelError { try convert(Self.data + text) })
   }
 
-  @Test func aMisspeltFieldIsKeptAndReported() throws {
+  @Test func aMisspelledFieldIsKeptAndReported() throws {
     let text =
       Self.data
       + "layer { name: 'r' type: 'ReLU' bottom: 'data' top: 'r'\n  loss_wight: 1 }"
@@ -31,7 +31,7 @@ import Testing
     #expect(error.hint == "did you mean 'negative_slope'?")
   }
 
-  @Test func aFieldThatIsMissedMayBeTheMisspeltOne() throws {
+  @Test func aFieldThatIsMissedMayBeTheMisspelledOne() throws {
     let error = try error(
       layer("c", "Convolution", "data", "c", "convolution_param { num_otput: 2 kernel_size: 3 }"))
     #expect(error.field == "convolution_param.num_output")
@@ -65,7 +65,7 @@ import Testing
     let error = try error(layer("r", "ReLU", "dada", "r") + layer("s", "ReLU", "dada", "s"))
     #expect(error.layer == "r")
     #expect(error.field == "bottom")
-    #expect(error.message.contains("'dada' is made by no layer"))
+    #expect(error.message.contains("no layer produces its bottom 'dada'"))
     #expect(error.message.contains("line 2"))
   }
 

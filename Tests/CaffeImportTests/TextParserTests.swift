@@ -92,7 +92,7 @@ import Testing
     #expect(parser.unknownFields.first?.position == TextPosition(line: 2, column: 3))
   }
 
-  @Test func suggestsWhatAMisspeltFieldMayBe() throws {
+  @Test func suggestsWhatAMisspelledFieldMayBe() throws {
     var parser = try TextParser(Array("layer { convolution_param { kernal_size: 3 } }".utf8))
     _ = try parser.parse(.network)
     #expect(parser.unknownFields.first?.similar == "kernel_size")
@@ -101,23 +101,23 @@ import Testing
   /// The line and column are those of the first character that does not fit.
   @Test(arguments: [
     ("layer {\n  name: 'a'\n", "line 3, column 1", "the bracket at line 1, column 7"),
-    ("name: 'a'\n}", "line 2, column 1", "closing bracket too many"),
+    ("name: 'a'\n}", "line 2, column 1", "extra closing bracket"),
     ("layer { name: 'a' >", "line 1, column 19", "is closed by '}'"),
     ("name 'a'", "line 1, column 6", "':'"),
     ("name: 'a\n'", "line 1, column 7", "a string"),
     ("layer {\n\n  name: 5 }", "line 3, column 9", "a string"),
-    ("name: 'a' name: 'b'", "line 1, column 11", "a second time"),
+    ("name: 'a' name: 'b'", "line 1, column 11", "is repeated"),
     ("force_backward: maybe", "line 1, column 17", "true or false"),
-    ("input_dim: 1.5", "line 1, column 12", "a whole number"),
-    ("input_dim: 3000000000", "line 1, column 12", "a whole number"),
-    ("input_dim: 099", "line 1, column 12", "a whole number"),
+    ("input_dim: 1.5", "line 1, column 12", "an integer"),
+    ("input_dim: 3000000000", "line 1, column 12", "an integer"),
+    ("input_dim: 099", "line 1, column 12", "an integer"),
     ("layer: 3", "line 1, column 8", "a message"),
     ("name: { }", "line 1, column 7", "a string"),
     ("name: [ 'a' ]", "line 1, column 7", "one value"),
     ("layer { bottom: ['a' 'b', }", "line 1, column 27", "a string"),
     ("foo: ", "line 1, column 6", "no value"), ("name: '\\q'", "line 1, column 8", "escape"),
     ("name: '\\u12'", "line 1, column 8", "escape"), ("a: \u{1}", "line 1, column 4", "byte 1"),
-    ("input_dim: --1", "line 1, column 12", "a whole number"), (": 1", "line 1, column 1", "name"),
+    ("input_dim: --1", "line 1, column 12", "an integer"), (": 1", "line 1, column 1", "name"),
   ])
   func tellsTheLineAndColumn(_ text: String, _ place: String, _ reason: String) throws {
     let error = try #require(modelError { try parsed(text) })

@@ -70,10 +70,10 @@ struct ValidationTests {
       ], output: "z")
     let texts = messages(found)
     let expected = [
-      "layer 'a' (innerProduct): weights: 3 values, where 8 are needed",
-      "layer 'a' (activation): NonlinearityType: no function",
-      "another layer has the same name", "nothing before produces 'nowhere'",
-      "'x' has been produced before", "className: empty",
+      "layer 'a' (innerProduct): weights: 3 values; 8 are needed",
+      "layer 'a' (activation): NonlinearityType: the function is missing",
+      "another layer has the same name", "no earlier layer produces 'nowhere'",
+      "'x' is produced more than once", "className: empty",
       "description.output.z: no layer produces it",
     ]
     for text in expected {
@@ -103,8 +103,8 @@ struct ValidationTests {
     found.description?.predictedFeatureName = "label"
     var texts = messages(found)
     #expect(texts.count == 2)
-    #expect(texts.contains { $0.contains("2 labels, where 'p' has 3 probabilities") })
-    #expect(texts.contains { $0.contains("'label' is no output of the labels' type (string)") })
+    #expect(texts.contains { $0.contains("2 labels for the 3 probabilities of 'p'") })
+    #expect(texts.contains { $0.contains("'label' is not an output of the labels' type (string)") })
     classifier.classLabels = .string(["a", "b", "c"])
     found.type = .neuralNetworkClassifier(classifier)
     found.description?.output = [FeatureDescription(name: "label", kind: .string)]
@@ -124,7 +124,7 @@ struct ValidationTests {
     found.neuralNetwork?.preprocessing = [step]
     #expect(messages(found) == ["preprocessing[0]: the model has no image input"])
     found.neuralNetwork?.preprocessing[0].featureName = "in"
-    #expect(messages(found) == ["preprocessing[0]: the input 'in' is no image"])
+    #expect(messages(found) == ["preprocessing[0]: input 'in' is not an image"])
     found.description?.input = [
       FeatureDescription(
         name: "in", kind: .image(ImageFeatureType(width: 2, height: 3, colorSpace: .rgb)))
@@ -133,7 +133,7 @@ struct ValidationTests {
     var mean = NeuralNetworkMeanImage()
     mean.meanImage = [1, 2, 3]
     found.neuralNetwork?.preprocessing[0].preprocessor = .meanImage(mean)
-    #expect(messages(found) == ["preprocessing[0]: 3 mean values, where the image has 18"])
+    #expect(messages(found) == ["preprocessing[0]: 3 mean values for an image with 18"])
     found.neuralNetwork?.preprocessing = []
     found.description?.input[0].type?.kind = .image(ImageFeatureType())
     #expect(messages(found).count == 2)

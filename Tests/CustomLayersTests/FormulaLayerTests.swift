@@ -48,25 +48,25 @@ import Testing
 
   @Test func whatDoesNotFitIsRefused() {
     let x: CustomLayerParameter = .string("x")
-    #expect(failure([:])?.message == "no formula")
+    #expect(failure([:])?.message == "the formula is missing")
     #expect(failure(["expression": .int(1)])?.field == "parameters.expression")
     #expect(
-      failure(["expression": .string("x * y")])?.message == "column 5: nothing is named 'y'")
+      failure(["expression": .string("x * y")])?.message == "column 5: unknown name 'y'")
     #expect(failure(["expression": x, "weights": .string("w")])?.field == "parameters.weights")
     #expect(failure(["expression": x, "weights": .string("w[0]")])?.field == "parameters.weights")
     #expect(
       failure(["expression": x, "weights": .string("w[2]")])?.message
-        == "0 weights, the formula has 1")
+        == "it has 0 weights, but the formula has 1")
     #expect(
       failure(["expression": x, "weights": .string("w[2]")], weights: [Bytes([UInt8(1), 2, 3])])?
-        .message == "3 bytes for 'w' of 2 numbers")
+        .message == "'w' has 3 bytes; 2 numbers are needed")
     #expect(
       failure(
         ["expression": x, "weights": .string("w[3037000500,3037000500]")],
         weights: [Bytes([UInt8(1)])])?.code == .limitExceeded)
     #expect(
       failure(["expression": x], [[1, 1, 2, 2, 2], [1, 1, 2, 2, 2]])?.message
-        == "2 inputs, where the class takes 1")
+        == "it has 2 inputs, but the class takes 1")
     #expect(failure(["expression": .string("sum(x)")], [[1, 1, 2, 2, 2]])?.code == .malformed)
     #expect(failure(["expression": .string("x[7]")], [[1, 1, 2, 2, 2]])?.code == .mismatch)
   }

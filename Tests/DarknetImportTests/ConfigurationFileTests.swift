@@ -40,18 +40,18 @@ import Testing
     #expect(try file.sections[0].int("height", default: 0) == 1)
     #expect(
       file.notes == [
-        "line 3: 'height' stands twice in [net]; Darknet takes the first, 1, of line 2",
-        "line 4: 'width' has no value and is left out, as Darknet does",
+        "line 3: 'height' is repeated in [net]; Darknet uses the first, 1, of line 2",
+        "line 4: 'width' has no value and is ignored, as in Darknet",
       ])
   }
 
   @Test(arguments: [
     ("", "it has no sections"), ("# nothing\n", "it has no sections"),
-    ("height=1\n", "line 1: 'height=1' stands before the first section"),
+    ("height=1\n", "line 1: 'height=1' comes before the first section"),
     ("[net]\nheight\n", "line 2: 'height' is neither a section nor key = value"),
-    ("[net\nheight=1\n", "line 1: '[net' is no section"),
-    ("[]\n", "line 1: '[]' is no section"),
-    ("[net]\na\u{1}b=1\n", "line 2: control characters: it is no text"),
+    ("[net\nheight=1\n", "line 1: '[net' is not a section"),
+    ("[]\n", "line 1: '[]' is not a section"),
+    ("[net]\na\u{1}b=1\n", "line 2: control characters: the file is not text"),
   ])
   func faultsNameTheLine(_ text: String, _ message: String) {
     let error = modelError { try parse(text) }
@@ -60,11 +60,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("filters=many", "line 2: filters: 'many' is no whole number"),
-    ("filters=3x", "line 2: filters: '3x' is no whole number"),
-    ("filters=99999999999999999999", "line 2: filters: '99999999999999999999' is no whole number"),
-    ("filters=0", "line 2: filters: 0 is not possible"),
-    ("filters=-4", "line 2: filters: -4 is not possible"),
+    ("filters=many", "line 2: filters: 'many' is not an integer"),
+    ("filters=3x", "line 2: filters: '3x' is not an integer"),
+    ("filters=99999999999999999999", "line 2: filters: '99999999999999999999' is not an integer"),
+    ("filters=0", "line 2: filters: 0 is out of range"),
+    ("filters=-4", "line 2: filters: -4 is out of range"),
   ])
   func faultyNumbers(_ option: String, _ message: String) throws {
     let section = try parse("[a]\n\(option)\n").sections[0]

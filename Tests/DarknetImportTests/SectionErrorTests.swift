@@ -13,7 +13,7 @@ import Testing
 
   @Test(arguments: [
     ("[convolutional]\nfilters=4\n", "line 1: [convolutional] is first"),
-    ("[net]\nheight=8\n", "line 1: [net] does not say how large the input is"),
+    ("[net]\nheight=8\n", "line 1: [net] does not state the size of the input"),
     ("[net]\nheight=8\nwidth=8\nchannels=4\n", "it has no layers"),
     ("[net]\nheight=2000000000\nwidth=2000000000\nchannels=3\n[avgpool]\n", "more than the limit"),
     ("[net]\nheight=8\nwidth=8\nchannels=4\ninputs=3\n[avgpool]\n", "inputs 3 differs from 4 × 8"),
@@ -25,41 +25,50 @@ import Testing
   }
 
   @Test(arguments: [
-    ("[convolutional]\nsize=0\n", "line 6: size: 0 is not possible"),
+    ("[convolutional]\nsize=0\n", "line 6: size: 0 is out of range"),
     ("[convolutional]\nsize=99\n", "a window of 99 does not fit its input's 8"),
     ("[convolutional]\nfilters=2147483647\nsize=3\n", "line 6: filters: 2147483647 is not"),
     ("[convolutional]\nfilters=1048576\nsize=1000\npad=1\n", "more than the limit"),
     ("[convolutional]\nfilters=3\ngroups=2\n", "line 7: groups: 3 filters do not divide"),
-    ("[convolutional]\nfilters=3\ngroups=3\n", "4 channels do not divide into 3 groups"),
+    ("[convolutional]\nfilters=3\ngroups=3\n", "4 channels are not divisible by 3 groups"),
     ("[convolutional]\nxnor=1\n", "line 6: xnor = 1: networks of single bits"),
-    ("[convolutional]\nshare_index=0\n", "share_index 0 is no convolution before it"),
+    ("[convolutional]\nshare_index=0\n", "share_index 0 is not a convolution before it"),
     ("[convolutional]\nsize=3\ndilation=2\n", "line 7: dilation: with size 3 and padding 0"),
-    ("[convolutional]\nactivation=silu\n", "activation 'silu' is none of Darknet's"),
-    ("[convolutional]\ndontload=1\n", "line 6: dontload = 1: weights that come from no file"),
+    ("[convolutional]\nactivation=silu\n", "Darknet has no activation 'silu'"),
+    (
+      "[convolutional]\ndontload=1\n",
+      "line 6: dontload = 1: weights that are not in the file are not supported"
+    ),
     ("[maxpool]\nsize=40\npadding=0\n", "a window of 40 does not fit its input's 8"),
-    ("[maxpool]\nsize=2\npadding=9\n", "lie outside the picture as a whole"),
+    ("[maxpool]\nsize=2\npadding=9\n", "lie entirely outside the image"),
     ("[route]\n", "line 5: [route] has no 'layers'"),
-    ("[route]\nlayers=0\n", "it names layer 0, which is not before it"),
-    ("[route]\nlayers=-1\n", "it names layer -1, which is not before it"),
+    ("[route]\nlayers=0\n", "it refers to layer 0, which is not before it"),
+    ("[route]\nlayers=-1\n", "it refers to layer -1, which is not before it"),
     ("[avgpool]\n[route]\nlayers=0\ngroups=3\n", "do not divide into 3 groups"),
-    ("[avgpool]\n[route]\nlayers=0\ngroups=2\ngroup_id=2\n", "group_id 2 is none of 2 groups"),
-    ("[shortcut]\nfrom=-2\n", "it names layer -2, which is not before it"),
+    (
+      "[avgpool]\n[route]\nlayers=0\ngroups=2\ngroup_id=2\n",
+      "group_id 2 is out of range for 2 groups"
+    ),
+    ("[shortcut]\nfrom=-2\n", "it refers to layer -2, which is not before it"),
     ("[avgpool]\n[upsample]\nstride=3\n[shortcut]\nfrom=0\n", "rows and columns differ"),
-    ("[reorg]\nstride=3\n", "8 × 8 is no multiple of the stride 3"),
-    ("[reorg]\nstride=4\n", "4 channels are no multiple of 16"),
+    ("[reorg]\nstride=3\n", "8 × 8 is not a multiple of the stride 3"),
+    ("[reorg]\nstride=4\n", "4 channels are not a multiple of 16"),
     ("[upsample]\nstride=0\n", "line 6: stride: 0"),
     ("[upsample]\nstride=16384\n[upsample]\nstride=16384\n", "more than the limit"),
     ("[crop]\ncrop_height=9\ncrop_width=2\n", "9 × 2 cannot be cut from 8 × 8"),
     ("[softmax]\ntree=9k.tree\n", "line 6: tree = 9k.tree: a hierarchy of classes"),
     ("[softmax]\ngroups=3\n", "256 numbers do not divide into 3 groups"),
-    ("[softmax]\n[convolutional]\n", "gives 256 numbers and no picture"),
-    ("[scale_channels]\nfrom=-1\n", "it names layer -1"),
-    ("[region]\nclasses=20\nnum=5\n", "its input has 4 channels, 5 boxes of 25 numbers need 125"),
-    ("[yolo]\nclasses=2\nnum=3\nmask=,\n", "line 8: mask: it names no anchor"),
-    ("[detection]\nclasses=2\n", "its input has 256 numbers, 7 × 7 places need 196"),
+    ("[softmax]\n[convolutional]\n", "returns 256 numbers, not an image"),
+    ("[scale_channels]\nfrom=-1\n", "it refers to layer -1"),
+    (
+      "[region]\nclasses=20\nnum=5\n",
+      "its input has 4 channels, but 5 boxes of 25 numbers need 125"
+    ),
+    ("[yolo]\nclasses=2\nnum=3\nmask=,\n", "line 8: mask: it refers to no anchor"),
+    ("[detection]\nclasses=2\n", "its input has 256 numbers, but 7 × 7 cells need 196"),
     ("[avgpool]\n[region]\nclasses=0\ncoords=4\nnum=1\n", "its input has 4 channels"),
     ("[lstm]\noutput=3\n", "line 5: recurrent layers"),
-    ("[whatever]\n", "line 5: this kind of section is not supported"),
+    ("[whatever]\n", "line 5: this section is not supported"),
   ])
   func sections(_ text: String, _ message: String) {
     let error = modelError { try convert(Self.net + text) }
@@ -73,7 +82,7 @@ import Testing
         Self.net + "[convolutional]\nfilters=7\n[yolo]\nclasses=2\n[convolutional]\nfilters=2\n")
     }
     #expect(error?.layer == "convolutional_2")
-    #expect(error?.message == "line 9: it takes the output of a detection head")
+    #expect(error?.message == "line 9: it reads the output of a detection head")
   }
 
   /// Published configurations have such anchors; the grid is what it is.
@@ -81,7 +90,7 @@ import Testing
     let head = "[convolutional]\nfilters=7\n[yolo]\nclasses=2\nnum=3\n"
     #expect(
       try convert(Self.net + head + "mask=3\nanchors=1,2\n").notes == [
-        "line 11: anchors: 2 numbers, 3 boxes need 6; boxes cannot be found with them",
+        "line 11: anchors: 2 numbers, but 3 boxes need 6; boxes cannot be found with them",
         "line 10: mask: anchor 3 of 3; boxes cannot be found with it",
       ])
   }
@@ -133,6 +142,6 @@ import Testing
     let types = result.layers.map { $0.parameters.map { type(of: $0).typeName } ?? "" }
     #expect(types == ["activation", "multiply", "crop", "activation"])
     let error = modelError { try convert(Self.net + "[halves]\n", options: options) }
-    #expect(error?.message.contains("which is no picture") == true)
+    #expect(error?.message.contains("which is not an image") == true)
   }
 }

@@ -70,7 +70,7 @@ import Testing
     #expect(error?.layer == "convolutional_1")
     #expect(error?.file == "m.weights")
     #expect(
-      error?.message == "its weights are 6 numbers from byte 292, and the file has 2 more")
+      error?.message == "its weights take 6 numbers from byte 292 on, but the file has 2 more")
     #expect(
       modelError { try convert(Self.network, weights: weightBytes(5)) }?.layer == "convolutional_0")
   }

@@ -99,7 +99,7 @@ import Testing
   }
 
   static let wrong: [(metadata: [String: String], what: String)] = [
-    ([:], "metadata do not say"),
+    ([:], "metadata does not describe"),
     (["grid.type": "region", "grid.anchors": "1,2,3"], "anchors"),
     (["grid.type": "region", "grid.anchors": "1,x"], "no number"),
     (["grid.type": "region", "grid.anchors": "1,1", "grid.num": "2"], "anchors"),

@@ -28,7 +28,7 @@ import Testing
       DetectedObject(
         box: Box(left: left, top: 0, right: left + 4, bottom: 1), classIndex: label, score: score)
     }
-    // Neighbours share 2.5 of 5.5 (0.4545), the outer two 1 of 7.
+    // Neighbors share 2.5 of 5.5 (0.4545), the outer two 1 of 7.
     let chain = [object(0, 0.9), object(1.5, 0.8), object(3, 0.7)]
     #expect(Suppression.best(chain, overlap: 0.4).map(\.score) == [0.9, 0.7])
     #expect(Suppression.best(chain, overlap: 0.46).count == 3)

@@ -47,7 +47,7 @@ import Testing
     #expect(planner.byteCount <= needed * 5 / 4)
   }
 
-  @Test func aChainNeedsItsTwoLargestNeighbours() throws {
+  @Test func aChainNeedsItsTwoLargestNeighbors() throws {
     // Each buffer is written by one step and read by the next.
     let sizes = [640, 1280, 320, 1920, 640]
     let buffers = sizes.enumerated().map {

@@ -107,12 +107,12 @@ import Testing
   }
 
   @Test func quantisedAndRawWeightsAreRefusedByName() throws {
-    var quantised = Weights()
-    quantised.rawValue = Bytes([1, 2, 3, 4] as [UInt8])
-    let raw = quantised
-    quantised.quantization = Quantization()
-    quantised.quantization?.numberOfBits = 8
-    for (weights, text) in [(quantised, "8-bit quantised"), (raw, "raw bytes")] {
+    var quantized = Weights()
+    quantized.rawValue = Bytes([1, 2, 3, 4] as [UInt8])
+    let raw = quantized
+    quantized.quantization = Quantization()
+    quantized.quantization?.numberOfBits = 8
+    for (weights, text) in [(quantized, "8-bit quantized"), (raw, "raw bytes")] {
       var layer = Custom()
       layer.className = "Swish"
       layer.blobs = [weights]

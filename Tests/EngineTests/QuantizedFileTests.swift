@@ -8,7 +8,7 @@ import Testing
 
 @testable import Engine
 
-/// Files that coremltools quantised, in every mode and width that it has: `Fixtures/quantized`.
+/// Files that coremltools quantized, in every mode and width that it has: `Fixtures/quantized`.
 @Suite struct QuantizedFileTests {
   static let folder = Fixtures("quantized").folder
 
@@ -22,7 +22,7 @@ import Testing
       arrays.map { ($0.name ?? "", Array($0.tensor.elements)) }, uniquingKeysWith: { a, _ in a })
   }
 
-  /// The numbers that coremltools' own dequantisation gives.
+  /// The numbers that coremltools' own dequantization gives.
   @Test func numbers() throws {
     let expected = try Self.expected()
     var seen = 0

@@ -43,8 +43,8 @@ import Testing
     try Goldens("cropResize_\(name)").check(layer, ["input", "boxes"])
   }
 
-  // Boxes by centre and size, in twice the input's pixels, each of its own image.
-  @Test func cropResizeCentred() throws {
+  // Boxes by center and size, in twice the input's pixels, each of its own image.
+  @Test func cropResizeCentered() throws {
     var layer = CropResize()
     layer.targetSize = [3, 4]
     layer.mode = .alignEndpoints

@@ -105,7 +105,7 @@ import Testing
         ]), [1, 2, 32, 6, 9])
   }
 
-  /// Factors of a normalisation go into the weights before they are combined.
+  /// Factors of a normalization go into the weights before they are combined.
   @Test func normalizationResidualAndActivation() throws {
     let model = Net.model(
       [64, 9, 14],

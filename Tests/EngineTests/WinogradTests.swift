@@ -93,7 +93,7 @@ import Testing
   }
 
   /// Large maps with few channels, of which each thread takes batches by itself, with an activation
-  /// and a normalisation whose factors go into the weights.
+  /// and a normalization whose factors go into the weights.
   @Test func batchesOfTilesAThread() throws {
     let model = Net.model(
       [20, 61, 59],

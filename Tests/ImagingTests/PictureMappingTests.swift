@@ -15,9 +15,9 @@ import Testing
       width: width, height: height, channelCount: 1, samples: Bytes(samples)
     ).turned(orientation)
     let place = try #require(turned.samples.array(of: UInt8.self).firstIndex(of: 255))
-    let mapping = try PictureMapping(
+    let mapping = try ImageMapping(
       of: (turned.width, turned.height), width: turned.width, height: turned.height,
-      PictureOptions(), orientation: orientation)
+      ImageOptions(), orientation: orientation)
     let (x, y) = (place % turned.width, place / turned.width)
     let point = mapping.turnedPoint(Double(x) + 0.5, Double(y) + 0.5)
     let stored = mapping.storedPoint(point.x, point.y)
@@ -26,11 +26,11 @@ import Testing
 
   private func point(
     _ size: (Int, Int), _ model: (Int, Int), _ u: Double, _ v: Double,
-    _ change: (inout PictureOptions) -> Void
+    _ change: (inout ImageOptions) -> Void
   ) throws -> [Double] {
-    var options = PictureOptions()
+    var options = ImageOptions()
     change(&options)
-    let mapping = try PictureMapping(
+    let mapping = try ImageMapping(
       of: size, width: model.0, height: model.1, options)
     let point = mapping.turnedPoint(u, v)
     return [point.x, point.y]
@@ -54,7 +54,7 @@ import Testing
 
   @Test func tenPartsHaveNoPlace() {
     #expect(throws: ModelError.self) {
-      try point((512, 256), (56, 56), 0, 0) { $0 = PictureRecipe.caffeClassifyTen.options }
+      try point((512, 256), (56, 56), 0, 0) { $0 = ImageRecipe.caffeClassifyTen.options }
     }
   }
 }

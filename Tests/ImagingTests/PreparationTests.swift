@@ -6,13 +6,13 @@ import Testing
 struct PreparationTests {
   private let picture = randomPicture(width: 31, height: 17, channels: 3)
 
-  private func prepared(_ order: ChannelOrder, _ options: PictureOptions) throws -> [Float] {
+  private func prepared(_ order: ChannelOrder, _ options: ImageOptions) throws -> [Float] {
     try picture.prepared(width: 12, height: 12, order, options).elements
   }
 
   /// A picture becomes grey before its size changes, as `convert("L")` comes before `resize`.
   @Test func greyComesFirst() throws {
-    var options = PictureOptions()
+    var options = ImageOptions()
     options.fitting = .squash
     let grey = try picture.grayscale().resized(width: 12, height: 12)
     #expect(try prepared(.grayscale, options) == grey.bytes.map(Float.init))
@@ -20,7 +20,7 @@ struct PreparationTests {
 
   @Test func ordersOfColours() throws {
     for interpolation in [Interpolation.bicubic, .tensorFlowBilinear] {
-      var options = PictureOptions()
+      var options = ImageOptions()
       options.fitting = .fit
       options.interpolation = interpolation
       let rgb = try prepared(.rgb, options)
@@ -34,7 +34,7 @@ struct PreparationTests {
   /// Without integers in between the picture has the same place as with them.
   @Test(arguments: [Fitting.squash, .centerCrop, .fit])
   func placesAreTheSame(_ fitting: Fitting) throws {
-    var options = PictureOptions()
+    var options = ImageOptions()
     options.fitting = fitting
     options.interpolation = .tensorFlowBilinear
     let values = try prepared(.rgb, options)
@@ -48,12 +48,12 @@ struct PreparationTests {
 
   /// Keras' recipe takes the nearest sample; `load_img` does the same with Pillow.
   @Test func recipes() {
-    #expect(PictureRecipe.kerasLoadImage.options.interpolation == .nearest)
+    #expect(ImageRecipe.kerasLoadImage.options.interpolation == .nearest)
     #expect(
-      PictureRecipe.caffeClassifyTen.options.description
-        == "resize squash to 256×256, of that ten parts, whose answers are averaged; "
+      ImageRecipe.caffeClassifyTen.options.description
+        == "resize squash to 256×256, of that ten crops, whose predictions are averaged; "
         + "interpolation tf-bilinear; exif ignore")
-    var options = PictureRecipe.caffeClassifyTen.options
+    var options = ImageRecipe.caffeClassifyTen.options
     options.bring(into: .fit)
     #expect(options.firstSide == nil && options.crops == .center)
   }

@@ -47,7 +47,7 @@ struct UnfilteredBilinearTests {
   @Test func equalsTensorFlow() throws {
     let records = try records("tensorflow.bin")
     #expect(records.count == 16)
-    var options = PictureOptions()
+    var options = ImageOptions()
     options.fitting = .squash
     options.interpolation = .tensorFlowBilinear
     for record in records {
@@ -88,11 +88,11 @@ struct UnfilteredBilinearTests {
     for record in records {
       let order = record.picture.channelCount == 1 ? ChannelOrder.grayscale : .rgb
       let ten = try record.picture.prepared(
-        width: record.width, height: record.height, order, PictureRecipe.caffeClassifyTen.options)
+        width: record.width, height: record.height, order, ImageRecipe.caffeClassifyTen.options)
       #expect(ten.shape[0] == 10)
       #expect(greatestDifference(channelsLast(ten), record.samples) < 1e-4)
       let middle = try record.picture.prepared(
-        width: record.width, height: record.height, order, PictureRecipe.caffeClassify.options)
+        width: record.width, height: record.height, order, ImageRecipe.caffeClassify.options)
       let count = middle.count
       #expect(
         greatestDifference(channelsLast(middle), Array(record.samples[4 * count..<5 * count]))
@@ -102,7 +102,7 @@ struct UnfilteredBilinearTests {
 
   @Test func aModelLargerThanTheSquareIsAnError() throws {
     let source = randomPicture(width: 20, height: 20, channels: 3)
-    let recipe = PictureRecipe.caffeClassify.options
+    let recipe = ImageRecipe.caffeClassify.options
     #expect(
       errorCode { try source.prepared(width: 299, height: 299, .rgb, recipe) } == .mismatch)
   }

@@ -84,7 +84,7 @@ struct CustomLayerRulesTests {
 
   @Test(arguments: [
     #"[{"class": "A", "className": ""}]"#, #"[{"class": "A"}]"#, #"[{"className": "B"}]"#, "{}",
-    #"[{"class": "A", "className": "B", "colour": 1}]"#,
+    #"[{"class": "A", "className": "B", "color": 1}]"#,
     #"[{"class": "A", "className": "B", "parameters": {"a": null}}]"#,
     #"[{"class": "A", "className": "B", "parameters": {"a": {"int": 1.5}}}]"#,
     #"[{"class": "A", "className": "B", "weights": [1]}]"#, #"[1]"#,

@@ -114,7 +114,7 @@ struct CustomLayerTests {
     var options = try options(#"[{"class": "Mystery", "className": "Deep"}]"#)
     options.customLayerShapes = { _, _ in throw ModelError(.malformed, "odd sizes") }
     let converted = try convert(single("Mystery", input: "[null, 5, 6, 3]", ""), options: options)
-    #expect(converted.result.notes.first == "the built-in class Deep refuses 'layer': odd sizes")
+    #expect(converted.result.notes.first == "the built-in class Deep rejects 'layer': odd sizes")
     #expect(converted.result.notes.count == 2)
   }
 

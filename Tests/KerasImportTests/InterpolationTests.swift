@@ -16,8 +16,8 @@ import Testing
     }
   }
 
-  /// Twice the size: the centres of the new pixels lie a quarter beside those of the old ones.
-  @Test func bilinearSamplesAtCentres() {
+  /// Twice the size: the centers of the new pixels lie a quarter beside those of the old ones.
+  @Test func bilinearSamplesAtCenters() {
     #expect(
       Interpolation.bilinear.matrix(from: 2, to: 4)
         == [[1, 0], [0.75, 0.25], [0.25, 0.75], [0, 1]])

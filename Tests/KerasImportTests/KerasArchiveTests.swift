@@ -86,7 +86,8 @@ struct KerasArchiveTests {
     let sound = try Self.members("keras3-sequential.keras")
     #expect(error(try Self.archive([]))?.hint == "it is empty")
     let noConfiguration = error(try Self.archive(sound.filter { $0.name != "config.json" }))
-    #expect(noConfiguration?.message == "the archive has no 'config.json': it is no Keras model")
+    #expect(
+      noConfiguration?.message == "the archive has no 'config.json', so it is not a Keras model")
     #expect(noConfiguration?.hint?.contains("model.weights.h5") == true)
     let noWeights = error(try Self.archive(sound.filter { $0.name != "model.weights.h5" }))
     #expect(noWeights?.message == "the archive has no 'model.weights.h5'")
@@ -140,7 +141,7 @@ struct KerasArchiveTests {
     #expect(error?.code == .malformed)
     #expect(
       error?.message.contains(
-        "weight 'vars/0' has the shape (4, 3), the configuration implies (4, 5)") == true)
+        "weight 'vars/0' has the shape (4, 3), but the configuration requires (4, 5)") == true)
   }
 
   // MARK: Hostile ones

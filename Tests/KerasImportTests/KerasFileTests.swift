@@ -66,14 +66,15 @@ struct KerasFileTests {
 
   @Test func weightsAloneAreNoModel() throws {
     let error = error("weights_only.h5")
-    #expect(error?.message == "the file holds weights only, no architecture")
-    #expect(error?.hint?.hasPrefix("give the architecture's .json file first") == true)
-    #expect(self.error("architecture.json")?.message == "the architecture has no weights with it")
+    #expect(error?.message == "the file contains weights but no architecture")
+    #expect(error?.hint?.hasPrefix("give the architecture (.json) first") == true)
+    #expect(
+      self.error("architecture.json")?.message == "the architecture has the weights are missing")
   }
 
   @Test func leftOverWeightsAreNamed() throws {
     let error = error("architecture.json", weights: "left_over_weights.h5")
-    #expect(error?.message == "weights are left over: of 'dense_3'")
+    #expect(error?.message == "the file has extra weights: of 'dense_3'")
   }
 
   @Test func misshapenWeightsShowBothShapes() throws {
@@ -81,7 +82,7 @@ struct KerasFileTests {
     #expect(error?.layer == "dense_2")
     #expect(
       error?.message
-        == "weight 'dense_2/kernel:0' has the shape (3, 1), the configuration implies (2, 1)")
+        == "weight 'dense_2/kernel:0' has the shape (3, 1), but the configuration requires (2, 1)")
   }
 
   @Test func missingWeightsAreNamed() throws {
@@ -105,7 +106,7 @@ struct KerasFileTests {
     #expect(fewer?.layer == "a")
     #expect(
       fewer?.message
-        == "the configuration implies 2 weights (kernel, bias), the file has 1 weight "
+        == "the configuration requires 2 weights (kernel, bias), but the file has 1 weight "
         + "(kernel:0 (3, 2))")
   }
 }

@@ -103,10 +103,10 @@ struct LambdaFixture: Decodable, Sendable {
       return modelError { try PythonFormula(code, entry.surroundings) }?.message
     }
     #expect(try reason("other_function") == "it calls tf.space_to_depth")
-    #expect(try reason("global") == "it uses 'WIDTH' from outside of it")
+    #expect(try reason("global") == "it uses 'WIDTH', defined outside it")
     #expect(try reason("attribute") == "it uses '.sum' of a tensor")
-    #expect(try reason("loop") == "it is more than one calculation after the other")
-    #expect(try reason("constant") == "it does not give a tensor")
+    #expect(try reason("loop") == "it is more than a sequence of calculations")
+    #expect(try reason("constant") == "it does not return a tensor")
   }
 
   /// Each code object is cut anywhere, and changed anywhere: a formula or an error, never a trap.
@@ -142,7 +142,7 @@ struct LambdaFixture: Decodable, Sendable {
     code.code += [83, 0]
     #expect(
       modelError { try PythonFormula(code, PythonFormula.Surroundings()) }?.message
-        == "it builds lists of lists")
+        == "it builds nested lists")
     // More is taken from the stack than there is; the last instruction is missing.
     for bytes in [[1, 0, 83, 0], [124, 9, 83, 0], [100, 7, 83, 0], [124, 0], [131, 5, 83, 0]] {
       code.code = bytes.map { UInt8($0) }
@@ -168,10 +168,11 @@ struct LambdaFixture: Decodable, Sendable {
     let error = modelError { try convert(swish, options: refusing) }
     #expect(
       error?.message
-        == "its Python function '<lambda>' is the formula x * sigmoid(x) and is never run")
+        == "its Python function '<lambda>' computes x * sigmoid(x); Python code is never run")
     #expect(
       error?.hint?.hasPrefix(
-        "--lambda auto, the default, accepts it; or a rule makes it a custom layer") == true)
+        "convert the formula with --lambda auto, the default, accepts it; or a rule makes it a custom layer"
+      ) == true)
     let converted = try convert(swish)
     #expect(converted.types == ["activation", "multiply"])
     #expect(converted.names == ["layer__sigmoid__", "layer"])
@@ -192,7 +193,7 @@ struct LambdaFixture: Decodable, Sendable {
     }
     #expect(
       more?.message
-        == "its Python function '<lambda>' is more than a formula (it calls tf.space_to_depth) and is never run"
+        == "its Python function '<lambda>' is not a formula (it calls tf.space_to_depth) and is never run"
     )
   }
 
@@ -215,10 +216,10 @@ struct LambdaFixture: Decodable, Sendable {
           {"class_name": "Lambda", "config": {"name": "b", \(crop)}}]}}
         """, options: refusing)
     }
-    #expect(error?.message.contains("the formula x[:, 2:-2, 2:-2] and is never run") == true)
+    #expect(error?.message.contains("computes x[:, 2:-2, 2:-2]; Python code is never run") == true)
     #expect(
       error?.hint
-        == "--lambda auto, the default, accepts those that are formulas; rules make them custom layers: "
+        == "convert formulas with --lambda auto, the default, accepts those that are formulas; rules make them custom layers: "
         + #"--custom-layers FILE.json with [{"class": "Lambda", "function": "<lambda>", "className": "YourClass"}]"#
     )
   }
@@ -262,11 +263,12 @@ struct LambdaFixture: Decodable, Sendable {
       modelError { try convert(json, weights, options: options(rule)) }?.description
     }
     #expect(
-      failure(#"[{"class": "Learned", "expression": "x * b"}]"#)?.contains("nothing is named 'b'")
+      failure(#"[{"class": "Learned", "expression": "x * b"}]"#)?.contains("unknown name 'b'")
         == true)
     #expect(
       failure(#"[{"class": "Learned", "expression": "x[:, 5]"}]"#)?
-        .contains("layer 'layer' (Learned): the formula x[:, 5]: there is no element 5 among 4")
+        .contains(
+          "layer 'layer' (Learned): the formula x[:, 5]: index 5 is out of range for length 4")
         == true)
     #expect(
       failure(#"[{"class": "Learned", "expression": "x * ("}]"#)?
@@ -276,7 +278,8 @@ struct LambdaFixture: Decodable, Sendable {
       failure(#"[{"class": "Learned", "expression": "x", "as": "x"}]"#)?.contains("'as' is \"x\"")
         == true)
     #expect(
-      failure(#"[{"class": "Learned", "expression": "x[::2]"}]"#)?.contains("a part of the batch")
+      failure(#"[{"class": "Learned", "expression": "x[::2]"}]"#)?.contains(
+        "slicing the batch is not supported")
         == true)
   }
 }

@@ -317,7 +317,7 @@ struct LayerTests {
     #expect(first.only(Upsample.self)?.scalingFactor == [2, 3])
     #expect(first.only(Upsample.self)?.linearUpsampleMode == .default)
     #expect(first.outputShape() == [1, 10, 18])
-    // TensorFlow 2 samples at the pixels' centres.
+    // TensorFlow 2 samples at the pixels' centers.
     #expect(
       try convert(json, version: "2.4.0").only(Upsample.self)?.linearUpsampleMode
         == .alignCornersFalse)

@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// Sums of few channels over neighbouring tiles, and their transform into planes.
+  /// Sums of few channels over neighboring tiles, and their transform into planes.
   @Test(arguments: availableSets) func sumsOfPieces(_ set: InstructionSet) {
     for channels in 1...4 {
       let (tiles, pieces, rows, width) = (6, 3, 2, 17)

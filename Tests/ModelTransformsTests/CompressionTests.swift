@@ -93,7 +93,7 @@ struct CompressionTests {
     rules.keepsOverflow = true
     let (after, layers) = try before.compressed(rules)
     #expect(after.neuralNetwork?.layers[1] == before.neuralNetwork?.layers[1])
-    #expect(layers[1].note?.contains("no half-precision value") ?? false)
+    #expect(layers[1].note?.contains("does not fit into half precision") ?? false)
     #expect(layers.map(\.storage) == ["float16", "float32"])
   }
 

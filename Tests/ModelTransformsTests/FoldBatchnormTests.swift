@@ -58,7 +58,7 @@ struct FoldBatchnormTests {
       ], output: "z")
     let (folded, folds) = try original.withFoldedBatchnorm()
     #expect(folds.map(\.layer) == ["n"])
-    #expect(folds[0].neighbour == "c" && folds[0].isDone && folds[0].error < 1e-6)
+    #expect(folds[0].neighbor == "c" && folds[0].isDone && folds[0].error < 1e-6)
     let layers = try #require(folded.neuralNetwork?.layers)
     #expect(layers.map(\.name) == ["c"])
     #expect(layers[0].output == ["z"])
@@ -179,15 +179,15 @@ struct FoldBatchnormTests {
 
   /// A factor that no float can hold makes results that differ.
   @Test func refusesWhatRoundingBreaks() throws {
-    var normalisation = batchnorm(2)
-    normalisation.gamma = Weights([1e30, 1])
-    normalisation.mean = Weights([3e37, 0])
+    var normalization = batchnorm(2)
+    normalization.gamma = Weights([1e30, 1])
+    normalization.mean = Weights([3e37, 0])
     var kernel = convolution(inputs: 2, outputs: 2)
     kernel.kernel = Weights((0..<8).map { _ in 1e30 })
     let (folded, folds) = try model(
       [
         NeuralNetworkLayer("c", kernel, input: ["x"], output: ["y"]),
-        NeuralNetworkLayer("n", normalisation, input: ["y"], output: ["z"]),
+        NeuralNetworkLayer("n", normalization, input: ["y"], output: ["z"]),
       ], output: "z"
     ).withFoldedBatchnorm()
     #expect(folds.map(\.isDone) == [false])

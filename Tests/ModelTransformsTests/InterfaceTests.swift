@@ -32,7 +32,7 @@ struct InterfaceTests {
     #expect(throws: ModelError.self) { try Sample.dense.settingOptional(true, "output") }
   }
 
-  @Test func colours() throws {
+  @Test func colors() throws {
     let bgr = try Sample.picture.settingImage("input", colorSpace: .bgr)
     #expect(kind(bgr) == .image(ImageFeatureType(width: 5, height: 4, colorSpace: .bgr)))
     #expect(bgr.neuralNetwork == Sample.picture.neuralNetwork)

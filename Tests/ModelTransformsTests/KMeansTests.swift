@@ -11,8 +11,8 @@ struct KMeansTests {
     }
   }
 
-  private func centres(_ values: [Float], _ count: Int) -> [Float] {
-    values.withUnsafeBufferPointer { KMeans($0, count: count).centres }
+  private func centers(_ values: [Float], _ count: Int) -> [Float] {
+    values.withUnsafeBufferPointer { KMeans($0, count: count).centers }
   }
 
   /// The least error over all divisions of the sorted values into runs, by trying each.
@@ -34,26 +34,26 @@ struct KMeansTests {
     var generator = SplitMix64(seed: UInt64(seed))
     let values = (0..<(3 + seed % 9)).map { _ in Float.random(in: -2...2, using: &generator) }
     for count in 1...4 {
-      let found = squaredError(values, centres(values, count))
+      let found = squaredError(values, centers(values, count))
       #expect(abs(found - least(values.sorted()[...], count)) < 1e-6)
     }
   }
 
-  @Test func fewerDifferentValuesThanCentres() {
-    #expect(centres([3, -1, 3, 3, -1], 16) == [-1, 3])
-    #expect(centres([0.25], 1) == [0.25])
-    #expect(centres([Float](repeating: -7, count: 1000), 4) == [-7])
+  @Test func fewerDifferentValuesThanCenters() {
+    #expect(centers([3, -1, 3, 3, -1], 16) == [-1, 3])
+    #expect(centers([0.25], 1) == [0.25])
+    #expect(centers([Float](repeating: -7, count: 1000), 4) == [-7])
   }
 
   @Test func doesNotDependOnTheOrder() {
     var generator = SplitMix64(seed: 5)
     let values = (0..<50_000).map { _ in Float.random(in: -1...1, using: &generator) }
-    #expect(centres(values, 16) == centres(values.shuffled(using: &generator), 16))
+    #expect(centers(values, 16) == centers(values.shuffled(using: &generator), 16))
   }
 
-  /// Of many values: Lloyd's algorithm finds nothing better from where it ends. Every centre is the
+  /// Of many values: Lloyd's algorithm finds nothing better from where it ends. Every center is the
   /// mean of the values that are nearest to it.
-  @Test(arguments: [2, 16, 256]) func centresAreMeans(_ count: Int) {
+  @Test(arguments: [2, 16, 256]) func centersAreMeans(_ count: Int) {
     var generator = SplitMix64(seed: 9)
     // A sum of twelve equally distributed numbers is nearly normal; a few outliers.
     var values = (0..<200_000).map { _ in
@@ -61,7 +61,7 @@ struct KMeansTests {
     }
     values[17] = 40
     values[4711] = -25
-    let table = centres(values, count)
+    let table = centers(values, count)
     #expect(table.count == count)
     #expect(table == table.sorted())
     var sums = [Double](repeating: 0, count: count)
@@ -74,8 +74,8 @@ struct KMeansTests {
       sums[Int(code)] += Double(value)
       counts[Int(code)] += 1
     }
-    for (place, centre) in table.enumerated() {
-      #expect(abs(sums[place] / counts[place] - Double(centre)) < 1e-5, "\(place)")
+    for (place, center) in table.enumerated() {
+      #expect(abs(sums[place] / counts[place] - Double(center)) < 1e-5, "\(place)")
     }
   }
 }

@@ -98,7 +98,7 @@ struct NetworkEditTests {
     #expect(error?.hint?.contains("the model needs version 4: it is updatable") ?? false)
     #expect(
       error?.hint?.contains(
-        "layer 'relu' (custom) needs version 2: it is of a type that came with it") ?? false)
+        "layer 'relu' (custom) needs version 2: it is of a type introduced in it") ?? false)
     #expect(throws: ModelError.self) { try model.settingVersion(99) }
   }
 

@@ -70,13 +70,14 @@ struct CompiledModelTests {
     let values: [String: InputValue] = ["a": .floats([1, 2, 3]), "b": .floats([3, 1, 0])]
     #expect(try model.predict(values).output.floats == [-2, 1, 3])
     #expect(
-      modelError { _ = try model.predict([1, 2, 3]) }?.description == "one value for 2 inputs")
+      modelError { _ = try model.predict([1, 2, 3]) }?.description
+        == "one value, but the network has 2 inputs")
     let two = Network(
       inputs: [a, b],
       outputs: [[a, b] --> Custom("Difference", parameters: ["results": .int(2)], name: "two")])
     #expect(
       modelError { _ = try two.model(weights: .random(), customLayers: [Difference.self]) }?
-        .description == "layer 'two' (Custom): gives 2 results, where one is needed")
+        .description == "layer 'two' (Custom): returns 2 results; one is needed")
   }
 
   /// What an input is given can be kept like anything else.
@@ -105,17 +106,17 @@ struct CompiledModelTests {
     let model = try Network(input: input, output: pooled).compile(weights: .random())
     #expect(
       modelError { _ = try model.predict([1, 2]) }?.description
-        == "input 'frame': 2 values, where 3 × 2 × 1 = 6 are needed")
+        == "input 'frame': 2 values; 3 × 2 × 1 = 6 are needed")
     #expect(
       modelError { _ = try model.predict(["other": .floats([])]) }?.description
         == "the network has no input 'other'")
     #expect(
-      modelError { _ = try model.predict([:]) }?.description == "no value for the input 'frame'")
+      modelError { _ = try model.predict([:]) }?.description == "no value for input 'frame'")
     let picture = Image(
       width: 3, height: 2, channelCount: 1, samples: Bytes([1, 2, 3, 4, 5, 6] as [UInt8]))
     #expect(
       modelError { _ = try model.predict(picture) }?.description
-        == "input 'frame': a picture of 2 × 3 × 1, where 3 × 2 × 1 is needed")
+        == "input 'frame': an image of 2 × 3 × 1; 3 × 2 × 1 is needed")
     let prediction = try model.predict((1...6).map { Float($0) })
     #expect(prediction.output.floats == [4])
     #expect(modelError { _ = try prediction.value(of: input) }?.hint?.contains("keep") == true)

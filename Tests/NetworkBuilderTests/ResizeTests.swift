@@ -37,7 +37,7 @@ struct ResizeTests {
     resize.crop = .rectangle(x: 10, y: 0, width: 10.5, height: 14)
     #expect(
       modelError { _ = try model.predict(fixtures.picture("crop.npz", "picture")) }?.description
-        == "layer 'view' (Resize): crop: the rectangle of 10.5 × 14.0 at (10.0, 0.0) lies outside of "
+        == "layer 'view' (Resize): crop: the rectangle of 10.5 × 14.0 at (10.0, 0.0) is outside of "
         + "the picture of 20 × 14")
   }
 
@@ -54,20 +54,20 @@ struct ResizeTests {
       width: 1, height: 1, channelCount: 3, samples: Bytes([10, 20, 30] as [UInt8]))
     let bgr = try view(
       Resize(width: 1, height: 1, colors: .bgr, scale: 0.5, bias: [1, 2, 3]))
-    // Blue, green, red: each half, and the bias of its colour.
+    // Blue, green, red: each half, and the bias of its color.
     #expect(try bgr.predict(picture).output.floats == [18, 12, 6])
     // Numbers are given in RGB.
     #expect(try bgr.predict([10, 20, 30]).output.floats == [18, 12, 6])
-    let grey = try view(
+    let gray = try view(
       Resize(width: 1, height: 1, colors: .grayscale, scale: 2, bias: [-1]))
     // (19595 · 10 + 38470 · 20 + 7471 · 30 + 2¹⁵) / 2¹⁶ = 18
-    #expect(try grey.predict(picture).output.floats == [35])
+    #expect(try gray.predict(picture).output.floats == [35])
     let input = Input()
     let wrong = Network(
       input: input, output: input --> Resize(width: 1, height: 1, bias: [1, 2]) --> Softmax())
     #expect(
       modelError { _ = try wrong.model(weights: .random()) }?.description
-        == "layer 'resize_1' (Resize): bias: 2 numbers, where 1 or 3 are needed")
+        == "layer 'resize_1' (Resize): bias: 2 numbers; 1 or 3 are needed")
   }
 
   /// One input seen as a whole and in part: two features of the document, one value.

@@ -119,7 +119,7 @@ struct RunnerTests {
     let runner = Runner(model)
     let frames = (0..<20).lazy.map { index -> InputValue in
       resize.crop = .rectangle(x: Double(index), y: 0, width: 1, height: 1)
-      return .picture(picture)
+      return .image(picture)
     }
     let values = try runner.predictions(of: frames).map { try $0.get().output.floats }
     #expect(values == (0..<20).map { [Float($0)] })

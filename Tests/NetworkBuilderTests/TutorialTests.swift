@@ -6,9 +6,9 @@ import Testing
 
 /// The code of `docs/networks-in-swift.md`, and that the page holds no other.
 struct TutorialTests {
-  private let picture: Image
+  private let image: Image
 
-  init() throws { picture = try fixtures.picture("lenet.npz", "picture") }
+  init() throws { image = try fixtures.picture("lenet.npz", "picture") }
 
   private func copyWeights(to folder: String) throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: fixtures.path("lenet")) {
@@ -38,9 +38,9 @@ struct TutorialTests {
       let zeros = try network.compile { name, count, kind in
         [Float](repeating: 0, count: count)
       }
-      #expect(try zeros.predict(picture).output.floats == [Float](repeating: 0.1, count: 10))
+      #expect(try zeros.predict(image).output.floats == [Float](repeating: 0.1, count: 10))
 
-      let prediction = try model.predict(picture)
+      let prediction = try model.predict(image)
       for score in prediction.output.top(3) {
         print("digit \(score.index): \(score.value)")
       }
@@ -50,9 +50,9 @@ struct TutorialTests {
       try network.write(to: "\(folder)/digits.mlmodel", weights: .folder(folder))
       #expect(try Model(contentsOf: "\(folder)/digits.mlmodel").validate().isEmpty)
 
-      let pictures = [picture, picture]
+      let images = [image, image]
       let runner = Runner(model, framesInFlight: 3)
-      for result in runner.predictions(of: pictures.map { .picture($0) }) {
+      for result in runner.predictions(of: images.map { .image($0) }) {
         let best = try result.get().output.top(1)[0]
         print("digit \(best.index): \(best.value)")
       }
@@ -66,11 +66,11 @@ struct TutorialTests {
     let model = try network.compile(weights: .folder(folder))
     var inspected = network
     inspected.keep(features)
-    let inside = try inspected.compile(weights: .folder(folder)).predict(picture)
+    let inside = try inspected.compile(weights: .folder(folder)).predict(image)
     print(try inside.value(of: features).floats)
 
     resize.crop = .rectangle(x: 4, y: 4, width: 20, height: 20)
-    let part = try model.predict(picture)
+    let part = try model.predict(image)
     #expect(part.output.floats != inside.output.floats)
   }
 

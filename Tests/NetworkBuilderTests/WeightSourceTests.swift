@@ -45,7 +45,7 @@ struct WeightSourceTests {
       try Data(count: 237).write(to: URL(filePath: "\(folder)/conv_W.bin"))
       #expect(
         modelError { _ = try network.model(weights: .folder(folder)) }?.description
-          == "\(folder)/conv_W.bin: layer 'conv' (Convolution): weights: 59 values and 1 bytes, where "
+          == "\(folder)/conv_W.bin: layer 'conv' (Convolution): weights: 59 values and 1 bytes; "
           + "2 × 3 × 5 × 2 = 60 are needed")
       try FileManager.default.removeItem(atPath: "\(folder)/conv_W.bin")
       let error = modelError { _ = try network.model(weights: .folder(folder)) }
@@ -62,7 +62,7 @@ struct WeightSourceTests {
         _ = try network.model(
           weights: WeightSource { _, count, _ in [Float](repeating: 0, count: count + 1) })
       }?.description
-        == "layer 'conv' (Convolution): weights: 61 values, where 2 × 3 × 5 × 2 = 60 are needed")
+        == "layer 'conv' (Convolution): weights: 61 values; 2 × 3 × 5 × 2 = 60 are needed")
     #expect(
       modelError {
         _ = try network.model(weights: .dictionary(["conv_W": [Float](repeating: 0, count: 60)]))

@@ -126,8 +126,8 @@ def main():
                  "cold_ms": {}, "memory": {}}
         for count in threads:
             entry["cold_ms"][str(count)] = cold(options.assay, folder, count)
-            lines = json_lines([options.assay, "bench", folder + "/model.mlmodel", "--input",
-                                folder + "/input.npy", "--threads", str(count), "--runs", "3", "--layers",
+            lines = json_lines([options.assay, "bench", folder + "/model.mlmodel", "--inputs",
+                                folder + "/input.npy", "--threads", str(count), "--runs", "3", "--steps",
                                 "--json"])
             summary = lines[-1]
             machine["instruction_set"] = summary["instruction_set"]

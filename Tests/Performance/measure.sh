@@ -43,7 +43,7 @@ if [ ! -e "$result/samples.jsonl" ]; then
   done
   restricted "$PEERS_ROOT/venv/bin/python" "$peers/bench_peers.py" --dir "$result" --models "$models" \
     --threads "$threads" --engines "$engines" --budget-s "${BUDGET_S:-30}" \
-    --ext "assay=$assay bench {dir}/model.mlmodel --input {dir}/input.npy --threads {threads} --runs {n} --warmup {w} --json"
+    --ext "assay=$assay bench {dir}/model.mlmodel --inputs {dir}/input.npy --threads {threads} --runs {n} --warmup {w} --json"
 fi
 if [ ! -e "$result/machine.json" ]; then
   python3 "$here/collect.py" "$result" --models "$PEERS_ROOT/models" --assay "$assay" \

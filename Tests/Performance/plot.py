@@ -12,7 +12,7 @@ LEFT, RIGHT, TOP, ROW, WIDTH = 150, 110, 92, 58, 900
 
 
 def shape(engine, x, y, is_filled=True):
-    """A mark of its own for each engine, so that colour is not needed to tell them apart."""
+    """A mark of its own for each engine, so that color is not needed to tell them apart."""
     if engine == OURS:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6.5" fill="#000000"/>'
     color = PALETTE[engine]

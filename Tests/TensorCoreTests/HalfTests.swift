@@ -28,7 +28,7 @@ import Testing
 
   @Test func roundsToNearestTiesToEven() {
     for bits in UInt16(0)..<0x7BFF {
-      // The sum of two neighbours has at most 12 significant bits: the middle is exact.
+      // The sum of two neighbors has at most 12 significant bits: the middle is exact.
       let middle = (Half.float(bits) + Half.float(bits + 1)) / 2
       #expect(Half.bits(middle) == bits + (bits & 1))
       #expect(Half.bits(middle.nextDown) == bits)

@@ -4,7 +4,7 @@
     applications.py ASSAY [--framework keras3|tfkeras] [--keep FOLDER] [NAME ...]
 
 For each network, from Keras 3 (saved as .keras) and from tf_keras (saved as .h5): random weights,
-with the statistics of one batch in the normalisations so that no layer's output vanishes, a
+with the statistics of one batch in the normalizations so that no layer's output vanishes, a
 prediction in Keras without the last softmax, `assay convert`, `assay diff`. A network matches where
 no output is off by more than 1e-4 of the largest. Needs tensorflow, keras and tf_keras; exits with 1
 where something does not match."""
@@ -44,12 +44,12 @@ def make(name, framework, folder):
             return generator.uniform(0, 255, shape).astype("float32")
         return generator.uniform(-1, 1, shape).astype("float32")
     layers = list(model._flatten_layers()) if hasattr(model, "_flatten_layers") else model.layers
-    normalisations = [l for l in layers if "BatchNormalization" in type(l).__name__]
-    for layer in normalisations:
+    normalizations = [l for l in layers if "BatchNormalization" in type(l).__name__]
+    for layer in normalizations:
         layer.momentum = 0.0
-    if normalisations:
+    if normalizations:
         model(batch(2), training=True)
-    for layer in normalisations:
+    for layer in normalizations:
         layer.momentum = 0.99
     for weight in model.weights:
         path = getattr(weight, "path", weight.name)

@@ -17,7 +17,7 @@ import sys
 import numpy as np
 from PIL import Image, ImageDraw
 
-# What float16 with folded batch normalisation, the plain linear codes of each channel, and k-means of
+# What float16 with folded batch normalization, the plain linear codes of each channel, and k-means of
 # each weight gave in Keras itself, in decibels.
 LEAST = {
     ("float16", ""): 73.6,

@@ -281,7 +281,7 @@ def image_output(model):
 
 
 def normalized(model):
-    """Another scaler, of a mean and one deviation for all colours: x / 64 − mean / 64."""
+    """Another scaler, of a mean and one deviation for all colors: x / 64 − mean / 64."""
     inner = network(model)
     names = [f.name for f in model.description.input if f.type.HasField("imageType")]
     if inner is None or len(names) != 1:
@@ -725,7 +725,7 @@ class Checker:
         for per in ("parameter", "layer", "all"):
             for form, layout in (("npy", "coreml"), ("raw", "mps")):
                 where = os.path.join(folder, f"weights-{per}-{form}")
-                words = ["--format", form, "--per", per, "--layout", layout]
+                words = ["--weight-format", form, "--per", per, "--weight-layout", layout]
                 result = self.assay("inspect", path, "--export-weights", where, *words)
                 if result.returncode != 0:
                     self.fault(path, "export " + per, result.stderr)

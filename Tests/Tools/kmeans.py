@@ -115,8 +115,8 @@ def main():
                 # squares keep of them.
                 scale = np.abs(values).max() or 1
                 best = KMeans(count, n_init=10, random_state=0).fit(values[:, None] / scale)
-                centres = (best.cluster_centers_[:, 0] * scale).astype(np.float32).astype(np.float64)
-                theirs = squared(centres[best.labels_], values)
+                centers = (best.cluster_centers_[:, 0] * scale).astype(np.float32).astype(np.float64)
+                theirs = squared(centers[best.labels_], values)
                 noise = len(values) * (np.abs(values).max() * 2.0**-24) ** 2
                 if ours > theirs * (1 + 1e-9) + noise * 1e-3:
                     worse += 1

@@ -3,9 +3,9 @@
 
     quantized.py ASSAY FOLDER
 
-Makes networks with every kind of layer that coremltools quantises and compresses them with coremltools
+Makes networks with every kind of layer that coremltools quantizes and compresses them with coremltools
 in every mode and width, and with `assay compress` likewise. Of each file every weight must be the same
-number as coremltools' own dequantisation gives and as `assay compress --precision float32` gives, bit
+number as coremltools' own dequantization gives and as `assay compress --precision float32` gives, bit
 for bit, and `assay run` must answer as it does for the expanded file. Prints the counts; exits with 1
 where something differs. Needs coremltools, numpy and scikit-learn.
 """
@@ -31,7 +31,7 @@ def values(*shape):
 
 
 def pictures():
-    """Convolution with and without groups, deconvolution, normalisation, scale, bias, inner product and
+    """Convolution with and without groups, deconvolution, normalization, scale, bias, inner product and
     constant."""
     b = NeuralNetworkBuilder([("in", datatypes.Array(4, 6, 5))], [("out", datatypes.Array(7))])
     b.add_convolution("convolution", 4, 6, 3, 2, 1, 1, "same", 1, W=values(3, 2, 4, 6), b=values(6),
@@ -40,7 +40,7 @@ def pictures():
                       has_bias=False, input_name="a", output_name="b")
     b.add_convolution("deconvolution", 4, 6, 2, 2, 2, 2, "valid", 2, W=values(2, 2, 4, 3),
                       b=values(6), has_bias=True, is_deconv=True, input_name="b", output_name="c")
-    # Between, since coremltools 9.0 cannot fold a batch normalisation into a convolution.
+    # Between, since coremltools 9.0 cannot fold a batch normalization into a convolution.
     b.add_activation("activation", "TANH", "c", "c2")
     b.add_batchnorm("batchnorm", 6, values(6), values(6), values(6), np.abs(values(6)) + 1,
                     input_name="c2", output_name="d")
@@ -134,7 +134,7 @@ def quietly(function, *arguments, **options):
         return function(*arguments, **options)
 
 
-def dequantised(spec):
+def dequantized(spec):
     """By coremltools."""
     model = ct.models.MLModel(spec, skip_model_load=True)
     result = quietly(quantization_utils.quantize_weights, model, None, "dequantization")
@@ -166,7 +166,7 @@ def main():
             return
         stored = layer_weights(spec)
         read = dict(layer_weights(ct.utils.load_spec(expanded)))
-        reference = dict(layer_weights(spec if "float" in name else dequantised(spec)))
+        reference = dict(layer_weights(spec if "float" in name else dequantized(spec)))
         for place, value in stored:
             if value.floatValue:
                 continue

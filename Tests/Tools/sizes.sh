@@ -1,6 +1,6 @@
 #!/bin/sh
 # Counts what the house is to stay small in, and fails where a limit is passed: no file of Sources
-# above 400 lines, no initialiser with more than ten parameters. Generated code does not count.
+# above 400 lines, no initializer with more than ten parameters. Generated code does not count.
 set -eu
 cd "$(dirname "$0")/../.."
 most_lines=400
@@ -19,7 +19,7 @@ count "$(swift_files | xargs grep -hE '^ *#if .*(canImport\((Glibc|Darwin|Musl)\
 count "$(swift_files | xargs grep -hE '(struct|class|enum) [A-Za-z]*JSON[A-Za-z]*(Parser|Scanner)|JSONSerialization|JSONDecoder' | wc -l)" \
   "parsers of JSON"
 
-# An initialiser's parameters are the colons at the depth of its own parentheses.
+# An initializer's parameters are the colons at the depth of its own parentheses.
 long=$(swift_files | xargs awk -v most=$most_parameters '
   FNR == 1 { open = 0 }
   open == 0 && /(^| )init[?!]?(<[^>]*>)?\(/ {
@@ -33,7 +33,7 @@ long=$(swift_files | xargs awk -v most=$most_parameters '
       else if (c == ")" || c == "]") { depth--; if (depth == 0) { open = 0; break } }
       else if (c == ":" && depth == 1) colons++
     }
-    if (open == 0 && colons > most) print FILENAME ":" line ": an initialiser with " colons " parameters"
+    if (open == 0 && colons > most) print FILENAME ":" line ": an initializer with " colons " parameters"
   }')
 high=$(swift_files | xargs wc -l | awk -v most=$most_lines '
   $2 != "total" && $1 > most { print $2 ": " $1 " lines" }')

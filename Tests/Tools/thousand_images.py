@@ -23,7 +23,7 @@ side, pictures, broken = 500, 1000, 10
 
 
 def png(chance):
-    """A picture of random colours in large squares."""
+    """A picture of random colors in large squares."""
 
     def chunk(tag, data):
         return struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data))

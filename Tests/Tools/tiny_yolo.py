@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tiny_yolo.py ASSAY [--keep FOLDER] — Tiny YOLO of Pascal VOC from Keras 1.2 and Keras 2.
 
-Nine convolutions, batch normalisation with epsilon 1e-3, leaky rectifiers of 0.1 and six max
+Nine convolutions, batch normalization with epsilon 1e-3, leaky rectifiers of 0.1 and six max
 poolings, the last with stride 1, with random weights. tf_keras builds the network and saves it as
 Keras 2's .h5; the same weights are written as Keras 1.2.2 did. Both are converted with an image as
 input, and the grid that they make of a picture is compared with tf_keras' own. Needs tensorflow,

@@ -1,9 +1,9 @@
-"""Predicts with `assay` on every picture of a folder, spread over a Spark cluster.
+"""Predicts with `assay` on every image of a folder, spread over a Spark cluster.
 
 usage: spark_predict.py MODEL FOLDER [--partitions N] [--assay PATH] [OPTION…]
 
-Each partition runs one `assay run MODEL - --json`: the model is loaded once a partition, the pictures'
-paths go in on standard input, a line of JSON an input comes back. MODEL, the pictures and `assay` must be
+Each partition runs one `assay run MODEL - --json`: the model is loaded once a partition, the images'
+paths go in on standard input, a line of JSON an input comes back. MODEL, the images and `assay` must be
 there under the same paths on every machine. Other options are handed to `assay run`.
 """
 

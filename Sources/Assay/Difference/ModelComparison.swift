@@ -33,7 +33,7 @@ package struct ModelComparison: Sendable {
   }
 
   /// - Parameter words: inputs as on a command line; none for random ones.
-  /// - Throws: `ModelError` where a given input does not fit the models.
+  /// - Throws: `ModelError` if a given input does not fit the models.
   package init(_ a: Model, _ b: Model, inputs words: [String], options: Options) throws {
     let difference = try ModelDifference(a, b)
     self.difference = difference
@@ -45,7 +45,7 @@ package struct ModelComparison: Sendable {
     guard words.isEmpty else {
       let pair = try ModelPair(a, b, difference, options.comparison, isRandom: false)
       runs = try InputList(words, for: a).map { source in
-        let values = try source.read(for: a, pictures: options.comparison.pictures)
+        let values = try source.read(for: a, images: options.comparison.images)
         return Run(input: source.name, comparison: try pair.compare(values))
       }
       notRun = nil
@@ -70,7 +70,7 @@ package struct ModelComparison: Sendable {
 }
 
 extension Comparison {
-  /// Whether the outputs agree, whatever lies inside.
+  /// Whether the outputs agree, whatever the inner blobs do.
   package var outputsMatch: Bool {
     outputs.allSatisfy(\.agrees) && unexpected.isEmpty
   }
@@ -91,7 +91,7 @@ private struct ModelPair {
     var predictorOptions = Predictor.Options()
     predictorOptions.forgetBias = options.forgetBias
     predictorOptions.layout = isRandom ? .coreml : options.layout
-    predictorOptions.pictures = options.pictures
+    predictorOptions.images = options.images
     predictorOptions.engine = options.engine
     predictorOptions.keep = .all
     self.a = try Self.named("the first model") {

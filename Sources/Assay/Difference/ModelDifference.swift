@@ -11,13 +11,13 @@ package struct ModelDifference: Sendable {
     package var change: Change
     /// Such as `layer 'conv1' (convolution)` or `input 'image'`.
     package var part: String
-    /// The field that changed; empty where the part is there on one side only.
+    /// The field that changed; empty if the part is there on one side only.
     package var field = ""
     package var before = ""
     package var after = ""
   }
 
-  /// A weight of which some values differ.
+  /// A weight with some different values.
   package struct Weight: Sendable, Equatable {
     package var layer: String
     package var parameter: String
@@ -63,7 +63,7 @@ package struct ModelDifference: Sendable {
       a.type != b.type
     {
       entries.append(
-        Entry(change: .changed, part: prefix + "model", field: "its contents, which are not read"))
+        Entry(change: .changed, part: prefix + "model", field: "its contents (not read)"))
     }
     let (p, q) = (a.pipelineModels, b.pipelineModels)
     for index in 0..<max(p.count, q.count) {
@@ -177,7 +177,7 @@ package struct ModelDifference: Sendable {
       }
       if p is OpaqueLayer {
         entries.append(
-          Entry(change: .changed, part: part, field: "its contents, which are not read"))
+          Entry(change: .changed, part: part, field: "its contents (not read)"))
         continue
       }
       compare(fields: try x.flatFields(), try y.flatFields(), part)

@@ -24,14 +24,14 @@ package struct CustomLayerEdit: Sendable {
         guard let text else {
           try require(
             layer.parameters.removeValue(forKey: name) != nil, .mismatch,
-            "there is no such parameter", field: name)
+            "the layer has no such parameter", field: name)
           continue
         }
         layer.parameters[name] = .some(try text.value(like: layer.parameters[name] ?? nil, name))
       }
       for (index, values) in weights {
         try require(
-          index <= layer.blobs.count, .mismatch, "there are \(layer.blobs.count) weights",
+          index <= layer.blobs.count, .mismatch, "the layer has \(layer.blobs.count) weights",
           field: "weights[\(index)]")
         if index == layer.blobs.count {
           layer.blobs.append(Weights(values))
@@ -39,7 +39,8 @@ package struct CustomLayerEdit: Sendable {
           let old = layer.blobs[index]
           try require(
             old.storedCount == values.count, .mismatch,
-            "\(values.count) values, where there are \(old.storedCount)", field: "weights[\(index)]"
+            "\(values.count) values, but the weight has \(old.storedCount)",
+            field: "weights[\(index)]"
           )
           layer.blobs[index] = Weights(values)
           layer.blobs[index].isUpdatable = old.isUpdatable
@@ -80,8 +81,8 @@ package struct ParameterText: Sendable, Equatable {
     case .bool: if let value = Bool(text) { return .bool(value) }
     }
     throw ModelError(
-      .mismatch, "'\(text)' is no \(kind.rawValue)", field: name,
-      hint: "write the type before the value to change it, such as string:\(text)")
+      .mismatch, "'\(text)' is not of type \(kind.rawValue)", field: name,
+      hint: "to change the type, write it before the value, as in string:\(text)")
   }
 
   private var natural: Kind {

@@ -27,12 +27,12 @@ package struct EditCheck {
     self.options = options
   }
 
-  /// - Throws: `ModelError` where the edited model is not valid, or runs no more,
-  ///   or answers otherwise though only names and declarations have changed.
+  /// - Throws: `ModelError` if the edited model is not valid, or runs no more,
+  /// or answers otherwise though only names and declarations have changed.
   package mutating func check(_ before: Model, _ after: Model) throws {
     try after.requireWritable()
     if let type = after.firstTypeThatDoesNotRun {
-      notes.append("not run: the engine has no models of type \(type)")
+      notes.append("not run: the engine cannot run models of type \(type)")
       return
     }
     let reference: (given: [String: Tensor], taken: [String: Tensor])
@@ -59,11 +59,12 @@ package struct EditCheck {
 
   /// Runs the model as it was read back, which must answer what the one that was written answered.
   package mutating func checkWritten(_ model: Model, _ written: Model) throws {
-    try require(model == written, .internal, "the file does not hold what was written")
+    try require(model == written, .internal, "the file does not contain what was written")
     guard let outputs else { return }
     let found = try Predictor(model: written, options: options).outputBlobs(inputs)
     for (name, value) in outputs where found[name].map({ !Self.agree($0, value, 0) }) ?? true {
-      throw ModelError(.internal, "the file answers otherwise than what was written", field: name)
+      throw ModelError(
+        .internal, "the file predicts something else than the model that was written", field: name)
     }
   }
 
@@ -124,18 +125,18 @@ package struct EditCheck {
     let inputs = Set(self.inputs.keys)
     let shared = compared.filter { reference[$0.key] != nil && !inputs.contains($0.key) }
     if edit.changesNumbers {
-      notes.append("runs before and after")
+      notes.append("the model runs before and after the edit")
       return
     }
     for (name, value) in shared.sorted(by: { $0.key < $1.key }) {
       guard let expected = reference[name], Self.agree(value, expected, Self.rounding) else {
-        throw ModelError(.internal, "the edited model answers otherwise", field: name)
+        throw ModelError(.internal, "the edited model gives other predictions", field: name)
       }
     }
     notes.append(
       shared.isEmpty
-        ? "runs before and after"
-        : "answers the same before and after: "
+        ? "the model runs before and after the edit"
+        : "same predictions before and after: "
           + shared.keys.sorted().joined(separator: ", "))
   }
 

@@ -49,7 +49,7 @@ package struct ModelEdit: Sendable {
       || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
   }
 
-  /// - Throws: `ModelError` where an edit does not fit the model.
+  /// - Throws: `ModelError` if an edit does not fit the model.
   package func apply(to original: Model) throws -> (model: Model, notes: [String]) {
     var notes: [String] = []
     var model = try original.renamingFeatures(renames)
@@ -102,7 +102,7 @@ package struct ModelEdit: Sendable {
     var model = model
     for name in arrays {
       if model.preparesPixels(of: name) {
-        notes.append("'\(name)' is taken as the first layer sees it: its scaler is gone")
+        notes.append("'\(name)' is now what the first layer sees; its preprocessing was removed")
       }
       model = try model.settingArray(name)
     }

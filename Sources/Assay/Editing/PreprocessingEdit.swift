@@ -3,7 +3,7 @@ import ImportSupport
 import ModelTransforms
 import TensorCore
 
-/// Changes of what is done to pictures: colours, scaler, mean image.
+/// Changes of what is done to images: colors, scaler, mean image.
 struct PreprocessingEdit {
   private let options: ImagePreprocessing
   /// Inputs that have just become images.
@@ -40,15 +40,15 @@ struct PreprocessingEdit {
     ] {
       for name in names where !images.contains(name) {
         throw ModelError(
-          .mismatch, "'\(name)' is no image input of the model",
+          .mismatch, "'\(name)' is not an image input of the model",
           hint: images.isEmpty
-            ? "--image-input makes one" : "it has " + images.joined(separator: ", "))
+            ? "create one with --image-input" : "it has " + images.joined(separator: ", "))
       }
     }
     guard !images.isEmpty || options.color.all == nil && options.color.named.isEmpty else { return }
     try require(
       !images.isEmpty || !options.isUsed, .mismatch, "the model has no image input",
-      hint: "--image-input makes one")
+      hint: "create one with --image-input")
   }
 
   private func color(_ name: String, _ model: Model) -> ImageFeatureType.ColorSpace? {
@@ -58,7 +58,7 @@ struct PreprocessingEdit {
     return common.flatMap { $0.channelCount == present.channelCount ? $0 : nil }
   }
 
-  /// Sets the scalers, in the model and in those of a pipeline that take the picture.
+  /// Sets the scalers, in the model and in those of a pipeline that take the image.
   private func prepare(_ model: Model, _ notes: inout [String]) throws -> Model {
     var model = model
     if var network = model.neuralNetwork {

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// How weights stand in files.
+/// How weights are stored in files.
 package struct WeightFiles: Sendable {
   package enum Format: String, Sendable, CaseIterable {
     case npy
@@ -73,8 +73,8 @@ package struct WeightFiles: Sendable {
           !names.insert(file).inserted
         {
           throw ModelError(
-            .mismatch, "two weights would have the file '\(file)'", layer: layerName,
-            hint: "--per all puts them into one file")
+            .mismatch, "two weights would share the file '\(file)'", layer: layerName,
+            hint: "put them into one file with --per all")
         }
         result.append(
           (

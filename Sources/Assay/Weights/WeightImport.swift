@@ -15,12 +15,12 @@ extension WeightFiles {
   /// Reads the weights in `folder` that belong to `model`, in Core ML's order: those that its
   /// manifest names, or, where it has none, those whose files have the names that `write` gives.
   ///
-  /// - Throws: `.mismatch` where a shape is another than the model's, nothing is there, or, without
-  ///   a manifest, a file that is no weight's; `.missingFile` for one that the manifest names.
+  /// - Throws: `.mismatch` if a shape is another than the model's, nothing is there, or, without
+  /// a manifest, a file that is not a weight's; `.missingFile` for one that the manifest names.
   package func read(_ folder: String, for model: Model) throws -> [WeightPlace: FloatValues] {
     guard Folder.isFolder(folder) else {
       throw Folder.exists(folder)
-        ? ModelError(.mismatch, "is a file; weights are read from a folder", file: folder)
+        ? ModelError(.mismatch, "is a file; --weights takes a folder", file: folder)
         : ModelError(.missingFile, "no such folder", file: folder)
     }
     let manifest = folder + "/" + Self.manifest
@@ -61,21 +61,22 @@ extension WeightFiles {
       .map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }.filter { !$0.contains("/") }
     let listed = known.filter { present.contains($0.entry.file) }
     let hint =
-      "`assay inspect MODEL --export-weights DIR` with the same --format, --per and --suffix shows "
+      "`assay inspect MODEL --export-weights DIR` with the same --weight-format, --per and --suffix shows "
       + "the names"
     try require(
-      !listed.isEmpty, .mismatch, "holds no file of a weight of the model", file: folder, hint: hint
+      !listed.isEmpty, .mismatch, "contains no weights file for this model", file: folder,
+      hint: hint
     )
     let names = Set(known.map(\.entry.file))
     if let other = present.first(where: { $0.hasSuffix(fileExtension) && !names.contains($0) }) {
       throw ModelError(
-        .mismatch, "is no weight of the model", file: folder + "/" + other, hint: hint)
+        .mismatch, "is not a weight of the model", file: folder + "/" + other, hint: hint)
     }
     for (file, parts) in Dictionary(grouping: listed, by: \.entry.file) {
       let count = try checkedSum(parts.map(\.entry.count))
       let found = try values(folder + "/" + file).values.count
       try require(
-        found == count, .mismatch, "\(found) values, where the model has \(count)",
+        found == count, .mismatch, "\(found) values, but the model has \(count)",
         file: folder + "/" + file)
     }
     return try values(of: listed.map { ($0.entry, $0.order) }, in: folder)
@@ -96,7 +97,7 @@ extension WeightFiles {
       // A file of one axis may hold several weights, one after the other.
       if let shape = contents.shape, shape.count != 1, shape != order.fileShape {
         throw ModelError(
-          .mismatch, "the shape is \(shape), the model's \(order.fileShape)", file: path,
+          .mismatch, "the shape is \(shape), but the model's is \(order.fileShape)", file: path,
           layer: entry.layer, field: entry.parameter)
       }
       result[WeightPlace(layer: entry.layer, parameter: entry.parameter)] = try Self.piece(
@@ -112,12 +113,12 @@ extension WeightFiles {
       ModelError(.mismatch, message, file: file, layer: entry.layer, field: entry.parameter)
     }
     guard entry.shape == order.fileShape else {
-      throw mismatch("the shape is \(entry.shape), the model's \(order.fileShape)")
+      throw mismatch("the shape is \(entry.shape), but the model's is \(order.fileShape)")
     }
     let count = try checkedProduct(entry.shape)
     let end = try checkedSum([entry.offset, count])
     guard entry.offset >= 0, end <= values.count else {
-      throw mismatch("\(values.count) values, where elements up to \(end) are needed")
+      throw mismatch("\(values.count) values; elements up to \(end) are needed")
     }
     guard let bytes = values.contiguousBytes else {
       throw ModelError(.internal, "values in pieces")
@@ -133,7 +134,8 @@ extension WeightFiles {
         let tensor = try NumPyFile.parse(bytes).tensor
         return (FloatValues(tensor.elements), tensor.shape)
       }
-      try require(bytes.count % 4 == 0, "\(bytes.count) bytes are no 32-bit floats")
+      try require(
+        bytes.count % 4 == 0, "\(bytes.count) bytes are not a whole number of 32-bit floats")
       return (FloatValues(bytes: bytes), nil)
     }
   }
@@ -167,7 +169,7 @@ extension WeightFiles {
         }
         try require(
           !file.contains("/") && !file.isEmpty && file != "..",
-          "'\(file)' is no file of the folder", field: "weights[\(index)].file")
+          "'\(file)' is not a file in the folder", field: "weights[\(index)].file")
         return Entry(
           name: value["name"]?.string ?? "", layer: layer, parameter: parameter, file: file,
           offset: offset, count: count, shape: shape)

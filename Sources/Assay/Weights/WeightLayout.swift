@@ -46,7 +46,7 @@ struct WeightOrders {
   private let shapes: [String: [Int]]
   private let producers: [String: NeuralNetworkLayer]
 
-  /// - Throws: `.mismatch` where the model does not say which framework it came from and the layout
+  /// - Throws: `.mismatch` if the model does not say which framework it came from and the layout
   ///   is that one's.
   init(_ layout: WeightLayout, of model: Model) throws {
     self.layout = layout
@@ -57,7 +57,7 @@ struct WeightOrders {
     if layout == .source, source == nil {
       throw ModelError(
         .mismatch, "the model does not say which framework it came from",
-        hint: "--layout coreml and --layout mps need not know")
+        hint: "use --weight-layout coreml or mps instead")
     }
     let name = source?.lowercased() ?? ""
     isKeras = name.hasPrefix("keras") || name.hasPrefix("tensorflow") || name.hasPrefix("tf")

@@ -1,24 +1,24 @@
 import ArgumentParser
 import Assay
 
-/// What only Caffe networks have.
+/// Options for Caffe networks.
 struct CaffeArguments: ParsableArguments {
   @Option(
     name: .customLong("mean"),
     help: ArgumentHelp(
-      "Mean image of all image inputs, or of one: .binaryproto or .npy; repeatable.",
+      "Mean image of all image inputs or of one: .binaryproto or .npy; repeatable.",
       valueName: "[NAME=]FILE"),
     completion: .file())
   var means: [NamedFile] = []
 
-  @Option(help: "The phase whose layers are there.")
+  @Option(help: "Include the layers of this phase.")
   var phase = NetworkState.Phase.test
 
-  @Option(help: "The level that layers' rules ask for.")
+  @Option(help: "Include the layers of this level.")
   var level: Int?
 
   @Option(
-    name: .customLong("stage"), help: "A stage that layers' rules ask for; repeatable.")
+    name: .customLong("stage"), help: "Include the layers of this stage; repeatable.")
   var stages: [String] = []
 
   var networkState: NetworkState {

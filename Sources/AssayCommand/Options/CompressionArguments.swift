@@ -1,24 +1,23 @@
 import ArgumentParser
 import Assay
 
-/// How weights are to be stored.
+/// The precision of stored weights.
 struct PrecisionArguments: ParsableArguments {
-  @Option(help: "Precision of all weights that are stored in more bits.")
+  @Option(help: "Precision for all weights that use more bits.")
   var precision: Floats?
 
-  @Option(help: ArgumentHelp("Codes of 1 to 8 bits.", valueName: "N"))
+  @Option(help: ArgumentHelp("Store codes of 1 to 8 bits.", valueName: "N"))
   var bits: Int?
 
   @Option(
     help: """
-      What codes stand for: linear, linear_symmetric, linear_lut, kmeans_lut or kmeans; linear by \
-      default.
+      What the codes stand for; default: linear.
       """)
   var mode: Mode?
 
   @Option(
     help: ArgumentHelp(
-      "A table of 2, 4, 8 … 256 values: .npy, .json or .csv.", valueName: "FILE"),
+      "Use this table of 2, 4, 8 … 256 values: .npy, .json or .csv.", valueName: "FILE"),
     completion: .file())
   var table: String?
 
@@ -47,12 +46,12 @@ struct PrecisionArguments: ParsableArguments {
 
   func validate() throws {
     if let bits, !(1...8).contains(bits) {
-      throw ValidationError("--bits takes a number from 1 to 8")
+      throw ValidationError("--bits must be 1 to 8")
     }
     if precision != nil, bits != nil || table != nil || mode != nil {
-      throw ValidationError("--precision excludes --bits, --mode and --table")
+      throw ValidationError("--precision cannot be combined with --bits, --mode or --table")
     }
-    if table != nil, mode != nil { throw ValidationError("--table is a mode of its own") }
+    if table != nil, mode != nil { throw ValidationError("--table cannot be combined with --mode") }
   }
 
   func weightPrecision() throws -> WeightPrecision {
@@ -61,7 +60,7 @@ struct PrecisionArguments: ParsableArguments {
       let bits = values.count.trailingZeroBitCount
       if let own = self.bits, own != bits {
         throw ModelError(
-          .mismatch, "\(values.count) values, where \(1 << own) are needed for \(own) bits",
+          .mismatch, "the table has \(values.count) values; \(own) bits need \(1 << own)",
           file: table)
       }
       return .codes(bits: bits, .table(values))
@@ -78,49 +77,49 @@ struct PrecisionArguments: ParsableArguments {
     try require(
       arrays.count == 1 && (2...256).contains(values.count) && values.count.nonzeroBitCount == 1,
       .mismatch,
-      "\(arrays.count) arrays of together \(arrays.reduce(0) { $0 + $1.tensor.count }) "
-        + "values, where one of 2, 4, 8, 16, 32, 64, 128 or 256 is needed")
+      "the file has \(arrays.count) arrays with \(arrays.reduce(0) { $0 + $1.tensor.count }) values; "
+        + "a table is one array of 2, 4, 8, 16, 32, 64, 128 or 256 values")
     try require(values.allSatisfy(\.isFinite), .mismatch, "a value of the table is not finite")
     return values
   }
 }
 
-/// Which weights are stored in another precision.
+/// Selection of the weights to compress.
 struct SelectionArguments: ParsableArguments {
   @Option(
     name: .customLong("layer"),
     help: ArgumentHelp(
-      "Only layers of this name, * for any characters; repeatable.", valueName: "NAME"))
+      "Only layers with this name; * matches any characters; repeatable.", valueName: "NAME"))
   var names: [String] = []
 
   @Option(
     name: .customLong("skip-layer"),
-    help: ArgumentHelp("Not the layers of this name; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp("Skip layers with this name; repeatable.", valueName: "NAME"))
   var skippedNames: [String] = []
 
   @Option(
     name: .customLong("type"),
     help: ArgumentHelp(
-      "Only layers of this type of the specification, such as innerProduct; repeatable.",
+      "Only layers of this type, such as innerProduct; repeatable.",
       valueName: "TYPE"))
   var types: [String] = []
 
   @Option(
     name: .customLong("skip-type"),
-    help: ArgumentHelp("Not the layers of this type; repeatable.", valueName: "TYPE"))
+    help: ArgumentHelp("Skip layers of this type; repeatable.", valueName: "TYPE"))
   var skippedTypes: [String] = []
 
-  @Option(help: ArgumentHelp("Only weights of at least so many values.", valueName: "N"))
+  @Option(help: ArgumentHelp("Only weights with at least this many values.", valueName: "N"))
   var minCount = 0
 
   @Option(
     help: """
-      How scales of linear and linear_lut codes are chosen: from the range of the values, as the \
-      reference does, or for the least squared error.
+      How to choose the scales of linear and linear_lut codes: from the range of the values, as \
+      coremltools does, or for the least squared error.
       """)
   var scales = ScaleChoice.leastSquares
 
-  @Flag(help: "Layers with a value that half precision cannot represent keep their precision.")
+  @Flag(help: "Keep the precision of layers with a value too large for half precision.")
   var keepOverflow = false
 
   /// - Throws: `.mismatch` for a name or type that no layer has.
@@ -130,12 +129,12 @@ struct SelectionArguments: ParsableArguments {
       let pattern = NamePattern(name)
       try require(
         layers.contains(where: { pattern.matches($0.name) }), .mismatch,
-        "no layer is named '\(name)'", hint: "`assay inspect` lists the layers")
+        "the model has no layer '\(name)'", hint: "list the layers with `assay inspect`")
     }
     for type in types + skippedTypes {
       try require(
         layers.contains(where: { $0.parameters?.typeName == type }), .mismatch,
-        "no layer is of the type '\(type)'", hint: "`assay inspect` lists the layers")
+        "the model has no layer of type '\(type)'", hint: "list the layers with `assay inspect`")
     }
   }
 
@@ -152,35 +151,37 @@ struct SelectionArguments: ParsableArguments {
   }
 }
 
-/// What the compressed model must still do.
+/// The goal that a compressed model must meet.
 struct SearchArguments: ParsableArguments {
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Inputs to measure on, and to correct biases by: files or folders.", valueName: "FILE|DIR"),
+      "Inputs to measure on and to correct biases with: files or folders.", valueName: "FILE|DIR"),
     completion: .file())
   var inputs: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "No element of an output may differ by more from the model as it is.", valueName: "X"))
+      "The largest difference allowed in any element of any output.", valueName: "X"))
   var maxError: Double?
 
   @Option(
     help: ArgumentHelp(
-      "At least this part of the inputs keeps its best class, such as 0.99.", valueName: "P"))
+      "The fraction of inputs that must keep their best class, such as 0.99.", valueName: "P"))
   var minAgreement: Double?
 
   @Option(
-    help: ArgumentHelp("The weights take at most this, such as 500K or 2M.", valueName: "SIZE"))
+    help: ArgumentHelp(
+      "The largest size allowed for the weights, such as 500K or 2M.", valueName: "SIZE"))
   var maxSize: ByteCount?
 
   @Option(
-    help: ArgumentHelp("Draw the curve of size against error.", valueName: "FILE.html"),
+    help: ArgumentHelp(
+      "Write an HTML page with the curve of size and error.", valueName: "FILE.html"),
     completion: .file(extensions: ["html"]))
   var report: String?
 
-  @Option(help: "Layout of array inputs.")
+  @Option(help: "The layout of array inputs.")
   var layout = ArrayLayout.source
 
   var goals: [CompressionSearch.Goal] {
@@ -201,10 +202,10 @@ struct SearchArguments: ParsableArguments {
 
   func validate() throws {
     if let maxError, !(maxError >= 0) {
-      throw ValidationError("--max-error takes a number from 0")
+      throw ValidationError("--max-error must be at least 0")
     }
     if let minAgreement, !(0...1).contains(minAgreement) {
-      throw ValidationError("--min-agreement takes a number from 0 to 1")
+      throw ValidationError("--min-agreement must be 0 to 1")
     }
   }
 }

@@ -4,17 +4,17 @@ import Assay
 /// Names, shapes and types of the model's features.
 struct InterfaceArguments: ParsableArguments {
   @Option(
-    name: .customLong("input-name"), help: "Name of an input, in order; repeatable.")
+    name: .customLong("input-name"), help: "Name the inputs, in order; repeatable.")
   var inputNames: [String] = []
 
   @Option(
-    name: .customLong("output-name"), help: "Name of an output, in order; repeatable.")
+    name: .customLong("output-name"), help: "Name the outputs, in order; repeatable.")
   var outputNames: [String] = []
 
   @Option(
     name: .customLong("input-shape"),
     help: ArgumentHelp(
-      "Fixes unknown sizes, in the source framework's layout, batch first.",
+      "Fix unknown sizes, in the source framework's layout, batch first.",
       valueName: "NAME=?,224,224,3"))
   var inputShapes: [NamedShape] = []
 
@@ -27,66 +27,66 @@ struct InterfaceArguments: ParsableArguments {
   }
 }
 
-/// Which features are images, and what happens to their pixels.
+/// Image features and their preprocessing.
 struct ImageArguments: ParsableArguments {
-  @Option(name: .customLong("image-input"), help: "This input is an image; repeatable.")
+  @Option(name: .customLong("image-input"), help: "Make this input an image; repeatable.")
   var imageInputs: [String] = []
 
-  @Option(name: .customLong("image-output"), help: "This output is an image; repeatable.")
+  @Option(name: .customLong("image-output"), help: "Make this output an image; repeatable.")
   var imageOutputs: [String] = []
 
   @Option(
     name: .customLong("color"),
     help: ArgumentHelp(
-      "Colour space of all image inputs, or of one.", valueName: "[NAME=]rgb|bgr|grayscale"))
+      "Color space of all image inputs or of one.", valueName: "[NAME=]rgb|bgr|grayscale"))
   var colors: [NamedValue<Color>] = []
 
   @Option(
     name: .customLong("image-scale"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Scale of the pixels, before the bias; may be a fraction such as 1/255.",
+      "Multiply pixels by this, before adding the bias; may be a fraction such as 1/255.",
       valueName: "[NAME=]S"))
   var imageScales: [NamedValue<Fraction>] = []
 
   @Option(
     name: .customLong("red-bias"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Added to red after the scale.", valueName: "[NAME=]B"))
+    help: ArgumentHelp("Add this to red, after the scale.", valueName: "[NAME=]B"))
   var redBiases: [NamedValue<Fraction>] = []
 
   @Option(
     name: .customLong("green-bias"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Added to green after the scale.", valueName: "[NAME=]B"))
+    help: ArgumentHelp("Add this to green, after the scale.", valueName: "[NAME=]B"))
   var greenBiases: [NamedValue<Fraction>] = []
 
   @Option(
     name: .customLong("blue-bias"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Added to blue after the scale.", valueName: "[NAME=]B"))
+    help: ArgumentHelp("Add this to blue, after the scale.", valueName: "[NAME=]B"))
   var blueBiases: [NamedValue<Fraction>] = []
 
   @Option(
     name: .customLong("gray-bias"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Added to grey after the scale.", valueName: "[NAME=]B"))
+    help: ArgumentHelp("Add this to gray, after the scale.", valueName: "[NAME=]B"))
   var grayBiases: [NamedValue<Fraction>] = []
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Mean of each colour, subtracted after the scale.", valueName: "R,G,B"))
+    help: ArgumentHelp("Subtract this mean from each color, after the scale.", valueName: "R,G,B"))
   var imageMean: NumberList?
 
   @Option(
     help: ArgumentHelp(
-      "Standard deviation of each colour; where the three differ, a scale layer is inserted.",
+      "Divide each color by this standard deviation; inserts a scale layer if the three differ.",
       valueName: "R,G,B"))
   var imageStd: NumberList?
 
-  @Option(help: "The usual preprocessing of a model zoo.")
+  @Option(help: "The preprocessing of a model zoo.")
   var preset: PreprocessingPreset?
 
   @Option(
     help: ArgumentHelp(
-      "How run brings pictures into the model's size; recorded in the model's metadata.",
+      "Record in the model how run resizes and crops images.",
       valueName: "NAME"))
-  var recipe: PictureRecipe?
+  var recipe: ImageRecipe?
 
   enum Color: String, ExpressibleByArgument, CaseIterable {
     case rgb
@@ -132,19 +132,19 @@ extension PerFeature {
   }
 }
 
-/// Makes a classifier.
+/// Options that make a classifier.
 struct ClassifierArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Class labels: a text file, one a line, or a JSON list of strings or integers.",
+      "Class labels: a text file with one per line, or a JSON list of strings or integers.",
       valueName: "FILE"),
     completion: .file())
   var classLabels: String?
 
-  @Option(help: "Name of the output that holds the best class.")
+  @Option(help: "The output with the best class.")
   var predictedFeatureName = "classLabel"
 
-  @Option(help: "The blob that holds the probabilities; the last layer's output by default.")
+  @Option(help: "The blob with the probabilities; default: the last layer's output.")
   var predictedProbabilitiesOutput: String?
 
   func options() throws -> ClassifierOptions? {
@@ -158,24 +158,24 @@ struct ClassifierArguments: ParsableArguments {
 }
 
 struct MetadataArguments: ParsableArguments {
-  @Option var author: String?
-  @Option var license: String?
-  @Option var shortDescription: String?
-  @Option var versionString: String?
+  @Option(help: "The author of the model.") var author: String?
+  @Option(help: "The license of the model.") var license: String?
+  @Option(help: "What the model does.") var shortDescription: String?
+  @Option(help: "The version of the model.") var versionString: String?
 
   @Option(
     name: .customLong("metadata"),
-    help: ArgumentHelp("An entry of the user-defined metadata; repeatable.", valueName: "K=V"))
+    help: ArgumentHelp("Add an entry to the user-defined metadata; repeatable.", valueName: "K=V"))
   var entries: [KeyValue] = []
 
   @Option(
     name: .customLong("input-description"),
-    help: ArgumentHelp("What an input is; repeatable.", valueName: "NAME=TEXT"))
+    help: ArgumentHelp("Describe an input; repeatable.", valueName: "NAME=TEXT"))
   var inputDescriptions: [KeyValue] = []
 
   @Option(
     name: .customLong("output-description"),
-    help: ArgumentHelp("What an output is; repeatable.", valueName: "NAME=TEXT"))
+    help: ArgumentHelp("Describe an output; repeatable.", valueName: "NAME=TEXT"))
   var outputDescriptions: [KeyValue] = []
 
   var options: MetadataOptions {

@@ -5,35 +5,36 @@ import Assay
 struct CustomLayerArguments: ParsableArguments {
   @Option(
     name: .customLong("custom-class"),
-    help: ArgumentHelp("Class of a custom layer; repeatable.", valueName: "LAYER=CLASS"))
+    help: ArgumentHelp("Set the class of a custom layer; repeatable.", valueName: "LAYER=CLASS"))
   var classes: [KeyValue] = []
 
   @Option(
     name: .customLong("custom-description"),
-    help: ArgumentHelp("Description of a custom layer; repeatable.", valueName: "LAYER=TEXT"))
+    help: ArgumentHelp(
+      "Set the description of a custom layer; repeatable.", valueName: "LAYER=TEXT"))
   var descriptions: [KeyValue] = []
 
   @Option(
     name: .customLong("custom-parameter"),
     help: ArgumentHelp(
-      "A parameter of a custom layer, of the type that it has or that is written: int:2; repeatable.",
+      "Set a parameter of a custom layer; keeps its type unless one is given, as in int:2; repeatable.",
       valueName: "LAYER.KEY=[TYPE:]VALUE"))
   var parameters: [KeyValue] = []
 
   @Option(
     name: .customLong("remove-custom-parameter"),
-    help: ArgumentHelp("Take a parameter away; repeatable.", valueName: "LAYER.KEY"))
+    help: ArgumentHelp("Remove a parameter; repeatable.", valueName: "LAYER.KEY"))
   var removedParameters: [String] = []
 
   @Option(
     name: .customLong("custom-weights"),
     help: ArgumentHelp(
-      "Weights of a custom layer, in the order of a file's arrays, or one by its place; repeatable.",
+      "Set the weights of a custom layer, in the order of the file's arrays, from position N on; repeatable.",
       valueName: "LAYER[:N]=FILE"),
     completion: .file())
   var weights: [KeyValue] = []
 
-  /// - Throws: `.mismatch` where the model has no such custom layer.
+  /// - Throws: `.mismatch` if the model has no such custom layer.
   func edits(of model: Model) throws -> [CustomLayerEdit] {
     var edits: [CustomLayerEdit] = []
     for pair in classes {
@@ -94,7 +95,7 @@ struct CustomLayerArguments: ParsableArguments {
       if isLayer { return (layer, String(text[text.index(after: position)...])) }
     }
     throw ModelError(
-      .mismatch, "'\(text)' names no parameter of a custom layer",
+      .mismatch, "'\(text)' is not a parameter of a custom layer",
       hint: "write LAYER\(separator)KEY; "
         + (names.isEmpty
           ? "the model has no custom layer"

@@ -1,39 +1,40 @@
 import ArgumentParser
 import Assay
 
-/// How boxes are found in a model's outputs.
+/// How to find boxes in a model's outputs.
 struct DetectionArguments: ParsableArguments {
   @Option(
     name: .customLong("detect"),
     help: ArgumentHelp(
-      "Find boxes in the outputs, as the model's metadata say or by the kind of network; -o draws them.",
+      "Find boxes in the outputs, by the model's metadata (auto) or for this kind of network; -o draws them.",
       valueName: "KIND"))
   var mode: DetectionMode?
 
   @Option(
     help: ArgumentHelp(
-      "W,H,W,H,… of yolov2 (in cells) or yolov3 (in pixels), for ssd COLUMNSxROWS: WxH, …; …",
+      "W,H,W,H,… for yolov2 (in cells) or yolov3 (in pixels); COLUMNSxROWS: WxH, …; … for ssd.",
       valueName: "LIST"))
   var anchors: String?
 
   @Option(
-    help: ArgumentHelp("The least score of a box; 0.25 by default.", valueName: "SCORE"))
+    help: ArgumentHelp("The minimum score of a box; default: 0.25.", valueName: "SCORE"))
   var threshold: Double?
 
   @Option(
     help: ArgumentHelp(
-      "How much of their union two boxes of a class may share; 0.45 by default.",
-      valueName: "PART"))
+      "The largest overlap of two boxes of a class, divided by their union; default: 0.45.",
+      valueName: "FRACTION"))
   var iou: Double?
 
   @Option(
     name: .customLong("detector"),
     help: ArgumentHelp(
-      "An entry of the metadata assay.detect.K, as scale_x_y=1.1; repeatable.", valueName: "K=V"))
+      "Set an entry of the metadata assay.detect.K, such as scale_x_y=1.1; repeatable.",
+      valueName: "K=V"))
   var entries: [String] = []
 
   @Option(
-    help: ArgumentHelp("Write all boxes as COCO's results.", valueName: "FILE"),
+    help: ArgumentHelp("Write all boxes as COCO results.", valueName: "FILE"),
     completion: .file(extensions: ["json"]))
   var coco: String?
 
@@ -48,11 +49,11 @@ struct DetectionArguments: ParsableArguments {
     }
     for (name, value) in [("--threshold", threshold), ("--iou", iou)] {
       if let value, !(0...1).contains(value) {
-        throw ValidationError("\(name) takes a number from 0 to 1")
+        throw ValidationError("\(name) must be 0 to 1")
       }
     }
     if let entry = entries.first(where: { !$0.dropFirst().contains("=") }) {
-      throw ValidationError("--detector \(entry): K=V is needed")
+      throw ValidationError("--detector takes K=V, not '\(entry)'")
     }
   }
 

@@ -5,54 +5,54 @@ import Assay
 struct FeatureEditArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Renames a feature everywhere; every other option uses the new name; repeatable.",
+      "Rename a feature everywhere; other options use the new name; repeatable.",
       valueName: "OLD=NEW"))
   var rename: [KeyValue] = []
 
   @Option(
     name: .customLong("array-type"),
     help: ArgumentHelp(
-      "Data type of all array features, or of one: double, float32, float16 or int32.",
+      "Data type of all array features or of one: double, float32, float16 or int32.",
       valueName: "[NAME=]TYPE"))
   var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
 
   @Option(
     name: .customLong("array"),
-    help: ArgumentHelp("This image becomes an array; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp("Make this image an array; repeatable.", valueName: "NAME"))
   var arrays: [String] = []
 
   @Option(
     name: .customLong("optional"),
-    help: ArgumentHelp("This input may be left out; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp("Make this input optional; repeatable.", valueName: "NAME"))
   var optionalInputs: [String] = []
 
   @Option(
     name: .customLong("required"),
-    help: ArgumentHelp("This input may not be left out; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp("Make this input required; repeatable.", valueName: "NAME"))
   var requiredInputs: [String] = []
 
   @Option(
     name: .customLong("allow-shape"),
     help: ArgumentHelp(
-      "A shape that a feature may have beside its own; of an image WIDTH,HEIGHT; repeatable.",
+      "Allow another shape for a feature; WIDTH,HEIGHT for an image; repeatable.",
       valueName: "NAME=C,H,W"))
   var allowedShapes: [NamedBounds] = []
 
   @Option(
     name: .customLong("shape-range"),
     help: ArgumentHelp(
-      "Sizes that a feature may have, axis by axis; LOW: has no upper end; of an image WIDTH,HEIGHT.",
+      "Allow a range of sizes per axis; LOW: has no upper bound; WIDTH,HEIGHT for an image.",
       valueName: "NAME=3,100:500,100:"))
   var shapeRanges: [NamedBounds] = []
 
   @Option(
     name: .customLong("fixed-shape"),
-    help: ArgumentHelp("This feature has its own shape only; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp("Allow only this feature's own shape; repeatable.", valueName: "NAME"))
   var fixedShapes: [String] = []
 
   func validate() throws {
     if let named = allowedShapes.first(where: { $0.bounds.contains { $0.lower != $0.upper } }) {
-      throw ValidationError("--allow-shape of '\(named.name)' takes sizes, not ranges")
+      throw ValidationError("--allow-shape takes sizes, not ranges, for '\(named.name)'")
     }
   }
 
@@ -126,38 +126,38 @@ struct NetworkEditArguments: ParsableArguments {
   @Option(
     name: .customLong("add-output"),
     help: ArgumentHelp(
-      "A layer or blob inside becomes an output, too; repeatable.", valueName: "NAME"))
+      "Make a layer or blob an output as well; repeatable.", valueName: "NAME"))
   var addedOutputs: [String] = []
 
   @Option(
     name: .customLong("remove-output"),
-    help: ArgumentHelp("This output goes; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp("Remove this output; repeatable.", valueName: "NAME"))
   var removedOutputs: [String] = []
 
   @Option(
     name: .customLong("cut-from"),
     help: ArgumentHelp(
-      "Cut a part out that begins at this blob; repeatable.", valueName: "BLOB"))
+      "Keep only the part that starts at this blob; repeatable.", valueName: "BLOB"))
   var cutInputs: [String] = []
 
   @Option(
     name: .customLong("cut-to"),
-    help: ArgumentHelp("Cut a part out that ends at this blob; repeatable.", valueName: "BLOB"))
+    help: ArgumentHelp("Keep only the part that ends at this blob; repeatable.", valueName: "BLOB"))
   var cutOutputs: [String] = []
 
   @Option(
     name: .customLong("weights"),
     help: ArgumentHelp(
-      "Take weights from what `inspect --export-weights` wrote.", valueName: "DIR"),
+      "Read weights from a folder that inspect --export-weights wrote.", valueName: "DIR"),
     completion: .directory)
   var weights: String?
 
   @Option(
     name: .customLong("specification-version"),
-    help: ArgumentHelp("Declare this version of the format.", valueName: "N"))
+    help: ArgumentHelp("Set the specification version.", valueName: "N"))
   var version: Int?
 
-  @Flag(name: .customLong("not-updatable"), help: "Take away what trains the model on a device.")
+  @Flag(name: .customLong("not-updatable"), help: "Remove everything for training on the device.")
   var notUpdatable = false
 
   func add(to edit: inout ModelEdit) {

@@ -1,19 +1,19 @@
 import ArgumentParser
 import Assay
 
-/// How the engine works.
+/// Options of the engine.
 struct EngineArguments: ParsableArguments {
-  @Option(help: "Threads; one a core by default. The result does not depend on it.")
+  @Option(help: "Number of threads; default: one per core. Results do not depend on it.")
   var threads: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Refuse to take more memory than this, such as 500M or 2G.", valueName: "SIZE"))
+      "Refuse to use more memory than this, such as 500M or 2G.", valueName: "SIZE"))
   var maxMemory: ByteCount?
 
   @Option(
     help: ArgumentHelp(
-      "Whether the field forgetBias of an LSTM adds 1: files of coremltools set it and do not mean it."
+      "Whether an LSTM's field forgetBias adds 1; coremltools sets it without meaning it."
     ))
   var forgetBias = ForgetBias.ignore
 
@@ -23,7 +23,7 @@ struct EngineArguments: ParsableArguments {
 
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {
-      throw ValidationError("--threads takes a number from 1 to 1024")
+      throw ValidationError("--threads must be 1 to 1024")
     }
   }
 
@@ -37,11 +37,11 @@ struct EngineArguments: ParsableArguments {
   }
 }
 
-/// Which rewrites of the graph are left out.
+/// Optimization passes to leave out.
 struct PassArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Leave a pass over the graph out, to find out whether it is at fault; repeatable.",
+      "Leave out an optimization pass, to find out whether it is at fault; repeatable.",
       valueName: "PASS"))
   var without: [String] = []
 }

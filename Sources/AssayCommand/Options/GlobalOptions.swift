@@ -2,12 +2,12 @@ import ArgumentParser
 
 extension ColorOutput: ExpressibleByArgument {}
 
-/// Options that every command has.
+/// Options of every command.
 struct GlobalOptions: ParsableArguments {
   @Flag(name: [.short, .long], help: "Print results and errors only.")
   var quiet = false
 
-  @Option(help: "Colour on standard error; NO_COLOR is obeyed.")
+  @Option(help: "Color on standard error; NO_COLOR is respected.")
   var colorOutput = ColorOutput.auto
 
   func apply() { Console.colorOutput = colorOutput }

@@ -1,13 +1,13 @@
 import ArgumentParser
 import Assay
 
-/// What only a comparison of two models has.
+/// Options for comparing two models.
 struct ModelDiffArguments: ParsableArguments {
   @Flag(
-    help: "Of two models, compare the structure only; exit code 1 where anything differs.")
+    help: "Compare the structure only, and exit with 1 if anything differs.")
   var structure = false
 
-  @Option(help: "Of two models without inputs: the seed of random ones.")
+  @Option(help: "The seed of random inputs.")
   var seed: UInt64 = 0
 
   /// Whether both files are models, by their content.

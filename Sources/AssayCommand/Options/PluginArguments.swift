@@ -1,12 +1,12 @@
 import ArgumentParser
 import Assay
 
-/// Libraries with the custom layers that a model needs.
+/// Libraries with custom layers.
 struct PluginArguments: ParsableArguments {
   @Option(
     name: .customLong("plugin"),
     help: ArgumentHelp(
-      "Load custom layers from a library that `assay plugin new` began; repeatable. Its classes "
+      "Load custom layers from a library made with assay plugin new; repeatable. Its classes "
         + "replace built-in ones of the same name.", valueName: "FILE"),
     completion: .file(extensions: ["so", "dylib"]))
   var files: [String] = []

@@ -1,20 +1,21 @@
 import ArgumentParser
 import Assay
 
-/// How weights stand in files.
+/// How weights are stored in files.
 struct WeightArguments: ParsableArguments {
-  @Option(name: .customLong("format"), help: "Format of files of weights.")
+  @Option(name: .customLong("weight-format"), help: "The format of weights files.")
   var format = WeightFiles.Format.npy
 
-  @Option(name: .customLong("per"), help: "What one file of weights holds.")
+  @Option(name: .customLong("per"), help: "What one weights file contains.")
   var grouping = WeightFiles.Grouping.parameter
 
-  @Option(name: .customLong("layout"), help: "Order of the weights' axes.")
+  @Option(name: .customLong("weight-layout"), help: "The order of the weights' axes.")
   var layout = WeightLayout.coreml
 
   @Option(
     help: ArgumentHelp(
-      "Ends of the names of a layer's files, in place of the weights' names.", valueName: "_W,_b"))
+      "Endings of the names of a layer's files, instead of the weights' names.", valueName: "_W,_b")
+  )
   var suffix: String?
 
   var files: WeightFiles {

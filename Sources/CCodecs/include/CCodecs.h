@@ -28,13 +28,13 @@ typedef struct {
 typedef struct {
   uint32_t width;
   uint32_t height;
-  // 1 grey, 3 red, green and blue, 4 cyan, magenta, yellow and black.
+  // 1 gray, 3 red, green and blue, 4 cyan, magenta, yellow and black.
   int channels;
   // Whether the file's entropy code may take less than a bit a block.
   int isArithmetic;
 } JPEGInfo;
 
-// Parses the header, which says how large the picture is; no memory of that size is taken yet. NULL
+// Parses the header, which says how large the image is; no memory of that size is taken yet. NULL
 // with a message on failure.
 PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
                          char message[CODEC_MESSAGE_BYTES]);
@@ -45,7 +45,7 @@ int pngReaderRead(PNGReader *reader, uint8_t *pixels, size_t rowBytes,
                   char message[CODEC_MESSAGE_BYTES]);
 void pngReaderClose(PNGReader *reader);
 
-// Encodes rows of 8-bit grey (1 channel) or RGB (3 channels). 0 with malloc'ed output, or -1 with a
+// Encodes rows of 8-bit gray (1 channel) or RGB (3 channels). 0 with malloc'ed output, or -1 with a
 // message.
 int pngEncode(const uint8_t *pixels, uint32_t width, uint32_t height, int channels,
               uint8_t **output, size_t *outputCount, char message[CODEC_MESSAGE_BYTES]);

@@ -7,17 +7,17 @@ import TensorCore
 enum BatchNorm: SingleInputConverter {
   static let source = SourceLayer(
     "BatchNorm",
-    becomes: "batchnorm; with the statistics of the picture where `use_global_stats` is false",
+    becomes: "batchnorm; with the statistics of the image if `use_global_stats` is false",
     options:
       "`eps`, `use_global_stats`; a third blob of 0 makes mean and variance 0; NVIDIA's `scale_bias` "
       + "and Intel's fourth and fifth blobs: scale and shift",
-    refused: "statistics of a batch of several pictures")
+    refused: "statistics over a batch of several images")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let input = layer.input
     let parameters = layer.parameters("batch_norm_param")
     let axis = min(1, input.shape.count - 1)
-    guard axis >= 0 else { throw layer.error("its bottom has no axes") }
+    guard axis >= 0 else { throw layer.error("its bottom is a scalar") }
     let channels = input.shape[axis]
     var norm = Batchnorm()
     norm.epsilon = try parameters.float("eps").orSmallest
@@ -47,14 +47,14 @@ enum BN: SingleInputConverter {
   static let source = SourceLayer(
     "BN", "SyncBN", "BatchNormalization",
     becomes:
-      "scale, of two blobs (`bn_mode: INFERENCE`); batchnorm, of four (scale, shift, mean, variance) "
-      + "and of two with `bn_mode: LEARN`", options: "`bn_param.bn_mode`, `bn_param.eps`",
-    refused: "statistics of a batch of several pictures")
+      "scale with two blobs (`bn_mode: INFERENCE`); batchnorm with four (scale, shift, mean, variance) "
+      + "and with two and `bn_mode: LEARN`", options: "`bn_param.bn_mode`, `bn_param.eps`",
+    refused: "statistics over a batch of several images")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let input = layer.input
     guard input.shape.count >= 2 else {
-      throw layer.error("its bottom \(input.shapeText) has no channels")
+      throw layer.error("its bottom \(input.shapeText) has no channel axis")
     }
     let parameters = layer.parameters("bn_param")
     let channels = input.shape[1]
@@ -83,14 +83,14 @@ enum BN: SingleInputConverter {
 }
 
 extension Batchnorm {
-  /// Normalises with the mean and variance of the picture itself, as training does.
+  /// Normalizes with the mean and variance of the image itself, as training does.
   fileprivate mutating func useStatistics(
     of input: CaffeTensor, _ layer: CaffeLayer, field: String
   ) throws {
     guard input.shape.count > 1, input.shape[0] == 1 else {
       throw layer.unsupported(
-        "statistics of \(input.shape.first ?? 0) pictures at once", field: field,
-        hint: "a batch of one is possible")
+        "statistics over \(input.shape.first ?? 0) images at once", field: field,
+        hint: "a batch of one is supported")
     }
     computeMeanVar = true
     instanceNormalization = true

@@ -10,7 +10,7 @@ enum BatchReindex: CaffeLayerConverter {
     let source = network.five(layer.inputs[0], for: layer.name)
     guard let axis = source.axes.first, layer.inputs[1].shape.count == 1 else {
       throw layer.error(
-        "its bottoms have the shapes \(layer.inputs[0].shapeText) and \(layer.inputs[1].shapeText); items and "
+        "its bottoms have the shapes \(layer.inputs[0].shapeText) and \(layer.inputs[1].shapeText); expected are items and "
           + "a list of their numbers are needed")
     }
     let count = layer.inputs[1].shape[0]

@@ -33,7 +33,7 @@ enum ClipLayer: SingleInputConverter {
 enum ReLU6: SingleInputConverter {
   static let source = SourceLayer(
     "ReLU6", becomes: "activation ReLU, unary threshold of −x, activation linear",
-    options: "`relu6_param.threshold`, 6 where there is none")
+    options: "`relu6_param.threshold`, default 6")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let upper = try layer.parameters("relu6_param").float("threshold", default: 6)

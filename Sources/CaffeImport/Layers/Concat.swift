@@ -107,7 +107,7 @@ extension CaffeNetwork {
 /// The bottoms one after the other along an axis
 enum ConcatLayer: CaffeLayerConverter {
   static let source = SourceLayer(
-    "Concat", becomes: "concat, permutes round it where the axis is H or W",
+    "Concat", becomes: "concat, wrapped in permutes if the axis is H or W",
     options: "`axis`, `concat_dim`, any")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
@@ -118,7 +118,7 @@ enum ConcatLayer: CaffeLayerConverter {
       var expected = layer.inputs[0].shape
       try layer.require(
         input.shape.count == expected.count,
-        "its bottoms \(layer.inputs[0].shapeText) and \(input.shapeText) differ in their axes")
+        "its bottoms \(layer.inputs[0].shapeText) and \(input.shapeText) have different ranks")
       expected[axis] = input.shape[axis]
       try layer.require(
         input.shape == expected,
@@ -156,13 +156,14 @@ enum SliceLayer: CaffeLayerConverter {
     var points = try parameters.ints("slice_point", atLeast: 1)
     if points.isEmpty {
       try layer.require(
-        count > 0 && size % count == 0, "\(size) elements do not divide into \(count) tops")
+        count > 0 && size % count == 0, "\(size) elements cannot be split evenly into \(count) tops"
+      )
       points = (1..<max(count, 1)).map { $0 * (size / count) }
     }
     try parameters.require(
       points.count == count - 1 && zip(points, points.dropFirst()).allSatisfy({ $0 < $1 })
         && points.allSatisfy({ $0 < size }), "slice_point",
-      "\(points) do not part \(size) elements into \(count) tops")
+      "slice points \(points) do not split \(size) elements into \(count) tops")
     if count == 1 { return [network.copied(input, layer)] }
     let bounds = [0] + points + [size]
     let isEven = Set(zip(bounds, bounds.dropFirst()).map { $1 - $0 }).count == 1

@@ -7,7 +7,7 @@ enum ConcatenatedReLU: CaffeLayerConverter {
   static let source = SourceLayer(
     "CReLU", becomes: "activation ReLU or leakyReLU, of x and of −x; concat",
     options:
-      "`crelu_param.axis` or `concat_axis`, 1 where there is none; `crelu_param.negative_slope`")
+      "`crelu_param.axis` or `concat_axis`, default 1; `crelu_param.negative_slope`")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)

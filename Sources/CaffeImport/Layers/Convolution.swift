@@ -8,12 +8,12 @@ enum ConvolutionLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Convolution",
     becomes:
-      "convolution; of three axes slices along the first of them, side by side as channels, and one "
+      "convolution; with three axes, slices along the first axis, stacked as channels, and one "
       + "convolution",
     options:
       "`num_output`, `bias_term`, `group`, `kernel_size`, `stride`, `pad`, `dilation` with one number, "
-      + "one an axis or `_h` and `_w`; `axis`; kernels of one, two and three axes",
-    refused: "more than three axes behind the channels: Core ML has no such kernels")
+      + "one per axis, or `_h` and `_w`; `axis`; kernels of one, two and three axes",
+    refused: "more than three spatial axes: Core ML has no such kernels")
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     switch shape.count {
@@ -34,7 +34,7 @@ enum ConvolutionLayer: CaffeLayerConverter {
     // Weights are shared by several pairs of bottoms and tops.
     try layer.require(
       inputs.count == layer.tops.count && !inputs.isEmpty,
-      "it has \(inputs.count) bottoms and \(layer.tops.count) tops, as many are needed",
+      "it has \(inputs.count) bottoms and \(layer.tops.count) tops; the counts must be equal",
       field: "bottom")
     return try inputs.indices.map { index in
       let settings = try ConvolutionSettings(layer, inputs[index], kind)
@@ -50,7 +50,7 @@ enum ConvolutionLayer: CaffeLayerConverter {
 enum DepthwiseConvolution: CaffeLayerConverter {
   static let source = SourceLayer(
     "DepthwiseConvolution", "ConvolutionDepthwise",
-    becomes: "convolution of as many groups as channels", options: "those of Convolution")
+    becomes: "convolution with one group per channel", options: "those of Convolution")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try ConvolutionLayer.convert(layer, .depthwise, &network)
@@ -80,10 +80,12 @@ extension ConvolutionSettings {
     let planes = shape[channelAxis + 1]
     guard try checkedProduct([planes, kernel[0]]) <= Limits.writtenOutSteps else {
       throw layer.unsupported(
-        "\(planes) planes of the output are to be written out, of \(kernel[0]) of the input each")
+        "unrolling would give \(planes) output planes, each computed from \(kernel[0]) input planes"
+      )
     }
     guard input.shape[..<channelAxis].allSatisfy({ $0 == 1 }) else {
-      throw layer.unsupported("a kernel of three axes over several items, \(input.shapeText)")
+      throw layer.unsupported(
+        "a kernel of three axes on a batch of several items, \(input.shapeText)")
     }
     // Planes as channels, those of one plane side by side.
     let tensor = network.five(input, for: layer.name)

@@ -37,7 +37,7 @@ struct ConvolutionSettings: Sendable {
     guard (1...3).contains(count) else {
       throw layer.unsupported(
         "a kernel of \(count) axes", field: "convolution_param.axis",
-        hint: "one to three axes behind the channels are possible")
+        hint: "one to three spatial axes are supported")
     }
     func sizes(_ field: String, _ name: String, default standard: Int?, atLeast minimum: Int)
       throws -> [Int]
@@ -71,7 +71,8 @@ struct ConvolutionSettings: Sendable {
       ? channels : try parameters.int("group", atLeast: 1)
     guard channels % groups == 0, outputs % groups == 0 else {
       throw parameters.error(
-        "group", "\(channels) channels and \(outputs) outputs do not divide into \(groups) groups")
+        "group", "\(channels) channels and \(outputs) outputs are not divisible by \(groups) groups"
+      )
     }
   }
 
@@ -129,7 +130,7 @@ struct ConvolutionSettings: Sendable {
         : size + border < extent ? 0 : (size + border - extent) / stride[index] + 1
       try layer.require(
         result > 0 && result <= Limits.dimension,
-        "its bottom \(input.shapeText) with padding \(padding) is too small for a kernel that "
+        "its bottom \(input.shapeText) with padding \(padding) is smaller than the kernel, which "
           + "spans \(extents)")
       shape[axis] = result
     }
@@ -149,13 +150,13 @@ struct ConvolutionSettings: Sendable {
         input, before: channelAxis, inner: [Placement.channel] + extents, for: layer.name)
     else {
       throw layer.unsupported(
-        "more than two axes in front of the channels of \(input.shapeText)",
+        "more than two axes before the channels of \(input.shapeText)",
         field: "convolution_param.axis")
     }
     return placed
   }
 
-  /// A Core ML convolution over H and W, whatever stands before.
+  /// A Core ML convolution over H and W, whatever comes before.
   func convolution(
     kernel: [Int], stride: [Int], padding: [Int], dilation: [Int]
   ) -> CoreMLModel.Convolution {

@@ -15,7 +15,7 @@ enum CropLayer: CaffeLayerConverter {
     let rank = input.shape.count
     try layer.require(
       layer.inputs[1].shape.count == rank,
-      "its bottoms \(input.shapeText) and \(layer.inputs[1].shapeText) differ in their axes")
+      "its bottoms \(input.shapeText) and \(layer.inputs[1].shapeText) have different ranks")
     let axis = try input.axis(parameters.int("axis"), "crop_param.axis", of: layer)
     var offsets = try parameters.ints("offset", atLeast: 0)
     if offsets.count < 2 {
@@ -27,7 +27,7 @@ enum CropLayer: CaffeLayerConverter {
       let end = offset + layer.inputs[1].shape[axis]
       try layer.require(
         end <= input.shape[axis],
-        "\(layer.inputs[1].shapeText) at offset \(offset) lies outside \(input.shapeText)")
+        "\(layer.inputs[1].shapeText) at offset \(offset) is outside \(input.shapeText)")
       return offset..<end
     }
     let second = network.five(layer.inputs[1], for: layer.name)

@@ -6,9 +6,9 @@ import TensorCore
 enum Deconvolution: SingleInputConverter {
   static let source = SourceLayer(
     "Deconvolution",
-    becomes: "convolution with isDeconvolution; of three axes convolution3d (specification 5)",
-    options: "those of Convolution; `dilation`: zeros between the kernel's elements",
-    refused: "dilation or several groups with a kernel of three axes")
+    becomes: "convolution with isDeconvolution; with three axes convolution3d (specification 5)",
+    options: "those of Convolution; `dilation`: a kernel with zeros in between",
+    refused: "dilation or several groups, with a kernel of three axes")
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     ConvolutionLayer.inputAxes(layer, bottom: index, shape: shape)

@@ -4,32 +4,33 @@ import TensorCore
 
 /// SSD's boxes: decoded, the best of each class without those that overlap, the best of all
 ///
-/// Rows of image, class, score, xmin, ymin, xmax, ymax in parts of the picture, as Caffe orders them:
+/// Rows of image, class, score, xmin, ymin, xmax, ymax in parts of the image, as Caffe orders them:
 /// by class, then by score. There are always `keep_top_k`; rows behind the last box are 0, −1, −1, …
 enum DetectionOutput: CaffeLayerConverter {
   static let source = SourceLayer(
     "DetectionOutput",
     becomes:
       "reshapeStatic, products and sums with constants, topK, gather, NonMaximumSuppression with the "
-      + "classes as its batch, topK, concatND; always `keep_top_k` rows, those behind the last box "
+      + "classes as its batch, topK, concatND; always `keep_top_k` rows, those after the last box "
       + "0, −1, −1, …",
     options: "`num_classes`, `share_location`, `background_label_id`, `code_type`, "
       + "`variance_encoded_in_target`, `keep_top_k`, `confidence_threshold`, "
       + "`nms_param.nms_threshold`, `nms_param.top_k`",
     refused:
-      "`nms_param.eta` other than 1, which Core ML's layer has not; boxes that are not of PriorBox; "
-      + "several pictures at once; RefineDet's five bottoms", version: 4)
+      "`nms_param.eta` other than 1, which Core ML's layer lacks; boxes that do not come from PriorBox; "
+      + "several images at once; RefineDet's five bottoms", version: 4)
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.require(
-      layer.inputs.count == 3, unsupported: "\(layer.inputs.count) bottoms, three are possible",
+      layer.inputs.count == 3,
+      unsupported: "it has \(layer.inputs.count) bottoms; three are supported",
       field: "bottom"
     )
     guard let priors = layer.inputs[2].constant, layer.inputs[2].shape.count == 3,
       layer.inputs[2].shape[1] == 2
     else {
       throw layer.unsupported(
-        "boxes that are not of PriorBox layers, \(layer.inputs[2].shapeText)", field: "bottom")
+        "its boxes \(layer.inputs[2].shapeText) do not come from PriorBox layers", field: "bottom")
     }
     let settings = try DetectionSettings(layer, boxes: layer.inputs[2].shape[2] / 4)
     try layer.require(
@@ -37,7 +38,7 @@ enum DetectionOutput: CaffeLayerConverter {
         && layer.inputs[1].count() == settings.boxes * settings.classes,
       "its bottoms \(layer.inputs[0].shapeText) and \(layer.inputs[1].shapeText) do not fit "
         + "\(settings.boxes) boxes and \(settings.classes) classes",
-      hint: "one picture at a time is possible")
+      hint: "one image at a time is supported")
     let decoded = try settings.decoded(layer.inputs[0], priors.array(), &network)
     let scores = try settings.scores(layer.inputs[1], &network)
     let kept = settings.suppressed(boxes: decoded, scores: scores, &network)
@@ -92,12 +93,13 @@ private struct DetectionSettings {
     let suppression = parameters.message("nms_param")
     overlap = try suppression.float("nms_threshold")
     guard try suppression.float("eta") == 1 else {
-      throw suppression.unsupported("eta", "\(try suppression.float("eta")), 1 is possible")
+      throw suppression.unsupported(
+        "eta", "\(try suppression.float("eta")) is not supported, only 1 is")
     }
     let limit = suppression.has("top_k") ? try suppression.int("top_k") : -1
     let keep = try parameters.int("keep_top_k")
     guard boxes > 0, !labels.isEmpty, keep != 0, limit != 0 else {
-      throw layer.error("no boxes, no classes or nothing to be kept")
+      throw layer.error("it keeps no boxes: there are no boxes or no classes, or keep_top_k is 0")
     }
     candidates = limit > 0 ? min(limit, boxes) : boxes
     keptOfClass = keep > 0 ? min(keep, candidates) : candidates
@@ -105,7 +107,7 @@ private struct DetectionSettings {
     rowCount = keep > 0 ? min(keep, all) : all
   }
 
-  /// `[locations, boxes, 4]`: centre x, centre y, width, height.
+  /// `[locations, boxes, 4]`: center x, center y, width, height.
   func decoded(
     _ locationsBottom: CaffeTensor, _ priors: [Float], _ network: inout CaffeNetwork
   ) throws -> String {

@@ -5,7 +5,7 @@ import ImportSupport
 enum Eltwise: CaffeLayerConverter {
   static let source = SourceLayer(
     "Eltwise",
-    becomes: "add; multiply; max; a factor other than 1 becomes activation linear before",
+    becomes: "add; multiply; max; a factor other than 1 becomes a linear activation before it",
     options: "`operation`, `coeff`; `stable_prod_grad` is for training")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
@@ -14,16 +14,17 @@ enum Eltwise: CaffeLayerConverter {
     let operation = try parameters.symbol("operation")
     let factors = try parameters.floats("coeff")
     guard factors.isEmpty || operation == "SUM" else {
-      throw parameters.error("coeff", "factors of a \(operation)", hint: "SUM alone has them")
+      throw parameters.error(
+        "coeff", "coefficients with the operation \(operation)", hint: "only SUM has coefficients")
     }
     try parameters.require(
       factors.isEmpty || factors.count == layer.inputs.count, "coeff",
-      "\(factors.count) factors for \(layer.inputs.count) bottoms")
+      "\(factors.count) coefficients for \(layer.inputs.count) bottoms")
     let first = network.five(layer.inputs[0], for: layer.name)
     var blobs = try layer.inputs.map { input in
       try layer.require(
         input.shape == first.shape,
-        "its bottoms have the shapes \(first.shapeText) and \(input.shapeText), equal ones are "
+        "its bottoms have the shapes \(first.shapeText) and \(input.shapeText); equal shapes are "
           + "needed")
       return network.blob(of: input, axes: first.axes, layer)
     }
@@ -54,7 +55,7 @@ enum Axpy: CaffeLayerConverter {
         && layer.inputs[0].shape.dropFirst(2).allSatisfy({ $0 == 1 })
         && layer.inputs[2].shape == x.shape,
       "its bottoms have the shapes \(layer.inputs.map(\.shapeText).joined(separator: ", ")); "
-        + "(N, C, 1, 1) and twice (N, C, H, W) are needed")
+        + "expected are (N, C, 1, 1), (N, C, H, W) and (N, C, H, W)")
     let factor = network.blob(
       of: layer.inputs[0], axes: Array(x.axes[..<layer.inputs[0].shape.count]), layer)
     let y = network.blob(of: layer.inputs[2], axes: x.axes, layer)

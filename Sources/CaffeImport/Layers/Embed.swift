@@ -51,7 +51,7 @@ enum Embed: SingleInputConverter {
 }
 
 extension CaffeTensor {
-  /// The axes, and one more for C; an axis of length 1 that stands there goes elsewhere.
+  /// The axes, and one more for C; an axis of length 1 that is there goes elsewhere.
   fileprivate var axesWithChannel: [Int]? {
     var result = axes
     if let index = result.firstIndex(of: Placement.channel) {

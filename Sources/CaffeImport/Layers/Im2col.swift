@@ -5,7 +5,7 @@ import TensorCore
 /// The elements of every window as channels: C · kh · kw of them.
 enum Im2col: SingleInputConverter {
   static let source = SourceLayer(
-    "Im2col", becomes: "convolution of as many groups as channels, with unit kernels",
+    "Im2col", becomes: "convolution with one group per channel and unit kernels",
     options: "`kernel_size`, `stride`, `pad`, `dilation`, `axis`; one and two axes",
     refused: "kernels of three axes")
 

@@ -6,7 +6,7 @@ import TensorCore
 enum Interp: CaffeLayerConverter {
   static let source = SourceLayer(
     "Interp",
-    becomes: "resizeBilinear with ALIGN_ENDPOINTS, crop before where there is (negative) padding",
+    becomes: "resizeBilinear with ALIGN_ENDPOINTS, after a crop if there is (negative) padding",
     options: "`height`, `width`, `zoom_factor`, `shrink_factor`, `pad_beg`, `pad_end`; a second "
       + "bottom gives the size", version: 3)
 
@@ -20,7 +20,8 @@ enum Interp: CaffeLayerConverter {
     let end = -(try parameters.int("pad_end", default: 0, atMost: 0))
     let extents = input.shape.suffix(2).map { $0 - begin - end }
     try parameters.require(
-      extents.allSatisfy({ $0 > 0 }), "pad_beg", "nothing is left of \(input.shapeText)")
+      extents.allSatisfy({ $0 > 0 }), "pad_beg",
+      "the result of cropping \(input.shapeText) is empty")
     if begin + end > 0 {
       var crop = Crop()
       crop.cropAmounts = BorderAmounts(top: begin, bottom: end, left: begin, right: end)
@@ -49,7 +50,7 @@ enum Interp: CaffeLayerConverter {
         try parameters.int("height", atLeast: 1), try parameters.int("width", atLeast: 1),
       ]
     }
-    try parameters.require(hasFactor, "height", "neither a size nor a factor")
+    try parameters.require(hasFactor, "height", "it has neither a size nor a factor")
     return try extents.map { extent in
       let shrunk = (extent - 1) / shrink + 1
       return try checkedSum(

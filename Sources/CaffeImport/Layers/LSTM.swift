@@ -7,10 +7,10 @@ enum LSTM: RecurrentConverter {
   static let source = SourceLayer(
     "LSTM",
     becomes:
-      "innerProduct, and for each step slices, innerProduct, sigmoid, tanh, products and sums; concat "
+      "innerProduct; for each step slices, innerProduct, sigmoid, tanh, products and sums; concat "
       + "along the sequence",
     options:
-      "`num_output`, `expose_hidden`; `cont` counts, which is why this is not uniDirectionalLSTM; a "
+      "`num_output`, `expose_hidden`; `cont` is respected, which uniDirectionalLSTM cannot do; a "
       + "third, static bottom", refused: "more than 2,048 steps")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
@@ -50,7 +50,7 @@ enum RNNLayer: RecurrentConverter {
 enum LSTMUnit: RecurrentConverter {
   static let source = SourceLayer(
     "LSTMUnit", becomes: "split, activation sigmoid and tanh, products and a sum",
-    options: "`cont` counts")
+    options: "`cont` is respected")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(3...3)
@@ -72,7 +72,7 @@ enum LSTMUnit: RecurrentConverter {
 }
 
 extension CaffeNetwork {
-  /// The states behind one step; the cell before it is 0 where there is none.
+  /// The states behind one step; the cell before it is 0 if there is none.
   ///
   /// - Parameter sums: i, f, o and g before their functions, one after the other.
   fileprivate mutating func lstmUnit(

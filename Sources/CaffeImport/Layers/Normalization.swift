@@ -12,7 +12,7 @@ enum LRNLayer: SingleInputConverter {
     let parameters = layer.parameters("lrn_param")
     let size = try parameters.int("local_size", atLeast: 1)
     guard size % 2 == 1 else {
-      throw parameters.error("local_size", "\(size) is even", hint: "Caffe takes odd sizes only")
+      throw parameters.error("local_size", "\(size) is even", hint: "Caffe accepts odd sizes only")
     }
     try layer.requireImages(layer.input)
     let image = network.images(layer.input, for: layer.name)
@@ -72,7 +72,8 @@ extension CaffeNetwork {
 enum MVN: SingleInputConverter {
   static let source = SourceLayer(
     "MVN",
-    becomes: "mvn; with an `eps` above 1e-8 mvn of the mean, power, reduce avg, sqrt, inverse, multiply",
+    becomes:
+      "mvn; with an `eps` above 1e-8 mvn of the mean, power, reduce avg, sqrt, inverse, multiply",
     options: "`normalize_variance`, `across_channels`, `eps`")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
@@ -130,7 +131,7 @@ extension CaffeNetwork {
     _ input: CaffeTensor, for layer: CaffeLayer
   ) throws -> CaffeTensor {
     guard (2...4).contains(input.shape.count) else {
-      throw layer.error("its bottom \(input.shapeText) has not two to four axes")
+      throw layer.error("its bottom \(input.shapeText) must have two to four axes")
     }
     let places = [Placement.batch, Placement.channel, Placement.height, Placement.width]
     return placed(input, axes: Array(places.prefix(input.shape.count)), for: layer.name)

@@ -8,7 +8,7 @@ enum PReLU: SingleInputConverter {
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let input = layer.input
-    try layer.require(input.shape.count >= 2, "its bottom \(input.shapeText) has no channels")
+    try layer.require(input.shape.count >= 2, "its bottom \(input.shapeText) has no channel axis")
     let isShared = try layer.parameters("prelu_param").bool("channel_shared")
     let alpha = Weights(
       try layer.vector(0, "alpha", count: isShared ? 1 : input.shape[1]))

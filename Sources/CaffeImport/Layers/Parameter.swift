@@ -3,7 +3,8 @@ import ImportSupport
 /// A weight as a blob
 enum Parameter: CaffeLayerConverter {
   static let source = SourceLayer(
-    "Parameter", becomes: "loadConstant; loadConstantND of more than three axes (specification 4)",
+    "Parameter",
+    becomes: "loadConstant; loadConstantND with more than three axes (specification 4)",
     options: "`shape`")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {

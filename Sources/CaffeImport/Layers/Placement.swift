@@ -16,7 +16,7 @@ extension CaffeTensor {
     return zip(places, places.dropFirst()).allSatisfy { $0 < $1 }
   }
 
-  /// The axes with Caffe's axis `index` in `place`. What stands there goes to a free place, the batch
+  /// The axes with Caffe's axis `index` in `place`. What is there goes to a free place, the batch
   /// last, so that no data move through it where that can be.
   func axes(moving index: Int, to place: Int) -> [Int] {
     var result = axes
@@ -53,7 +53,7 @@ extension CaffeNetwork {
   }
 
   /// The tensor with the axes from `first` on in `places`, and those before, which count items, in
-  /// Seq and Batch. Nil where more than two of them have more than one element.
+  /// Seq and Batch. Nil if more than two of them have more than one element.
   mutating func items(
     _ tensor: CaffeTensor, before first: Int, inner places: [Int], for name: String
   ) -> CaffeTensor? {
@@ -79,14 +79,15 @@ extension CaffeNetwork {
   /// The same elements in Caffe's order under other sizes.
   ///
   /// - Parameter output: the blob's name where a layer is added.
-  /// - Throws: where Core ML's blobs have not as many axes.
+  /// - Throws: if Core ML's blobs do not have as many axes.
   mutating func reshaped(
     _ tensor: CaffeTensor, to shape: [Int], _ layer: CaffeLayer, name: String? = nil,
     output: String? = nil
   ) throws -> CaffeTensor {
     let name = name ?? layer.name
     try layer.require(
-      shape.count <= 5, unsupported: "\(shape) has more than the five axes of Core ML's blobs")
+      shape.count <= 5,
+      unsupported: "\(shape) has more than five axes, the most that Core ML's blobs have")
     var source = five(tensor, for: name)
     if !source.isInOrder {
       source = placed(source, axes: Self.orderedAxes(source.shape), for: name)
@@ -173,7 +174,7 @@ extension CaffeLayer {
     let values = try weight(index, name, randomShape: [count])
     guard values.count == count else {
       throw error(
-        "its \(name) has \(values.count) values in the file of weights, \(count) are needed")
+        "its \(name) has \(values.count) values in the weights file; \(count) are needed")
     }
     return values.shaped([count])
   }

@@ -7,15 +7,15 @@ enum PoolingLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Pooling",
     becomes:
-      "pooling with includeLastPixel, which is Caffe's rule of sizes; valid for `round_mode: FLOOR` "
+      "pooling with includeLastPixel, Caffe's rounding of sizes; valid padding for `round_mode: FLOOR` "
       + "and `ceil_mode: false`; "
-      + "STOCHASTIC, as Caffe tests with it, the average of the squares over the average",
+      + "STOCHASTIC as in Caffe's TEST phase: the average of the squares divided by the average",
     options: "`pool`, `kernel_size`, `stride`, `pad` with their `_h` and `_w`, `global_pooling`, "
-      + "`round_mode`, `ceil_mode`; a second top (the places of maxima) of windows side by side: "
-      + "slices of every stride, compared with the maximum",
+      + "`round_mode`, `ceil_mode`; a second top (positions of the maxima) if windows do not overlap: "
+      + "strided slices, compared with the maximum",
     refused:
-      "a second top of windows that overlap or have padding; STOCHASTIC of what may be negative, "
-      + "where there are no probabilities")
+      "a second top if windows overlap or have padding; STOCHASTIC on values that may be negative, "
+      + "which are not probabilities")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     let input = try layer.onlyInput
@@ -25,7 +25,7 @@ enum PoolingLayer: CaffeLayerConverter {
     if windows.method == .stochastic { try network.requirePositive(image, layer) }
     if layer.tops.count > 1 {
       try layer.require(
-        windows.method == .max, "it has \(layer.tops.count) tops, only the maximum has a mask")
+        windows.method == .max, "it has \(layer.tops.count) tops; only MAX pooling has a mask")
       return try WindowMaxima.convert(layer, image, windows, &network)
     }
     return [try network.pooled(image, windows, layer.name, to: layer.tops[0])]
@@ -62,7 +62,7 @@ struct PoolingWindows: Sendable {
       guard !parameters.has("kernel_size"), !parameters.has("kernel_h"),
         !parameters.has("kernel_w")
       else {
-        throw parameters.error("global_pooling", "a kernel's size beside it")
+        throw parameters.error("global_pooling", "global_pooling excludes a kernel size")
       }
     } else {
       kernel = try parameters.pair("kernel_size", "kernel", atLeast: 1)
@@ -70,18 +70,19 @@ struct PoolingWindows: Sendable {
     let stride = try parameters.pair("stride", default: 1, atLeast: 1)
     let padding = try parameters.pair("pad", default: 0)
     try parameters.require(
-      padding == [0, 0] || method != .stochastic, "pad", "\(padding) with STOCHASTIC")
+      padding == [0, 0] || method != .stochastic, "pad",
+      "padding \(padding) is not supported with STOCHASTIC")
     guard zip(padding, kernel).allSatisfy({ $0 < $1 }) else {
-      throw parameters.error("pad", "\(padding) is not less than the kernel, \(kernel)")
+      throw parameters.error("pad", "padding \(padding) must be less than the kernel, \(kernel)")
     }
     guard !isGlobal || (padding == [0, 0] && stride == [1, 1]) else {
-      throw parameters.error("global_pooling", "padding or strides beside it")
+      throw parameters.error("global_pooling", "global_pooling excludes padding and strides")
     }
     let roundsDown = try parameters.symbol("round_mode") == "FLOOR"
     if parameters.has("round_mode"), parameters.has("ceil_mode"),
       try roundsDown == parameters.bool("ceil_mode")
     {
-      throw parameters.error("ceil_mode", "round_mode beside it says the opposite")
+      throw parameters.error("ceil_mode", "it contradicts round_mode")
     }
     try self.init(
       method, kernel: kernel, stride: stride, padding: padding, isGlobal: isGlobal,
@@ -107,7 +108,7 @@ struct PoolingWindows: Sendable {
             + "\(extents[0]) × \(extents[1])", hint: "or its padding of \(padding)")
       }
       let count = (roundsDown ? rest : rest + stride[axis] - 1) / stride[axis] + 1
-      // With padding, no window begins in it behind the picture.
+      // With padding, no window begins in it behind the image.
       let begins = (count - 1) * stride[axis] >= extents[axis] + padding[axis]
       return padding != [0, 0] && begins ? count - 1 : count
     }
@@ -115,12 +116,13 @@ struct PoolingWindows: Sendable {
 }
 
 extension CaffeNetwork {
-  /// Refuses a tensor of which it is not known that nothing in it is negative.
+  /// Refuses a tensor that may contain negative values.
   mutating func requirePositive(_ tensor: CaffeTensor, _ layer: CaffeLayer) throws {
     try layer.require(
       isPositive(tensor.blob, depth: 0),
-      unsupported: "STOCHASTIC weighs values by themselves, and its bottom can hold negative ones",
-      field: "pool", hint: "a ReLU in front of it makes them probabilities")
+      unsupported:
+        "STOCHASTIC uses values as probabilities, but its bottom may contain negative values",
+      field: "pool", hint: "insert a ReLU before it")
   }
 
   private func isPositive(_ blob: String, depth: Int) -> Bool {

@@ -4,7 +4,7 @@ import LibC
 /// (shift + scale · x) ^ power
 enum Power: SingleInputConverter {
   static let source = SourceLayer(
-    "Power", becomes: "unary power; activation linear where power · scale is 0, a constant",
+    "Power", becomes: "unary power; a linear activation if power · scale is 0",
     options: "`power`, `scale`, `shift`")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
@@ -27,7 +27,7 @@ enum Power: SingleInputConverter {
 /// base ^ (shift + scale · x)
 enum Exp: SingleInputConverter {
   static let source = SourceLayer(
-    "Exp", becomes: "unary exp; activation linear where the result is constant",
+    "Exp", becomes: "unary exp; a linear activation if the result is constant",
     options: "`base`, `scale`, `shift`")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
@@ -46,7 +46,7 @@ enum Exp: SingleInputConverter {
 enum Log: SingleInputConverter {
   static let source = SourceLayer(
     "Log",
-    becomes: "unary log, activation linear where there is a base; linear alone where scale is 0",
+    becomes: "unary log, and a linear activation if there is a base; only the latter if scale is 0",
     options: "`base`, `scale`, `shift`")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
@@ -77,7 +77,7 @@ private struct LogarithmicFormula {
     let base = try parameters.double("base")
     // −1 stands for e.
     try parameters.require(
-      base == -1 || base > 0, "base", "\(base) is neither −1, which means e, nor positive")
+      base == -1 || base > 0, "base", "the base \(base) is neither positive nor −1, which means e")
     logarithm = base == -1 ? 1 : log(base)
     scale = try parameters.double("scale")
     shift = try parameters.double("shift")

@@ -5,7 +5,7 @@ import TensorCore
 /// extents of the bottoms only
 enum PriorBox: CaffeLayerConverter {
   static let source = SourceLayer(
-    "PriorBox", becomes: "loadConstant; nothing where only DetectionOutput reads it",
+    "PriorBox", becomes: "loadConstant; nothing if only DetectionOutput reads it",
     options:
       "`min_size`, `max_size`, `aspect_ratio`, `flip`, `clip`, `variance`, `img_size`, `img_h`, "
       + "`img_w`, `step`, `step_h`, `step_w`, `offset`")
@@ -13,9 +13,9 @@ enum PriorBox: CaffeLayerConverter {
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     try layer.require(
-      layer.inputs.allSatisfy({ $0.shape.count == 4 }), "its bottoms have not four axes each")
+      layer.inputs.allSatisfy({ $0.shape.count == 4 }), "its bottoms must have four axes each")
     let settings = try PriorBoxSettings(
-      layer.parameters("prior_box_param"), picture: layer.inputs.dropFirst().first?.shape)
+      layer.parameters("prior_box_param"), image: layer.inputs.dropFirst().first?.shape)
     let boxes = try settings.boxes(
       height: layer.inputs[0].shape[2], width: layer.inputs[0].shape[3], layer)
     return [
@@ -32,21 +32,21 @@ private struct PriorBoxSettings {
   let clips: Bool
   let variances: [Float]
   /// `[h, w]`
-  let picture: [Int]
+  let image: [Int]
   let step: [Float]?
   let offset: Float
 
-  init(_ parameters: CaffeParameters, picture shape: [Int]?) throws {
+  init(_ parameters: CaffeParameters, image shape: [Int]?) throws {
     minimum = try parameters.floats("min_size")
     maximum = try parameters.floats("max_size")
     guard !minimum.isEmpty, minimum.allSatisfy({ $0 >= 1 && $0 < 1e9 }) else {
-      throw parameters.error("min_size", "\(minimum) are no sizes in pixels")
+      throw parameters.error("min_size", "\(minimum) are not valid sizes in pixels")
     }
     guard maximum.isEmpty || maximum.count == minimum.count,
       zip(minimum, maximum).allSatisfy({ $0 < $1 && $1 < 1e9 })
     else {
       throw parameters.error(
-        "max_size", "\(maximum) are not larger than the least sizes, \(minimum)")
+        "max_size", "the maximum sizes \(maximum) must be larger than the minimum sizes \(minimum)")
     }
     let flips = try parameters.bool("flip")
     var ratios: [Float] = [1]
@@ -60,7 +60,7 @@ private struct PriorBoxSettings {
     clips = try parameters.bool("clip")
     let variances = try parameters.floats("variance")
     guard [0, 1, 4].contains(variances.count) else {
-      throw parameters.error("variance", "\(variances.count) values, one or four are needed")
+      throw parameters.error("variance", "it has \(variances.count) values; one or four are needed")
     }
     self.variances =
       variances.count == 4 ? variances : [Float](repeating: variances.first ?? 0.1, count: 4)
@@ -68,11 +68,11 @@ private struct PriorBoxSettings {
     let named =
       parameters.has("img_h") && parameters.has("img_w")
       ? [try parameters.int("img_h", atLeast: 1), try parameters.int("img_w", atLeast: 1)] : nil
-    guard let picture = named ?? side.map({ [$0, $0] }) ?? shape.map({ Array($0.suffix(2)) })
+    guard let image = named ?? side.map({ [$0, $0] }) ?? shape.map({ Array($0.suffix(2)) })
     else {
-      throw parameters.error("img_size", "neither a size nor a second bottom")
+      throw parameters.error("img_size", "it has neither a size nor a second bottom")
     }
-    self.picture = picture
+    self.image = image
     if parameters.has("step_h"), parameters.has("step_w") {
       step = [try parameters.float("step_h"), try parameters.float("step_w")]
     } else if parameters.has("step") {
@@ -84,13 +84,13 @@ private struct PriorBoxSettings {
     offset = try parameters.float("offset")
   }
 
-  /// xmin, ymin, xmax, ymax of every box in parts of the picture, then the variances.
+  /// xmin, ymin, xmax, ymax of every box in parts of the image, then the variances.
   func boxes(height: Int, width: Int, _ layer: CaffeLayer) throws -> [Float] {
     let each = ratios.count * minimum.count + maximum.count
     let count = try checkedProduct([height, width, each, 8], limit: Limits.computedElements)
     var values: [Float] = []
     values.reserveCapacity(count)
-    let (tall, wide) = (Float(picture[0]), Float(picture[1]))
+    let (tall, wide) = (Float(image[0]), Float(image[1]))
     let (down, across) = (
       step?[0] ?? tall / Float(height), step?[1] ?? wide / Float(width)
     )

@@ -50,10 +50,10 @@ struct Recurrence {
     try layer.require(
       states.allSatisfy { $0.shape == expected },
       "its states have the shapes \(states.map(\.shapeText).joined(separator: ", ")), "
-        + "\(expected) is needed")
+        + "expected \(expected)")
     try layer.require(
-      steps <= Limits.writtenOutSteps, unsupported: "\(steps) steps are to be written out",
-      hint: "\(Limits.writtenOutSteps) are the most")
+      steps <= Limits.writtenOutSteps, unsupported: "unrolling would give \(steps) steps",
+      hint: "the limit is \(Limits.writtenOutSteps)")
     try layer.require(
       layer.tops.count == 1 + shown,
       "it has \(layer.tops.count) tops, \(1 + shown) are needed", field: "top")
@@ -69,8 +69,8 @@ struct Recurrence {
   /// The layer's tops.
   ///
   /// - Parameter compute: the result of a step and the states behind it, h first, of its sums
-  ///   W · x + b + R · h, the states before it, its flag and a name. There are no states and no flag
-  ///   where the states are zeros.
+  /// W · x + b + R · h, the states before it, its flag and a name. There are no states and no flag
+  /// where the states are zeros.
   func tops(
     _ network: inout CaffeNetwork,
     compute: (inout CaffeNetwork, String, [String], String?, String) -> (String, [String])
@@ -116,7 +116,7 @@ struct Recurrence {
     if let fixed {
       try layer.require(
         fixed.shape.first == streams,
-        "its third bottom is \(fixed.shapeText), (\(streams), …) is needed")
+        "its third bottom is \(fixed.shapeText); expected (\(streams), …)")
       let count = try fixed.count(1..<fixed.shape.count)
       let vectors = try self.vectors(fixed, leading: 1, axes: [1, 2], "x_static", &network)
       let matrix = try layer.weight(2, "static weight", shape: [sums, count])

@@ -6,7 +6,7 @@ import TensorCore
 /// coeff · Σ x, Σ |x|, Σ x² or the mean, over all axes from `axis` on
 enum Reduction: CaffeLayerConverter {
   static let source = SourceLayer(
-    "Reduction", becomes: "reduce; activation linear where there is a factor",
+    "Reduction", becomes: "reduce; a linear activation if there is a factor",
     options: "`operation`, `axis`, `coeff`")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
@@ -56,8 +56,8 @@ extension CaffeNetwork {
 /// The places of the largest elements, their values, or both
 enum ArgMaxLayer: CaffeLayerConverter {
   static let source = SourceLayer(
-    "ArgMax", becomes: "reduce argmax and max; topK where `top_k` is more than 1 (specification 4)",
-    options: "`axis`, `top_k`, `out_max_val`; of equal elements Core ML names the first, Caffe the "
+    "ArgMax", becomes: "reduce argmax and max; topK if `top_k` is more than 1 (specification 4)",
+    options: "`axis`, `top_k`, `out_max_val`; for ties Core ML returns the first, Caffe the "
       + "last")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
@@ -68,13 +68,14 @@ enum ArgMaxLayer: CaffeLayerConverter {
     if parameters.has("axis") {
       let axis = try input.axis(parameters.int("axis"), "argmax_param.axis", of: layer)
       try parameters.require(
-        count <= input.shape[axis], "top_k", "\(count) of \(input.shape[axis]) elements")
+        count <= input.shape[axis], "top_k",
+        "top_k is \(count), but the axis has \(input.shape[axis]) elements")
       let places = try network.largest(
         input, axis: axis, count, [givesValues ? .values : .places], layer,
         outputs: [layer.tops[0]])
       return places
     }
-    guard input.shape.count >= 1 else { throw layer.error("its bottom has no axes") }
+    guard input.shape.count >= 1 else { throw layer.error("its bottom is a scalar") }
     // Over the whole of each item; the result is (N, 1 or 2, top_k, 1, …).
     let total = try input.count(1..<input.shape.count)
     try parameters.require(count <= total, "top_k", "\(count) of \(total) elements")

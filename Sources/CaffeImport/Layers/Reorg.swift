@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Blocks of pixels into channels, as Darknet's reorg does: of the picture that the same numbers
+/// Blocks of pixels into channels, as Darknet's reorg does: of the image that the same numbers
 /// make with `stride` times the extents and a square fewer channels
 enum Reorg: SingleInputConverter {
   static let source = SourceLayer(
@@ -33,7 +33,7 @@ enum Reorg: SingleInputConverter {
     }
     try parameters.require(
       channels % area == 0 && (isReverse || (height % stride == 0 && width % stride == 0)),
-      "stride", "\(stride) does not fit a bottom \(input.shapeText)")
+      "stride", "stride \(stride) does not divide its bottom \(input.shapeText)")
     let grid =
       isReverse ? image.blob : network.add(layer.part("grid"), before, [image.blob])
     if isReverse {

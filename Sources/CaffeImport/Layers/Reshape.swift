@@ -7,9 +7,9 @@ import TensorCore
 enum ReshapeLayer: SingleInputConverter {
   static let source = SourceLayer(
     "Reshape",
-    becomes: "reshape; reshapeStatic where it goes through a batch that is longer than 1",
+    becomes: "reshape; reshapeStatic if it mixes a batch larger than 1",
     options: "`shape` with 0 and −1, `axis`, `num_axes`",
-    refused: "more than five axes: Core ML's blobs have no more")
+    refused: "more than five axes, which Core ML's blobs cannot have")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let input = layer.input
@@ -22,7 +22,7 @@ enum ReshapeLayer: SingleInputConverter {
     let end = count == -1 ? rank : start + count
     try parameters.require(
       (0...rank).contains(start) && (start...rank).contains(end), "axis",
-      "axes \(start) to \(end) of a bottom \(input.shapeText)")
+      "axes \(start) to \(end) do not exist in its bottom \(input.shapeText)")
     let shapeParameters = parameters.message("shape")
     let dims = try shapeParameters.ints("dim", atLeast: -1)
     let shape = try sizes(dims, of: input, start..<end, network.declaredBatch, shapeParameters)
@@ -42,10 +42,11 @@ enum ReshapeLayer: SingleInputConverter {
       // 0 keeps the size of the axis at the same place.
       try parameters.require(
         range.lowerBound + index < input.shape.count, "dim",
-        "0 for axis \(range.lowerBound + index) of a bottom \(input.shapeText)")
+        "0 copies axis \(range.lowerBound + index), which its bottom \(input.shapeText) lacks")
       sizes.append(input.shape[range.lowerBound + index])
     }
-    try parameters.require(sizes.filter({ $0 == -1 }).count <= 1, "dim", "\(dims) has several −1")
+    try parameters.require(
+      sizes.filter({ $0 == -1 }).count <= 1, "dim", "\(dims) contains −1 more than once")
     let head = Array(input.shape[..<range.lowerBound])
     let tail = Array(input.shape[range.upperBound...])
     let total = try input.count(range)
@@ -56,7 +57,7 @@ enum ReshapeLayer: SingleInputConverter {
       guard known > 0, total % known == 0 else { return nil }
       return sizes.map { $0 == -1 ? total / known : $0 }
     }
-    // A first size that is the file's batch stands for the one picture of the interface.
+    // A first size that is the file's batch stands for the one image of the interface.
     if let batch = declaredBatch, batch > 1, range.lowerBound == 0, sizes.first == batch {
       if input.shape.first == 1, let result = try completed([1] + sizes.dropFirst()) {
         return result + tail
@@ -64,7 +65,7 @@ enum ReshapeLayer: SingleInputConverter {
     }
     guard let result = try completed(sizes) else {
       throw parameters.error(
-        "dim", "\(dims) does not hold the \(total) elements of a bottom \(input.shapeText)")
+        "dim", "\(dims) does not match the \(total) elements of its bottom \(input.shapeText)")
     }
     return head + result + tail
   }
@@ -73,7 +74,7 @@ enum ReshapeLayer: SingleInputConverter {
 /// Several axes as one
 enum FlattenLayer: SingleInputConverter {
   static let source = SourceLayer(
-    "Flatten", becomes: "flatten; reshape where other axes than the last three become one",
+    "Flatten", becomes: "flatten; reshape for axes other than the last three",
     options: "`axis`, `end_axis`")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
@@ -81,7 +82,7 @@ enum FlattenLayer: SingleInputConverter {
     let parameters = layer.parameters("flatten_param")
     let first = try input.axis(parameters.int("axis"), "flatten_param.axis", of: layer)
     let last = try input.axis(parameters.int("end_axis"), "flatten_param.end_axis", of: layer)
-    try parameters.require(first <= last, "end_axis", "\(last) is before the first axis, \(first)")
+    try parameters.require(first <= last, "end_axis", "end_axis \(last) is before axis \(first)")
     let count = try input.count(first..<last + 1)
     let shape = Array(input.shape[..<first]) + [count] + input.shape[(last + 1)...]
     let isImage =
@@ -99,7 +100,7 @@ enum FlattenLayer: SingleInputConverter {
 /// The axes in another order: SSD's
 enum PermuteLayer: CaffeLayerConverter {
   static let source = SourceLayer(
-    "Permute", becomes: "permute; transpose where a batch that is longer than 1 moves",
+    "Permute", becomes: "permute; transpose if a batch larger than 1 moves",
     options: "`order`")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
@@ -110,7 +111,8 @@ enum PermuteLayer: CaffeLayerConverter {
     // Axes that are not named follow in their order.
     order += (0..<rank).filter { !order.contains($0) }
     try parameters.require(
-      order.sorted() == Array(0..<rank), "order", "\(order) is no order of the \(rank) axes")
+      order.sorted() == Array(0..<rank), "order",
+      "\(order) is not a permutation of the \(rank) axes")
     var permuted = input
     permuted.shape = order.map { input.shape[$0] }
     permuted.axes = order.map { input.axes[$0] }

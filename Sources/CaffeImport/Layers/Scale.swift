@@ -8,8 +8,8 @@ enum ScaleLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Scale",
     becomes:
-      "scale; part of the batchnorm in front of it, where that is of Caffe and nobody else reads it; "
-      + "of two bottoms multiply, bias",
+      "scale; folded into a BatchNorm before it that nothing else reads; "
+      + "with two bottoms multiply, bias",
     options: "`axis`, `num_axes`, `bias_term`; one or two bottoms")
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
@@ -48,7 +48,8 @@ enum ScaleLayer: CaffeLayerConverter {
 /// x + bias, stretched along some of the axes
 enum BiasLayer: CaffeLayerConverter {
   static let source = SourceLayer(
-    "Bias", becomes: "bias; of two bottoms add", options: "`axis`, `num_axes`; one or two bottoms")
+    "Bias", becomes: "bias; with two bottoms add", options: "`axis`, `num_axes`; one or two bottoms"
+  )
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     CoveredAxes.inputAxes(layer.parameters("bias_param"), bottom: index, shape: shape)
@@ -78,7 +79,7 @@ enum BiasLayer: CaffeLayerConverter {
 struct CoveredAxes: Sendable {
   let range: Range<Int>
   let shape: [Int]
-  /// Where those of a length beyond 1 stand in the blob.
+  /// Where those of a length beyond 1 are in the blob.
   let places: [Int]
 
   init(
@@ -99,7 +100,8 @@ struct CoveredAxes: Sendable {
       : try input.axis(parameters.int("axis"), parameters.path + ".axis", of: parameters.layer)
     let end = count == -1 ? rank : first + count
     try parameters.require(
-      end <= rank, "num_axes", "\(count) axes from axis \(first) on, the bottom has \(rank)")
+      end <= rank, "num_axes",
+      "it needs \(count) axes from axis \(first) on; the bottom has \(rank)")
     range = first..<end
     shape = Array(input.shape[range])
     if let second, second.shape != shape {
@@ -115,7 +117,7 @@ struct CoveredAxes: Sendable {
     places = [input.axes[axis]]
   }
 
-  /// The places of a second bottom that is an input, where the first one is a picture.
+  /// The places of a second bottom that is an input, where the first one is an image.
   static func inputAxes(
     _ parameters: CaffeParameters, bottom index: Int, shape: [Int]
   ) -> [Int]? {
@@ -125,12 +127,12 @@ struct CoveredAxes: Sendable {
     return Array(first + 1..<first + 1 + shape.count)
   }
 
-  /// Whether it is one value a channel of Core ML's.
+  /// Whether it is one value per channel of Core ML's.
   var isChannel: Bool { range.count == 1 && places.allSatisfy { $0 == Placement.channel } }
 }
 
 extension CaffeNetwork {
-  /// The second bottom with its axes where those that it covers stand in the first one.
+  /// The second bottom with its axes where those that it covers are in the first one.
   fileprivate mutating func stretching(
     _ second: CaffeTensor, _ covered: CoveredAxes, _ first: CaffeTensor, _ layer: CaffeLayer
   ) throws -> String {
@@ -178,7 +180,7 @@ extension CaffeNetwork {
   }
 
   /// The values in one of the shapes that Core ML stretches: `[1]`, `[C]`, `[1, H, W]`, `[C, H, W]`.
-  /// Nil where they go along Seq or Batch.
+  /// Nil if they go along Seq or Batch.
   private func stretched(
     _ values: FloatValues, _ covered: CoveredAxes, _ input: CaffeTensor
   ) throws -> (shape: [Int], values: FloatValues)? {
@@ -224,7 +226,7 @@ extension CaffeNetwork {
     return add(name, constant, [])
   }
 
-  /// Makes the factors part of the normalisation that made `input`: gamma and beta, which Caffe's own
+  /// Makes the factors part of the normalization that made `input`: gamma and beta, which Caffe's own
   /// has not.
   fileprivate mutating func joinBatchnorm(
     _ input: CaffeTensor, _ covered: CoveredAxes, _ factors: FloatValues, _ bias: FloatValues?

@@ -14,7 +14,7 @@ enum ShuffleChannel: SingleInputConverter {
     let groups = try parameters.int("group", default: 1, atLeast: 1)
     let channels = input.shape[1]
     try parameters.require(
-      channels % groups == 0, "group", "\(channels) channels do not divide into \(groups) groups")
+      channels % groups == 0, "group", "\(channels) channels are not divisible by \(groups) groups")
     let image = network.images(input, for: layer.name)
     let area = try input.count(2..<4)
     var split = Reshape()

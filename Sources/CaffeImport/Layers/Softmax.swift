@@ -4,7 +4,7 @@ import ImportSupport
 /// exp(x) / Σ exp(x) along an axis
 enum SoftmaxLayer: SingleInputConverter {
   static let source = SourceLayer(
-    "Softmax", becomes: "softmax, permutes round it where the axis is not C", options: "`axis`, any"
+    "Softmax", becomes: "softmax, wrapped in permutes if the axis is not C", options: "`axis`, any"
   )
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {

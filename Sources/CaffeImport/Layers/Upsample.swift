@@ -8,9 +8,9 @@ enum UpsampleLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Upsample", "Unpooling",
     becomes:
-      "upsample; with the mask of a pooling layer products with its planes, concat, reorganizeData",
+      "upsample; with the mask of a pooling layer, products with its planes, concat, reorganizeData",
     options: "`scale`, `scale_h`, `scale_w`, `upsample_h`, `upsample_w`, `pad_out_h`, `pad_out_w`",
-    refused: "a mask that is not the second top of a pooling layer with equal extents")
+    refused: "a mask that is not the second top of a pooling layer of the same size")
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
@@ -25,7 +25,7 @@ enum UpsampleLayer: CaffeLayerConverter {
     try layer.require(
       zip(size, extents).allSatisfy({ $0 % $1 == 0 }),
       unsupported: "\(extents.map { $0 }) to \(size) without a mask", field: "upsample_param",
-      hint: "whole multiples are possible")
+      hint: "integer multiples are supported")
     var upsample = CoreMLModel.Upsample()
     upsample.scalingFactor = zip(size, extents).map { $0 / $1 }
     upsample.mode = .nearest
@@ -54,8 +54,8 @@ enum UpsampleLayer: CaffeLayerConverter {
   ) throws -> CaffeTensor {
     guard let maxima = mask.maxima, maxima.extents == size, mask.shape == image.shape else {
       throw layer.unsupported(
-        "a mask that is not of a pooling layer of \(size[0]) × \(size[1])", field: "bottom",
-        hint: "Core ML has no layer that scatters; a custom layer could")
+        "its mask does not come from a pooling layer of \(size[0]) × \(size[1])", field: "bottom",
+        hint: "Core ML has no such scatter layer; use a custom layer")
     }
     guard maxima.kernel[0] == maxima.kernel[1], maxima.kernel[0] > 1 else {
       throw layer.unsupported("windows of \(maxima.kernel)", field: "bottom")

@@ -18,12 +18,12 @@ struct WindowMaxima: Sendable {
     try layer.require(
       windows.kernel == windows.stride && windows.padding == [0, 0],
       unsupported:
-        "the places of maxima of windows of \(windows.kernel) with strides \(windows.stride) and "
+        "the positions of the maxima in windows of \(windows.kernel) with strides \(windows.stride) and "
         + "padding \(windows.padding)", field: "top",
-      hint: "Core ML has no layer that gives them; those of windows side by side can be computed")
+      hint: "Core ML has no layer for them; they can be computed only if windows do not overlap")
     try layer.require(
       checkedProduct(windows.kernel) <= Limits.writtenOutSteps / 8,
-      unsupported: "the places of maxima of windows of \(windows.kernel)", field: "top")
+      unsupported: "the positions of the maxima in windows of \(windows.kernel)", field: "top")
     let extents = Array(image.shape.suffix(2))
     let whole = zip(windows.size, windows.kernel).map { $0 * $1 }
     var source = image.blob

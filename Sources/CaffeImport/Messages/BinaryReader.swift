@@ -23,7 +23,7 @@ struct BinaryReader {
     try NetworkUpgrade.apply(to: &network, notes: &notes)
     guard network.has("layer") else {
       throw ModelError(
-        .malformed, "the file has no layers", hint: "it is no .caffemodel, or it is damaged")
+        .malformed, "the file has no layers", hint: "it is not a .caffemodel, or it is damaged")
     }
     return network
   }
@@ -41,8 +41,8 @@ struct BinaryReader {
     rest -= byteCount
     guard rest >= 0 else {
       throw ModelError(
-        .limitExceeded, "reading would take far more memory than the file has bytes",
-        hint: "the file holds far more structure than a network needs")
+        .limitExceeded, "reading it would take memory out of proportion to its size",
+        hint: "the file contains far more structure than a network needs")
     }
   }
 
@@ -52,11 +52,12 @@ struct BinaryReader {
     guard depth > 0 else {
       throw ModelError(
         .limitExceeded,
-        "messages are nested more than \(Limits.protobufDepth) deep (at byte \(range.lowerBound))")
+        "messages are nested more than \(Limits.protobufDepth) levels deep (at byte \(range.lowerBound))"
+      )
     }
     try spend(Self.valueByteCount)
     var message = CaffeMessage(type)
-    // Numbers of a repeated field that are not packed stand in any number of pieces.
+    // Numbers of a repeated field that are not packed are in any number of pieces.
     var loose: [String: [UInt8]] = [:]
     var position = range.lowerBound
     while position < range.upperBound {
@@ -115,7 +116,7 @@ struct BinaryReader {
     func require(_ wireType: UInt8) throws {
       guard field.wireType == wireType else {
         throw ProtobufWire.malformed(
-          field.range.lowerBound, "wire type \(field.wireType) where \(wireType) belongs")
+          field.range.lowerBound, "wire type \(field.wireType); expected \(wireType)")
       }
     }
     switch known.kind {
@@ -136,7 +137,7 @@ struct BinaryReader {
         guard field.value.count % size == 0 else {
           throw ProtobufWire.malformed(
             field.range.lowerBound,
-            "\(field.value.count) bytes are no whole number of elements of \(size)")
+            "\(field.value.count) bytes are not a multiple of the element size \(size)")
         }
         let payload = source[field.value]
         return [isDouble ? .doubles(payload) : .floats(payload)]

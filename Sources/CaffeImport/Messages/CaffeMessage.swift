@@ -31,10 +31,10 @@ struct CaffeMessage: Sendable {
   struct Field: Sendable {
     /// Of an unknown field of a binary message `#` and its number.
     var name: String
-    /// Nil where the schema does not know the field.
+    /// Nil if the schema does not know the field.
     var type: FieldType?
     var values: [CaffeValue]
-    /// Where the field first stands in a text.
+    /// The position of the field's first occurrence in a text.
     var position: TextPosition?
   }
 
@@ -151,7 +151,7 @@ extension CaffeValue {
     }
   }
 
-  /// The numbers that the value stands for; nil where it is none.
+  /// The numbers that the value stands for; nil if it is none.
   var numbers: [Double]? {
     switch self {
     case .floats(let bytes): bytes.array(of: Float.self).map(Double.init)
@@ -160,7 +160,7 @@ extension CaffeValue {
     }
   }
 
-  /// The value as it would stand in a text, on one line and cut off where it is long.
+  /// The value as it would be in a text, on one line and cut off where it is long.
   var text: String {
     switch self {
     case .integer(let value): "\(value)"

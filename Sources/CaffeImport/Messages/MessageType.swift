@@ -89,7 +89,7 @@ struct FieldType: Sendable {
   let name: String
   let kind: Kind
   let isRepeated: Bool
-  /// What the field counts as where a message has not got it: the schema's default, or zero; nil of
+  /// What the field counts as where a message lacks it: the schema's default, or zero; nil of
   /// messages.
   let standard: CaffeValue?
 }

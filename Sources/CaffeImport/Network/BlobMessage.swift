@@ -2,7 +2,7 @@ import TensorCore
 
 extension CaffeBlob {
   /// A `BlobProto`: its values stay where they are in the file.
-  /// - Throws: `.malformed` where sizes and values do not agree.
+  /// - Throws: `.malformed` if sizes and values do not agree.
   init(_ message: CaffeMessage) throws {
     if let shape = message.message("shape") {
       self.shape = try shape.values("dim").map { value in
@@ -48,12 +48,13 @@ extension CaffeBlob {
     case "DOUBLE": return (.double(raw), raw.count / 8)
     case let type:
       throw ModelError(
-        .unsupported, "values of type \(type ?? "?") are not read", field: "blobs.raw_data_type",
-        hint: "FLOAT16, FLOAT and DOUBLE are")
+        .unsupported, "values of type \(type ?? "?") are not supported",
+        field: "blobs.raw_data_type",
+        hint: "FLOAT16, FLOAT and DOUBLE are supported")
     }
   }
 
-  /// The numbers of a field, which may stand in several pieces and, in a text, one by one.
+  /// The numbers of a field, which may be in several pieces and, in a text, one by one.
   private static func joined(_ values: [CaffeValue], _ width: Int) throws -> Bytes {
     if values.count == 1 {
       switch values[0] {

@@ -29,7 +29,7 @@ struct CaffeGraph {
 
   private(set) var nodes: [Node] = []
   private(set) var versions: [Version] = []
-  /// The versions that nobody takes, by the names of their blobs.
+  /// The versions that no layer reads, by blob name.
   private(set) var outputs: [Int] = []
   private(set) var notes: [String] = []
 
@@ -59,7 +59,7 @@ struct CaffeGraph {
       message: message, position: message.fields.compactMap(\.position).first)
     for name in [layer.name, layer.type] + layer.bottoms + layer.tops
     where name.utf8.count > Limits.nameBytes {
-      throw layer.error("a name of \(name.utf8.count) bytes", code: .limitExceeded)
+      throw layer.error("a name has \(name.utf8.count) bytes", code: .limitExceeded)
     }
     if layer.name.isEmpty {
       layer.name = "layer\(index)"
@@ -102,8 +102,8 @@ struct CaffeGraph {
           guard layer.bottoms.contains(top) else {
             problems.append(
               layer.error(
-                "its top '\(top)' is also made by layer '\(makers[top]?.name ?? "?")'",
-                field: "top", hint: "only a layer that takes a blob can replace it"))
+                "its top '\(top)' is also the top of layer '\(makers[top]?.name ?? "?")'",
+                field: "top", hint: "only a layer that reads a blob may overwrite it"))
             continue
           }
           versions[old].isReplaced = true
@@ -115,7 +115,7 @@ struct CaffeGraph {
       nodes.append(node)
     }
     if let error = UnsupportedLayers.error(
-      problems, "\(problems.count) blobs do not fit together")
+      problems, "\(problems.count) blobs cannot be connected")
     {
       throw error
     }
@@ -130,16 +130,16 @@ struct CaffeGraph {
     _ bottom: String, of layer: CaffeLayer, maker: CaffeLayer?
   ) -> ModelError {
     guard let maker else {
-      return layer.error("its bottom '\(bottom)' is made by no layer", field: "bottom")
+      return layer.error("no layer produces its bottom '\(bottom)'", field: "bottom")
     }
     if maker.index == layer.index {
       return layer.error(
-        "it takes its own top '\(bottom)', which nothing made before", field: "bottom")
+        "it reads its own top '\(bottom)', which no layer before it produces", field: "bottom")
     }
     return layer.error(
-      "its bottom '\(bottom)' is made only after it, by layer '\(maker.name)'"
+      "its bottom '\(bottom)' is produced after it, by layer '\(maker.name)'"
         + (maker.position.map { " (\($0))" } ?? ""), field: "bottom",
-      hint: "layers stand in the order in which they run; a cycle is not possible")
+      hint: "list layers in the order in which they run; cycles are not supported")
   }
 
   // MARK: Outputs

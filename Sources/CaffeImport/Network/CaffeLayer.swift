@@ -12,13 +12,13 @@ struct CaffeLayer: Sendable {
   let index: Int
   /// The whole `LayerParameter`.
   let message: CaffeMessage
-  /// Where it stands in the text.
+  /// Its position in the text.
   let position: TextPosition?
   /// A tensor for each bottom.
   var inputs: [CaffeTensor] = []
   /// Its weights in Caffe's order, from the file of weights.
   var blobs: [CaffeBlob] = []
-  /// Where the values of weights come from if there is no file of them.
+  /// The source of weights when there is no weights file.
   var missingWeights: MissingWeights?
   /// Whether there is a file of weights.
   var hasWeightsFile = false
@@ -30,7 +30,7 @@ struct CaffeLayer: Sendable {
   /// The first bottom.
   var input: CaffeTensor { inputs[0] }
 
-  /// The settings in the field `name`, such as `convolution_param`; where the layer has not got them,
+  /// The settings in the field `name`, such as `convolution_param`; where the layer lacks them,
   /// all the defaults.
   func parameters(_ name: String) -> CaffeParameters {
     CaffeParameters(layer: self, path: "", message: message).message(name)
@@ -42,7 +42,7 @@ struct CaffeLayer: Sendable {
   ///   - name: what it is called, such as `weight`, `bias`; random values follow from it
   ///     (`RandomWeights`).
   ///   - fanIn: inputs of one output; by default the product of all sizes but the first.
-  /// - Throws: `ModelError` where the file has not got it or has it in another shape.
+  /// - Throws: `ModelError` if the file lacks it or has it in another shape.
   func weight(
     _ index: Int, _ name: String, shape: [Int], fanIn: Int? = nil
   ) throws -> FloatValues {
@@ -57,20 +57,21 @@ struct CaffeLayer: Sendable {
       throw error(
         blobs.isEmpty
           ? hasWeightsFile
-            ? "the file of weights has none for it" : "it has weights, and there is no file of them"
-          : "the file of weights has \(blobs.count) blobs for it, its \(name) would be another",
-        hint: hasWeightsFile ? nil : "give the .caffemodel after the .prototxt")
+            ? "the weights file contains none for it"
+            : "it needs weights, but there is no weights file"
+          : "the weights file has \(blobs.count) blobs for it; its \(name) is missing",
+        hint: hasWeightsFile ? nil : "add the .caffemodel after the .prototxt")
     }
     let blob = blobs[index]
     guard blob.fits(shape) else {
       throw error(
-        "its \(name) has the shape \(blob.shape) in the file of weights, the network implies \(shape)"
+        "its \(name) has the shape \(blob.shape) in the weights file, but the network requires \(shape)"
       )
     }
     let values = try blob.values()
     guard values.count == count else {
       throw error(
-        "its \(name) has \(values.count) values in the file of weights, \(shape) needs \(count)")
+        "its \(name) has \(values.count) values in the weights file, \(shape) needs \(count)")
     }
     return values.shaped(shape)
   }
@@ -93,7 +94,7 @@ struct CaffeLayer: Sendable {
         range.upperBound == .max
         ? "\(range.lowerBound) or more"
         : range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
-      throw error("it has \(bottoms.count) bottoms, \(needed) are needed", field: "bottom")
+      throw error("it has \(bottoms.count) bottoms; \(needed) are needed", field: "bottom")
     }
   }
 
@@ -106,10 +107,10 @@ struct CaffeLayer: Sendable {
       field: field, hint: hint)
   }
 
-  /// - Throws: `.malformed` where a bottom has other axes than (N, C, H, W).
+  /// - Throws: `.malformed` if a bottom has other axes than (N, C, H, W).
   func requireImages(_ bottom: CaffeTensor) throws {
     guard bottom.shape.count == 4 else {
-      throw error("its bottom \(bottom.shapeText) has not four axes")
+      throw error("its bottom \(bottom.shapeText) must have four axes")
     }
   }
 

@@ -5,7 +5,7 @@ import TensorCore
 struct CaffeParameters: Sendable {
   /// Names the layer in errors.
   let layer: CaffeLayer
-  /// Where the message stands in the layer, such as `prior_box_param`.
+  /// The path of the message in the layer, such as `prior_box_param`.
   let path: String
   let message: CaffeMessage
 
@@ -17,7 +17,7 @@ struct CaffeParameters: Sendable {
     return message[field]
   }
 
-  /// - Throws: `.malformed` where the value is no whole number of `minimum...maximum`.
+  /// - Throws: `.malformed` if the value is not an integer of `minimum...maximum`.
   func int(
     _ field: String, default standard: Int? = nil, atLeast minimum: Int = Int(Int32.min),
     atMost maximum: Int = Limits.dimension
@@ -39,7 +39,7 @@ struct CaffeParameters: Sendable {
     let isThere = has(field)
     guard let value = message.value(field) else {
       if let standard { return standard }
-      throw error(field, "the layer has not this field")
+      throw error(field, "required field is missing")
     }
     if !isThere, let standard { return standard }
     guard let result = read(value) else { throw error(field, "\(value.text) is not \(kind)") }
@@ -88,7 +88,7 @@ struct CaffeParameters: Sendable {
     try scalar(field, standard, "a name", \.symbol)
   }
 
-  /// The message in a field; an empty one, whose fields have their defaults, where there is none.
+  /// The message in a field; an empty one, whose fields have their defaults, if there is none.
   func message(_ field: String) -> CaffeParameters {
     layer.usage.read(joined(field))
     var inner = CaffeMessage(nil)
@@ -107,7 +107,7 @@ struct CaffeParameters: Sendable {
   /// A size for height and width: one number in `field` for both, two, or `NAME_h` and `NAME_w`, as
   /// convolution, pooling and their relatives have them.
   ///
-  /// - Parameter name: what stands before `_h` and `_w` where it is not `field`, as `kernel` of
+  /// - Parameter name: what comes before `_h` and `_w` where it is not `field`, as `kernel` of
   ///   `kernel_size`.
   func pair(
     _ field: String, _ name: String? = nil, default standard: Int? = nil, atLeast minimum: Int = 0
@@ -122,13 +122,13 @@ struct CaffeParameters: Sendable {
     let values = try ints(field, atLeast: minimum)
     switch values.count {
     case 0:
-      guard let standard else { throw error(field, "the layer has not this field") }
+      guard let standard else { throw error(field, "required field is missing") }
       return [standard, standard]
     case 1: return [values[0], values[0]]
     case 2: return values
     default:
       throw error(
-        field, "\(values.count) numbers, one or two are possible", code: .unsupported)
+        field, "it has \(values.count) numbers; one or two are supported", code: .unsupported)
     }
   }
 
@@ -155,7 +155,7 @@ struct CaffeParameters: Sendable {
   private var misspelling: String? {
     message.unknownFields.first.map { field in
       "Caffe's schema has no field '\(field.name)'"
-        + (field.position.map { " (\($0))" } ?? "") + "; is it misspelt?"
+        + (field.position.map { " (\($0))" } ?? "") + "; check the spelling"
     }
   }
 

@@ -40,7 +40,7 @@ struct CaffeTensor: Sendable {
     rank = shape.count
   }
 
-  /// Where the axes of a Caffe blob stand in `[Seq, Batch, C, H, W]`: one axis is C, two are Batch and
+  /// Where the axes of a Caffe blob are in `[Seq, Batch, C, H, W]`: one axis is C, two are Batch and
   /// C, more are the last ones.
   static func standardAxes(_ count: Int) -> [Int] {
     switch count {
@@ -58,7 +58,7 @@ struct CaffeTensor: Sendable {
   func axis(_ index: Int, _ field: String, of layer: CaffeLayer) throws -> Int {
     try layer.require(
       index >= -shape.count && index < shape.count,
-      "\(index) is no axis of its bottom, which has \(shape.count)", field: field)
+      "axis \(index) does not exist: its bottom has \(shape.count) axes", field: field)
     return index < 0 ? index + shape.count : index
   }
 

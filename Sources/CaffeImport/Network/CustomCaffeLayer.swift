@@ -6,10 +6,10 @@ import TensorCore
 /// A layer that becomes a custom layer, by a rule or because all may.
 struct CustomCaffeLayer {
   let layer: CaffeLayer
-  /// Nil where `--custom-layers allow` says so.
+  /// Nil if `--custom-layers allow` says so.
   let rule: CustomLayerRule?
 
-  /// Fields that say how the layer stands in the network, not what it does.
+  /// Fields that describe the layer's place in the network, not what it computes.
   private static let bookkeeping: Set<String> = [
     "name", "type", "bottom", "top", "phase", "loss_weight", "param", "blobs", "propagate_down",
     "include", "exclude", "engine", "weight_filler", "bias_filler", "filler",
@@ -19,9 +19,9 @@ struct CustomCaffeLayer {
   static func unknownType(_ layer: CaffeLayer) -> ModelError {
     let subject = CustomLayerSubject(layer: layer.name, layerClass: layer.type)
     return layer.unsupported(
-      "this type of layers is not supported"
+      "this layer type is not supported"
         + (UnconvertedLayers.reason(of: layer.type).map { ": " + $0 } ?? ""),
-      hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
+      hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
         + subject.suggestedRule)
   }
 
@@ -30,7 +30,7 @@ struct CustomCaffeLayer {
   ) throws -> [CaffeTensor] {
     let inputs = layer.inputs
     guard let first = inputs.first else {
-      throw layer.unsupported("it has no bottoms: a custom layer needs an input")
+      throw layer.unsupported("it has no bottoms, but a custom layer needs an input")
     }
     try layer.require(!layer.tops.isEmpty, "it has no tops", field: "top")
     let blobs = try layer.blobs.enumerated().map { index, blob in
@@ -60,7 +60,7 @@ struct CustomCaffeLayer {
   ) throws -> CaffeTensor {
     try layer.require(
       layer.tops.count == 1,
-      unsupported: "a formula gives one top, the layer has \(layer.tops.count)")
+      unsupported: "a formula has one result, but the layer has \(layer.tops.count) tops")
     let placed = layer.inputs.map { input in
       let tensor = input.rank == 5 ? input : network.placed(input, for: layer.name)
       return (
@@ -70,7 +70,7 @@ struct CustomCaffeLayer {
     let result = try network.add(formula, name: layer.name, placed, to: layer.tops[0])
     // Axes of one element lie wherever there is room, the last ones first.
     guard let axes = result.placement.filled([4, 3, 2, 1, 0]) else {
-      throw layer.unsupported("the formula gives more than five axes")
+      throw layer.unsupported("the formula's result has more than five axes")
     }
     var tensor = CaffeTensor(
       result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)

@@ -9,7 +9,7 @@ struct CaffeInput: Sendable {
   var shape: [Int]
   /// Places of Caffe's axes in `[Seq, Batch, C, H, W]`.
   var axes: [Int]
-  /// The layer, whose `transform_param` may say how pictures are prepared.
+  /// The layer, whose `transform_param` may say how images are prepared.
   var layer: CaffeLayer
 
   /// The shape that layers see: of a batch the interface has one item.
@@ -34,7 +34,7 @@ struct CaffeInput: Sendable {
 }
 
 enum InputShapes {
-  /// The shapes of a layer's tops; nil where the file does not say one.
+  /// The shapes of a layer's tops; nil if the file does not say one.
   static func shapes(_ layer: CaffeLayer) throws -> [[Int]?] {
     let field: String
     switch layer.type {
@@ -45,7 +45,7 @@ enum InputShapes {
         try layer.parameters("memory_data_param").int($0, default: 0, atLeast: 0)
       }
       return [sizes.contains(0) ? nil : sizes, [sizes[0]]]
-    default: return try pictures(layer)
+    default: return try images(layer)
     }
     let parameters = layer.parameters(field)
     var shapes = try parameters.messages("shape").map { try $0.ints("dim", atLeast: 0) }
@@ -60,8 +60,8 @@ enum InputShapes {
     }
   }
 
-  /// A layer that reads pictures from files: what it crops them to says how large they are.
-  private static func pictures(_ layer: CaffeLayer) throws -> [[Int]?] {
+  /// A layer that reads images from files: what it crops them to says how large they are.
+  private static func images(_ layer: CaffeLayer) throws -> [[Int]?] {
     let transformation = layer.parameters("transform_param")
     let crop = try transformation.int("crop_size", default: 0, atLeast: 0)
     guard crop > 0 else { return layer.tops.map { _ in nil } }
@@ -74,11 +74,11 @@ enum InputShapes {
     _ declared: [Int]?, requested: [Int?]?, name: String, layer: CaffeLayer
   ) throws -> [Int] {
     let hint =
-      "say it with --input-shape \(name)=1,3,224,224, in Caffe's order, the batch first"
+      "set it with --input-shape \(name)=1,3,224,224, in Caffe's order, batch first"
     guard let requested else {
       guard let declared else {
         throw layer.error(
-          "the file does not say what shape input '\(name)' has", code: .mismatch, hint: hint)
+          "the file does not state the shape of input '\(name)'", code: .mismatch, hint: hint)
       }
       try layer.require(
         !declared.contains(0) && !declared.isEmpty && declared.count <= Limits.rank,
@@ -88,7 +88,7 @@ enum InputShapes {
     }
     try layer.require(
       declared == nil || requested.count == declared?.count,
-      "--input-shape has \(requested.count) sizes for input '\(name)', whose shape is \(declared ?? [])",
+      "--input-shape gives \(requested.count) sizes for input '\(name)', whose shape is \(declared ?? [])",
       code: .mismatch)
     let shape = requested.enumerated().map { index, size in
       size ?? declared?[index] ?? (index == 0 ? 1 : 0)

@@ -4,19 +4,19 @@ import TensorCore
 /// them: V0 (`layers { layer { … } }`, padding layers of their own), V1 (`layers` with enumerated
 /// types), settings of data transformations inside data layers, and inputs without a layer.
 enum NetworkUpgrade {
-  /// - Throws: `.malformed` where a network has both kinds of layers, or its sizes are too few.
+  /// - Throws: `.malformed` if a network has both kinds of layers, or its sizes are too few.
   static func apply(to network: inout CaffeMessage, notes: inout [String]) throws {
     let old = network.messages("layers")
     if !old.isEmpty {
       try require(
         network.messages("layer").isEmpty, "the network has both 'layer' and 'layers'",
-        hint: "'layers' is the form of Caffe before 2014; use one of them")
+        hint: "'layers' is the syntax of Caffe before 2014; use one or the other")
       let isV0 = old.contains { $0.has("layer") }
       let layers = isV0 ? try upgradedV0(old) : old.map(upgradedV1)
       let positions = network["layers"]?.position
       network.remove("layers")
       for layer in layers { network.add(.message(layer), to: "layer", at: positions) }
-      notes.append("the network is of version \(isV0 ? 0 : 1) of the format and was upgraded")
+      notes.append("the network uses version \(isV0 ? 0 : 1) of the format and was upgraded")
     }
     try upgradeInputs(&network)
   }
@@ -35,7 +35,7 @@ enum NetworkUpgrade {
     if shapes.isEmpty {
       try require(
         sizes.count == 4 * names.count, "\(sizes.count) sizes for \(names.count) inputs",
-        field: "input_dim", hint: "each input has four: number, channels, height and width")
+        field: "input_dim", hint: "each input needs four: batch, channels, height and width")
       let type = MessageType.network.message("input_shape")
       for index in names.indices {
         var shape = CaffeMessage(type)
@@ -138,9 +138,9 @@ enum NetworkUpgrade {
         let field = old.string("type") == "pool" ? "pooling_param" : "convolution_param"
         guard ["conv", "pool"].contains(old.string("type")) else {
           throw ModelError(
-            .malformed, "a padding layer stands in front of it", layer: old.string("name"),
+            .malformed, "a padding layer comes before it", layer: old.string("name"),
             layerClass: old.string("type"),
-            hint: "only convolution and pooling layers take its padding")
+            hint: "only convolution and pooling layers support that")
         }
         var parameters = settings(field, of: layer)
         parameters.set("pad", pad.pad)

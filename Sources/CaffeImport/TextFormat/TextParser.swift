@@ -14,7 +14,7 @@ struct TextParser {
     var path: String
     /// Where it first stands.
     var position: TextPosition
-    /// How often it stands in the text.
+    /// How often it occurs in the text.
     var count = 1
     /// A field of the same message that is spelt nearly the same.
     var similar: String?
@@ -44,7 +44,7 @@ struct TextParser {
     guard depth > 0 else {
       throw ModelError(
         .limitExceeded,
-        "\(scanner.position): messages are nested more than \(Limits.protobufDepth) deep")
+        "\(scanner.position): messages are nested more than \(Limits.protobufDepth) levels deep")
     }
     var message = CaffeMessage(type)
     while true {
@@ -52,7 +52,7 @@ struct TextParser {
         if try scanner.accept(closing.symbol) { return message }
         if scanner.next == .end {
           throw scanner.error(
-            "the end of the file, where '\(closing.symbol)' belongs",
+            "the file ends where '\(closing.symbol)' was expected",
             hint: "the bracket at \(closing.start) is not closed")
         }
       } else if scanner.next == .end {
@@ -80,14 +80,14 @@ struct TextParser {
       }
     }
     if let type, !type.isRepeated, message.has(name) {
-      throw scanner.error("'\(name)' stands here a second time", at: start)
+      throw scanner.error("'\(name)' is repeated", at: start)
     }
     let hasColon = try scanner.accept(":")
     if scanner.next == .symbol(UInt8(ascii: "[")) {
       try list(name, type, into: &message, inner, depth: depth, start)
     } else if !hasColon, !isMessageStart {
       throw scanner.error(
-        "\(scanner.found), where ':' or a message belongs after '\(name)'")
+        "found \(scanner.found); expected ':' or a message after '\(name)'")
     } else {
       message.add(try value(type, inner, depth: depth), to: name, type: type, at: start)
     }
@@ -110,7 +110,7 @@ struct TextParser {
         case .word(let text), .number(let text): name += text
         case .symbol(let byte) where byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/"):
           name.unicodeScalars.append(UnicodeScalar(byte))
-        default: throw scanner.error("\(scanner.found) in the name of an extension")
+        default: throw scanner.error("found \(scanner.found) in the name of an extension")
         }
         try scanner.take()
       }
@@ -119,12 +119,12 @@ struct TextParser {
       let hint: String? =
         switch (scanner.next, closing) {
         case (.symbol(UInt8(ascii: "}")), nil), (.symbol(UInt8(ascii: ">")), nil):
-          "there is one closing bracket too many, or an opening one is missing"
+          "there is an extra closing bracket, or an opening bracket is missing"
         case (.symbol(UInt8(ascii: "}")), let closing?), (.symbol(UInt8(ascii: ">")), let closing?):
           "the bracket at \(closing.start) is closed by '\(closing.symbol)'"
         default: nil
         }
-      throw scanner.error("\(scanner.found), where a field's name belongs", hint: hint)
+      throw scanner.error("found \(scanner.found); expected a field name", hint: hint)
     }
   }
 
@@ -133,7 +133,7 @@ struct TextParser {
     depth: Int, _ start: TextPosition
   ) throws {
     if let type, !type.isRepeated {
-      throw scanner.error("a list, where '\(name)' has one value")
+      throw scanner.error("found a list, but '\(name)' takes one value")
     }
     try scanner.take()
     if try scanner.accept("]") { return }
@@ -141,7 +141,7 @@ struct TextParser {
       message.add(try value(type, path, depth: depth), to: name, type: type, at: start)
     } while try scanner.accept(",")
     guard try scanner.accept("]") else {
-      throw scanner.error("\(scanner.found), where ',' or ']' belongs")
+      throw scanner.error("found \(scanner.found); expected ',' or ']'")
     }
   }
 
@@ -160,7 +160,7 @@ struct TextParser {
       var inner: MessageType?
       if let type {
         guard case .message(let known) = type.kind else {
-          throw scanner.error("a message, where '\(type.name)' has \(type.kind.words)")
+          throw scanner.error("found a message, but '\(type.name)' takes \(type.kind.words)")
         }
         inner = known
       }
@@ -188,7 +188,7 @@ struct TextParser {
     case .number(let text):
       if let value = Self.integer(text, isNegative: isNegative) { return .integer(value) }
       if let value = Self.number(text) { return .number(isNegative ? -value : value) }
-      throw scanner.error("'\(text.prefix(40))' is no number", at: start)
+      throw scanner.error("'\(text.prefix(40))' is not a number", at: start)
     default: throw scanner.error("no value", at: start)
     }
   }
@@ -196,7 +196,8 @@ struct TextParser {
   private mutating func known(_ type: FieldType) throws -> CaffeValue {
     let start = scanner.position
     func wrong() -> ModelError {
-      scanner.error("\(scanner.found), where '\(type.name)' has \(type.kind.words)", at: start)
+      scanner.error(
+        "found \(scanner.found), but '\(type.name)' takes \(type.kind.words)", at: start)
     }
     switch type.kind {
     case .message: throw wrong()
@@ -235,7 +236,7 @@ struct TextParser {
       else { throw wrong() }
       guard range.contains(number) else {
         throw scanner.error(
-          "\(isNegative ? "-" : "")\(text.prefix(40)), where '\(type.name)' has "
+          "found \(isNegative ? "-" : "")\(text.prefix(40)), but '\(type.name)' takes "
             + type.kind.words, at: start)
       }
       try scanner.take()

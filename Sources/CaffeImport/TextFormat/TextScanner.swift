@@ -73,8 +73,8 @@ struct TextScanner {
     default:
       guard (0x20..<0x7F).contains(byte) else {
         throw error(
-          "byte \(byte) belongs to no text",
-          hint: "a .prototxt is text; a .caffemodel is given without one, or after one")
+          "byte \(byte) is not text",
+          hint: "a .prototxt is text; give a .caffemodel by itself or after a .prototxt")
       }
       index += 1
       return .symbol(byte)
@@ -131,17 +131,17 @@ struct TextScanner {
       switch byte {
       case quote: return bytes
       case UInt8(ascii: "\\"): try escape(&bytes)
-      case 0x0A: throw error("a string that does not end on its line", at: start)
+      case 0x0A: throw error("a string does not end on its line", at: start)
       default: bytes.append(byte)
       }
     }
-    throw error("a string without end", at: start)
+    throw error("a string does not end", at: start)
   }
 
   /// An escape sequence whose backslash has been taken.
   private mutating func escape(_ bytes: inout [UInt8]) throws {
     let start = TextPosition(line: line, column: index - lineStart)
-    guard index < text.count else { throw error("a string without end", at: start) }
+    guard index < text.count else { throw error("a string does not end", at: start) }
     let byte = text[index]
     index += 1
     switch byte {
@@ -163,7 +163,7 @@ struct TextScanner {
       let count = byte == UInt8(ascii: "u") ? 4 : 8
       let value = try digits(count...count, radix: 16, start)
       bytes += Array(String(UnicodeScalar(value) ?? "\u{FFFD}").utf8)
-    default: throw error("an unknown escape sequence in a string", at: start)
+    default: throw error("a string contains an unknown escape sequence", at: start)
     }
   }
 
@@ -176,7 +176,7 @@ struct TextScanner {
     { end += 1 }
     guard end - index >= count.lowerBound,
       let value = UInt32(String(decoding: text[index..<end], as: UTF8.self), radix: radix)
-    else { throw error("an escape sequence without its digits", at: start) }
+    else { throw error("an escape sequence lacks its digits", at: start) }
     index = end
     return value
   }

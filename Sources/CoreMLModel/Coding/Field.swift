@@ -9,9 +9,9 @@ package struct Field<Message>: @unchecked Sendable {
   let types: [String: any EncodedMessage.Type]
   let read: (inout Message, MessageReader) throws -> Void
   let write: (Message, MessageWriter) throws -> Void
-  /// Hands the weights in the field to a function; nil where there can be none.
+  /// Hands the weights in the field to a function; nil if there can be none.
   let editWeights: EditWeights?
-  /// What the message says of the weights in the field; nil where there are none of its own.
+  /// What the message says of the weights in the field; nil if there are none of its own.
   private(set) var weight: WeightField<Message>?
 
   typealias EditWeights = (
@@ -131,7 +131,7 @@ extension Field {
 
   /// Weights of the shape that the other fields imply.
   ///
-  /// - Parameter channelAxis: the axis whose steps may have a quantisation of their own.
+  /// - Parameter channelAxis: the axis whose steps may have a quantization of their own.
   static func weights(
     _ name: String, _ path: WritableKeyPath<Message, Weights?>,
     isNeeded: @escaping (Message) -> Bool = { _ in true },
@@ -185,7 +185,7 @@ struct WeightField<Message> {
   let channelAxis: (Message) -> Int
   let shape: (Message) -> [Int]
 
-  /// The weight of `message`; nil where it has none.
+  /// The weight of `message`; nil if it has none.
   func named(_ message: Message) -> NamedWeights? {
     message[keyPath: path].map {
       NamedWeights(name, shape(message), $0, channelAxis: channelAxis(message))
@@ -225,7 +225,7 @@ struct Choice<Value>: @unchecked Sendable {
       name: name, type: type,
       read: { reader in
         guard let nested = try reader.nested(name) else {
-          throw ModelError(.internal, "no '\(name)'")
+          throw ModelError(.internal, "'\(name)' is missing")
         }
         return try inField(name) { try read(nested) }
       },
@@ -255,7 +255,7 @@ struct Choice<Value>: @unchecked Sendable {
       })
   }
 
-  /// A field that is no message.
+  /// A field that is not a message.
   static func plain<Inner>(
     _ name: String, _ read: @escaping (MessageReader) throws -> Value,
     _ extract: @escaping (Value) -> Inner?,

@@ -7,7 +7,7 @@ final class MessageReader {
   let message: UnsafeRawPointer
   let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
   let payloads: [ProtobufSkeleton.Payload]
-  /// Where this message stands in the nearest one that has a Swift type of its own.
+  /// Where this message is in the nearest one that has a Swift type of its own.
   private let path: [UnknownFields.Step]
   private let collector: Collector
   /// The place of this message in the collector.
@@ -196,7 +196,7 @@ final class MessageReader {
     guard let value = Value(rawValue: raw) else {
       let known = Value.allCases.map { "\($0.rawValue) \($0)" }.joined(separator: ", ")
       throw ModelError(
-        .unsupported, "there is no value \(raw)", field: name, hint: "known are \(known)")
+        .unsupported, "unknown value \(raw)", field: name, hint: "known values are \(known)")
     }
     return value
   }

@@ -23,7 +23,8 @@ final class MessageWriter {
     unknown: [UnknownFields.Field], depth: Int = Limits.protobufDepth
   ) throws {
     try require(
-      depth > 0, .limitExceeded, "messages are nested more than \(Limits.protobufDepth) deep")
+      depth > 0, .limitExceeded, "messages are nested more than \(Limits.protobufDepth) levels deep"
+    )
     self.descriptor = descriptor
     self.context = context
     self.unknown = unknown
@@ -207,7 +208,7 @@ final class MessageWriter {
     return writer.message
   }
 
-  /// A message whose fields stand in the Swift value of this one. Its `finish` is the caller's.
+  /// A message whose fields are in the Swift value of this one. Its `finish` is the caller's.
   func nested(_ name: String) throws -> MessageWriter {
     let field = descriptor.field(name)
     let writer = try nested(field, index: 0)
@@ -246,7 +247,7 @@ final class MessageWriter {
     _ field: UnsafePointer<ProtobufCFieldDescriptor>
   ) -> UnsafePointer<ProtobufCMessageDescriptor> {
     guard let type = field.pointee.messageType else {
-      preconditionFailure("\(String(cString: field.pointee.name)) is no message")
+      preconditionFailure("\(String(cString: field.pointee.name)) is not a message")
     }
     return type
   }

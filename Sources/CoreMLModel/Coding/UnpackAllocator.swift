@@ -8,7 +8,7 @@ final class UnpackAllocator {
 
   init(budget: Int) { rest = budget }
 
-  /// Unpacks `bytes` and hands the message over for as long as `body` runs; nil where it cannot be
+  /// Unpacks `bytes` and hands the message over for as long as `body` runs; nil if it cannot be
   /// unpacked.
   func withUnpacked<Result>(
     _ bytes: [UInt8], _ descriptor: UnsafePointer<ProtobufCMessageDescriptor>,

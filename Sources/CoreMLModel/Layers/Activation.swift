@@ -9,7 +9,7 @@ package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMess
     case leakyReLU(alpha: Float)
     /// x ≥ α ? x : 0
     case thresholdedReLU(alpha: Float)
-    /// x > 0 ? x : α[c]·x, one α or one a channel
+    /// x > 0 ? x : α[c]·x, one α or one per channel
     case prelu(alpha: Weights?)
     case tanh
     /// α · tanh(βx)
@@ -80,7 +80,7 @@ package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMess
       ])
   ]
 
-  /// Their shapes are what the file holds: one value, or one a channel.
+  /// Their shapes are what the file holds: one value, or one per channel.
   package var weights: [NamedWeights] {
     switch function {
     case .prelu(let alpha): named("PReLU.alpha", alpha)
@@ -95,6 +95,6 @@ package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMess
   }
 
   package func check(_ faults: inout Faults) {
-    faults.require(function != nil, "NonlinearityType", "no function")
+    faults.require(function != nil, "NonlinearityType", "the function is missing")
   }
 }

@@ -42,7 +42,7 @@ package struct Batchnorm: LayerParameters {
   package func channelAffine() throws -> (factors: [Double], offsets: [Double]) {
     func values(_ weights: Weights?, _ field: String) throws -> [Float] {
       guard let weights else {
-        throw ModelError(.malformed, "no values, where \(channels) are needed", field: field)
+        throw ModelError(.malformed, "the values are missing; \(channels) are needed", field: field)
       }
       return try NamedWeights(field, [channels], weights).decoded().array()
     }

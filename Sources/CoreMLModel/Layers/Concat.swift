@@ -22,7 +22,8 @@ package struct Concat: LayerParameters {
         next.channels = result.channels
       }
       try require(
-        next.array == result.array, "shapes \(inputs) differ in more than the axis that grows",
+        next.array == result.array,
+        "shapes \(inputs) differ in axes other than the concatenated one",
         field: "input")
     }
     return [try result.checked]
@@ -94,20 +95,20 @@ package struct ReorganizeData: LayerParameters {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
-    try require(blockSize > 1, "\(blockSize), 2 or more is needed", field: "blockSize")
+    try require(blockSize > 1, "\(blockSize) is invalid; it must be at least 2", field: "blockSize")
     let area = try checkedProduct([blockSize, blockSize], limit: Limits.tensorElements)
     switch mode {
     case .spaceToDepth:
       try require(
         shape.height % blockSize == 0 && shape.width % blockSize == 0,
-        "\(shape.height) × \(shape.width) is no multiple of blocks of \(blockSize)",
+        "\(shape.height) × \(shape.width) is not a multiple of blocks of \(blockSize)",
         field: "blockSize")
       shape.channels = try checkedProduct([shape.channels, area], limit: Limits.dimension)
       shape.height /= blockSize
       shape.width /= blockSize
     case .depthToSpace, .pixelShuffle:
       try require(
-        shape.channels % area == 0, "\(shape.channels) channels are no multiple of \(area)",
+        shape.channels % area == 0, "\(shape.channels) channels are not a multiple of \(area)",
         field: "blockSize")
       shape.channels /= area
       shape.height = try checkedProduct([shape.height, blockSize], limit: Limits.dimension)
@@ -117,7 +118,7 @@ package struct ReorganizeData: LayerParameters {
   }
 
   package func check(_ faults: inout Faults) {
-    faults.require(blockSize > 1, "blockSize", "\(blockSize), 2 or more is needed")
+    faults.require(blockSize > 1, "blockSize", "\(blockSize) is invalid; it must be at least 2")
   }
 }
 
@@ -150,7 +151,7 @@ package struct Slice: LayerParameters {
     func resolve(_ index: Int, _ field: String) throws -> Int {
       let position = index < 0 ? index.addingReportingOverflow(extent).partialValue : index
       try require(
-        position >= 0 && position <= extent, "\(index) lies outside an axis of \(extent)",
+        position >= 0 && position <= extent, "\(index) is outside an axis of length \(extent)",
         field: field)
       return position
     }
@@ -164,7 +165,7 @@ package struct Slice: LayerParameters {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
-    try require(effectiveStride > 0, "\(stride) is no stride", field: "stride")
+    try require(effectiveStride > 0, "\(stride) is not a valid stride", field: "stride")
     func length(_ extent: Int) throws -> Int {
       (try range(extent: extent).count - 1) / effectiveStride + 1
     }

@@ -103,7 +103,7 @@ package struct Convolution: LayerParameters {
       }
       try require(
         size[axis] + added >= extent,
-        "a kernel that spans \(extent) does not fit the input's \(size[axis]) and padding of \(added)",
+        "a kernel that spans \(extent) does not match the input's \(size[axis]) and padding of \(added)",
         field: "kernelSize")
       return (size[axis] + added - extent) / strides[axis] + 1
     }
@@ -147,7 +147,7 @@ package struct Convolution: LayerParameters {
     let expected = try inputChannels
     try require(
       shape.channels == expected,
-      "the input has \(shape.channels) channels, the kernel takes \(expected)",
+      "the input has \(shape.channels) channels, but the kernel takes \(expected)",
       field: "kernelChannels")
     let size = try outputSize([shape.height, shape.width])
     shape.channels = outputChannels
@@ -166,12 +166,14 @@ package struct Convolution: LayerParameters {
     faults.require(outputChannels > 0, "outputChannels", "0")
     faults.require(kernelChannels > 0, "kernelChannels", "0")
     faults.catching { _ = try effectiveSizes() }
-    faults.require(padding != nil, "ConvolutionPaddingType", "neither valid nor same")
+    faults.require(
+      padding != nil, "ConvolutionPaddingType", "the padding is neither valid nor same")
     if case .valid(let valid) = padding, let amounts = valid.paddingAmounts {
       faults.catching { _ = try amounts.resolved("valid.paddingAmounts") }
     }
     faults.require(
-      [0, 2].contains(outputShape.count), "outputShape", "\(outputShape), two sizes are needed")
+      [0, 2].contains(outputShape.count), "outputShape",
+      "\(outputShape) is invalid; two sizes are needed")
     faults.require(
       outputChannels % max(1, effectiveGroups) == 0, "nGroups",
       "\(outputChannels) output channels cannot be split into \(effectiveGroups) groups")

@@ -22,10 +22,10 @@ package struct Crop: LayerParameters {
       let start = offset.isEmpty ? [0, 0] : offset
       try require(
         start.count == 2 && start.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }),
-        "\(offset), two offsets are needed", field: "offset")
+        "\(offset) is invalid; two offsets are needed", field: "offset")
       try require(
         start[0] + target.height <= shape.height && start[1] + target.width <= shape.width,
-        "\(target.height) × \(target.width) at \(start) lies outside "
+        "\(target.height) × \(target.width) at \(start) is outside "
           + "\(shape.height) × \(shape.width)", field: "offset")
       shape.height = target.height
       shape.width = target.width
@@ -35,7 +35,7 @@ package struct Crop: LayerParameters {
     let height = shape.height - amounts.top - amounts.bottom
     let width = shape.width - amounts.left - amounts.right
     try require(
-      height > 0 && width > 0, "nothing is left of \(shape.height) × \(shape.width)",
+      height > 0 && width > 0, "cropping leaves nothing of \(shape.height) × \(shape.width)",
       field: "cropAmounts")
     shape.height = height
     shape.width = width
@@ -44,6 +44,7 @@ package struct Crop: LayerParameters {
 
   package func check(_ faults: inout Faults) {
     faults.catching { _ = try (cropAmounts ?? BorderAmounts()).resolved("cropAmounts") }
-    faults.require([0, 2].contains(offset.count), "offset", "\(offset), two needed")
+    faults.require(
+      [0, 2].contains(offset.count), "offset", "\(offset) is invalid; two offsets are needed")
   }
 }

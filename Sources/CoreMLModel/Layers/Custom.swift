@@ -70,7 +70,8 @@ package struct Custom: LayerParameters {
   /// Always throws: only the layer's implementation knows.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     throw ModelError(
-      .unsupported, "the output shapes of class '\(className)' come from its implementation")
+      .unsupported, "the output shapes of class '\(className)' are known only to its implementation"
+    )
   }
 
   /// Their shapes are what the file holds.

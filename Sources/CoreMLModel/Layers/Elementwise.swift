@@ -14,7 +14,7 @@ extension ElementwiseLayer {
       let next = try BlobShape(shape).array
       for axis in result.indices where next[axis] != result[axis] {
         try require(
-          next[axis] == 1 || result[axis] == 1, "shapes \(inputs) do not stretch to a common one",
+          next[axis] == 1 || result[axis] == 1, "shapes \(inputs) cannot be broadcast together",
           field: "input")
         result[axis] = max(result[axis], next[axis])
       }

@@ -23,7 +23,7 @@ package struct Embedding: LayerParameters {
     var shape = try input(inputs)
     try require(
       [shape.channels, shape.height, shape.width] == [1, 1, 1],
-      "the input has \(try shape.itemCount) values an item, one index is needed", field: "input")
+      "the input has \(try shape.itemCount) values per item; one index is needed", field: "input")
     shape.channels = outputChannels
     return [try shape.checked]
   }

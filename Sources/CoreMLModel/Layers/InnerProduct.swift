@@ -33,7 +33,7 @@ package struct InnerProduct: LayerParameters {
     let count = try shape.itemCount
     try require(
       count == inputChannels,
-      "the input has \(count) values an item (\(shape.channels) × \(shape.height) × "
+      "the input has \(count) values per item (\(shape.channels) × \(shape.height) × "
         + "\(shape.width)), not \(inputChannels)", field: "inputChannels")
     shape.channels = outputChannels
     shape.height = 1

@@ -70,7 +70,8 @@ package struct LSTMWeights: SpecificationMessage {
         : part.name.hasSuffix("PeepholeVector")
           ? params?.hasPeepholeVectors : true
       faults.require(
-        isNeeded != true || self[keyPath: part.path] != nil, "\(path).\(part.name)", "no values")
+        isNeeded != true || self[keyPath: part.path] != nil, "\(path).\(part.name)",
+        "the values are missing")
     }
   }
 }

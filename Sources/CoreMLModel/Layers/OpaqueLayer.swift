@@ -19,7 +19,7 @@ package struct OpaqueLayer: ParameterlessLayer {
   /// Always throws: the layer is not read.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     throw ModelError(
-      .unsupported, "layers of type '\(message?.name ?? "unknown")' are not supported",
-      hint: "they belong to specification 4 or later")
+      .unsupported, "layer type '\(message?.name ?? "unknown")' is not supported",
+      hint: "it belongs to specification 4 or later")
   }
 }

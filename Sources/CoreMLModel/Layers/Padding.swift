@@ -50,7 +50,7 @@ package struct Padding: LayerParameters {
   }
 
   package func check(_ faults: inout Faults) {
-    faults.require(kind != nil, "PaddingType", "no kind of padding")
+    faults.require(kind != nil, "PaddingType", "the kind of padding is missing")
     faults.catching { _ = try explicitPadding() }
   }
 }

@@ -58,7 +58,7 @@ package struct Pooling: LayerParameters {
       let amounts = complete.paddingAmounts.isEmpty ? [0, 0] : complete.paddingAmounts
       try require(
         amounts.count == 2 && amounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }),
-        "\(amounts), two amounts are needed", field: "includeLastPixel.paddingAmounts")
+        "\(amounts) is invalid; two amounts are needed", field: "includeLastPixel.paddingAmounts")
       return ExplicitPadding(
         top: amounts[0], bottom: amounts[0], left: amounts[1], right: amounts[1])
     case .same(let same):
@@ -90,7 +90,7 @@ package struct Pooling: LayerParameters {
       let rest = size[axis] + added[axis] - kernel[axis]
       try require(
         rest >= 0,
-        "a window of \(kernel[axis]) does not fit the input's \(size[axis]) and padding of "
+        "a window of \(kernel[axis]) does not match the input's \(size[axis]) and padding of "
           + "\(added[axis])", field: "kernelSize")
       guard case .includeLastPixel = padding else { return rest / strides[axis] + 1 }
       let count = (rest + strides[axis] - 1) / strides[axis] + 1
@@ -109,7 +109,8 @@ package struct Pooling: LayerParameters {
       faults.catching { _ = try explicitPadding([1, 1]) }
     }
     faults.require(
-      padding != nil, "PoolingPaddingType", "neither valid, same nor includeLastPixel")
+      padding != nil, "PoolingPaddingType",
+      "the padding is neither valid, same nor includeLastPixel")
   }
 }
 

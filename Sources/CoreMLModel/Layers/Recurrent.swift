@@ -61,10 +61,10 @@ extension LayerParameters {
     let shape = try input(inputs)
     try require(
       [1, states + 1].contains(inputs.count),
-      "\(inputs.count) inputs, where 1 or \(states + 1) are needed", field: "input")
+      "the layer has \(inputs.count) inputs; it needs 1 or \(states + 1)", field: "input")
     try require(
       shape.itemCount == inputSize,
-      "the input has \(try shape.itemCount) values an item, not \(inputSize)",
+      "the input has \(try shape.itemCount) values per item, not \(inputSize)",
       field: "inputVectorSize")
     let state = try BlobShape([1, shape.batch, outputSize, 1, 1]).checked
     for input in inputs.dropFirst() where input != state {

@@ -23,7 +23,8 @@ package struct Reshape: LayerParameters {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     try require(
-      [3, 4].contains(targetShape.count), "\(targetShape), three or four sizes are needed",
+      [3, 4].contains(targetShape.count),
+      "\(targetShape) is invalid; three or four sizes are needed",
       field: "targetShape")
     var sizes = (targetShape.count == 3 ? [shape.sequence] : []) + targetShape
     let count = try checkedProduct([shape.sequence, shape.itemCount], limit: Limits.tensorElements)
@@ -34,7 +35,7 @@ package struct Reshape: LayerParameters {
     }
     try require(
       checkedProduct(sizes, limit: Limits.tensorElements) == count,
-      "\(targetShape) does not hold the input's \(shape.channels) × \(shape.height) × "
+      "\(targetShape) does not match the input's \(shape.channels) × \(shape.height) × "
         + "\(shape.width)", field: "targetShape")
     return [try BlobShape([sizes[0], shape.batch] + sizes.dropFirst()).checked]
   }
@@ -42,7 +43,7 @@ package struct Reshape: LayerParameters {
   package func check(_ faults: inout Faults) {
     faults.require(
       [3, 4].contains(targetShape.count), "targetShape",
-      "\(targetShape), three or four sizes are needed")
+      "\(targetShape) is invalid; three or four sizes are needed")
   }
 }
 
@@ -76,7 +77,8 @@ package struct Permute: LayerParameters {
     let shape = try input(inputs)
     guard !axis.isEmpty else { return [try shape.checked] }
     try require(
-      axis.sorted() == [0, 1, 2, 3], "\(axis) is no order of the axes 0 to 3", field: "axis")
+      axis.sorted() == [0, 1, 2, 3], "\(axis) is not a permutation of the axes 0 to 3",
+      field: "axis")
     let sizes = [shape.sequence, shape.channels, shape.height, shape.width]
     let moved = axis.map { sizes[$0] }
     return [try BlobShape([moved[0], shape.batch] + moved.dropFirst()).checked]
@@ -85,6 +87,6 @@ package struct Permute: LayerParameters {
   package func check(_ faults: inout Faults) {
     faults.require(
       axis.sorted() == [0, 1, 2, 3], "axis",
-      "\(axis) is no order of the axes 0 to 3")
+      "\(axis) is not a permutation of the axes 0 to 3")
   }
 }

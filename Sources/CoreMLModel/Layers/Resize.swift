@@ -39,7 +39,7 @@ package struct Upsample: LayerParameters {
     try require(
       fractionalScalingFactor.count == 2
         && fractionalScalingFactor.allSatisfy({ $0 > 0 && $0 <= Float(1 << 24) }),
-      "\(fractionalScalingFactor), two positive factors are needed",
+      "\(fractionalScalingFactor) is invalid; two positive factors are needed",
       field: "fractionalScalingFactor")
     return fractionalScalingFactor
   }
@@ -148,7 +148,7 @@ package struct CropResize: LayerParameters {
     let boxes = try BlobShape(inputs[1])
     try require(
       shape.sequence == 1 && boxes.batch == 1 && [4, 5].contains(boxes.itemCount),
-      "image and boxes of shapes \(inputs), [1, B, C, H, W] and [N, 1, 4 or 5, 1, 1] "
+      "image and boxes have the shapes \(inputs); [1, B, C, H, W] and [N, 1, 4 or 5, 1, 1] "
         + "are needed", field: "input")
     let size = try sizePair(targetSize, 1, "targetSize")
     shape.sequence = boxes.sequence

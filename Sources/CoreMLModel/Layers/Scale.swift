@@ -64,12 +64,12 @@ package struct LoadConstant: LayerParameters {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs, atLeast: 0)
-    try require(shape.count == 3, "\(shape), three sizes are needed", field: "shape")
+    try require(shape.count == 3, "\(shape) is invalid; three sizes are needed", field: "shape")
     return [try BlobShape([1, 1] + shape).checked]
   }
 
   package func check(_ faults: inout Faults) {
-    faults.require(shape.count == 3, "shape", "\(shape), three sizes are needed")
+    faults.require(shape.count == 3, "shape", "\(shape) is invalid; three sizes are needed")
   }
 }
 
@@ -84,7 +84,7 @@ extension BlobShape {
       default: false
       }
     try require(
-      fits, "\(sizes) does not stretch to the input's \(own)", field: field,
-      hint: "[1], [C], [1, H, W] and [C, H, W] do")
+      fits, "\(sizes) cannot be broadcast to the input's \(own)", field: field,
+      hint: "[1], [C], [1, H, W] and [C, H, W] can be")
   }
 }

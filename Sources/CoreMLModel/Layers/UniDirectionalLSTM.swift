@@ -40,7 +40,7 @@ package struct UniDirectionalLSTM: LayerParameters {
 
   package func check(_ faults: inout Faults) {
     faults.requireRecurrent(activations, 3)
-    faults.require(weightParams != nil, "weightParams", "no weights")
+    faults.require(weightParams != nil, "weightParams", "the weights are missing")
     weightParams?.check(&faults, "weightParams", params)
   }
 }

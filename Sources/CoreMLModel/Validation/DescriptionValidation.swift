@@ -46,24 +46,24 @@ extension FeatureDescription {
       let sides = least...Limits.imageSide
       faults.require(
         sides.contains(image.width) && sides.contains(image.height), field,
-        "an image of \(image.width) × \(image.height), sides of 1 to \(Limits.imageSide) are needed"
+        "an image of \(image.width) × \(image.height) is invalid; sides must be 1 to \(Limits.imageSide)"
       )
       faults.require(
-        image.colorSpace != .invalid, field, "the colour space is not specified",
-        hint: "GRAYSCALE, RGB and BGR are possible")
+        image.colorSpace != .invalid, field, "the color space is missing",
+        hint: "it can be GRAYSCALE, RGB or BGR")
       faults.require(
         image.colorSpace != .grayscaleFloat16 || version >= 7, field,
         "an image of halves needs version 7 of the format")
       if isFlexible { image.checkSizes(field, &faults) }
     case .multiArray(let array):
-      faults.require(array.dataType != .invalid, field, "the data type is not specified")
+      faults.require(array.dataType != .invalid, field, "the data type is missing")
       let isFlexible = array.flexibility != nil && version >= 3
       faults.require(
-        !isInput || !array.shape.isEmpty || isFlexible, field, "the shape is not specified")
+        !isInput || !array.shape.isEmpty || isFlexible, field, "the shape is missing")
       // Some writers have 0 for a size that is open.
       faults.require(
         array.shape.allSatisfy { $0 >= 0 && $0 <= Limits.dimension }, field,
-        "the shape \(array.shape) is impossible")
+        "the shape \(array.shape) is invalid")
       for (type, needed) in [(ArrayFeatureType.DataType.float16, 7), (.int8, 10)] {
         faults.require(
           array.dataType != type || version >= needed, field,

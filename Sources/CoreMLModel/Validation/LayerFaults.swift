@@ -6,7 +6,7 @@ extension LayerParameters {
     var faults = Faults()
     check(&faults)
     for weight in Self.fields.compactMap(\.weight) where weight.isNeeded(self) {
-      faults.require(self[keyPath: weight.path] != nil, weight.name, "no values")
+      faults.require(self[keyPath: weight.path] != nil, weight.name, "the values are missing")
     }
     if !(self is Custom) {
       for weights in weights { faults.catching { try weights.requireValues() } }
@@ -50,15 +50,15 @@ package struct Faults {
 
   mutating func requireStretchable(_ shape: [Int], _ field: String) {
     require(
-      [1, 3].contains(shape.count), field, "\(shape), one or three sizes are needed",
-      hint: "[1], [C], [1, H, W] and [C, H, W] are possible")
+      [1, 3].contains(shape.count), field, "\(shape) is invalid; one or three sizes are needed",
+      hint: "it can be [1], [C], [1, H, W] or [C, H, W]")
   }
 
   /// Recurrent layers know six functions.
   mutating func requireRecurrent(_ activations: [Activation], _ count: Int) {
     require(
       activations.count == count, "activations",
-      "\(activations.count) functions, where \(count) are needed")
+      "\(activations.count) functions; \(count) are needed")
     for activation in activations {
       let isPossible =
         switch activation.function {
@@ -67,8 +67,8 @@ package struct Faults {
         }
       require(
         isPossible, "activations",
-        "\(activation.function.map { "\($0)" } ?? "no function") in a recurrent layer",
-        hint: "linear, sigmoid, tanh, ReLU, scaledTanh and sigmoidHard are possible")
+        "\(activation.function.map { "\($0)" } ?? "the function is missing") in a recurrent layer",
+        hint: "only linear, sigmoid, tanh, ReLU, scaledTanh and sigmoidHard are possible")
     }
   }
 
@@ -84,11 +84,11 @@ package struct Faults {
     }
   }
 
-  /// All weights of a layer are full precision, or all half, or all quantised.
+  /// All weights of a layer are full precision, or all half, or all quantized.
   mutating func requireOnePrecision(_ weights: [NamedWeights]) {
     let kinds = weights.filter { $0.values.storedCount > 0 }.map { weight in
       weight.values.floatValue.count > 0
-        ? "full" : weight.values.float16Value.count > 0 ? "half" : "quantised"
+        ? "full" : weight.values.float16Value.count > 0 ? "half" : "quantized"
     }
     let names = Set(kinds).sorted()
     require(

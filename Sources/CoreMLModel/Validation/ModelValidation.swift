@@ -8,7 +8,7 @@ extension Model {
   }
 
   /// - Throws: everything for which the model should not be written, at once: what `validate` finds, and
-  ///   what Core ML takes without a sense.
+  /// what Core ML takes without a sense.
   package func requireWritable() throws {
     let faults = faults()
     if let error = ModelError(faults.errors + faults.doubts) { throw error }
@@ -26,7 +26,7 @@ extension Model {
     }
     description.check(version: specificationVersion, &faults)
     switch type {
-    case nil: faults.require(false, "type", "the model is of no type")
+    case nil: faults.require(false, "type", "the model's type is missing")
     case .opaque: break
     case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
       .pipelineRegressor(let pipeline):
@@ -43,7 +43,7 @@ extension Model {
     faults.require(
       known.contains(specificationVersion), "specificationVersion",
       "version \(specificationVersion) of the format is not supported",
-      hint: "versions 1 to \(SpecificationVersion.newest) are")
+      hint: "versions 1 to \(SpecificationVersion.newest) are supported")
     faults.require(
       !isUpdatable || !known.contains(specificationVersion) || specificationVersion >= 4,
       "specificationVersion", "an updatable model needs version 4")
@@ -58,7 +58,7 @@ extension Model {
       case .image, .multiArray, nil: break
       default:
         faults.require(
-          false, "description.input.\(feature.name)", "a network takes images and arrays only")
+          false, "description.input.\(feature.name)", "a network accepts only images and arrays")
       }
       if case .multiArray(let array)? = feature.type?.kind {
         network.checkRank(of: array, "description.input.\(feature.name)", &faults)
@@ -157,7 +157,7 @@ extension NeuralNetworkClassifier {
     let label = description.predictedFeatureName
     faults.require(
       outputs[label] == (isString ? .string : .int64), "description.predictedFeatureName",
-      "'\(label)' is no output of the labels' type (\(isString ? "string" : "int64"))")
+      "'\(label)' is not an output of the labels' type (\(isString ? "string" : "int64"))")
     let probabilities = description.predictedProbabilitiesName
     if !probabilities.isEmpty {
       let isPossible =
@@ -167,7 +167,7 @@ extension NeuralNetworkClassifier {
         }
       faults.require(
         isPossible, "description.predictedProbabilitiesName",
-        "'\(probabilities)' is no output of a dictionary")
+        "'\(probabilities)' is not a output of a dictionary")
     }
     let blob =
       labelProbabilityLayerName.isEmpty
@@ -182,7 +182,7 @@ extension NeuralNetworkClassifier {
     {
       faults.doubt(
         unless: classes == count, "classLabels",
-        "\(count) labels, where '\(blob)' has \(classes) probabilities")
+        "\(count) labels for the \(classes) probabilities of '\(blob)'")
     }
   }
 }

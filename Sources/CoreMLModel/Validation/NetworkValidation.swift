@@ -12,7 +12,8 @@ extension NeuralNetwork {
   func checkLayers(_ description: ModelDescription, _ faults: inout Faults) {
     faults.require(!layers.isEmpty, "layers", "the network has no layers")
     faults.require(
-      layers.count <= Limits.layers, "layers", "\(layers.count) are more than \(Limits.layers)")
+      layers.count <= Limits.layers, "layers",
+      "\(layers.count) layers exceed the limit of \(Limits.layers)")
     var names: Set<String> = []
     var produced = Set(description.input.map(\.name))
     var ranks = DeclaredRanks(self, description)
@@ -31,12 +32,12 @@ extension NeuralNetwork {
         "another layer has the same name")
       if isComplete {
         for blob in layer.input {
-          own.require(produced.contains(blob), "input", "nothing before produces '\(blob)'")
+          own.require(produced.contains(blob), "input", "no earlier layer produces '\(blob)'")
         }
         for blob in layer.output {
           own.require(
             produced.insert(blob).inserted || layer.parameters?.specificationTypeName == "copy",
-            "output", "'\(blob)' has been produced before")
+            "output", "'\(blob)' is produced more than once")
         }
       }
       let name = layer.name.isEmpty ? "#\(index)" : layer.name
@@ -61,7 +62,8 @@ extension NeuralNetwork {
           unless: false, field,
           name.isEmpty
             ? "the model has no image input"
-            : feature == nil ? "there is no input '\(name)'" : "the input '\(name)' is no image")
+            : feature == nil ? "there is not an input '\(name)'" : "input '\(name)' is not an image"
+        )
         continue
       }
       switch step.preprocessor {
@@ -72,7 +74,7 @@ extension NeuralNetwork {
         let count = (try? checkedProduct(sizes, limit: Limits.tensorElements)) ?? 0
         faults.require(
           mean.meanImage.count == count, field,
-          "\(mean.meanImage.count) mean values, where the image has \(count)")
+          "\(mean.meanImage.count) mean values for an image with \(count)")
       }
     }
   }
@@ -83,21 +85,22 @@ extension NeuralNetworkLayer {
     faults.require(
       name.utf8.count <= Limits.nameBytes, "name", "longer than \(Limits.nameBytes) bytes")
     guard let parameters else {
-      return faults.require(false, "layer", "the layer is of no type")
+      return faults.require(false, "layer", "the layer's type is missing")
     }
     if parameters is OpaqueLayer { return }
     let type = Swift.type(of: parameters)
     faults.require(
-      type.inputCount.contains(input.count), "input", "\(input.count) inputs are not possible")
+      type.inputCount.contains(input.count), "input", "the layer cannot have \(input.count) inputs")
     faults.require(
-      type.outputCount.contains(output.count), "output", "\(output.count) outputs are not possible")
+      type.outputCount.contains(output.count), "output",
+      "the layer cannot have \(output.count) outputs")
     let alpha = (parameters as? Add)?.alpha ?? (parameters as? Multiply)?.alpha ?? 0
     faults.doubt(
       unless: alpha == 0 || input.count == 1, "alpha", "\(alpha) with \(input.count) inputs")
     if let split = parameters as? Split {
       faults.require(
         output.count == split.nOutputs, "nOutputs",
-        "\(split.nOutputs), where the layer has \(output.count) outputs")
+        "\(split.nOutputs), but the layer has \(output.count) outputs")
     }
     if let crop = parameters as? Crop {
       let amounts = crop.cropAmounts?.borderAmounts.count ?? 0
@@ -108,7 +111,7 @@ extension NeuralNetworkLayer {
         "\(crop.offset), two offsets are needed")
     }
     if let convolution = parameters as? Convolution, input.count == 1 {
-      faults.require(convolution.kernel != nil, "weights", "no values")
+      faults.require(convolution.kernel != nil, "weights", "the values are missing")
     }
     faults.append(parameters.parameterFaults)
   }

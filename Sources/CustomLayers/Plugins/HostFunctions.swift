@@ -1,7 +1,7 @@
 import CAssayPlugin
 import Kernels
 
-/// The table of vectorised functions that plug-ins get: the kernels of the built-in layers, so that
+/// The table of vectorized functions that plug-ins get: the kernels of the built-in layers, so that
 /// both give the same bits.
 enum HostFunctions {
   // `unsafe`: written once, before it is first handed out.

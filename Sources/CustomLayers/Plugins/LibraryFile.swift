@@ -9,10 +9,10 @@ enum LibraryFile {
     try require(
       stat(path, &status) == 0, .missingFile, "cannot be read: \(String(cString: strerror(errno)))",
       hint:
-        "--plugin takes the .so or .dylib that `swift build -c release` leaves in .build/release")
+        "--plugin takes the .so or .dylib that `swift build -c release` writes to .build/release")
     try require(
       status.st_mode & S_IFMT == S_IFREG, .unsupported,
-      "the plug-in is not a file but a folder or a device")
+      "the plug-in is a folder or a device, not a file")
     let file = open(path, O_RDONLY | O_CLOEXEC)
     try require(file >= 0, .missingFile, "cannot be read: \(String(cString: strerror(errno)))")
     defer { close(file) }
@@ -22,11 +22,11 @@ enum LibraryFile {
       throw ModelError(
         .unsupported, "the file is not a library",
         hint:
-          "--plugin takes the .so or .dylib that `swift build -c release` leaves in .build/release"
+          "--plugin takes the .so or .dylib that `swift build -c release` writes to .build/release"
       )
     }
     try require(
-      found == own, .unsupported, "the plug-in is built for \(found), this program for \(own)",
+      found == own, .unsupported, "the plug-in is built for \(found), but this program for \(own)",
       hint: "build it on this system, with `swift build -c release` in its package")
   }
 

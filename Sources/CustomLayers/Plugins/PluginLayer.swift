@@ -19,7 +19,7 @@ final class PluginLayer: CustomLayerImplementation {
       handle = plugin.pointee.create?(UInt32(classIndex), list, list.count, error)
       return handle == nil ? 1 : 0
     }
-    guard let handle else { throw ModelError(.unsupported, "the plug-in made no layer") }
+    guard let handle else { throw ModelError(.unsupported, "the plug-in did not create the layer") }
     self.plugin = plugin
     self.handle = handle
   }
@@ -30,7 +30,7 @@ final class PluginLayer: CustomLayerImplementation {
     guard let set = plugin.pointee.set_weights else {
       try require(
         weights.isEmpty, .unsupported,
-        "the plug-in's class takes no weights, the layer has \(weights.count)")
+        "the plug-in's class takes no weights, but the layer has \(weights.count)")
       return
     }
     func open(_ index: Int, _ opened: [assay_weight]) throws {
@@ -56,7 +56,7 @@ final class PluginLayer: CustomLayerImplementation {
         plugin.pointee.output_shapes?(
           handle, inputs, inputs.count, &shapes, &count, error) ?? 1
       }
-      try require(count <= Limits.layers, "the plug-in gives \(count) output shapes")
+      try require(count <= Limits.layers, "the plug-in returned \(count) output shapes")
       guard count > capacity else { return try shapes.prefix(count).map { try $0.dimensions() } }
       capacity = count
     }
@@ -86,7 +86,7 @@ final class PluginLayer: CustomLayerImplementation {
       decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     throw ModelError(
       .unsupported,
-      "\(method) failed: " + (reason.isEmpty ? "the plug-in gives no reason" : reason))
+      "\(method) failed: " + (reason.isEmpty ? "the plug-in gave no reason" : reason))
   }
 }
 
@@ -142,7 +142,8 @@ extension assay_shape {
   fileprivate func dimensions() throws -> [Int] {
     try require(
       (1...Int(ASSAY_MAX_RANK)).contains(rank),
-      "the plug-in gives a shape of rank \(rank), where 1 to \(ASSAY_MAX_RANK) are " + "possible")
+      "the plug-in returned a shape of rank \(rank); valid ranks are 1 to \(ASSAY_MAX_RANK)"
+        + "possible")
     return withUnsafeBytes(of: sizes) { bytes in
       bytes.bindMemory(to: Int64.self).prefix(rank).map { Int($0) }
     }

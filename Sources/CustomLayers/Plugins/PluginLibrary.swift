@@ -14,7 +14,7 @@ package struct PluginLibrary: Sendable {
   /// Loads the library, on Linux after a rehearsal in a child process, so that one that crashes
   /// takes nothing with it.
   ///
-  /// - Throws: `.missingFile`, and `.unsupported` for what is no plug-in for this program.
+  /// - Throws: `.missingFile`, and `.unsupported` if it is not a plug-in for this program.
   package init(path: String) throws {
     _ = try InstructionSet.selected()
     do {
@@ -66,8 +66,8 @@ extension PluginLibrary {
     }
     guard let symbol = dlsym(handle, entryName) else {
       throw ModelError(
-        .unsupported, "the library is no plug-in: it has no function \(entryName)",
-        hint: "`assay plugin new` writes a package that has one")
+        .unsupported, "the library is not a plug-in: it lacks the function \(entryName)",
+        hint: "write a package with `assay plugin new`")
     }
     typealias Entry =
       @convention(c) (UInt32, UnsafePointer<assay_host>?) -> UnsafePointer<assay_plugin>?
@@ -76,17 +76,17 @@ extension PluginLibrary {
     guard let plugin = entry(version, HostFunctions.table) else {
       throw ModelError(
         .unsupported, "the plug-in does not work with version \(version) of the interface",
-        hint: "write its package anew with this program's `assay plugin new`")
+        hint: "write its package again with this program's `assay plugin new`")
     }
     try require(
       plugin.pointee.magic == 0x474c_5059_4153_5341, .unsupported,
-      "the library is no plug-in: its table does not begin as one",
+      "the library is not a plug-in: its table does not start like one",
       hint: "magic must be ASSAY_PLUGIN_MAGIC")
     try require(
       plugin.pointee.version == version, .unsupported,
-      "the plug-in is for version \(plugin.pointee.version) of the interface, this program has "
+      "the plug-in uses version \(plugin.pointee.version) of the interface; this program uses "
         + "version \(version)",
-      hint: "write its package anew with this program's `assay plugin new`")
+      hint: "write its package again with this program's `assay plugin new`")
     return plugin
   }
 
@@ -130,7 +130,7 @@ extension PluginLibrary {
     throw ModelError(
       .unsupported,
       "the plug-in crashed while it was loaded (\(Self.name(of: signal)))" + said,
-      hint: "look at what it does when it is loaded: global variables, constructors and "
+      hint: "check what runs when it is loaded: global variables, constructors and "
         + "assay_plugin_entry")
   }
 

@@ -1,11 +1,11 @@
 import CoreMLModel
 import ImportSupport
 
-/// out = activation(normalised(matrix · in) + bias), in being all numbers of the layer before in
+/// out = activation(normalized(matrix · in) + bias), in being all numbers of the layer before in
 /// the order channels, rows, columns.
 struct ConnectedLayer: DarknetLayer {
   static let source = SourceLayer(
-    "connected", "conn", becomes: "flatten, innerProduct, batchnorm, the function")
+    "connected", "conn", becomes: "flatten, innerProduct, batchnorm, activation")
   static let options = ["output", "batch_normalize", "activation"]
 
   private let outputs: Int

@@ -2,13 +2,13 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// out = activation(normalised(kernel ∗ in) + bias)
+/// out = activation(normalized(kernel ∗ in) + bias)
 struct ConvolutionalLayer: DarknetLayer {
   static let source = SourceLayer(
-    "convolutional", "conv", becomes: "convolution, batchnorm, the function",
-    refused: "`xnor`, `binary`, `bin_output`: computed on single bits; `sway`, `rotate`, "
-      + "`stretch`, `stretch_sway`, `coordconv`: kernels made while it runs; "
-      + "`antialiasing`: what Darknet leaves undefined")
+    "convolutional", "conv", becomes: "convolution, batchnorm, activation",
+    refused: "`xnor`, `binary`, `bin_output`: computed with single bits; `sway`, `rotate`, "
+      + "`stretch`, `stretch_sway`, `coordconv`: kernels computed at run time; "
+      + "`antialiasing`: undefined in Darknet")
   static let options = [
     "filters", "size", "stride", "stride_x", "stride_y", "pad", "padding", "groups", "dilation",
     "batch_normalize", "cbn", "activation", "flipped", "share_index", "binary", "xnor",
@@ -39,22 +39,22 @@ struct ConvolutionalLayer: DarknetLayer {
       try section.int("share_index", default: 0, in: -Limits.layers...Limits.layers)
     }
     activation = ActivationFunction(section, default: "logistic")
-    let bits = "networks of single bits are computed otherwise than their weights say"
+    let bits = "single-bit networks do not compute with their stored weights"
     try section.refuse("xnor", bits)
     try section.refuse("binary", bits)
     try section.refuse("bin_output", bits)
-    try section.refuse("antialiasing", "Darknet itself leaves the sizes behind it undefined")
+    try section.refuse("antialiasing", "Darknet leaves the sizes after it undefined")
     for key in ["sway", "rotate", "stretch", "stretch_sway"] {
-      try section.refuse(key, "kernels that are turned while the network runs")
+      try section.refuse(key, "kernels rotated at run time are not supported")
     }
     try section.refuse("coordconv", "only Darknet's GPU code has it")
     if let option = section["groups"], filters % groups != 0 {
-      throw section.error(option, "\(filters) filters do not divide into \(groups) groups")
+      throw section.error(option, "\(filters) filters are not divisible by \(groups) groups")
     }
     if dilation > 1, let option = section["dilation"], 2 * window.padding != window.size - 1 {
       throw section.error(
         option,
-        "with size \(window.size) and padding \(window.padding) Darknet writes beyond its output",
+        "with size \(window.size) and padding \(window.padding), Darknet writes beyond its output",
         hint: "pad=1 and an odd size")
     }
   }
@@ -92,11 +92,11 @@ struct ConvolutionalLayer: DarknetLayer {
   ) throws -> ConvolutionWeights {
     let place = index < 0 ? call.index + index : index
     guard let weights = network.convolutions[place] else {
-      throw call.error("share_index \(index) is no convolution before it")
+      throw call.error("share_index \(index) is not a convolution before it")
     }
     try call.require(
       weights.kernel.shape == shape && (weights.normalization != nil) == isNormalized,
-      "it shares the weights of layer \(place), \(weights.kernel.shape), and would need \(shape)")
+      "it shares the weights of layer \(place), \(weights.kernel.shape), but needs \(shape)")
     return weights
   }
 }
@@ -126,7 +126,7 @@ struct ConvolutionWeights: Sendable {
 }
 
 extension DarknetNetwork {
-  /// A convolution, with its bias or with the normalisation behind it.
+  /// A convolution, with its bias or with the normalization behind it.
   mutating func add(
     _ convolution: Convolution, _ weights: ConvolutionWeights, _ input: String, _ call: SectionCall
   ) -> String {

@@ -2,9 +2,9 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// The middle of the picture, 2x − 1; with `noadjust` as it is.
+/// The middle of the image, 2x − 1; with `noadjust` as it is.
 struct CropLayer: DarknetLayer {
-  static let source = SourceLayer("crop", becomes: "crop of the middle, 2x − 1")
+  static let source = SourceLayer("crop", becomes: "center crop, 2x − 1")
   static let options = ["crop_height", "crop_width", "noadjust"]
   static let trainingOptions = ["angle", "exposure", "flip", "saturation", "shift"]
 

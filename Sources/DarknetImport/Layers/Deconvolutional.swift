@@ -6,7 +6,7 @@ import TensorCore
 struct DeconvolutionalLayer: DarknetLayer {
   static let source = SourceLayer(
     "deconvolutional", "deconv",
-    becomes: "convolution with isDeconvolution, batchnorm, the function")
+    becomes: "convolution with isDeconvolution, batchnorm, activation")
   static let options = [
     "filters", "size", "stride", "pad", "padding", "batch_normalize", "activation",
   ]
@@ -29,7 +29,8 @@ struct DeconvolutionalLayer: DarknetLayer {
     func length(_ extent: Int) throws -> Int {
       let full = try checkedProduct([extent - 1, window.strideX], limit: Limits.dimension) + size
       guard full > 2 * window.padding else {
-        throw call.error("nothing is left of its output but a border of \(window.padding)")
+        throw call.error(
+          "its output would be empty after removing the padding of \(window.padding)")
       }
       return full - 2 * window.padding
     }

@@ -30,7 +30,7 @@ struct DetectionLayer: DarknetLayer {
     let total = try checkedProduct([side, side, numbers], limit: Limits.tensorElements)
     try call.require(
       output.count == total,
-      "its input has \(output.count) numbers, \(side) × \(side) places need \(total)",
+      "its input has \(output.count) numbers, but \(side) × \(side) cells need \(total)",
       hint: "output of the layer before it: side² · ((1 + coords) · num + classes)")
     output.isGrid = true
     network.heads.append(

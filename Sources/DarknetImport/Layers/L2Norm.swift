@@ -2,7 +2,7 @@ import ImportSupport
 
 /// x / √(Σ x²), the sum over the channels of each place.
 struct L2NormLayer: DarknetLayer {
-  static let source = SourceLayer("l2norm", becomes: "reduce, a power, a product")
+  static let source = SourceLayer("l2norm", becomes: "reduce, power and a product")
   static let options: [String] = []
 
   init(_ section: ConfigurationSection) throws {}

@@ -7,8 +7,9 @@ import TensorCore
 struct LocalLayer: DarknetLayer {
   static let source = SourceLayer(
     "local",
-    becomes: "convolution with unit kernels, one with a group for each place, permutes and "
-      + "reshapes round it, bias")
+    becomes:
+      "convolution with unit kernels, one with a group per position, wrapped in permutes and "
+      + "reshapes; bias")
   static let options = ["filters", "size", "stride", "pad", "activation"]
 
   private let filters: Int
@@ -26,7 +27,7 @@ struct LocalLayer: DarknetLayer {
     activation = ActivationFunction(section, default: "logistic")
     if let option = section["pad"], border != 0, 2 * border != size - 1 {
       throw section.error(
-        option, "\(border) with a size of \(size): Darknet reads beyond its input",
+        option, "\(border) with a size of \(size) makes Darknet read beyond its input",
         hint: "0, or half of an odd size")
     }
   }

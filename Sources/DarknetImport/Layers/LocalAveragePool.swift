@@ -1,9 +1,9 @@
 import ImportSupport
 
-/// The mean of each window, what lies outside the picture not counted.
+/// The mean of each window, what lies outside the image not counted.
 struct LocalAveragePoolLayer: DarknetLayer {
   static let source = SourceLayer(
-    "local_avgpool", "local_avg", becomes: "pooling, padding not counted")
+    "local_avgpool", "local_avg", becomes: "pooling, excluding padding")
   static let options = ["size", "stride", "stride_x", "stride_y", "padding"]
 
   private let pool: PoolOptions

@@ -10,7 +10,8 @@ import TensorCore
 struct NormalizationLayer: DarknetLayer {
   static let source = SourceLayer(
     "normalization", "lrn",
-    becomes: "squares, a 1 × 1 convolution, a power, a product: Darknet's sum lacks a channel")
+    becomes: "squares, a 1 × 1 convolution, power and a product: Darknet's sum leaves out a channel"
+  )
   static let options = ["size", "alpha", "beta", "kappa"]
 
   private let size: Int
@@ -32,7 +33,7 @@ struct NormalizationLayer: DarknetLayer {
     let input = try call.image
     let count = input.channels
     guard count <= Self.channelLimit else {
-      throw call.unsupported("\(count) channels; \(Self.channelLimit) are the most")
+      throw call.unsupported("\(count) channels; the limit is \(Self.channelLimit)")
     }
     let half = size / 2
     try call.require(half <= count, "sums over \(size) channels of \(count)")

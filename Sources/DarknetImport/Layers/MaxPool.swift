@@ -7,7 +7,7 @@ struct MaxPoolLayer: DarknetLayer {
   static let source = SourceLayer(
     "maxpool", "max",
     becomes: "pooling, padded to Darknet's size; `maxpool_depth`: reduce, or split and max",
-    refused: "`antialiasing`, `maxpool_zero_nonmax`; windows that lie in the padding")
+    refused: "`antialiasing`, `maxpool_zero_nonmax`; windows inside the padding")
   static let options = [
     "size", "stride", "stride_x", "stride_y", "padding", "maxpool_depth", "out_channels",
     "maxpool_zero_nonmax", "antialiasing",
@@ -21,7 +21,7 @@ struct MaxPoolLayer: DarknetLayer {
     pool = try PoolOptions(section)
     isAcrossChannels = try section.bool("maxpool_depth")
     channels = try section.int("out_channels", default: 1, in: 1...Limits.dimension)
-    try section.refuse("antialiasing", "Darknet itself leaves the sizes behind it undefined")
+    try section.refuse("antialiasing", "Darknet leaves the sizes after it undefined")
     try section.refuse("maxpool_zero_nonmax", "it changes the output of the layer before")
   }
 
@@ -37,7 +37,7 @@ struct MaxPoolLayer: DarknetLayer {
     }
     try call.require(
       input.channels % channels == 0,
-      unsupported: "\(input.channels) channels are no multiple of out_channels, \(channels)")
+      unsupported: "\(input.channels) channels are not a multiple of out_channels, \(channels)")
     if input.channels == channels { return input }
     let parts = network.split(
       input.blob, into: input.channels / channels, call.name + "__split__")
@@ -78,14 +78,14 @@ struct PoolOptions: Sendable {
         rest >= 0,
         "a window of \(size) does not fit its input's \(extent) and padding of \(padding)")
       let length = rest / stride + 1
-      // What the last window needs behind the picture.
+      // What the last window needs behind the image.
       let reach = try checkedProduct([length - 1, stride], limit: Limits.dimension)
       behind.append(max(0, reach + size - padding / 2 - extent))
       lengths.append(length)
     }
     guard padding / 2 < size, behind.allSatisfy({ $0 < size }) else {
       throw call.unsupported(
-        "with a padding of \(padding) windows of \(size) lie outside the picture as a whole")
+        "with a padding of \(padding) windows of \(size) lie entirely outside the image")
     }
     var pooling = Pooling()
     pooling.type = type

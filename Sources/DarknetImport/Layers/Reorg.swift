@@ -2,13 +2,13 @@ import ImportSupport
 
 /// Darknet's reordering of rows, columns and channels.
 ///
-/// It takes the numbers of `[C, H, W]` as they lie in memory for a picture `[C/s², H·s, W·s]`, moves
+/// It takes the numbers of `[C, H, W]` as they lie in memory for an image `[C/s², H·s, W·s]`, moves
 /// blocks of s × s of that into channels and takes the result for `[C·s², H/s, W/s]`. What it does
 /// is thus no space-to-depth of the input. With `reverse` it is a depth-to-space of the input.
 struct ReorgLayer: DarknetLayer {
   static let source = SourceLayer(
     "reorg", "reorg_old", becomes: "reshape, reorganizeData, reshape; `reverse`: reorganizeData",
-    refused: "`extra`; channels that the square of `stride` does not divide: what Darknet "
+    refused: "`extra`; channels not divisible by the square of `stride`: undefined in Darknet"
       + "leaves undefined")
   static let options = ["stride", "reverse", "flatten", "extra"]
 
@@ -20,7 +20,7 @@ struct ReorgLayer: DarknetLayer {
     stride = try section.int("stride", default: 1, in: 1...(1 << 14))
     isReverse = try section.bool("reverse")
     isFlattened = try section.bool("flatten")
-    try section.refuse("extra", "numbers behind the output that nothing defines")
+    try section.refuse("extra", "it leaves numbers after the output undefined")
   }
 
   func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
@@ -28,10 +28,10 @@ struct ReorgLayer: DarknetLayer {
     let (c, h, w) = (input.channels, input.height, input.width)
     let area = stride * stride
     guard isReverse || (h % stride == 0 && w % stride == 0) else {
-      throw call.error("\(h) × \(w) is no multiple of the stride \(stride)")
+      throw call.error("\(h) × \(w) is not a multiple of the stride \(stride)")
     }
     guard c % area == 0 || (isFlattened && !isReverse) else {
-      throw call.error("\(c) channels are no multiple of \(area), the square of the stride")
+      throw call.error("\(c) channels are not a multiple of \(area), the square of the stride")
     }
     let output =
       isReverse

@@ -8,7 +8,7 @@ import TensorCore
 /// once more.
 struct Reorg3DLayer: DarknetLayer {
   static let source = SourceLayer(
-    "reorg3d", becomes: "reorganizeData; `reverse`: reshapes round it")
+    "reorg3d", becomes: "reorganizeData; `reverse`: wrapped in reshapes")
   static let options = ["stride", "reverse"]
 
   private let stride: Int
@@ -26,13 +26,13 @@ struct Reorg3DLayer: DarknetLayer {
     let area = stride * stride
     guard isReverse else {
       try call.require(
-        h % stride == 0 && w % stride == 0, "\(h) × \(w) is no multiple of the stride \(stride)")
+        h % stride == 0 && w % stride == 0, "\(h) × \(w) is not a multiple of the stride \(stride)")
       let blob = network.reorganized(input.blob, .spaceToDepth, stride, call.name)
       return try DarknetTensor(blob, c * area, h / stride, w / stride)
     }
     try call.require(
       c % (area * area) == 0,
-      "\(c) channels are no multiple of \(area * area), the fourth power of the stride")
+      "\(c) channels are not a multiple of \(area * area), the fourth power of the stride")
     var output = try DarknetTensor("", c / area, h * stride, w * stride)
     let taken = network.reshaped(
       input.blob, output.channels, output.height, output.width, call.name + "__memory__")

@@ -6,8 +6,8 @@ import TensorCore
 struct RouteLayer: DarknetLayer {
   static let source = SourceLayer(
     "route",
-    becomes: "nothing for one layer; slice for a group; concat; pictures of unlike sizes in a "
-      + "row", refused: "groups that do not divide the channels")
+    becomes: "nothing for one layer; slice for a group; concat; images of different sizes in a "
+      + "row", refused: "groups that do not divide the channels evenly")
   static let options = ["layers", "groups", "group_id"]
   static let trainingOptions = ["stream", "wait_stream"]
 
@@ -18,13 +18,14 @@ struct RouteLayer: DarknetLayer {
   init(_ section: ConfigurationSection) throws {
     let option = try section.required("layers")
     layers = try section.ints("layers") ?? []
-    guard !layers.isEmpty else { throw section.error(option, "it names no layer") }
+    guard !layers.isEmpty else { throw section.error(option, "it refers to no layer") }
     groups = try section.int("groups", default: 1, in: 1...Limits.dimension)
     group = try section.int("group_id", default: 0)
     guard group < groups else {
       throw ModelError(
         .malformed,
-        "line \(section.line): group_id \(group) is none of \(groups) groups, counted from 0")
+        "line \(section.line): group_id \(group) is out of range for \(groups) groups, counted from 0"
+      )
     }
   }
 

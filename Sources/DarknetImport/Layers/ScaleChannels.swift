@@ -2,7 +2,7 @@ import ImportSupport
 
 /// activation(in · from), one number of in for each channel; with `scale_wh` one for each place.
 struct ScaleChannelsLayer: DarknetLayer {
-  static let source = SourceLayer("scale_channels", becomes: "multiply, the function")
+  static let source = SourceLayer("scale_channels", becomes: "multiply, activation")
   static let options = ["from", "scale_wh", "activation"]
 
   private let from: Int
@@ -22,7 +22,7 @@ struct ScaleChannelsLayer: DarknetLayer {
       isByPlace
       ? factors.channels == 1 && factors.hasSize(of: source)
       : factors.isRow && factors.channels == source.channels
-    try call.require(fits, "factors of \(factors.sizes) do not fit \(source.sizes)")
+    try call.require(fits, "factors of \(factors.sizes) do not match \(source.sizes)")
     let blob = network.product(source.blob, factors.blob, call.name)
     return try network.activate(activation, source.with(blob), call)
   }
@@ -30,7 +30,7 @@ struct ScaleChannelsLayer: DarknetLayer {
 
 /// activation(in · from), element by element.
 struct SAMLayer: DarknetLayer {
-  static let source = SourceLayer("sam", becomes: "multiply, the function")
+  static let source = SourceLayer("sam", becomes: "multiply, activation")
   static let options = ["from", "activation"]
 
   private let from: Int

@@ -9,7 +9,7 @@ import TensorCore
 struct ShortcutLayer: DarknetLayer {
   static let source = SourceLayer(
     "shortcut",
-    becomes: "add; slices where `from` has other channels, rows or columns; scales for "
+    becomes: "add; slices if `from` has other channels, rows or columns; scales for "
       + "`weights_type`", refused: "a `from` of fewer rows")
   static let options = [
     "from", "activation", "alpha", "beta", "weights_type", "weights_normalization",
@@ -28,7 +28,7 @@ struct ShortcutLayer: DarknetLayer {
   init(_ section: ConfigurationSection) throws {
     let option = try section.required("from")
     from = try section.ints("from") ?? []
-    guard !from.isEmpty else { throw section.error(option, "it names no layer") }
+    guard !from.isEmpty else { throw section.error(option, "it refers to no layer") }
     activation = ActivationFunction(section, default: "linear")
     alpha = try section.double("alpha", default: 1)
     beta = try section.double("beta", default: 1)
@@ -117,7 +117,8 @@ struct ShortcutLayer: DarknetLayer {
       let step = source.width / input.width
       guard step >= 1, step == source.height / input.height else {
         throw call.unsupported(
-          "it adds \(source.sizes) to \(input.sizes): rows and columns differ by other factors")
+          "it adds \(source.sizes) to \(input.sizes), whose rows and columns differ by different factors"
+        )
       }
       for (axis, length, name) in [
         (Slice.Axis.height, input.height, "rows"), (.width, input.width, "columns"),
@@ -130,13 +131,14 @@ struct ShortcutLayer: DarknetLayer {
     return try DarknetTensor(blob, channels, input.height, input.width)
   }
 
-  /// Σ w · x, the weights normalised over the layers.
+  /// Σ w · x, the weights normalized over the layers.
   private func weighted(
     _ input: DarknetTensor, _ sources: [DarknetTensor], _ call: SectionCall,
     _ network: inout DarknetNetwork
   ) throws -> DarknetTensor {
     for source in sources where source.shape != input.shape {
-      throw call.unsupported("it weights \(source.sizes) and \(input.sizes), which differ")
+      throw call.unsupported(
+        "it weights \(source.sizes) and \(input.sizes), which have different sizes")
     }
     let rows = sources.count + 1
     let columns = kind == .perChannel ? input.channels : 1

@@ -6,7 +6,7 @@ import TensorCore
 /// with `spatial` over the channels of each place.
 struct SoftmaxLayer: DarknetLayer {
   static let source = SourceLayer(
-    "softmax", "soft", becomes: "flatten, softmax; with `groups` reshapes and permutes round it",
+    "softmax", "soft", becomes: "flatten, softmax; with `groups` wrapped in reshapes and permutes",
     refused: "`tree`: a hierarchy of classes")
   static let options = ["groups", "temperature", "spatial", "tree"]
   static let trainingOptions = ["noloss"]

@@ -34,7 +34,7 @@ struct UpsampleLayer: DarknetLayer {
     } else {
       let size = -stride
       guard input.height % size == 0, input.width % size == 0 else {
-        throw call.error("\(input.height) × \(input.width) is no multiple of \(size)")
+        throw call.error("\(input.height) × \(input.width) is not a multiple of \(size)")
       }
       output = try DarknetTensor("", input.channels, input.height / size, input.width / size)
       var pooling = Pooling()

@@ -31,7 +31,7 @@ struct YOLOLayer: DarknetLayer {
     mask = try section.ints("mask") ?? Array(0..<count)
     var faults = [try section.anchorFault(count)].compactMap { $0 }
     if let option = section["mask"] {
-      guard !mask.isEmpty else { throw section.error(option, "it names no anchor") }
+      guard !mask.isEmpty else { throw section.error(option, "it refers to no anchor") }
       if let place = mask.first(where: { [count] in !(0..<count).contains($0) }) {
         faults.append(
           "line \(option.line): mask: anchor \(place) of \(count); boxes cannot be found with it")

@@ -11,7 +11,7 @@ extension Convolution3D: EngineLayer {
     let windows = try windows(Array(input[2...]))
     try require(
       !isDeconvolution || windows.allSatisfy({ $0.dilation == 1 }), .unsupported,
-      "a dilated deconvolution cannot be run", field: "dilationDepth")
+      "dilated deconvolutions are not supported", field: "dilationDepth")
     let depth = windows[0]
     let steps = output.dimensions[2]
     let stacked = try layer.checked([

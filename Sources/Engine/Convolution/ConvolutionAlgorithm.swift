@@ -30,8 +30,8 @@ package enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
     if name.isEmpty { return .automatic }
     guard let algorithm = ConvolutionAlgorithm(rawValue: name) else {
       throw ModelError(
-        .usage, "\(environmentVariable): there is no algorithm named '\(name)'",
-        hint: "there are: \(allCases.map(\.rawValue).joined(separator: ", "))")
+        .usage, "\(environmentVariable): unknown algorithm '\(name)'",
+        hint: "valid names are \(allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return algorithm
   }

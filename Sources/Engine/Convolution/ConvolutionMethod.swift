@@ -21,7 +21,7 @@ enum ConvolutionMethod: Sendable, Equatable {
   /// from there as soon as threads share its bandwidth.
   private static let manyWeightBytes = 64 << 20
 
-  /// Of a convolution whose input and output stand in blocks, by what is asked for or, with
+  /// Of a convolution whose input and output are in blocks, by what is asked for or, with
   /// `automatic`, by what takes the least time.
   ///
   /// - Parameter output: before any pooling.

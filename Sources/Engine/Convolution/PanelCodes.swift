@@ -28,8 +28,8 @@ struct PanelCodes: Sendable {
   }
 
   /// - Parameters:
-  ///   - weights: `[outputs, inputs, rows, columns]`, as they stand in the file.
-  ///   - factors: one an output channel, from a layer behind.
+  ///   - weights: `[outputs, inputs, rows, columns]`, as they are in the file.
+  ///   - factors: one per output channel, from a layer behind.
   init?(
     _ weights: CompressedWeights, _ shape: (outputs: Int, inputs: Int), factors: [Float]?,
     _ geometry: ConvolutionGeometry, _ form: WinogradForm, panelChannels: Int,

@@ -125,7 +125,7 @@ struct PieceSumConvolutionOperation: NodeOperation {
 }
 
 /// Bands of rows of tiles by strips of columns, such that the transformed input of one row stays in
-/// the second-level cache. A band begins with the rows of pieces before its first row, so there are
+/// the second-level cache. A band starts with the rows of pieces before its first row, so there are
 /// no more bands than threads.
 private struct PieceSumSchedule: Sendable {
   let grid: PieceGrid

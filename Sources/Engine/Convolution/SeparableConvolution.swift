@@ -89,7 +89,7 @@ struct SeparableConvolutionOperation: NodeOperation {
   }
 }
 
-/// How the rows of all images are cut into bands of which each fits the second-level cache.
+/// How the rows of all images are cut into bands each of which fits the second-level cache.
 struct SeparableBands: Sendable {
   private let images: Int
   private let height: Int

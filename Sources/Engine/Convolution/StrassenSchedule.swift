@@ -3,7 +3,7 @@ import Kernels
 /// How the pairs of pixels and the panels of a 1 × 1 convolution by Strassen's algorithm are divided,
 /// and the working memory for it.
 ///
-/// A unit is one panel of one band of pairs. A thread forms the sums of a band when it begins with
+/// A unit is one panel of one band of pairs. A thread forms the sums of a band when it starts with
 /// it, and keeps them for all panels that follow.
 struct StrassenSchedule: Sendable {
   let geometry: ConvolutionGeometry

@@ -37,7 +37,7 @@ enum StrassenWeights {
         factors in
         guard let row = rows.baseAddress, let factor = factors.baseAddress else { return }
         for column in 0..<width {
-          // B₁₁ and B₂₁ stand in an output channel of the first half, B₁₂ and B₂₂ in one of the second.
+          // B₁₁ and B₂₁ are in an output channel of the first half, B₁₂ and B₂₂ in one of the second.
           read(first + column, view, source, scale, channels: 2 * channels, to: row)
           read(
             first + column + halfOutputs, view, source, scale, channels: 2 * channels,

@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// Convolution weights as they stand in memory, read with any steps between output channel, input
+/// Convolution weights as they are in memory, read with any steps between output channel, input
 /// channel, row and column. Negative steps flip the kernel.
 @dynamicMemberLookup
 struct WeightView: Sendable {

@@ -35,17 +35,17 @@ struct ArenaPlanner {
       if !isExhaustive {
         placed.removeAll { buffers[$0].lifetime.upperBound < buffers[index].lifetime.lowerBound }
       }
-      let neighbours =
+      let neighbors =
         placed
         .filter { buffers[$0].lifetime.overlaps(buffers[index].lifetime) }
         .map { (start: offsets[$0], end: offsets[$0] + sizes[$0]) }
         .sorted { $0.start < $1.start }
       var best: (offset: Int, size: Int)?
       var end = 0
-      for neighbour in neighbours {
-        let gap = neighbour.start - end
+      for neighbor in neighbors {
+        let gap = neighbor.start - end
         if gap >= sizes[index], best.map({ gap < $0.size }) ?? true { best = (end, gap) }
-        end = max(end, neighbour.end)
+        end = max(end, neighbor.end)
       }
       offsets[index] = best?.offset ?? end
       byteCount = max(byteCount, try checkedSum([offsets[index], sizes[index]]))

@@ -19,7 +19,7 @@ enum ArrayStrides {
     }
   }
 
-  /// The same walk with as few axes as possible: those of length 1 go, and neighbours that every
+  /// The same walk with as few axes as possible: those of length 1 go, and neighbors that every
   /// operand walks without a gap become one. There is at least one axis.
   static func merged(_ sizes: [Int], _ operands: [[Int]]) -> (sizes: [Int], operands: [[Int]]) {
     var mergedSizes: [Int] = []

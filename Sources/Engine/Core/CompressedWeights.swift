@@ -2,7 +2,7 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// Weights in half precision, or codes with scales or a table, as they stand in the file. They are
+/// Weights in half precision, or codes with scales or a table, as they are in the file. They are
 /// expanded piece by piece, to the very floats that `Weights.values` gives.
 struct CompressedWeights: Sendable {
   private enum Kind: Sendable {

@@ -74,7 +74,7 @@ struct Plan {
     let limit = maxMemory ?? MachineMemory.byteCount
     try require(
       bytes <= limit, .outOfMemory,
-      "the network needs \(bytes) bytes of weights and working memory, "
+      "the network needs \(bytes) bytes for weights and working memory, but "
         + (maxMemory == nil ? "the machine has \(limit)" : "\(limit) are allowed"))
   }
 

@@ -16,15 +16,15 @@ struct Shape: Hashable, Sendable {
   private(set) var height: Int
   private(set) var width: Int
 
-  /// - Throws: `ModelError` where `dimensions` are not 1 to `Limits.rank` positive sizes within the
-  ///   limits.
+  /// - Throws: `ModelError` if `dimensions` are not 1 to `Limits.rank` positive sizes within the
+  /// limits.
   init(_ dimensions: [Int]) throws {
     try require(
       (1...Limits.rank).contains(dimensions.count),
-      "a blob of rank \(dimensions.count), where 1 to \(Limits.rank) axes are possible")
+      "a blob has rank \(dimensions.count); valid ranks are 1 to \(Limits.rank)")
     try require(
       dimensions.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
-      "a blob has no element or an impossible size: \(dimensions)")
+      "a blob is empty or has an invalid size: \(dimensions)")
     _ = try checkedProduct(dimensions, limit: Limits.tensorElements)
     self.dimensions = dimensions
     let five = try BlobRank.fiveAxes(dimensions)
@@ -62,6 +62,6 @@ struct Shape: Hashable, Sendable {
   func requireMemory(_ byteLimit: Int) throws {
     try require(
       count <= byteLimit / 4, .outOfMemory,
-      "a blob of shape \(dimensions) takes \(count * 4) bytes, \(byteLimit) are allowed")
+      "a blob of shape \(dimensions) takes \(count * 4) bytes; the limit is \(byteLimit)")
   }
 }

@@ -51,7 +51,7 @@ struct SharedUnits: Sequence, IteratorProtocol {
   private var victimsLeft: Int
   private var range: Range<Int>
 
-  /// Units of which nobody else takes any.
+  /// Units reserved for this thread.
   init(_ range: Range<Int>) {
     self.range = range
     shares = nil

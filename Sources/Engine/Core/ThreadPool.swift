@@ -3,7 +3,7 @@ import LibC
 import Synchronization
 
 /// One worker a core besides the caller. Every thread has a share of the units of a job; one that is
-/// done with its own takes from the others', so that nobody waits for a core that is slower or busy
+/// done with its own takes from the others', so that no thread waits for a core that is slower or busy
 /// elsewhere. What a unit computes does not depend on who computes it.
 final class ThreadPool: Sendable {
   let threadCount: Int

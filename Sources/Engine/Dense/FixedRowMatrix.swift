@@ -19,7 +19,7 @@ struct FixedRowMatrix: Sendable {
   private let packed: AlignedBuffer
   /// NaN for a row that is not packed.
   private let scales: Constant
-  /// Nil where all rows are packed.
+  /// Nil if all rows are packed.
   private let floats: Bytes?
   private let columns: Int
 

@@ -20,7 +20,7 @@ struct DenseOperation: NodeOperation {
   /// Rows that are expanded at once: as many as the kernel takes together.
   private static let expandedRows = 4
 
-  /// y ← factor · y + offset, a pair for each output; false where the weights are too large for it.
+  /// y ← factor · y + offset, a pair for each output; false if the weights are too large for it.
   mutating func apply(scale factors: [Double], bias offsets: [Double]) -> Bool {
     if !factors.allSatisfy({ $0 == 1 }) {
       switch weights {
@@ -169,13 +169,13 @@ extension InnerProduct: EngineLayer {
     let shape = try isExact ? Shape(exact.dimensions + [1, 1]) : exact
     try require(
       input.itemCount == inputChannels,
-      "\(inputChannels) where an item of the input has \(input.itemCount) values",
+      "\(inputChannels), but an input item has \(input.itemCount) values",
       field: "inputChannels")
     try require(
       shape.itemCount == outputChannels,
-      "\(outputChannels) where the output has \(shape.itemCount)", field: "outputChannels")
+      "\(outputChannels), but the output has \(shape.itemCount)", field: "outputChannels")
     try require(
-      !int8DynamicQuantize, .unsupported, "dynamic quantisation cannot be run",
+      !int8DynamicQuantize, .unsupported, "dynamic quantization is not supported",
       field: "int8DynamicQuantize")
     let operation = DenseOperation(
       weights: try layer.stored(matrix, [outputChannels, inputChannels], "weights"),

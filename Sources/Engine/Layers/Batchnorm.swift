@@ -10,7 +10,7 @@ struct InstanceNormOperation: NodeOperation {
   var epsilon: Float
   var isPerItem: Bool
 
-  var kind: String { isPerItem ? "instance normalisation" : "normalisation" }
+  var kind: String { isPerItem ? "instance normalization" : "normalization" }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
     LayoutWishes(inputs: [.blocked], outputs: [.blocked])
@@ -86,17 +86,17 @@ struct LaneStatistics {
         }
       }
       for lane in 0..<block { means[lane] /= count }
-      let centres = means.map { Float(-$0) }
+      let centers = means.map { Float(-$0) }
       let ones = [Float](repeating: 1, count: block)
       for plane in planes {
         for row in 0..<layout.shape.height {
-          centres.withUnsafeBufferPointer { centre in
+          centers.withUnsafeBufferPointer { center in
             ones.withUnsafeBufferPointer { one in
               kernels.unary(
                 UnaryArguments(
                   function: .linear, input: plane + row * layout.rowStride, output: differences,
                   count: rowCount * block, channelAlpha: one.baseAddress,
-                  channelBeta: centre.baseAddress))
+                  channelBeta: center.baseAddress))
             }
           }
           add(differences, .sumOfSquares, to: &variances)
@@ -129,7 +129,7 @@ extension Batchnorm: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()
     try require(
-      channels == shape.channels, "\(channels) where the input has \(shape.channels)",
+      channels == shape.channels, "\(channels), but the input has \(shape.channels)",
       field: "channels")
     if computeMeanVar {
       let operation = InstanceNormOperation(

@@ -25,7 +25,7 @@ struct CombineOperation: NodeOperation {
     let readers = inputs.map { BroadcastReader($0.layout, layout) }
     let isWhole =
       layout.hasContiguousPlanes && inputs.allSatisfy { $0.layout == layout }
-    // 0 divided by 0 where there is no channel would spoil sums over channels.
+    // 0 divided by 0 if there is no channel would spoil sums over channels.
     let clearsLanes =
       layout.hasEmptyLanes
       && (!function.keepsZero || readers.contains { $0.repeatsChannels })
@@ -95,7 +95,7 @@ extension CombiningFunction {
   }
 }
 
-/// Where the values for one row of the output stand in an operand of fewer elements.
+/// Where the values for one row of the output are in an operand of fewer elements.
 struct BroadcastReader: Sendable {
   private let layout: BlobLayout
   private let output: BlobLayout

@@ -27,7 +27,7 @@ struct ConcatOperation: NodeOperation {
       }
       channel += input.layout.shape.channels
     }
-    // Threads may share the pieces where none ends inside of a block.
+    // Threads may share the pieces where none ends inside a block.
     let isAligned = pieces.allSatisfy { $0.channel % to.block == 0 }
     let count = pieces.count
     let work = pieces
@@ -124,13 +124,13 @@ extension Concat: EngineLayer {
       try require(
         inputs.reduce(0) { $0 + $1.sequence } == output.sequence
           && inputs.allSatisfy { $0.batch == output.batch && $0.itemCount == output.itemCount },
-        "the inputs do not fit each other", field: "input")
+        "the inputs' shapes do not match", field: "input")
     } else {
       try require(
         inputs.reduce(0) { $0 + $1.channels } == output.channels
           && inputs.allSatisfy {
             $0.images == output.images && $0.height == output.height && $0.width == output.width
-          }, "the inputs do not fit each other", field: "input")
+          }, "the inputs' shapes do not match", field: "input")
     }
     if inputs.count == 1 { return layer.inputs }
     let operation: any NodeOperation =

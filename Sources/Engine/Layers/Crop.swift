@@ -11,7 +11,7 @@ extension Crop: EngineLayer {
     try require(
       top >= 0 && left >= 0 && top <= input.height - output.height
         && left <= input.width - output.width,
-      "\(output.height)×\(output.width) from (\(top), \(left)) does not lie in the input's "
+      "\(output.height)×\(output.width) from (\(top), \(left)) is not inside the input's "
         + "\(input.height)×\(input.width)", field: isAlone ? "cropAmounts" : "offset")
     let operation = PlaneGatherOperation(
       kind: "crop", rows: Array(top..<top + output.height),

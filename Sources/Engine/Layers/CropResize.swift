@@ -38,7 +38,7 @@ struct CropResizeOperation: NodeOperation {
         if boxSize == 5 {
           try require(
             values[0] > -1 && values[0] < Double(shape.batch), .mismatch,
-            "box \(box) names image \(values[0]) of \(shape.batch)")
+            "box \(box) refers to image \(values[0]) of \(shape.batch)")
           named = Int(values[0])
         }
         run.pool.forEach(result.batch * result.channels) { unit in

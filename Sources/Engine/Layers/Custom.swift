@@ -2,7 +2,7 @@ import CoreMLModel
 import CustomLayers
 import TensorCore
 
-/// A layer that a class outside of the engine computes, on row-major arrays.
+/// A layer that a class outside the engine computes, on row-major arrays.
 struct CustomOperation: NodeOperation {
   var instance: CustomLayerInstance
   var inputShapes: [[Int]]
@@ -75,7 +75,7 @@ extension Custom: EngineLayer {
 
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     guard let instance = layer.customLayer else {
-      throw ModelError(.internal, "the class '\(className)' has not been made")
+      throw ModelError(.internal, "the class '\(className)' has not been created")
     }
     let inputs = layer.inputShapes.map(\.dimensions)
     layer.hooks.onCustomLayerCall?(
@@ -86,7 +86,7 @@ extension Custom: EngineLayer {
       shapes = try layer.checked(instance.outputShapes(forInputShapes: inputs))
       try require(
         shapes.count == layer.layer.output.count,
-        "it gives \(shapes.count) output shapes where the layer has "
+        "it returned \(shapes.count) output shapes, but the layer has "
           + "\(layer.layer.output.count) outputs")
     } catch {
       throw customLayerError(error, layer: layer.layer.name, className: className)
@@ -142,9 +142,9 @@ extension Weights {
     if let quantization {
       throw ModelError(
         .unsupported,
-        "\(quantization.numberOfBits)-bit quantised weights, where a custom layer gets floats",
+        "\(quantization.numberOfBits)-bit quantized weights; a custom layer needs floats",
         field: "weights",
-        hint: "leave the custom layers out when the model is compressed")
+        hint: "skip custom layers when compressing the model")
     }
     return CustomLayerWeight(rawValue.count > 0 ? rawValue : int8RawValue, .raw)
   }

@@ -10,7 +10,7 @@ package final class CustomLayerInstances: Sendable {
 
   package init() {}
 
-  /// The object of a layer, made where there is none.
+  /// The object of a layer, created on first use.
   func instance(
     ofLayer index: Int, className: String, make: () throws -> any CustomLayerImplementation
   ) throws -> CustomLayerInstance {
@@ -53,8 +53,8 @@ final class CustomLayerInstance: @unchecked Sendable {
         let answer = try layer.outputShapes(forInputShapes: shapes)
         try require(
           answer == outputs.map(\.shape),
-          "for inputs of the shapes \(shapes) it gives the output shapes \(answer), before it "
-            + "gave \(outputs.map(\.shape))")
+          "for inputs of the shapes \(shapes) it returned the output shapes \(answer); before, it "
+            + "returned \(outputs.map(\.shape))")
       }
       try layer.evaluate(inputs: inputs, outputs: outputs)
     }

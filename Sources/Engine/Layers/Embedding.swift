@@ -39,7 +39,7 @@ struct EmbeddingOperation: NodeOperation {
   private static func index(_ value: Float, _ count: Int) throws -> Int {
     try require(
       value > -1 && value < Float(count) && Int(value) < count, .mismatch,
-      "the index \(value) lies outside of 0 to \(count - 1)")
+      "index \(value) is outside 0 to \(count - 1)")
     return Int(value)
   }
 
@@ -75,7 +75,7 @@ extension Embedding: EngineLayer {
     let output = try layer.outputShape()
     try require(
       input.itemCount == 1 && output.itemCount == outputChannels && input.images == output.images,
-      "shape \(input.dimensions), one index an item is needed", field: "input")
+      "shape \(input.dimensions); one index per item is needed", field: "input")
     let operation = EmbeddingOperation(
       table: try layer.stored(matrix, [outputChannels, inputDim], "weights"),
       inputCount: inputDim,

@@ -9,7 +9,7 @@ struct LocalResponseOperation: NodeOperation {
   var localSize: Int
   var k: Float
 
-  var kind: String { "local response normalisation" }
+  var kind: String { "local response normalization" }
 
   /// The squares, and their sums.
   func scratchFloats(_ context: StepContext) throws -> Int {
@@ -44,7 +44,7 @@ struct LocalResponseOperation: NodeOperation {
         let planes = squares + image * shape.itemCount
         for index in 0..<area {
           var sum: Float = 0
-          for neighbour in first..<last { sum += planes[neighbour &* area &+ index] }
+          for neighbor in first..<last { sum += planes[neighbor &* area &+ index] }
           total[index] = sum
         }
         kernels.unary(

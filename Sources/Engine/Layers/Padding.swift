@@ -36,7 +36,7 @@ extension Padding: EngineLayer {
         let mirrored = index < 0 ? -index : 2 * (size - 1) - index
         try require(
           mirrored >= 0 && mirrored < size,
-          "a reflection of more than the input's size of \(size), less its edge",
+          "the reflection exceeds the input's size of \(size)",
           field: "paddingAmounts")
         return mirrored
       }

@@ -43,7 +43,7 @@ struct PlaneGatherOperation: NodeOperation {
 private struct ColumnRun: Sendable {
   enum Source: Sendable {
     case fill
-    /// Neighbours from neighbours.
+    /// Neighbors from neighbors.
     case adjacent
     /// Each column of the input `times` over.
     case repeated(times: Int)

@@ -65,11 +65,11 @@ extension LayerLowering {
     guard let input = inputShapes.first else { return [] }
     try require(
       input.itemCount == inputCount,
-      "\(inputCount), the input has \(input.itemCount) elements an item", field: "inputVectorSize")
+      "\(inputCount), but an input item has \(input.itemCount) elements", field: "inputVectorSize")
     for state in inputShapes.dropFirst() {
       try require(
         state.itemCount == units && (state.images == 1 || state.images == input.batch),
-        "a state of the shape \(state.dimensions), \(units) elements an item are needed",
+        "a state has the shape \(state.dimensions); \(units) elements per item are needed",
         field: "input")
     }
     let operation = RecurrentOperation(
@@ -131,7 +131,7 @@ extension LayerLowering {
 }
 
 /// The function of a gate. The reference converter leaves the numbers of `sigmoidHard` and `linear`
-/// unset; inside of recurrent layers they mean 0.2x + 0.5 and x.
+/// unset; inside recurrent layers they mean 0.2x + 0.5 and x.
 private func gateFunction(
   _ activation: Activation?, _ field: String
 ) throws -> RecurrentCell.Function {
@@ -155,6 +155,7 @@ private func gateFunction(
     let (a, b) = either(alpha, beta, 0.2, 0.5)
     return { min(max(a * $0 + b, 0), 1) }
   default:
-    throw ModelError(.unsupported, "a function that recurrent layers do not have", field: field)
+    throw ModelError(
+      .unsupported, "the function is not available in recurrent layers", field: field)
   }
 }

@@ -7,7 +7,7 @@ import TensorCore
 extension Reduce: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     try require(
-      mode != .argmax || (axis != .chw && axis != .hw), "argmax takes one axis", field: "axis")
+      mode != .argmax || (axis != .chw && axis != .hw), "argmax needs one axis", field: "axis")
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
     // The reduced elements are `length`, `step` apart.

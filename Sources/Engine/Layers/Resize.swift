@@ -9,7 +9,7 @@ struct ResamplingPoint: Sendable, Equatable {
   /// The share of the upper one.
   var fraction: Float
 
-  /// - Parameter position: held inside of `0 ..< size`.
+  /// - Parameter position: held inside `0 ..< size`.
   init(_ position: Double, size: Int) {
     let held = min(max(position, 0), Double(size - 1))
     lower = Int(held)

@@ -12,7 +12,8 @@ extension LayerLowering {
     case 1: item = [sizes[0], 1, 1]
     case 3: item = sizes
     default:
-      throw ModelError(.malformed, "\(sizes), one or three sizes are needed", field: field)
+      throw ModelError(
+        .malformed, "\(sizes) is invalid; one or three sizes are needed", field: field)
     }
     let result = try Shape([1, 1] + item)
     let fits = zip(item, [shape.channels, shape.height, shape.width]).allSatisfy {

@@ -38,7 +38,7 @@ extension LayerLowering {
       : [add(SoftmaxOperation(), inputs, shape)]
   }
 
-  /// The softmax of neighbours, `length` at a time.
+  /// The softmax of neighbors, `length` at a time.
   fileprivate mutating func softmaxOfRows(_ value: Graph.ValueID, length: Int) -> Graph.ValueID {
     let shape = graph.shape(value)
     let operation = ArrayOperation(

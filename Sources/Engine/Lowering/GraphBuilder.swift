@@ -20,7 +20,7 @@ struct GraphBuilder {
 
   init(model: Model, options: CompileOptions) throws {
     guard let network = model.neuralNetwork else {
-      throw ModelError(.unsupported, "the model is not a neural network and cannot be run")
+      throw ModelError(.unsupported, "the model is not a neural network, so it cannot run")
     }
     try require(
       network.layers.count <= Limits.layers, .limitExceeded,
@@ -64,8 +64,8 @@ struct GraphBuilder {
     throw ModelError(
       .unsupported,
       unsupported.count == 1
-        ? "the engine cannot run the layer \(unsupported[0])"
-        : "the engine cannot run \(unsupported.count) layers: \(unsupported.joined(separator: ", "))"
+        ? "the engine does not support layer \(unsupported[0])"
+        : "the engine does not support \(unsupported.count) layers: \(unsupported.joined(separator: ", "))"
     )
   }
 
@@ -76,7 +76,8 @@ struct GraphBuilder {
     let inputs = try layer.input.map { name in
       guard let value = blobs[name] else {
         throw ModelError(
-          .malformed, "no input and no earlier layer provides the blob '\(name)'", field: "input")
+          .malformed, "neither an input nor an earlier layer produces the blob '\(name)'",
+          field: "input")
       }
       return value
     }
@@ -91,7 +92,8 @@ struct GraphBuilder {
     graph = (consume lowering).graph
     try require(
       outputs.count == layer.output.count,
-      "\(layer.output.count) outputs are named, the layer has \(outputs.count)", field: "output")
+      "\(layer.output.count) outputs are named, but the layer has \(outputs.count)", field: "output"
+    )
     func dimensions(_ values: [Graph.ValueID]) -> [[Int]] {
       values.map { graph.shape($0).dimensions }
     }
@@ -99,7 +101,7 @@ struct GraphBuilder {
       parameters.multiplyAdds(dimensions(inputs), dimensions(outputs)), ofNodesFrom: firstNode)
     for (name, value) in zip(layer.output, outputs) {
       try require(
-        blobs[name] == nil, "the blob '\(name)' is written a second time", field: "output")
+        blobs[name] == nil, "the blob '\(name)' is written twice", field: "output")
       blobs[name] = value
       if graph.values[value].name.isEmpty { graph.values[value].name = name }
     }
@@ -112,7 +114,7 @@ struct GraphBuilder {
       ? "\(range.lowerBound)"
       : range.upperBound == .max
         ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
-    throw ModelError(.malformed, "\(count) \(what), where \(allowed) are needed", field: what)
+    throw ModelError(.malformed, "the layer has \(count) \(what); it needs \(allowed)", field: what)
   }
 }
 
@@ -145,7 +147,7 @@ extension GraphBuilder {
       try resolved.shape.requireMemory(byteLimit)
       try require(blobs[feature.name] == nil, "two inputs are named '\(feature.name)'")
       if feature.type?.isOptional == true, options.inputShapes[feature.name] == nil {
-        // An optional input that nobody gives, such as a recurrent layer's state, is zeros.
+        // An optional input without a value, such as a recurrent layer's state, is zeros.
         let zeros = try Constant([Float](repeating: 0, count: resolved.shape.count))
         blobs[feature.name] = graph.addValue(feature.name, resolved.shape, constant: zeros)
         continue
@@ -190,7 +192,7 @@ extension GraphBuilder {
         throw ModelError(
           .malformed,
           "the image output '\(feature.name)' has \(graph.shape(value).channels) channels, its "
-            + "colour space \(space.channelCount)", field: "description.output")
+            + "color space \(space.channelCount)", field: "description.output")
       }
       graph.exposed.append((feature.name, value))
       interface.outputs.append(
@@ -226,7 +228,7 @@ extension GraphBuilder {
 
 extension GraphBuilder {
   /// The implementations of all custom layers, by the layer's position. One error names every class
-  /// that nobody provides.
+  /// without a provider.
   private func customImplementations() throws -> [Int: CustomLayerInstance] {
     var missing: [String: [String]] = [:]
     var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []

@@ -36,7 +36,7 @@ struct InputFeature {
     _ mapping: NeuralNetwork.ImageInputShapeMapping
   ) throws -> Shape {
     let channels = image.colorSpace.channelCount
-    guard channels > 0 else { throw ModelError(.malformed, "the image's colour space is not set") }
+    guard channels > 0 else { throw ModelError(.malformed, "the image's color space is not set") }
     let item = [1, channels, image.height, image.width]
     let declared = mapping == .rank4 ? item : [1] + item
     guard let override else { return try Shape(declared) }

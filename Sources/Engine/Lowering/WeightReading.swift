@@ -4,11 +4,11 @@ import TensorCore
 extension LayerLowering {
   /// The values of a weight, in file order.
   ///
-  /// - Throws: `ModelError` where it is absent or does not hold `shape`'s product of values.
+  /// - Throws: `ModelError` if it is absent or does not hold `shape`'s product of values.
   func values(_ weights: Weights?, _ shape: [Int], _ field: String) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     guard let weights else {
-      throw ModelError(.malformed, "no values, where \(count) are needed", field: field)
+      throw ModelError(.malformed, "the values are missing; \(count) are needed", field: field)
     }
     do {
       return try weights.values(shape: shape)
@@ -36,7 +36,7 @@ extension LayerLowering {
     }
   }
 
-  /// One value a channel, or a single one for all.
+  /// One value per channel, or a single one for all.
   func perChannel(_ weights: Weights?, _ channels: Int, _ field: String) throws -> [Float] {
     if let weights, weights.holds(1), channels != 1 {
       return try values(weights, [1], field).array()

@@ -1,4 +1,4 @@
-/// Puts a scale and bias for each channel (batch normalisation, scale, bias, linear) into the
+/// Puts a scale and bias for each channel (batch normalization, scale, bias, linear) into the
 /// weights and bias of the convolution or dense layer before, as long as that has no activation
 /// yet; two in a row become one.
 enum AffineFusion: Pass {

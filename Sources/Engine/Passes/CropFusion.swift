@@ -26,7 +26,7 @@ enum CropFusion: Pass {
 }
 
 extension PlaneGatherOperation {
-  /// Where the rows and columns begin, if they are neighbours in their order.
+  /// Where the rows and columns begin, if they are neighbors in their order.
   fileprivate var cropStart: (row: Int, column: Int)? {
     guard let row = rows.first, let column = columns.first, row >= 0, column >= 0,
       rows == Array(row..<row + rows.count), columns == Array(column..<column + columns.count)

@@ -1,4 +1,4 @@
-/// Drops nodes of whose outputs nobody reads any.
+/// Removes nodes whose outputs are never read.
 ///
 /// Custom layers stay: they may be there for what they do besides.
 enum DeadCode: Pass {

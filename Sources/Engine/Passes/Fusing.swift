@@ -1,5 +1,5 @@
 /// Replaces a producer and its only reader by what `combine` makes of the two, wherever the reader
-/// has one input and nobody else sees the value between.
+/// has one input and nothing else reads the value in between.
 ///
 /// - Parameter combine: gets the producer, the reader and the count of channels between them.
 func fuse(

@@ -1,5 +1,5 @@
 /// Chooses to cut large kernels into pieces where that saves enough multiplications: the results of
-/// few output channels then stand in planes.
+/// few output channels then are in planes.
 enum PieceSelection: Pass {
   static let name = "piece-selection"
 

@@ -1,5 +1,5 @@
 /// Chooses to compute convolutions with few channels on both sides plane by plane, where both sides
-/// stand in planes anyway.
+/// are in planes anyway.
 enum PlanarSelection: Pass {
   static let name = "planar-selection"
 

@@ -28,7 +28,7 @@ extension Activation: ReferenceFormula {
     }
   }
 
-  /// One value a channel; a single one stands for all.
+  /// One value per channel; a single one stands for all.
   private func channelValues(
     _ weights: Weights?, _ channels: Int, _ field: String
   ) throws -> [Double] {

@@ -8,7 +8,7 @@ extension Batchnorm: ReferenceFormula {
     let offsets = try beta.values([channels], "beta")
     let means = computeMeanVar ? [] : try mean.values([channels], "mean")
     let variances = computeMeanVar ? [] : try variance.values([channels], "variance")
-    let stabiliser = Double(effectiveEpsilon)
+    let stabilizer = Double(effectiveEpsilon)
     // Of each item and channel, or of each channel over all items.
     var computed: [Moments] = []
     if computeMeanVar {
@@ -26,7 +26,7 @@ extension Batchnorm: ReferenceFormula {
         ? computed[(p.sequence * input.batch + p.batch) * channels + p.channel]
         : Moments(mean: Double(means[p.channel]), variance: Double(variances[p.channel]))
       return Double(factors[p.channel]) * (input[p] - moments.mean)
-        / (moments.variance + stabiliser).squareRoot() + Double(offsets[p.channel])
+        / (moments.variance + stabilizer).squareRoot() + Double(offsets[p.channel])
     }
   }
 }

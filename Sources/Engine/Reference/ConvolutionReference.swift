@@ -86,7 +86,7 @@ struct ConvolutionTap {
   let input: Int
 }
 
-/// The taps of each output on one axis that fall inside of the input.
+/// The taps of each output on one axis that fall inside the input.
 ///
 /// Output o reads input o · stride + k · dilation − leading. Of a transposed convolution, input i
 /// reaches output i · stride + k · dilation − leading.

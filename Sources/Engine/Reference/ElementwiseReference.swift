@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A twin that is a function of the elements of all inputs at one place, axes of size 1 repeated.
+/// A reference that is a function of the elements of all inputs at one place, axes of size 1 repeated.
 protocol CombinationTwin: ReferenceFormula {
   func twin(_ values: [Double]) -> Double
 }
@@ -37,7 +37,7 @@ extension Min: CombinationTwin {
 }
 
 extension DotProduct: ReferenceFormula {
-  /// Σ a·b, with `cosineSimilarity` of the normalised vectors.
+  /// Σ a·b, with `cosineSimilarity` of the normalized vectors.
   ///
   /// A vector's squared length is taken as at least 1e-12, as in the `l2_normalize` of Keras'
   /// backends, so that a vector of zeros gives 0.

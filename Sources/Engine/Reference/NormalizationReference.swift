@@ -6,7 +6,7 @@ extension MeanVarianceNormalize: ReferenceFormula {
   /// Caffe's formula, (x − mean) / (√variance + ε); the specification gives none.
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
-    let stabiliser = Double(effectiveEpsilon)
+    let stabilizer = Double(effectiveEpsilon)
     var moments: [Moments] = []
     for item in 0..<input.sequence * input.batch {
       for channel in 0..<input.channels {
@@ -17,8 +17,8 @@ extension MeanVarianceNormalize: ReferenceFormula {
     }
     return try planeOutput(inputs) { p in
       let m = moments[(p.sequence * input.batch + p.batch) * input.channels + p.channel]
-      let centred = input[p] - m.mean
-      return normalizeVariance ? centred / (m.variance.squareRoot() + stabiliser) : centred
+      let centered = input[p] - m.mean
+      return normalizeVariance ? centered / (m.variance.squareRoot() + stabilizer) : centered
     }
   }
 }
@@ -26,9 +26,9 @@ extension MeanVarianceNormalize: ReferenceFormula {
 extension L2Normalize: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
-    let stabiliser = Double(effectiveEpsilon)
+    let stabilizer = Double(effectiveEpsilon)
     let norms = (0..<input.sequence * input.batch).map { item in
-      (input.item(item).reduce(0) { $0 + $1 * $1 } + stabiliser).squareRoot()
+      (input.item(item).reduce(0) { $0 + $1 * $1 } + stabilizer).squareRoot()
     }
     return try planeOutput(inputs) { p in
       input[p] / norms[p.sequence * input.batch + p.batch]

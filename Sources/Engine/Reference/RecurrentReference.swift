@@ -69,8 +69,8 @@ func runRecurrence(
 }
 
 /// y, then the states h and c, as far as the layer has such outputs. With `sequenceOutput` the steps
-/// stand in the order in which they were taken, so that reversed input gives reversed output, as
-/// with Keras' `go_backwards`.
+/// are in the order in which they were taken, so that reversed input gives reversed output, as
+/// with Keras's `go_backwards`.
 func recurrentOutputs(
   _ run: RecurrentRun, _ shapes: [[Int]], _ sequenceOutput: Bool
 ) -> [ReferenceTensor] {
@@ -121,7 +121,7 @@ struct RecurrentGate {
 func clip(_ value: Double, to limit: Double = 50) -> Double { min(max(value, -limit), limit) }
 
 /// The function of a gate. The reference converter leaves the numbers of `sigmoidHard` and `linear`
-/// unset; inside of recurrent layers they mean 0.2x + 0.5 and x.
+/// unset; inside recurrent layers they mean 0.2x + 0.5 and x.
 func recurrentFunction(
   _ activation: Activation?, _ field: String
 ) throws -> (Double) -> Double {

@@ -19,12 +19,12 @@ extension Reduce: ReferenceFormula {
   }
 
   private func reduced(_ values: [Double]) -> Double {
-    let stabiliser = Double(effectiveEpsilon)
+    let stabilizer = Double(effectiveEpsilon)
     switch mode {
     case .sum: return values.reduce(0, +)
     case .avg: return values.reduce(0, +) / Double(values.count)
     case .prod: return values.reduce(1, *)
-    case .logsum: return values.reduce(0) { $0 + log($1 + stabiliser) }
+    case .logsum: return values.reduce(0) { $0 + log($1 + stabilizer) }
     case .sumsquare: return values.reduce(0) { $0 + $1 * $1 }
     case .l1: return values.reduce(0) { $0 + abs($1) }
     case .l2: return values.reduce(0) { $0 + $1 * $1 }.squareRoot()

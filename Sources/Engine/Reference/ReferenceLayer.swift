@@ -2,11 +2,11 @@ import CoreMLModel
 import CustomLayers
 import TensorCore
 
-/// The plain twin of one type of layer: its textbook formula in double precision, on dense row-major
-/// arrays. It is what the engine's kernels are compared with, and it is never optimised.
+/// The plain reference implementation of one type of layer: its textbook formula in double precision, on dense row-major
+/// arrays. It is what the engine's kernels are compared with, and it is never optimized.
 protocol ReferenceLayer: LayerParameters {
   /// The outputs for `inputs`.
-  /// - Throws: `ModelError` where the inputs do not fit the parameters.
+  /// - Throws: `ModelError` if the inputs do not fit the parameters.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor]
@@ -15,7 +15,7 @@ protocol ReferenceLayer: LayerParameters {
 /// What the formulas need beside a layer's own parameters.
 struct ReferenceSettings {
   /// Whether `forgetBias` of an LSTM adds 1. The specification says so; files of the reference
-  /// Keras converter set it although their bias already holds the 1, and give Keras' numbers only
+  /// Keras converter set it although their bias already holds the 1, and give Keras's numbers only
   /// where it is ignored.
   var addsForgetBias = false
   /// The classes that implement custom layers.
@@ -25,7 +25,7 @@ struct ReferenceSettings {
   var layerIndex = 0
 }
 
-/// A twin that needs nothing beside the parameters and the inputs.
+/// A reference that needs nothing beside the parameters and the inputs.
 protocol ReferenceFormula: ReferenceLayer {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor]
 }

@@ -12,7 +12,7 @@ package struct ReferenceNetwork {
   private let maxMemory: Int
 
   /// - Parameter maxMemory: bytes that the blobs may take together; nil means the machine's memory.
-  /// - Throws: `ModelError` where the model is not a neural network, or has a layer of a later
+  /// - Throws: `ModelError` if the model is not a neural network, or has a layer of a later
   ///   specification version.
   package init(
     model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry(),
@@ -42,7 +42,7 @@ package struct ReferenceNetwork {
   }
 
   /// The outputs for inputs of the network's shapes, images before preprocessing, their
-  /// channels in the order of their colour space. An optional input that is absent is zeros.
+  /// channels in the order of their color space. An optional input that is absent is zeros.
   /// - Parameter blobs: further blobs to return, or nil for all of them.
   package func predict(
     _ inputs: [String: ReferenceTensor], blobs: Set<String>? = []

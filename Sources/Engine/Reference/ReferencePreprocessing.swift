@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension NeuralNetworkPreprocessing {
-  /// What the first layer sees of an image whose channels stand in the order of its colour space:
-  /// channelScale · x + bias of the channel's colour, or x − mean.
+  /// What the first layer sees of an image whose channels are in the order of its color space:
+  /// channelScale · x + bias of the channel's color, or x − mean.
   func referenceOutput(
     _ image: ReferenceTensor, _ colorSpace: ImageFeatureType.ColorSpace
   ) throws -> ReferenceTensor {

@@ -3,7 +3,7 @@ import TensorCore
 
 extension Weights? {
   /// The values of a weight of `shape`, or an error that names the field.
-  /// - Parameter channelAxis: the axis of the output channels, by which quantisation may go.
+  /// - Parameter channelAxis: the axis of the output channels, by which quantization may go.
   func values(_ shape: [Int], _ field: String, channelAxis: Int = 0) throws -> [Float] {
     guard let self else { throw ModelError(.malformed, "is missing", field: field) }
     return try NamedWeights(field, shape, self, channelAxis: channelAxis).decoded().array()

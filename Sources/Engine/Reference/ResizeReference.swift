@@ -72,14 +72,14 @@ extension CropResize: ReferenceFormula {
   }
 
   /// Points along H or W: `boxMode` says which coordinate comes first, and whether a pair is start
-  /// and end or centre and size; normalised ones count `size` − 1.
+  /// and end or center and size; normalized ones count `size` − 1.
   private func grid(_ box: [Double], isWidth: Bool, _ size: Int, _ count: Int) -> [Double] {
     let isWidthFirst = [.cornersWidthFirst, .centerSizeWidthFirst].contains(effectiveBoxMode)
-    let isCentred = [.centerSizeHeightFirst, .centerSizeWidthFirst].contains(effectiveBoxMode)
+    let isCentered = [.centerSizeHeightFirst, .centerSizeWidthFirst].contains(effectiveBoxMode)
     let place = isWidth == isWidthFirst ? 0 : 1
     let unit = Double(effectiveSpatialScale) * (normalizedCoordinates ? Double(size - 1) : 1)
     let (first, second) = (box[place] * unit, box[place + 2] * unit)
-    let (start, extent) = isCentred ? (first - second / 2, second) : (first, second - first)
+    let (start, extent) = isCentered ? (first - second / 2, second) : (first, second - first)
     return effectiveMode.gridPoints(x: extent + 1, n: count).map { start + $0 }
   }
 }
@@ -107,7 +107,7 @@ private func linspace(_ start: Double, _ end: Double, _ n: Int) -> [Double] {
   n == 1 ? [start] : (0..<n).map { start + Double($0) / Double(n - 1) * (end - start) }
 }
 
-/// Bilinear interpolation at the points of two grids, held inside of the plane: element i of an axis
+/// Bilinear interpolation at the points of two grids, held inside the plane: element i of an axis
 /// counts max(0, 1 − |point − i|).
 private struct BilinearSamples {
   private let rows: [[(index: Int, weight: Double)]]

@@ -4,11 +4,11 @@ import LibC
 extension Unary: ElementTwin {
   func twin(_ x: Double) -> Double {
     let z = Double(effectiveScale) * x + Double(shift)
-    let stabiliser = Double(effectiveEpsilon)
+    let stabilizer = Double(effectiveEpsilon)
     return switch type {
     case .sqrt: z.squareRoot()
-    case .rsqrt: 1 / (z + stabiliser).squareRoot()
-    case .inverse: 1 / (z + stabiliser)
+    case .rsqrt: 1 / (z + stabilizer).squareRoot()
+    case .inverse: 1 / (z + stabilizer)
     case .power: pow(z, Double(alpha))
     case .exp: exp(z)
     case .log: log(z)

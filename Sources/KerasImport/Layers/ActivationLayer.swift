@@ -6,7 +6,7 @@ struct ActivationLayer: KerasLayer {
   static let classes = [
     SourceLayer(
       "Activation", becomes: "see the functions below",
-      options: "`activation`, or a layer used as one")
+      options: "`activation`, or a layer used as an activation")
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -55,9 +55,9 @@ struct SoftmaxLayer: KerasLayer {
   static let classes = [
     SourceLayer(
       "Softmax",
-      becomes: "softmax, permutes round it; over several axes max, exp, sum and a product",
-      options: "`axis`, any; a `mask` that it is called with",
-      refused: "a mask that its input brings along")
+      becomes: "softmax, wrapped in permutes; over several axes max, exp, sum and a product",
+      options: "any `axis`; a `mask` argument",
+      refused: "a mask propagated by its input")
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -72,7 +72,7 @@ struct SoftmaxLayer: KerasLayer {
     guard let mask = call.tensor(1, "mask") else {
       try call.require(
         given.mask == nil,
-        unsupported: "a mask of its input: softmax over some of the steps is not supported")
+        unsupported: "its input has a mask, and softmax over some of the steps is not supported")
       return [try softmax(given, call.name, call, &network)]
     }
     // What does not count becomes as small as possible.
@@ -116,13 +116,13 @@ struct SoftmaxLayer: KerasLayer {
 }
 
 extension LayerCall {
-  /// An axis counted from 0, of which negative ones count from the end; never the batch.
+  /// An axis counted from 0, where negative ones count from the end; never the batch.
   func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int {
     let index = axis < 0 ? tensor.rank + axis : axis
     guard index >= 0, index < tensor.rank else {
-      throw error("axis \(axis) of a tensor \(tensor.shapeText)")
+      throw error("axis \(axis) does not exist in \(tensor.shapeText)")
     }
-    guard index > 0 else { throw unsupported("axis \(axis), the batch, is not supported") }
+    guard index > 0 else { throw unsupported("axis \(axis) is the batch, which is not supported") }
     return index
   }
 }

@@ -9,7 +9,8 @@ struct AdaptivePooling: KerasLayer {
     SourceLayer(
       "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D",
       "AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D",
-      becomes: "averages 1 × 1 convolutions, one along each axis; maxima slices, max and concat",
+      becomes:
+        "average: two 1 × 1 convolutions, one along each axis; maximum: slices, max and concat",
       options: "`output_size`", refused: "unknown sizes")
   ]
 
@@ -32,7 +33,8 @@ struct AdaptivePooling: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     var tensor = network.standard(try call.input, for: call.name)
     guard tensor.rank == sizes.count + 2 else {
-      throw call.error("its input \(tensor.shapeText) has not \(sizes.count) axes besides channels")
+      throw call.error(
+        "its input \(tensor.shapeText) must have \(sizes.count) axes besides the channels")
     }
     if tensor.rank > 4 { network.fixesSequences = true }
     // The parts of several axes are independent of one another.

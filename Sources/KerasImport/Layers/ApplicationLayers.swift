@@ -8,7 +8,7 @@ struct CustomScaleLayer: KerasLayer {
   static let classes = [
     SourceLayer(
       "CustomScaleLayer", becomes: "linear activation, add",
-      options: "`scale`; of Inception-ResNet v2")
+      options: "`scale`; from Inception-ResNet v2")
   ]
 
   private let scale: Double
@@ -19,7 +19,9 @@ struct CustomScaleLayer: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (inputs, result) = try network.merged(call)
-    guard inputs.count == 2 else { throw call.error("it takes two inputs, not \(inputs.count)") }
+    guard inputs.count == 2 else {
+      throw call.error("it takes two inputs but gets \(inputs.count)")
+    }
     let scaled = network.affine(inputs[1].blob, Float(scale), 0, call.name + "__scale__")
     return [result.with(network.sum([inputs[0].blob, scaled], call.name))]
   }
@@ -30,7 +32,7 @@ struct DeprocessStylizedImage: KerasLayer {
   static let classes = [
     SourceLayer(
       "DeprocessStylizedImage", becomes: "linear activation",
-      options: "(x + 1) · 127.5, of fritz.ai's style networks")
+      options: "(x + 1) · 127.5, from fritz.ai's style networks")
   ]
 
   init(_ configuration: LayerConfiguration) throws {}
@@ -43,7 +45,7 @@ struct DeprocessStylizedImage: KerasLayer {
 
 /// gamma · x along the channels, of ConvNeXt.
 struct LayerScale: KerasLayer {
-  static let classes = [SourceLayer("LayerScale", becomes: "scale", options: "of ConvNeXt")]
+  static let classes = [SourceLayer("LayerScale", becomes: "scale", options: "from ConvNeXt")]
 
   init(_ configuration: LayerConfiguration) throws {}
 

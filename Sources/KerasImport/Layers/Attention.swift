@@ -9,7 +9,7 @@ struct Attention: KerasLayer {
   static let classes = [
     SourceLayer(
       "Attention", "AdditiveAttention",
-      becomes: "products of matrices, \(SourceLayer.matrices), softmax",
+      becomes: "matrix products, \(SourceLayer.matrices), softmax",
       options:
         "`use_scale`, `score_mode`, `use_causal_mask`, `return_attention_scores`, masks; AdditiveAttention",
       refused: "images")
@@ -88,7 +88,7 @@ struct Attention: KerasLayer {
   ) throws -> KerasTensor {
     guard let size = query.channels, key.channels == size, !query.isGuess, !key.isGuess else {
       throw call.error(
-        "its inputs \(query.shapeText) and \(key.shapeText) do not fit or have an unknown size",
+        "its inputs \(query.shapeText) and \(key.shapeText) do not match or have an unknown size",
         code: .mismatch, hint: "fix it with --input-shape")
     }
     let (rows, columns) = (query.shape[1], key.shape[1])

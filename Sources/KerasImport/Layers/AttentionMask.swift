@@ -3,9 +3,9 @@ import TensorCore
 
 /// Which pairs of a query and a key count in an attention.
 struct AttentionMask {
-  /// Whether a query heeds only the keys up to its own place.
+  /// Whether a query attends only to keys up to its own position.
   var isCausal = false
-  /// A query heeds keys that are fewer places away.
+  /// A query attends only to keys fewer positions away.
   var window: Int?
   var queries: StepMask?
   var keys: [StepMask] = []
@@ -106,7 +106,7 @@ extension NetworkWriter {
 }
 
 extension LayerCall {
-  /// A keyword of the call that is no tensor.
+  /// A keyword argument that is not a tensor.
   func flag(_ name: String) -> Bool {
     if case .value(let value)? = arguments.keywords[name] { return value.bool ?? false }
     return false
@@ -125,6 +125,6 @@ extension LayerCall {
   }
 
   func tooFewInputs(_ wanted: String) -> ModelError {
-    error("it takes \(wanted), and is called with \(inputs.count) tensors")
+    error("it takes \(wanted), but is called with \(inputs.count) tensors")
   }
 }

@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// Each channel of a picture stretched to the whole range of values:
+/// Each channel of an image stretched to the whole range of values:
 /// (x − min) · (largest − smallest value) / (max − min) + smallest value; a channel of one value stays.
 struct AutoContrast: KerasLayer {
   static let classes = [
@@ -15,14 +15,14 @@ struct AutoContrast: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     range = try configuration.numbers("value_range") ?? [0, 255]
     guard range.count == 2, range[0] < range[1] else {
-      throw configuration.unsupported("value_range", "\(range) is no range")
+      throw configuration.unsupported("value_range", "\(range) is not a range")
     }
     format = try configuration.dataFormat ?? .channelsLast
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     var image = network.relaid(try call.input, to: format.layout, for: call.name)
-    guard image.rank == 4 else { throw call.error("its input \(image.shapeText) is no image") }
+    guard image.rank == 4 else { throw call.error("its input \(image.shapeText) is not an image") }
     let name = call.name
     let least = network.reduced(.min, .hw, image.blob, name + "__min__")
     let most = network.reduced(.max, .hw, image.blob, name + "__max__")

@@ -11,9 +11,9 @@ struct BatchNormalization: KerasLayer {
     SourceLayer(
       "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
       "SyncBatchNormalization",
-      becomes: "batchnorm, folded; permutes round it",
+      becomes: "batchnorm, folded; wrapped in permutes",
       options: "`axis`, `scale`, `center`; Keras 1 `mode` 2: statistics of the input",
-      refused: "Keras 1 `mode` 1, `renorm`: statistics of the batch")
+      refused: "Keras 1 `mode` 1, `renorm`: batch statistics")
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -26,7 +26,8 @@ struct BatchNormalization: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     let axes = try configuration.ints("axis") ?? [-1]
     guard axes.count == 1 else {
-      throw configuration.unsupported("axis", "normalisation along the axes \(axes) at once")
+      throw configuration.unsupported(
+        "axis", "normalization along the axes \(axes) together is not supported")
     }
     axis = axes[0]
     epsilon = try configuration.double("epsilon", default: 1e-3)
@@ -35,10 +36,10 @@ struct BatchNormalization: KerasLayer {
     usesInput = mode == 2
     guard mode == 0 || usesInput else {
       throw configuration.unsupported(
-        "mode", "\(mode): normalisation by the statistics of each batch is not supported")
+        "mode", "\(mode): normalization by the statistics of each batch is not supported")
     }
     guard try !configuration.bool("renorm", default: false) else {
-      throw configuration.unsupported("renorm", "batch renormalisation is not supported")
+      throw configuration.unsupported("renorm", "batch renormalization is not supported")
     }
   }
 

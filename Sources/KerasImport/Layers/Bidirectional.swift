@@ -8,7 +8,7 @@ struct Bidirectional: KerasLayer {
     SourceLayer(
       "Bidirectional",
       becomes:
-        "biDirectionalLSTM, split and merge; other cells two layers and one that turns the second round",
+        "biDirectionalLSTM, split and merge; other cells as two layers, the second reversed",
       options: "`merge_mode` concat, sum, mul, ave, None; `backward_layer`; also of ConvLSTM2D")
   ]
   static let maskPolicy = MaskPolicy.decides
@@ -60,7 +60,7 @@ private struct Directions<Layer: DirectedLayer> {
       let inner = try configuration.inner(field)
       guard Layer.classNames.contains(inner.kind) else {
         throw configuration.unsupported(
-          field, "\(inner.kind) is no recurrent layer that can be converted")
+          field, "\(inner.kind) is not a recurrent layer that can be converted")
       }
       return try Layer(inner)
     }
@@ -76,7 +76,7 @@ private struct Directions<Layer: DirectedLayer> {
       forward.path.returnsSequences == backward.path.returnsSequences
     else {
       throw configuration.unsupported(
-        "backward_layer", "it must run the other way and give as many steps")
+        "backward_layer", "it must run backwards and return as many steps")
     }
     merge = try DirectionMerge.read(configuration)
   }
@@ -93,7 +93,7 @@ private struct Directions<Layer: DirectedLayer> {
 private enum DirectionMerge: String {
   case concat, sum, mul, ave
 
-  /// Nil where the outputs stay two.
+  /// Nil if the outputs stay two.
   static func read(_ configuration: LayerConfiguration) throws -> DirectionMerge? {
     guard let (field, value) = configuration.field("merge_mode") else {
       return configuration.fields["merge_mode"] == nil ? .concat : nil
@@ -120,7 +120,7 @@ extension LayerConfiguration {
 extension Directions<ConvLSTM> {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     guard call.inputs.count == 1 else {
-      throw call.unsupported("initial states of convolutions in both directions")
+      throw call.unsupported("initial states of a bidirectional ConvLSTM are not supported")
     }
     func part(_ layer: ConvLSTM, _ name: String, reversesOutput: Bool) throws -> [KerasTensor] {
       try layer.convert(

@@ -33,7 +33,7 @@ private struct Borders: Sendable {
         field, value,
         [
           "an amount or a pair", "an amount, a pair or a pair of pairs",
-          "an amount, three or three pairs",
+          "an amount, three amounts or three pairs",
         ][count - 1])
     }
     amounts = (0..<count).map { [numbers[2 * $0], numbers[2 * $0 + 1]] }
@@ -49,7 +49,7 @@ private struct Borders: Sendable {
       length.map { $0 + sign * (amounts[0] + amounts[1]) }
     }
     guard !lengths.contains(where: { ($0 ?? 1) <= 0 }) else {
-      throw call.error("nothing is left of its input \(input.shapeText)")
+      throw call.error("cropping leaves nothing of its input \(input.shapeText)")
     }
     if axes.count == 3 { _ = try call.known(lengths, of: input) }
     return axes.apply(input, to: lengths, call, &network) { plane in

@@ -8,9 +8,9 @@ struct Conv3D: KerasLayer {
   static let classes = [
     SourceLayer(
       "Conv3D", "Convolution3D",
-      becomes: "slices along the depth side by side as channels, one convolution",
+      becomes: "slices along the depth, stacked as channels, and one convolution",
       options: "`strides`, `padding`, `dilation_rate`, `groups`, \(SourceLayer.dataFormat)",
-      refused: "kernels that Theano trained")
+      refused: "kernels trained with Theano")
   ]
 
   private let filters: Int
@@ -30,7 +30,8 @@ struct Conv3D: KerasLayer {
     let input = try axes.input(call, &network)
     let depth = try call.known(axes.lengths(input), of: input)[0]
     guard let channels = input.size(of: .channel), channels % groups == 0 else {
-      throw call.error("its input \(input.shapeText) does not divide into \(groups) groups")
+      throw call.error(
+        "the channels of its input \(input.shapeText) are not divisible by \(groups) groups")
     }
     var output = try settings.output(input, filters: filters, call)
     let inner = channels / groups
@@ -103,7 +104,7 @@ struct Conv3DTranspose: KerasLayer {
   static let classes = [
     SourceLayer(
       "Conv3DTranspose", "Convolution3DTranspose", "Deconvolution3D",
-      becomes: "a deconvolution over height and width, one over the depth",
+      becomes: "a deconvolution over height and width, and one over the depth",
       options: "`strides`, `padding`, `output_padding`, `dilation_rate`")
   ]
 
@@ -125,7 +126,8 @@ struct Conv3DTranspose: KerasLayer {
     guard let channels = input.size(of: .channel) else { throw call.unknownSize(of: input) }
     let lengths = settings.lengths(sizes).compactMap { $0 }
     try call.require(
-      lengths.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }), "its output would be \(lengths)")
+      lengths.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
+      "its output would have the size \(lengths)")
     let size = convolution.kernelSize
     let deep = try checkedProduct([size[0], filters], limit: Limits.dimension)
     // [d, h, w, out, in] to [in, d · out, h, w]

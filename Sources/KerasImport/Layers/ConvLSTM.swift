@@ -47,11 +47,11 @@ struct ConvLSTM: KerasLayer {
     guard let input = call.inputs.first else { throw call.error("it has no inputs") }
     let given = Array(call.inputs.dropFirst())
     try call.require(
-      given.isEmpty || given.count == 2, "it takes two initial states, not \(given.count)")
+      given.isEmpty || given.count == 2, "it takes two initial states but gets \(given.count)")
     guard input.rank == settings.axes.count + 3 else {
-      throw call.error("its input \(input.shapeText) is no sequence of images")
+      throw call.error("its input \(input.shapeText) is not a sequence of images")
     }
-    try call.require(input.mask == nil, unsupported: "a mask of its input is not supported")
+    try call.require(input.mask == nil, unsupported: "its input has a mask, which is not supported")
     let layout = TensorLayout(axes: [.sequence] + imageAxes)
     network.fixesSequences = true
     var sequence = network.relaid(input, to: layout, for: call.name)
@@ -59,7 +59,7 @@ struct ConvLSTM: KerasLayer {
       !input.isGuess
     else {
       throw call.unsupported(
-        "its steps are written out one by one, and a size of its input \(input.shapeText) is "
+        "it must be unrolled, and a size of its input \(input.shapeText) is "
           + "unknown", hint: "fix it with --input-shape")
     }
     try call.require(count <= Self.stepLimit, "\(count) steps are too many", code: .limitExceeded)

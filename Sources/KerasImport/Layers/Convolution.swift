@@ -80,7 +80,7 @@ struct ConvolutionSettings: Sendable {
     isTurned = configuration.version.backend == "theano"
     guard !isTurned || count < 3 else {
       throw configuration.unsupported(
-        nil, "three-dimensional convolutions that Theano trained are not supported")
+        nil, "three-dimensional convolutions trained with Theano are not supported")
     }
   }
 
@@ -169,7 +169,7 @@ extension LayerConfiguration {
   func groups(of filters: Int) throws -> Int {
     let groups = try int("groups", default: 1)
     guard filters % groups == 0 else {
-      throw unsupported("groups", "\(filters) filters do not divide into \(groups) groups")
+      throw unsupported("groups", "\(filters) filters are not divisible by \(groups) groups")
     }
     return groups
   }
@@ -205,8 +205,8 @@ struct Conv: KerasLayer {
   static let classes = [
     SourceLayer(
       "Conv1D", "Convolution1D", "AtrousConvolution1D", "AtrousConv1D",
-      becomes: "convolution along the width, permutes round it",
-      options: "`padding='causal'`: padding before it; `groups`"),
+      becomes: "convolution along the width, wrapped in permutes",
+      options: "`padding='causal'`: a padding layer first; `groups`"),
     SourceLayer(
       "Conv2D", "Convolution2D", "AtrousConvolution2D", "AtrousConv2D", becomes: "convolution",
       options:
@@ -242,8 +242,8 @@ struct DepthwiseConv: KerasLayer {
   static let classes = [
     SourceLayer(
       "DepthwiseConv2D", "DepthwiseConvolution2D", "DepthwiseConv1D", "DepthwiseConvolution1D",
-      becomes: "convolution of as many groups as channels",
-      options: "`depth_multiplier`, those of Conv2D")
+      becomes: "convolution with one group per channel",
+      options: "`depth_multiplier`, and those of Conv2D")
   ]
 
   private let multiplier: Int
@@ -272,7 +272,7 @@ struct SeparableConv: KerasLayer {
   static let classes = [
     SourceLayer(
       "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D", "SeparableConvolution1D",
-      becomes: "two convolutions", options: "`depth_multiplier`, those of Conv2D")
+      becomes: "two convolutions", options: "`depth_multiplier`, and those of Conv2D")
   ]
 
   private let filters: Int

@@ -24,7 +24,7 @@ extension NetworkWriter {
     _ input: KerasTensor, _ values: [Float], _ call: LayerCall
   ) throws -> KerasTensor {
     guard let raised = input.inserting(at: input.rank) else {
-      throw call.unsupported("one more axis for an input \(input.shapeText)")
+      throw call.unsupported("a fifth axis for its input \(input.shapeText) is not supported")
     }
     let ones = Weights([Float](repeating: 1, count: values.count))
     var result = channelProduct(
@@ -59,7 +59,7 @@ extension NetworkWriter {
 struct Discretization: KerasLayer {
   static let classes = [
     SourceLayer(
-      "Discretization", becomes: "a step for each boundary and their sum",
+      "Discretization", becomes: "a step function for each boundary, summed",
       options: "`bin_boundaries`, `output_mode` int, one_hot, multi_hot, count",
       refused: "boundaries that are not stored")
   ]
@@ -75,7 +75,7 @@ struct Discretization: KerasLayer {
     guard !boundaries.isEmpty, boundaries.count <= Self.boundaryLimit else {
       throw configuration.unsupported(
         "bin_boundaries", "\(boundaries.count) boundaries",
-        hint: "boundaries that `adapt` found are part of the configuration of a saved model")
+        hint: "call `adapt`, then save the whole model")
     }
   }
 
@@ -104,7 +104,7 @@ struct Discretization: KerasLayer {
 struct CategoryEncoding: KerasLayer {
   static let classes = [
     SourceLayer(
-      "CategoryEncoding", becomes: "innerProduct, abs, relu; max or sum for several numbers",
+      "CategoryEncoding", becomes: "innerProduct, abs, relu; max or sum for several indices",
       options: "`output_mode`", refused: "`count_weights`")
   ]
 
@@ -125,7 +125,7 @@ struct CategoryEncoding: KerasLayer {
   }
 }
 
-/// The place of each whole number in a vocabulary, behind those for what is not in it.
+/// The position of each integer in a vocabulary, after those for unknown values.
 struct IntegerLookup: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -144,8 +144,9 @@ struct IntegerLookup: KerasLayer {
       throw configuration.unsupported(
         "vocabulary",
         words.isEmpty
-          ? "it is not part of the configuration" : "\(words.count) numbers, or some beyond 2²⁴",
-        hint: "build the layer with vocabulary=[…]")
+          ? "it is missing from the configuration"
+          : "it has \(words.count) numbers, or numbers beyond 2²⁴",
+        hint: "create the layer with vocabulary=[…]")
     }
     vocabulary = words.map { Float($0) }
     mode = try CategoryMode(configuration, default: .int)
@@ -156,7 +157,7 @@ struct IntegerLookup: KerasLayer {
       unsupported: "num_oov_indices other than 1, invert and mask_token are not supported")
   }
 
-  /// Σ place · [x = word], with 0 for what is no word
+  /// Σ place · [x = word], with 0 for what is not a word
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
     let words = try network.categories(

@@ -6,7 +6,7 @@ import TensorCore
 struct DotLayer: KerasLayer {
   static let classes = [
     SourceLayer(
-      "Dot", becomes: "dot; for sequences a product of matrices, \(SourceLayer.matrices)",
+      "Dot", becomes: "dot; for sequences a matrix product, \(SourceLayer.matrices)",
       options: "`axes`, `normalize`", refused: "`normalize` of tensors of more than three axes")
   ]
 
@@ -28,7 +28,7 @@ extension NetworkWriter {
     axes: [Int], isNormalized: Bool, _ call: LayerCall
   ) throws -> KerasTensor {
     guard call.inputs.count == 2, let first = axes.first, let last = axes.last, axes.count <= 2
-    else { throw call.error("it takes two inputs, not \(call.inputs.count)") }
+    else { throw call.error("it takes two inputs but gets \(call.inputs.count)") }
     var (a, b) = (call.inputs[0], call.inputs[1])
     if a.rank == 2, b.rank == 2 {
       var result = a

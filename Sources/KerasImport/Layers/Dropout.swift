@@ -13,7 +13,7 @@ struct Dropout: KerasLayer {
       "RandomInvert", "RandomPosterization", "RandomElasticTransform", "RandAugment", "AugMix",
       "CutMix", "MixUp", "StochasticDepth", "Solarization", "FixedDropout", "DropConnect",
       "DropBlock1D", "DropBlock2D",
-      becomes: "nothing: layers that act in training only")
+      becomes: "nothing: these layers act in training only")
   ]
   static let maskPolicy = MaskPolicy.passes
   static let vanishes = true

@@ -5,7 +5,7 @@ struct Einsum: Sendable {
   let terms: [[Character]]
   let target: [Character]
 
-  /// Nil where the text is no equation, or has no result.
+  /// Nil if the text is not an equation, or has no result.
   init?(_ text: String) {
     self.text = text.filter { $0 != " " }
     let sides = self.text.split(separator: ">", omittingEmptySubsequences: false)
@@ -18,7 +18,7 @@ struct Einsum: Sendable {
 
   /// What the axes of two operands are in their product.
   struct Roles {
-    /// Axes for each place of which there is a product of its own.
+    /// Axes along which each position has its own product.
     let shared: [Character]
     let rows: [Character]
     let columns: [Character]

@@ -8,7 +8,7 @@ struct EinsumDense: KerasLayer {
     SourceLayer(
       "EinsumDense", becomes: "reshape, innerProduct or 1 × 1 convolution, reshape",
       options:
-        "`equation`, `bias_axes`, `activation`; axes that kernel and output share: a grouped convolution"
+        "`equation`, `bias_axes`, `activation`; axes shared by kernel and output become a grouped convolution"
     )
   ]
 
@@ -21,7 +21,7 @@ struct EinsumDense: KerasLayer {
     activation = try ActivationFunction(configuration)
     let text = try configuration.string("equation")
     guard let equation = Einsum(text), equation.terms.count == 2 else {
-      throw configuration.unsupported("equation", "'\(text.prefix(64))' is no equation")
+      throw configuration.unsupported("equation", "'\(text.prefix(64))' is not an equation")
     }
     self.equation = equation
   }
@@ -43,7 +43,7 @@ struct EinsumDense: KerasLayer {
         && target.count == kept.count + own.count + made.count && source.first == target.first
         && kept.first == source.first && Set(factors) == Set(summed + own + made),
       unsupported:
-        "the equation '\(equation.text)' for an input \(given.shapeText): only sums over axes of "
+        "the equation '\(equation.text)' is not supported for the input \(given.shapeText): only sums over axes of "
         + "the input that the kernel has are supported")
     let shape = factors.map { letter in
       source.firstIndex(of: letter).flatMap { given.isGuess ? nil : given.shape[$0] }
@@ -105,7 +105,7 @@ struct EinsumDense: KerasLayer {
     let letters = Array(biasAxes)
     let indices = letters.compactMap { target.firstIndex(of: $0) }.sorted()
     guard indices.count == letters.count, let first = indices.first, first > 0 else {
-      throw call.error("the bias axes '\(biasAxes)' are no axes of '\(equation.text)'")
+      throw call.error("the bias axes '\(biasAxes)' are not axes of '\(equation.text)'")
     }
     let shape = (first..<target.count).map { indices.contains($0) ? tensor.shape[$0] : 1 }
     let stored = try call.weight("bias", shape)

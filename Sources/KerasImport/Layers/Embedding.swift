@@ -5,8 +5,8 @@ import ImportSupport
 struct EmbeddingLayer: KerasLayer {
   static let classes = [
     SourceLayer(
-      "Embedding", becomes: "embedding; with a reshape round it for indices of more than one axis",
-      options: "`mask_zero`: the mask goes to the layers that heed it")
+      "Embedding", becomes: "embedding, wrapped in reshapes for indices with more than one axis",
+      options: "`mask_zero`: the mask is passed to the layers that use it")
   ]
   static let maskPolicy = MaskPolicy.decides
 

@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// All axes but the batch as one, in Keras' order.
+/// All axes but the batch as one, in Keras's order.
 struct FlattenLayer: KerasLayer {
   static let classes = [
     SourceLayer("Flatten", becomes: "flatten; a reshape for volumes", options: "`data_format`")
@@ -34,7 +34,7 @@ struct FlattenLayer: KerasLayer {
         return [try network.reshaped(input, to: [count], preferred: call.preferredImage, call)]
       }
       if input.layout.axes.count == 2 {
-        // T to H, so that H, W, C is Keras' order.
+        // T to H, so that H, W, C is Keras's order.
         var permute = Permute()
         permute.axis = [2, 1, 0, 3]
         input.blob = network.add(

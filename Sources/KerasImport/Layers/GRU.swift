@@ -7,9 +7,10 @@ import ImportSupport
 struct GRUCell: RecurrentCell {
   static let classes = [
     SourceLayer(
-      "GRU", becomes: "gru; with `reset_after`, a mask or another function \(SourceLayer.unrolled)",
+      "GRU",
+      becomes: "gru; with `reset_after`, a mask or another function, \(SourceLayer.unrolled)",
       options:
-        "those of SimpleRNN, `reset_after`: an LSTM of three steps for each where their number is unknown",
+        "those of SimpleRNN, `reset_after`: if the number of steps is unknown, an LSTM with three steps for each",
       refused: "as SimpleRNN"),
     SourceLayer("CuDNNGRU", becomes: "as GRU with `reset_after`"),
   ]

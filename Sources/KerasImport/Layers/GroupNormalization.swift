@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over groups of channels and
-/// all places. The groups become channels of a batch normalisation that computes its own statistics.
+/// all places. The groups become channels of a batch normalization that computes its own statistics.
 ///
 /// keras-contrib's cuts a tensor with the channels last into as many pieces of consecutive elements
 /// as there are groups, whatever channels these belong to, and takes gamma and beta of channel
@@ -12,7 +12,7 @@ struct GroupNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
       "GroupNormalization", becomes: "reshape, batchnorm of each instance, reshape, scale",
-      options: "`groups`, −1 for one a channel; `axis`; keras-contrib's, as it computes",
+      options: "`groups`, −1 for one per channel; `axis`; keras-contrib's, as it computes",
       refused: "volumes with the channels first")
   ]
 
@@ -44,7 +44,9 @@ struct GroupNormalization: KerasLayer {
     // A volume as an image: its places count alike.
     let sizes = input.shape.dropFirst().compactMap { $0 }
     guard axis == 4, sizes.count == 4, !input.isGuess else {
-      throw call.unsupported("channels first, or an unknown size, of \(input.shapeText)")
+      throw call.unsupported(
+        "its input \(input.shapeText) has the channels first or an unknown size, which is not supported"
+      )
     }
     let image = try network.reshaped(
       input,
@@ -75,7 +77,7 @@ struct GroupNormalization: KerasLayer {
     }
     let groups = groups ?? channels
     guard channels % groups == 0 else {
-      throw call.error("\(channels) channels do not divide into \(groups) groups")
+      throw call.error("\(channels) channels are not divisible by \(groups) groups")
     }
     func reshape(_ shape: [Int], _ suffix: String) -> String {
       var reshape = Reshape()
@@ -153,7 +155,7 @@ extension TensorLayout {
   /// One axis in the channels and the others where they count as places, none in the sequence.
   init(channel axis: Int, rank: Int, _ call: LayerCall) throws {
     guard rank <= 4 else {
-      throw call.unsupported("statistics over the places of a volume are not supported")
+      throw call.unsupported("statistics over the positions of a volume are not supported")
     }
     // The last places first: a sequence runs along the width.
     var free: [BlobAxis] = rank == 4 ? [.height, .width] : [.width]
@@ -162,7 +164,7 @@ extension TensorLayout {
 }
 
 /// keras-contrib's: gamma · (x − mean) / (deviation + epsilon) + beta, over all places of each
-/// channel; TensorFlow Addons' is a group normalisation of groups of one.
+/// channel; TensorFlow Addons' is a group normalization of groups of one.
 struct InstanceNormalization: KerasLayer {
   static let classes = [
     SourceLayer(

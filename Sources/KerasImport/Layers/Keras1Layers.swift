@@ -10,7 +10,8 @@ extension NetworkWriter {
   ) throws -> (tensor: KerasTensor, shape: [Int], values: FloatValues) {
     let axes = Array(1..<tensor.rank)
     try call.require(
-      axes.count <= 3, unsupported: "a constant for each element of an input \(tensor.shapeText)")
+      axes.count <= 3,
+      unsupported: "one constant per element of its input \(tensor.shapeText) is not supported")
     let reducible = try ReducibleAxes(axes, of: tensor, call)
     return (
       relaid(tensor, to: reducible.layout, for: call.name), reducible.constantShape(values.shape),
@@ -76,7 +77,7 @@ struct Highway: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.relaid(try call.input, to: .vector, for: call.name)
-    guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is no vector") }
+    guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is not a vector") }
     let size = input.isGuess ? nil : input.channels
     func product(_ suffix: String, _ name: String) throws -> KerasTensor {
       let matrix = try call.weight("W" + suffix, [size, size])
@@ -117,7 +118,7 @@ struct MaxoutDense: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.relaid(try call.input, to: .vector, for: call.name)
-    guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is no vector") }
+    guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is not a vector") }
     let stored = try call.weight("W", [features, input.isGuess ? nil : input.channels, outputs])
     let inputs = stored.shape[1]
     let rows = try checkedProduct([features, outputs], limit: Limits.dimension)

@@ -7,7 +7,7 @@ struct LSTMCell: RecurrentCell {
     SourceLayer(
       "LSTM",
       becomes:
-        "uniDirectionalLSTM, forgetBias false; with a mask or another function \(SourceLayer.unrolled)",
+        "uniDirectionalLSTM, forgetBias false; with a mask or another function, \(SourceLayer.unrolled)",
       options: "those of SimpleRNN", refused: "as SimpleRNN"),
     SourceLayer("CuDNNLSTM", becomes: "as LSTM"),
   ]
@@ -39,7 +39,7 @@ struct LSTMCell: RecurrentCell {
     ["h", "c"].map { RecurrentStateSize(name: $0, units: units) }
   }
 
-  /// Gate activation, then that of the cell and of the output; nil where Core ML has not both.
+  /// Gate activation, then that of the cell and of the output; nil if Core ML lacks either.
   var nativeActivations: [Activation]? {
     guard let gate = nativeGate.activation, let activation = settings.nativeActivation else {
       return nil

@@ -6,10 +6,10 @@ import TensorCore
 struct ReducibleAxes {
   let layout: TensorLayout
   let reduction: Reduce.Axis
-  /// The axes' places, in Keras' order of the axes.
+  /// The axes' places, in Keras's order of the axes.
   let places: [BlobAxis]
 
-  /// - Parameter axes: Keras' indices, counted from 0 with the batch.
+  /// - Parameter axes: Keras's indices, counted from 0 with the batch.
   init(_ axes: [Int], of tensor: KerasTensor, _ call: LayerCall) throws {
     let axes = Set(axes).sorted()
     let places: [BlobAxis]
@@ -19,7 +19,7 @@ struct ReducibleAxes {
     case 3: (places, reduction) = ([.channel, .height, .width], .chw)
     default:
       throw call.unsupported(
-        "\(axes.count) axes at once: Core ML's layers reduce at most three of a tensor's axes")
+        "\(axes.count) axes at once are not supported: Core ML's layers reduce at most three")
     }
     // Axes that stay keep their place where it is free.
     var free = BlobAxis.allCases.filter { !places.contains($0) }
@@ -101,7 +101,7 @@ struct LayerNormalization: KerasLayer {
     // All elements of an item: a vector.
     let sizes = input.shape.dropFirst().compactMap { $0 }
     guard indices.count == input.rank - 1, sizes.count == indices.count, !input.isGuess else {
-      throw call.unsupported("the axes \(indices) of \(input.shapeText)")
+      throw call.unsupported("the axes \(indices) do not exist in \(input.shapeText)")
     }
     let vector = try network.reshaped(
       input, to: [try checkedProduct(sizes, limit: Limits.tensorElements)],

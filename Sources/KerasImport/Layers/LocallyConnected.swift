@@ -10,7 +10,7 @@ struct LocallyConnected: KerasLayer {
   static let classes = [
     SourceLayer(
       "LocallyConnected2D", "LocallyConnected1D",
-      becomes: "a convolution with unit kernels, a grouped one by place",
+      becomes: "a convolution with unit kernels, and one with a group per position",
       options: "`implementation` 1, 2, 3", refused: "`channels_first` with implementation 2 or 3")
   ]
 
@@ -141,7 +141,7 @@ struct LocallyConnected: KerasLayer {
             ? next : ((source * channels + element % channels) * count + place) * filters + filter
           next += 1
           guard index < stored.count else {
-            throw call.error("the weight 'kernel' has \(stored.count) elements, which are too few")
+            throw call.error("weight 'kernel' has only \(stored.count) elements")
           }
           kernel[(place * filters + filter) * window + element] = stored[index]
         }
@@ -149,7 +149,7 @@ struct LocallyConnected: KerasLayer {
     }
     try call.require(
       !isSparse || next == stored.count,
-      "the weight 'kernel' has \(stored.count) elements, the configuration implies \(next)")
+      "weight 'kernel' has \(stored.count) elements, but the configuration requires \(next)")
     return kernel
   }
 }

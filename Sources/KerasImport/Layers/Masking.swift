@@ -5,7 +5,7 @@ struct MaskingLayer: KerasLayer {
   static let classes = [
     SourceLayer(
       "Masking",
-      becomes: "nothing where `mask_value` is 0, else a multiplication by the computed mask",
+      becomes: "nothing if `mask_value` is 0, otherwise a product with the computed mask",
       options: "`mask_value`")
   ]
   static let maskPolicy = MaskPolicy.decides
@@ -25,7 +25,7 @@ struct MaskingLayer: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     try call.require(
-      input.rank == 3, unsupported: "its input \(input.shapeText) is no sequence of vectors")
+      input.rank == 3, unsupported: "its input \(input.shapeText) is not a sequence of vectors")
     let mask = StepMask.differs(input, from: value)
     var output = input
     if value != 0 {

@@ -28,7 +28,7 @@ extension NetworkWriter {
           let (a, b) = (result.shape[axis], input.shape[axis])
           try call.require(
             a == b || a == nil || b == nil || a == 1 || b == 1,
-            "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) do not fit")
+            "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) do not match")
           if a == nil || a == 1 { result.shape[axis] = b }
         }
       }
@@ -108,11 +108,11 @@ extension KerasTensor {
 /// The inputs combined element by element.
 struct ElementwiseLayer: KerasLayer {
   static let classes = [
-    SourceLayer("Add", becomes: "add", options: "inputs that stretch to one another"),
+    SourceLayer("Add", becomes: "add", options: "inputs that broadcast"),
     SourceLayer("Multiply", becomes: "multiply"),
-    SourceLayer("Average", becomes: "average; inputs are stretched first"),
-    SourceLayer("Maximum", becomes: "max; inputs are stretched first"),
-    SourceLayer("Minimum", becomes: "min; inputs are stretched first"),
+    SourceLayer("Average", becomes: "average; inputs are broadcast first"),
+    SourceLayer("Maximum", becomes: "max; inputs are broadcast first"),
+    SourceLayer("Minimum", becomes: "min; inputs are broadcast first"),
   ]
   static let maskPolicy = MaskPolicy.merges
 
@@ -135,14 +135,16 @@ struct ElementwiseLayer: KerasLayer {
 
 /// The first input less the second.
 struct SubtractLayer: KerasLayer {
-  static let classes = [SourceLayer("Subtract", becomes: "a linear activation and an add")]
+  static let classes = [SourceLayer("Subtract", becomes: "a linear activation and add")]
   static let maskPolicy = MaskPolicy.merges
 
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (inputs, result) = try network.merged(call)
-    guard inputs.count == 2 else { throw call.error("it takes two inputs, not \(inputs.count)") }
+    guard inputs.count == 2 else {
+      throw call.error("it takes two inputs but gets \(inputs.count)")
+    }
     return [result.with(network.difference(inputs[0].blob, inputs[1].blob, call.name))]
   }
 }
@@ -151,7 +153,7 @@ struct SubtractLayer: KerasLayer {
 struct ConcatenateLayer: KerasLayer {
   static let classes = [
     SourceLayer(
-      "Concatenate", becomes: "concat, permutes round it", options: "`axis`, any but the batch")
+      "Concatenate", becomes: "concat, wrapped in permutes", options: "any `axis` but the batch")
   ]
   static let maskPolicy = MaskPolicy.decides
 
@@ -184,8 +186,9 @@ struct ConcatenateLayer: KerasLayer {
 struct MergeLayer: KerasLayer {
   static let classes = [
     SourceLayer(
-      "Merge", becomes: "as the layers above",
-      options: "`mode` sum, mul, ave, max, concat, cos, dot", refused: "a Python function as mode")
+      "Merge", becomes: "like the layers above",
+      options: "`mode` sum, mul, ave, max, concat, cos, dot", refused: "a Python function as `mode`"
+    )
   ]
   static let maskPolicy = MaskPolicy.merges
 
@@ -201,7 +204,8 @@ struct MergeLayer: KerasLayer {
     let name = try configuration.string("mode", default: "sum")
     guard let mode = Mode(rawValue: name) else {
       throw configuration.unsupported(
-        "mode", "'\(name)' is not supported", hint: "sum, mul, ave, max, concat, cos and dot are")
+        "mode", "'\(name)' is not supported",
+        hint: "sum, mul, ave, max, concat, cos and dot are supported")
     }
     self.mode = mode
     axis = try configuration.int("concat_axis", default: -1, atLeast: -Limits.rank)

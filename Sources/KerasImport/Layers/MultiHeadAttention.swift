@@ -11,10 +11,10 @@ struct MultiHeadAttention: KerasLayer {
   static let classes = [
     SourceLayer(
       "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
-      becomes: "innerProducts, products of matrices, \(SourceLayer.matrices), softmax",
+      becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
       options:
         "`value_dim`, `use_bias`, `output_shape`, `attention_axes`, `use_causal_mask`, `attention_mask`, `return_attention_scores`, `sliding_window`, `use_gate`, masks; GroupQueryAttention",
-      refused: "masks of its own, windows and scores along axes of an image")
+      refused: "attention masks, windows and scores along axes of an image")
   ]
   static let maskPolicy = MaskPolicy.decides
 
@@ -28,7 +28,7 @@ struct MultiHeadAttention: KerasLayer {
   private let hasBias: Bool
   private let hasGate: Bool
   private let window: Int?
-  /// Axes of the query, the batch counted, along which it heeds; nil for all but the last.
+  /// Axes of the query, the batch counted, along which it attends; nil for all but the last.
   private let axes: [Int]?
   private let outputShape: [Int]?
   private let hasDropout: Bool
@@ -46,11 +46,11 @@ struct MultiHeadAttention: KerasLayer {
       valueSize = keySize
       guard heads % sharedHeads == 0 else {
         throw configuration.unsupported(
-          "num_key_value_heads", "\(heads) heads do not divide into \(sharedHeads)")
+          "num_key_value_heads", "\(heads) heads are not divisible by \(sharedHeads)")
       }
     }
     guard heads <= Self.headLimit else {
-      throw configuration.unsupported(nil, "\(heads) heads, more than \(Self.headLimit)")
+      throw configuration.unsupported(nil, "it has \(heads) heads; the limit is \(Self.headLimit)")
     }
     hasBias = try configuration.bool("use_bias", default: true)
     hasGate = try configuration.bool("use_gate", default: false)
@@ -76,7 +76,7 @@ struct MultiHeadAttention: KerasLayer {
     let key = call.tensor(2, "key") ?? value
     let returnsScores = call.flag("return_attention_scores")
     var mask = AttentionMask(isCausal: call.flag("use_causal_mask"), window: window)
-    // TensorFlow's layer heeds the masks of its inputs since 2.10.
+    // TensorFlow's layer respects the masks of its inputs since 2.10.
     if !call.version.isKnown || call.version.isAtLeast(2, 10) {
       mask.queries = query.mask
       mask.keys = [value, key].compactMap(\.mask)
@@ -85,7 +85,8 @@ struct MultiHeadAttention: KerasLayer {
     let folding = try AttentionFolding(axes, query, call)
     if folding != nil, mask.given != nil || mask.window != nil || returnsScores {
       throw call.unsupported(
-        "attention along some axes of an image with a mask of its own, a window or scores")
+        "attention along axes of an image with an attention mask, a window or scores is not supported"
+      )
     }
     func part(_ tensor: KerasTensor, _ name: String) throws -> KerasTensor {
       try folding?.folded(tensor, "\(call.name)__\(name)__fold", call, &network)
@@ -146,7 +147,7 @@ struct MultiHeadAttention: KerasLayer {
 
 /// A tensor `[outer…, steps…, channels]` as `[product of outer, product of steps, channels]`.
 private struct AttentionFolding {
-  /// The query's axes: those that count as batch, and those along which it heeds.
+  /// The query's axes: those treated as batch, and those along which it attends.
   let outer: [Int]
   let steps: [Int]
   private let query: KerasTensor

@@ -7,9 +7,9 @@ struct PReLU: KerasLayer {
   static let classes = [
     SourceLayer(
       "PReLU",
-      becomes: "activation PReLU; max(0, x) − alpha · max(0, −x) where alpha differs in a channel",
-      options: "`shared_axes`, any",
-      refused: "an alpha for each step of a sequence of images: constants have no sequence axis")
+      becomes: "activation PReLU; max(0, x) − alpha · max(0, −x) if alpha differs within a channel",
+      options: "any `shared_axes`",
+      refused: "one alpha per step of an image sequence: constants have no sequence axis")
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -69,7 +69,7 @@ struct PReLU: KerasLayer {
     if let sequence = tensor.layout.axes.firstIndex(of: .sequence), alpha.shape[sequence] != 1 {
       // The constants of a layer have no sequence axis.
       guard let free = [BlobAxis.height, .width].first(where: { !tensor.layout.axes.contains($0) })
-      else { throw call.unsupported("an alpha for each step of a sequence of images") }
+      else { throw call.unsupported("one alpha per step of an image sequence is not supported") }
       var layout = tensor.layout
       layout.axes[sequence] = free
       input = network.relaid(tensor, to: layout, for: call.name)

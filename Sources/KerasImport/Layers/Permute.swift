@@ -10,7 +10,7 @@ struct PermuteLayer: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     guard let axes = try configuration.ints("dims") else { throw configuration.missing(["dims"]) }
     guard axes.sorted() == Array(1..<axes.count + 1) else {
-      throw configuration.unsupported("dims", "\(axes) is no order of axes")
+      throw configuration.unsupported("dims", "\(axes) is not a permutation of the axes")
     }
     self.axes = axes
   }
@@ -39,7 +39,7 @@ struct RepeatVector: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is no vector") }
+    guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is not a vector") }
     var output = network.relaid(input, to: .vector, for: call.name)
     output.blob = network.add(
       call.name, SequenceRepeat().with(\.nRepetitions, count), [output.blob])

@@ -38,7 +38,7 @@ struct PhasedCell {
   /// The block of each state.
   var states: [Int]
 
-  /// Numbers for phases in which a gate is open or shut; nil where its own sum decides.
+  /// Numbers for phases in which a gate is open or shut; nil if its own sum decides.
   static func phases(_ open: Bool?...) -> [Float] {
     open.map { $0.map { $0 ? large : -large } ?? 0 }
   }
@@ -152,7 +152,7 @@ extension NetworkWriter {
     layer.params = parameters
     layer.weightParams = try cell.weights()
     layer.reverseInput = path.isReversed
-    // Blocks that hold no state begin with zeros.
+    // Blocks that hold no state start with zeros.
     let zero = affine(initial[0], 0, 0, name + "__zero__")
     let first = joined(
       cell.blocks.indices.map { block in

@@ -7,7 +7,7 @@ import ImportSupport
 /// the number of elements outside the padding is a product.
 struct PoolingLayer: KerasLayer {
   private static let pooling =
-    "pooling; of a sequence along the width, permutes round it; of a volume one over height and width, "
+    "pooling; of a sequence along the width, wrapped in it; of a volume one over height and width, "
     + "one over the depth"
 
   static let classes = [
@@ -125,7 +125,7 @@ struct GlobalPooling: KerasLayer {
 }
 
 extension Pooling {
-  /// Windows of `size`, of which only what is no padding counts towards a mean.
+  /// Windows of `size`; padding does not count towards a mean.
   static func windows(
     _ type: PoolingType, _ size: [Int], strides: [Int], _ border: LayerConfiguration.Border
   ) -> Pooling {

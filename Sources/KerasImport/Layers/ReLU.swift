@@ -5,7 +5,7 @@ import ImportSupport
 struct ReLU: KerasLayer {
   static let classes = [
     SourceLayer(
-      "ReLU", becomes: "activation ReLU; leakyReLU; a chain",
+      "ReLU", becomes: "activation ReLU; leakyReLU; a chain of layers",
       options: "`max_value`, `negative_slope`, `threshold`")
   ]
   static let maskPolicy = MaskPolicy.passes

@@ -6,7 +6,7 @@ struct RecurrentSettings: Sendable {
   let units: Int
   let activation: ActivationFunction
   let hasBias: Bool
-  /// Nil where Core ML's recurrent layers have no such function.
+  /// Nil if Core ML's recurrent layers have no such function.
   let nativeActivation: Activation?
 
   var isUnbounded: Bool { nativeActivation?.isUnbounded == true }
@@ -33,8 +33,8 @@ struct RecurrentPath: Sendable {
     isReversed = try configuration.bool("go_backwards", default: false)
     try configuration.require(
       !configuration.bool("time_major", default: false), "time_major",
-      unsupported: "sequences whose first axis is the time are not supported",
-      hint: "a model with time_major=False, which is the default, can be converted")
+      unsupported: "time-major sequences are not supported",
+      hint: "build the model with time_major=False, the default")
     zeroesIgnored = try configuration.bool("zero_output_for_mask", default: false)
   }
 
@@ -81,7 +81,7 @@ extension ActivationFunction {
       case "tanh": return Activation(.tanh)
       case "sigmoid": return Activation(.sigmoid)
       case "relu": return Activation(.relu)
-      // In Keras 3 it is x / 6 + 0.5, which Core ML's recurrent layers have not.
+      // In Keras 3 it is x / 6 + 0.5, which Core ML's recurrent layers lack.
       case "hard_sigmoid" where !version.isAtLeast(3, 0):
         return Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
       default: return nil
@@ -92,7 +92,7 @@ extension ActivationFunction {
 
 /// The function of gates as Core ML's recurrent layers have it.
 struct GateFunction: Sendable {
-  /// Nil where they have no such function.
+  /// Nil if they have no such function.
   let activation: Activation?
   /// What the gates' weights are multiplied by: Keras 3's hard sigmoid of x, x / 6 + 0.5, is that of
   /// earlier versions, 0.2x + 0.5, of 5x / 6.
@@ -119,7 +119,7 @@ struct GateWeights {
   var recurrent: [FloatValues]
   /// Empty without a bias.
   var bias: [FloatValues] = []
-  /// A bias that is added to the states' part; empty where there is none.
+  /// A bias added to the states' part; empty if there is none.
   var recurrentBias: [FloatValues] = []
   var inputSize: Int
 

@@ -13,12 +13,12 @@ protocol RecurrentCell: Sendable {
   /// Which of the states is the output.
   var outputState: Int { get }
   var units: Int { get }
-  /// Core ML's own layer of this cell; nil where it has none that computes the same.
+  /// Core ML's own layer of this cell; nil if it has none that computes the same.
   func native(_ weights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)?
   /// Whether Core ML's own layer computes the same only where its functions' arguments, and so the
   /// states, stay between −50 and 50.
   var isClipped: Bool { get }
-  /// The cell as an LSTM of several phases; nil where its functions are others than LSTMs have.
+  /// The cell as an LSTM of several phases; nil if its functions are others than LSTMs have.
   func phased(_ weights: CellWeights) throws -> PhasedCell?
   /// The cell as small layers.
   func steps(_ weights: CellWeights) throws -> RecurrentSteps
@@ -41,7 +41,7 @@ struct CellWeights {
   let call: LayerCall
   /// Before the weights' names, where a layer has several cells.
   var prefix = ""
-  /// Elements of an input; nil where they are unknown.
+  /// Elements of an input; nil if they are unknown.
   var inputs: Int?
 }
 

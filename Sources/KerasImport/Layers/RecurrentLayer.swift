@@ -7,7 +7,7 @@ struct RecurrentLayer: KerasLayer {
   static let classes =
     cells.flatMap { $0.classes } + [
       SourceLayer(
-        "RNN", becomes: "the layer of the cell; StackedRNNCells \(SourceLayer.unrolled)",
+        "RNN", becomes: "the layer of the cell; StackedRNNCells become \(SourceLayer.unrolled)",
         options: "`cell` SimpleRNNCell, GRUCell, LSTMCell, StackedRNNCells", refused: "other cells")
     ]
   static let maskPolicy = MaskPolicy.decides
@@ -58,7 +58,7 @@ struct RecurrentLayer: KerasLayer {
   /// Adds the layer.
   ///
   /// - Parameter initial: blobs of the first states; without them they are optional inputs of the
-  ///   model, as the reference has it.
+  /// model, as the reference has it.
   func add(
     _ input: KerasTensor, _ weights: CellWeights, _ names: Names, initial: [String]?,
     to network: inout NetworkWriter
@@ -132,13 +132,13 @@ struct RecurrentLayer: KerasLayer {
   ) throws -> (output: String, states: [String]) {
     guard let count = input.shape[1], !input.isGuess else {
       throw call.unsupported(
-        "Core ML has no layer for it: its steps are written out one by one, and their number is "
+        "Core ML has no layer for it, so it must be unrolled, but the number of steps is "
           + "unknown, \(input.shapeText)", hint: "fix it with --input-shape")
     }
     try call.require(
       Self.canUnroll(input, call),
-      "its \(count) steps would be written out one by one, each with its weights: the file "
-        + "would be too large", code: .limitExceeded)
+      "unrolling its \(count) steps would store the weights once per step: the file "
+        + "would become too large", code: .limitExceeded)
     let steps = try cell.steps(weights)
     var prepared = input
     prepared.blob = try steps.prepare(input.blob, names.layer + "__inputs__", &network)
@@ -197,10 +197,10 @@ extension LayerCall {
     _ network: inout NetworkWriter, states: Int
   ) throws -> (input: KerasTensor, initial: [String]?) {
     guard let input = inputs.first else { throw error("it has no inputs") }
-    guard input.rank == 3 else { throw error("its input \(input.shapeText) is no sequence") }
+    guard input.rank == 3 else { throw error("its input \(input.shapeText) is not a sequence") }
     let given = inputs.count - 1
     guard given == 0 || given == states else {
-      throw error("it takes \(states) initial states, not \(given)")
+      throw error("it takes \(states) initial states but gets \(given)")
     }
     let initial =
       given == 0

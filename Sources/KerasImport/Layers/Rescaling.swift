@@ -56,7 +56,7 @@ struct Rescaling: KerasLayer {
   static let classes = [
     SourceLayer(
       "Rescaling", becomes: "a linear activation; scale",
-      options: "`scale`, `offset`, numbers or lists")
+      options: "`scale`, `offset`: numbers or lists")
   ]
 
   private let scale: [Double]
@@ -78,7 +78,7 @@ struct NormalizationLayer: KerasLayer {
   static let classes = [
     SourceLayer(
       "Normalization", becomes: "a linear activation; scale",
-      options: "`axis`, `mean`, `variance`, `invert`, or what `adapt` found")
+      options: "`axis`, `mean`, `variance`, `invert`, or the result of `adapt`")
   ]
 
   private let mean: [Double]?

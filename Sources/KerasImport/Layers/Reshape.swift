@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 extension TensorLayout {
-  /// The layout in which a blob's elements lie in Keras' order; nil for more axes than a blob has
+  /// The layout in which a blob's elements lie in Keras's order; nil for more axes than a blob has
   /// besides the batch.
   static func inOrder(axes count: Int) -> TensorLayout? {
     switch count {
@@ -17,12 +17,12 @@ extension TensorLayout {
 }
 
 extension NetworkWriter {
-  /// The same elements in Keras' order under other sizes, the batch left out; −1 where a size is
+  /// The same elements in Keras's order under other sizes, the batch left out; −1 where a size is
   /// unknown.
   ///
   /// - Parameters:
-  ///   - preferred: the layout that layers downstream want of an image.
-  ///   - name: of the layer, where it is not the call's.
+  /// - preferred: the layout that layers downstream want of an image.
+  /// - name: of the layer, where it is not the call's.
   mutating func reshaped(
     _ tensor: KerasTensor, to sizes: [Int],
     preferred: LayerConfiguration.DataFormat = .channelsFirst, name: String? = nil,
@@ -32,7 +32,7 @@ extension NetworkWriter {
     var input = standard(tensor, for: name)
     guard let ordered = TensorLayout.inOrder(axes: sizes.count) else {
       throw call.unsupported(
-        "\(sizes) has \(sizes.count) axes; Core ML's blobs have four besides the batch")
+        "\(sizes) has \(sizes.count) axes; Core ML's blobs have at most four besides the batch")
     }
     var output = input
     output.shape = [input.shape[0]] + sizes.map { $0 == -1 ? nil : $0 }
@@ -88,12 +88,12 @@ extension NetworkWriter {
   }
 }
 
-/// Other sizes for the same elements in Keras' order; one of them may be −1.
+/// Other sizes for the same elements in Keras's order; one of them may be −1.
 struct ReshapeLayer: KerasLayer {
   static let classes = [
     SourceLayer(
-      "Reshape", becomes: "reshape", options: "`target_shape`, one size −1",
-      refused: "more than four axes: Core ML's blobs have four besides the batch")
+      "Reshape", becomes: "reshape", options: "`target_shape`, with one −1",
+      refused: "more than four axes besides the batch, which Core ML's blobs cannot have")
   ]
 
   private let target: [Int]
@@ -120,11 +120,12 @@ struct ReshapeLayer: KerasLayer {
     let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)
     guard let count = input.itemCount else { return target }
     if target.contains(-1) {
-      try call.require(count % known == 0, "\(count) elements do not divide into \(target)")
+      try call.require(count % known == 0, "\(count) elements cannot have the shape \(target)")
       return target.map { $0 == -1 ? count / known : $0 }
     }
     guard count == known || input.isGuess else {
-      throw call.error("an input \(input.shapeText) has not as many elements as \(target)")
+      throw call.error(
+        "its input \(input.shapeText) and \(target) have different numbers of elements")
     }
     return target
   }

@@ -144,8 +144,8 @@ extension LayerConfiguration {
 struct CenterCrop: KerasLayer {
   static let classes = [
     SourceLayer(
-      "CenterCrop", "RandomCrop", becomes: "crop; a resize where the image is too small",
-      options: "RandomCrop: the middle, scaled")
+      "CenterCrop", "RandomCrop", becomes: "crop; a resize if the image is too small",
+      options: "RandomCrop: the center, scaled")
   ]
 
   private let size: [Int]

@@ -5,7 +5,7 @@ import ImportSupport
 struct ReversibleEmbedding: KerasLayer {
   static let classes = [
     SourceLayer(
-      "ReversibleEmbedding", becomes: "embedding; reversed an innerProduct with its table",
+      "ReversibleEmbedding", becomes: "embedding; the reverse is an innerProduct with its table",
       options: "`tie_weights`, `logit_soft_cap`")
   ]
   static let maskPolicy = MaskPolicy.decides

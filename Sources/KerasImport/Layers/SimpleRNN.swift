@@ -6,10 +6,10 @@ struct SimpleRNNCell: RecurrentCell {
   static let classes = [
     SourceLayer(
       "SimpleRNN",
-      becomes: "simpleRecurrent; with a mask or another function \(SourceLayer.unrolled)",
+      becomes: "simpleRecurrent; with a mask or another function, \(SourceLayer.unrolled)",
       options:
         "`return_sequences`, `return_state`, `go_backwards`, `initial_state`; states are optional inputs and outputs",
-      refused: "`time_major`; another function where the number of steps is unknown")
+      refused: "`time_major`; another function if the number of steps is unknown")
   ]
 
   let weights: [WeightSlot]

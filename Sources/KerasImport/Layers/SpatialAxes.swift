@@ -27,7 +27,8 @@ struct SpatialAxes: Sendable {
     let input = try call.input
     if count == 2 { return try network.image(input, format, call) }
     guard input.rank == count + 2 else {
-      throw call.error("its input \(input.shapeText) is no \(count == 1 ? "sequence" : "volume")")
+      throw call.error(
+        "its input \(input.shapeText) is not a \(count == 1 ? "sequence" : "volume")")
     }
     if count == 3 { network.fixesSequences = true }
     return network.relaid(input, to: layout, for: call.name)
@@ -40,7 +41,7 @@ struct SpatialAxes: Sendable {
     network.relaid(tensor, to: layout([.height, .sequence, .width]), for: call.name + "_depth")
   }
 
-  /// Keras' indices of the axes.
+  /// Keras's indices of the axes.
   private func indices(_ tensor: KerasTensor) -> Range<Int> {
     let end = tensor.rank - (format == .channelsLast ? 1 : 0)
     return end - count..<end
@@ -84,7 +85,7 @@ struct SpatialAxes: Sendable {
 }
 
 extension KerasTensor {
-  /// The sizes as they stand in messages, `3 × 3`.
+  /// The sizes as they are in messages, `3 × 3`.
   static func product(_ sizes: [Int]) -> String {
     sizes.map(String.init).joined(separator: " × ")
   }
@@ -103,7 +104,7 @@ extension NetworkWriter {
         to: format == .channelsLast ? .imageSequence : .imageSequenceChannelsFirst,
         for: call.name)
     default:
-      throw call.error("its input \(tensor.shapeText) is no image")
+      throw call.error("its input \(tensor.shapeText) is not an image")
     }
   }
 

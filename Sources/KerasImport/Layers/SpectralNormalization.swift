@@ -4,7 +4,8 @@ import ImportSupport
 struct SpectralNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
-      "SpectralNormalization", becomes: "the layer in it: the stored kernel is divided already")
+      "SpectralNormalization", becomes: "the wrapped layer: the stored kernel is already normalized"
+    )
   ]
   /// Archives hold the kernel twice, HDF5 files once.
   static let hasKnownWeights = false

@@ -79,7 +79,7 @@ extension LayerConfiguration {
     guard let type = Self.cellTypes[cellClass] else {
       throw unsupported(
         name, "cells of the class '\(cellClass)' are not supported",
-        hint: "SimpleRNNCell, GRUCell, LSTMCell and StackedRNNCells are")
+        hint: "SimpleRNNCell, GRUCell, LSTMCell and StackedRNNCells are supported")
     }
     return try type.init(
       LayerConfiguration(

@@ -8,9 +8,9 @@ struct UpSampling: KerasLayer {
     SourceLayer("UpSampling1D", becomes: "upsample"),
     SourceLayer(
       "UpSampling2D",
-      becomes: "upsample; every other interpolation two 1 × 1 convolutions, one along each axis",
+      becomes: "upsample; other interpolations become two 1 × 1 convolutions, one along each axis",
       options:
-        "`size`, two factors; `interpolation` nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic. Bilinear of TensorFlow 2 needs specification 5"
+        "`size`; `interpolation` nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic. TensorFlow 2's bilinear needs specification 5"
     ),
     SourceLayer("UpSampling3D", becomes: "two upsamples"),
   ]

@@ -6,9 +6,9 @@ import ImportSupport
 struct TimeDistributed: KerasLayer {
   static let classes = [
     SourceLayer(
-      "TimeDistributed", becomes: "the layer in it, on the sequence axis",
-      options: "`layer`, also a model; recurrent layers in it are \(SourceLayer.unrolled)",
-      refused: "layers in it that give sequences of sequences")
+      "TimeDistributed", becomes: "the wrapped layer, on the sequence axis",
+      options: "`layer`, also a model; recurrent layers inside become \(SourceLayer.unrolled)",
+      refused: "inner layers that return sequences of sequences")
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -42,7 +42,9 @@ struct TimeDistributed: KerasLayer {
       return try inner.convert(call, into: &network)
     }
     var input = network.standard(try call.input, for: call.name)
-    guard input.rank >= 3 else { throw call.error("its input \(input.shapeText) is no sequence") }
+    guard input.rank >= 3 else {
+      throw call.error("its input \(input.shapeText) is not a sequence")
+    }
     if input.layout.axes[0] != .sequence {
       if Self.elementwise.contains(innerClass) { return try inner.convert(call, into: &network) }
       if input.rank == 4, !Self.stepwise.contains(innerClass) {
@@ -58,7 +60,7 @@ struct TimeDistributed: KerasLayer {
     let innerCall = call.with(name: call.name, inputs: [input])
     return try inner.convert(innerCall, into: &network).map { output in
       guard !output.layout.axes.contains(.sequence) else {
-        throw call.unsupported("TimeDistributed(\(innerClass)): sequences in a sequence")
+        throw call.unsupported("TimeDistributed(\(innerClass)): nested sequences are not supported")
       }
       var output = output
       output.shape.insert(steps, at: 1)
@@ -73,8 +75,9 @@ struct TimeDistributed: KerasLayer {
   ) throws -> [KerasTensor] {
     guard let count = input.shape[1], count <= Self.stepLimit, !input.isGuess else {
       throw call.unsupported(
-        "TimeDistributed(\(innerClass)) of an input \(input.shapeText): each step needs a layer of "
-          + "its own, and their number is unknown or too large", hint: "fix it with --input-shape")
+        "TimeDistributed(\(innerClass)) on \(input.shapeText): each step needs a layer of "
+          + "its own, and the number of steps is unknown or too large",
+        hint: "fix it with --input-shape")
     }
     let rows = network.relaid(
       input, to: TensorLayout(axes: [.height, .sequence, .channel]), for: call.name)
@@ -117,8 +120,8 @@ extension LayerConfiguration {
     }
     guard let type = KerasLayerRegistry.type(named: innerClass) else {
       throw unsupported(
-        nil, "\(className)(\(innerClass)): this class of layers is not supported",
-        hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
+        nil, "\(className)(\(innerClass)): this layer class is not supported",
+        hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
           + CustomLayerSubject(layer: name, layerClass: className).suggestedRule)
     }
     let configuration = LayerConfiguration(

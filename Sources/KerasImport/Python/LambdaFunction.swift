@@ -3,7 +3,7 @@ import TensorCore
 
 /// The Python function of a Lambda layer.
 enum LambdaFunction {
-  /// The name in a Lambda's configuration; nil where the code cannot be read.
+  /// The name in a Lambda's configuration; nil if the code cannot be read.
   ///
   /// The code stands as base64 or, in older files, as the bytes themselves, one a character; alone,
   /// in a list `[code, defaults, closure]`, or in an object around that.
@@ -34,7 +34,7 @@ enum LambdaFunction {
 
   /// The formula that a Lambda of so many inputs is.
   ///
-  /// - Throws: `.unsupported` where it is more than a formula.
+  /// - Throws: `.unsupported` if it is more than a formula.
   static func formula(in fields: JSONObject, inputCount: Int) throws -> PythonFormula {
     guard fields["function_type"]?.string != "function", let function = fields["function"],
       let stored = stored(function, depth: 0)

@@ -22,7 +22,7 @@ struct PythonFormula: Equatable, Sendable {
 }
 
 extension PythonFormula {
-  /// - Throws: `.unsupported` where the function is more than a formula, or may be several.
+  /// - Throws: `.unsupported` if the function is more than a formula, or may be several.
   init(_ code: PythonCode, _ surroundings: Surroundings) throws {
     var found: [PythonFormula] = []
     var reason: (any Error)?
@@ -35,9 +35,9 @@ extension PythonFormula {
       } catch { reason = reason ?? error }
     }
     guard let first = found.first else {
-      throw reason ?? ModelError(.unsupported, "it is more than one calculation after the other")
+      throw reason ?? ModelError(.unsupported, "it is more than a sequence of calculations")
     }
-    try require(found.count == 1, .unsupported, "versions of Python disagree about it")
+    try require(found.count == 1, .unsupported, "Python versions disagree about its meaning")
     self = first
   }
 }
@@ -56,7 +56,7 @@ private struct PythonFormulaReader {
       code.keywordOnlyCount >= 0,
       code.keywordOnlyCount <= code.variables.count - code.argumentCount,
       code.flags & PythonCode.generatorFlags == 0
-    else { throw ModelError(.unsupported, "it takes no input, or is no plain function") }
+    else { throw ModelError(.unsupported, "it takes no input, or is not a plain function") }
     guard surroundings.inputCount > 0 else { throw ModelError(.unsupported, "it has no input") }
     let name = Self.usable(code.variables[0])
     inputs =
@@ -95,12 +95,12 @@ private struct PythonFormulaReader {
       let isLast = index == operations.count - 1
       switch operation {
       case .result, .constantResult:
-        guard isLast else { throw ModelError(.unsupported, "it has several ends") }
+        guard isLast else { throw ModelError(.unsupported, "it returns in several places") }
         if case .constantResult(let index) = operation { try push(constant(index)) }
         let result = try pop()
         guard stack.isEmpty else { throw malformed() }
         guard case .expression(let expression) = result else {
-          throw ModelError(.unsupported, "it does not give a tensor")
+          throw ModelError(.unsupported, "it does not return a tensor")
         }
         return PythonFormula(expression: expression, inputs: inputs)
       default: try perform(operation)
@@ -158,7 +158,7 @@ private struct PythonFormulaReader {
       guard locals.indices.contains(index) else { throw malformed() }
       guard let value = locals[index] else {
         throw ModelError(
-          .unsupported, "the value of '\(code.variables[index])' is not known")
+          .unsupported, "the value of '\(code.variables[index])' is unknown")
       }
       try push(value)
     case .setLocal(let index):
@@ -171,7 +171,7 @@ private struct PythonFormulaReader {
         break
       }
       guard let path = PythonLibraries.global(name) else {
-        throw ModelError(.unsupported, "it uses '\(name)' from outside of it")
+        throw ModelError(.unsupported, "it uses '\(name)', defined outside it")
       }
       try push(.library(path))
     case .attribute(let index): try push(attribute(index))
@@ -184,7 +184,7 @@ private struct PythonFormulaReader {
       let all = code.layout == .python311 ? code.variables : code.cells + code.free
       guard all.indices.contains(index) else { throw malformed() }
       guard let value = enclosed[all[index]] else {
-        throw ModelError(.unsupported, "the value of '\(all[index])' is not known")
+        throw ModelError(.unsupported, "the value of '\(all[index])' is unknown")
       }
       try push(value)
     case .importModule(let index):
@@ -223,7 +223,7 @@ private struct PythonFormulaReader {
       try push(bundled(.slice(bounds[0], bounds[1], count == 3 ? bounds[2] : .none)))
     case .unpack(let count):
       guard case .tuple(let elements) = try pop(), elements.count == count else {
-        throw ModelError(.unsupported, "it takes a tensor apart")
+        throw ModelError(.unsupported, "it unpacks a tensor")
       }
       for element in elements.reversed() { try push(element) }
     case .names(let index):
@@ -249,7 +249,7 @@ private struct PythonFormulaReader {
   }
 
   private func bundled(_ symbol: PythonSymbol) throws -> PythonSymbol {
-    guard symbol.depth <= 4 else { throw ModelError(.unsupported, "it builds lists of lists") }
+    guard symbol.depth <= 4 else { throw ModelError(.unsupported, "it builds nested lists") }
     return symbol
   }
 
@@ -282,7 +282,7 @@ private struct PythonFormulaReader {
     let keywords = zip(names, arguments.suffix(names.count)).map { (name: $0, value: $1) }
     names = []
     guard case .library(let path) = function else {
-      throw ModelError(.unsupported, "it calls what is no known function")
+      throw ModelError(.unsupported, "it calls an unknown function")
     }
     try push(PythonLibraries.call(path, Array(positional), keywords))
   }
@@ -297,7 +297,7 @@ private struct PythonFormulaReader {
       return .expression(try .apply(.negative, expression))
     case (.not, .expression(let expression)) where expression.isCondition:
       return .expression(try .apply(.logicalNot, expression))
-    default: throw ModelError(.unsupported, "it calculates with what is no number")
+    default: throw ModelError(.unsupported, "it calculates with something other than numbers")
     }
   }
 
@@ -310,10 +310,10 @@ private struct PythonFormulaReader {
       case .classicDivide: left.int != nil && right.int != nil ? .floorDivide : .divide
       }
     guard let a = left.expression, let b = right.expression else {
-      throw ModelError(.unsupported, "it calculates with what is no number")
+      throw ModelError(.unsupported, "it calculates with something other than numbers")
     }
     if plain == .logicalAnd || plain == .logicalOr {
-      try require(a.isCondition && b.isCondition, .unsupported, "it calculates with bits")
+      try require(a.isCondition && b.isCondition, .unsupported, "it uses bitwise operations")
     }
     let result = try Expression.apply(plain, a, b)
     guard let number = result.number else { return .expression(result) }
@@ -330,10 +330,10 @@ private struct PythonFormulaReader {
       return .expression(try Expression(.slice(expression, index.sliceItems())))
     case .tuple(let elements):
       guard let place = index.int, (-elements.count..<elements.count).contains(place) else {
-        throw ModelError(.unsupported, "it takes a part of a list")
+        throw ModelError(.unsupported, "it slices a list")
       }
       return elements[place < 0 ? place + elements.count : place]
-    default: throw ModelError(.unsupported, "it takes a part of what is no tensor")
+    default: throw ModelError(.unsupported, "it slices something other than a tensor")
     }
   }
 }

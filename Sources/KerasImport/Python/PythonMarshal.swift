@@ -44,7 +44,7 @@ struct PythonMarshal {
   private var position = 0
   private var references: [(value: Value, height: Int)] = []
   private var interned: [Value] = []
-  /// How many values stand inside of one another in the value that is being read.
+  /// How many values are inside one another in the value that is being read.
   private var height = 0
 
   private init(_ bytes: [UInt8], _ layout: CodeLayout) {
@@ -52,10 +52,10 @@ struct PythonMarshal {
     self.layout = layout
   }
 
-  /// The name of the function whose code `bytes` hold; nil where they hold none.
+  /// The name of the function whose code `bytes` hold; nil if they hold none.
   static func functionName(_ bytes: [UInt8]) -> String? { function(bytes)?.name }
 
-  /// The function whose code `bytes` hold; nil where they hold none.
+  /// The function whose code `bytes` hold; nil if they hold none.
   static func function(_ bytes: [UInt8]) -> PythonCode? {
     guard bytes.count <= byteLimit else { return nil }
     for layout in CodeLayout.allCases {
@@ -80,7 +80,7 @@ struct PythonMarshal {
     guard let result = content(of: tag & 0x7F, depth: depth) else { return nil }
     if let slot { references[slot] = (result, height) }
     height = max(outer, height + 1)
-    // What references put together is no deeper than what stands inside of one another.
+    // What references put together is no deeper than what is inside one another.
     return height <= Self.depthLimit ? result : nil
   }
 

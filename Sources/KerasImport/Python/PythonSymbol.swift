@@ -27,7 +27,7 @@ indirect enum PythonSymbol: Sendable, Equatable {
     case .string(let value): self = .string(value)
     case .tuple(let elements): self = .tuple(try elements.map { try PythonSymbol($0) })
     case .bytes, .code, .other:
-      throw ModelError(.unsupported, "it holds a constant of another kind")
+      throw ModelError(.unsupported, "it contains a constant of an unsupported kind")
     }
   }
 
@@ -39,7 +39,7 @@ indirect enum PythonSymbol: Sendable, Equatable {
     case .double(let value): self = .double(value)
     case .string(let value): self = .string(value)
     case .array(let elements): self = .tuple(try elements.map { try PythonSymbol($0) })
-    case .object: throw ModelError(.unsupported, "it is given an object")
+    case .object: throw ModelError(.unsupported, "it receives an object")
     }
   }
 
@@ -53,7 +53,7 @@ indirect enum PythonSymbol: Sendable, Equatable {
     }
   }
 
-  /// How many bundles stand inside of one another.
+  /// How many bundles are inside one another.
   var depth: Int {
     switch self {
     case .tuple(let elements): 1 + (elements.map(\.depth).max() ?? 0)
@@ -76,7 +76,7 @@ indirect enum PythonSymbol: Sendable, Equatable {
       return .list(numbers)
     default:
       guard let expression else {
-        throw ModelError(.unsupported, "it calls a function with what is no number")
+        throw ModelError(.unsupported, "it calls a function with something other than numbers")
       }
       return .expression(expression)
     }
@@ -86,7 +86,7 @@ indirect enum PythonSymbol: Sendable, Equatable {
   func sliceItems() throws -> [Expression.SliceItem] {
     guard case .tuple(let elements) = self else { return [try sliceItem()] }
     guard elements.count <= 2 * Limits.rank else {
-      throw ModelError(.unsupported, "it takes a part by \(elements.count) indices")
+      throw ModelError(.unsupported, "it uses \(elements.count) indices")
     }
     return try elements.map { try $0.sliceItem() }
   }
@@ -95,7 +95,7 @@ indirect enum PythonSymbol: Sendable, Equatable {
     func bound(_ symbol: PythonSymbol) throws -> Int? {
       if symbol == .none { return nil }
       guard let value = symbol.int, value.magnitude <= UInt(Limits.dimension) else {
-        throw ModelError(.unsupported, "it takes a part whose bounds are no whole numbers")
+        throw ModelError(.unsupported, "its slice bounds are not integers")
       }
       return value
     }

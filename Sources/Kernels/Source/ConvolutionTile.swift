@@ -92,7 +92,7 @@ struct TileInput {
   var rowStride: Int
   var blocks: Int
   var blockStride: Int
-  /// Terms after which a sum is put aside and begun anew. Winograd's algorithm enlarges the errors of
+  /// Terms after which a sum is put aside and begun again. Winograd's algorithm enlarges the errors of
   /// its sums, and so has the shortest parts.
   var partLength = 32
   /// Whether to ask for the input of the tile to the right, as of one that stands far off.
@@ -135,7 +135,7 @@ private func fetchTargets<let rows: Int, let columns: Int>(
   }
 }
 
-/// Channel blocks of neighbouring pixels in a cache line.
+/// Channel blocks of neighboring pixels in a cache line.
 private var blocksPerLine: Int {
   @inline(__always) get { lineFloats / channelBlock }
 }

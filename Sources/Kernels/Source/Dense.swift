@@ -21,7 +21,7 @@ extension DenseArguments {
     case .float32, .float16, .linear(8, _, _), .fixed: true
     case .linear(let bits, _, _), .table(let bits, _):
       #if KERNELS_AVX512 || KERNELS_AVX2
-        // Rows begin with a byte.
+        // Rows start with a byte.
         bits < 8 && 8 % bits == 0 && weights.first &* bits & 7 == 0
           && weights.stride &* bits & 7 == 0
       #else
@@ -155,7 +155,7 @@ extension DenseArguments {
   }
 
   /// Asks for what is read soon, beside column `k` of a row of those that are summed together: it
-  /// stands in the row itself or as far behind the same row's successor among the next ones.
+  /// is in the row itself or as far behind the same row's successor among the next ones.
   @inline(__always)
   fileprivate func fetchAhead(_ row: Int, bits: Int, rows: Int, column k: Int) {
     let distance = 2048 &* 8 / bits

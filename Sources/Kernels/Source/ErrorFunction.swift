@@ -60,7 +60,7 @@ enum Gelu: PlainBody {
     let r = multiplyAdd(low, splat(-0.5), remainder)
     let e = multiplyAdd(exponentialTail(r), r * r, r)
     let tail = (multiplyAdd(factor, e, rest) + factor) * select(isNear, a, splat(1))
-    // -∞ · 0 is no number.
+    // -∞ · 0 is not a number.
     let rectified = select(x .< .zero, x * splat(0), x)
     // In two factors, so that only the last product can leave the normal numbers.
     return rectified - tail * powerOfTwo(n &+ splat(Int32(40))) * splat(0x1p-40)

@@ -15,7 +15,7 @@ func reduceExponent(_ x: Vector) -> (remainder: Vector, n: IntegerVector) {
 func reduceExponents<let vectors: Int>(
   _ x: inout InlineArray<vectors, Vector>, _ integers: inout InlineArray<vectors, IntegerVector>
 ) {
-  // Adding 1.5 · 2^23 rounds to an integer, which then stands in the low bits.
+  // Adding 1.5 · 2^23 rounds to an integer, which then is in the low bits.
   let magic = splat(0x1.8p23)
   var n = x
   for v in 0..<vectors { n[v] = multiplyAdd(x[v], splat(1.442_695_04), magic) }

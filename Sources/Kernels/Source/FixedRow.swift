@@ -1,7 +1,7 @@
 import CVector
 import KernelInterface
 
-/// Where the codes from column `k` on stand in a `FixedRow`: their high and their low part.
+/// Where the codes from column `k` on are in a `FixedRow`: their high and their low part.
 @inline(__always)
 func fixedPlaces(
   _ row: UnsafeRawPointer, _ k: Int

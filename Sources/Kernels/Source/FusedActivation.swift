@@ -2,7 +2,7 @@ import KernelInterface
 
 /// A fused activation, applied to a tile whose channels begin at `channel`.
 ///
-/// The loops stand inside the cases: they are short enough there to be unrolled whole, without
+/// The loops are inside the cases: they are short enough there to be unrolled whole, without
 /// which the tile would not stay in registers.
 @inline(__always)
 func activate<let rows: Int, let columns: Int>(

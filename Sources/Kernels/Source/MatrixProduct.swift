@@ -104,7 +104,7 @@ private func multiplyStrip(
 }
 
 /// Puts what the products are added to where the tile expects it: the biases at first, then what
-/// stands in the result.
+/// is in the result.
 @inline(__always)
 private func prepare(
   _ a: MatrixProductArguments, row: Int, rows: Int, column: Int, columns: Int, depth: Int,

@@ -58,7 +58,7 @@ private var bufferTiles: Int {
   @inline(__always) get { 20 }
 }
 
-/// Down the columns in vectors of neighbours, then along the rows one tile after the other.
+/// Down the columns in vectors of neighbors, then along the rows one tile after the other.
 @inline(never)
 private func planarPieceInput(
   tiles: Int, rows height: Int, width: Int, _ a: InputTransformArguments

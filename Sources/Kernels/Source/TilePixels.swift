@@ -1,6 +1,6 @@
 import CVector
 
-/// Floats from a pixel to its right neighbour, and from a row's first pixel to the next row's.
+/// Floats from a pixel to its right neighbor, and from a row's first pixel to the next row's.
 struct PixelStride {
   var column: Int
   var row = 0
@@ -95,7 +95,7 @@ struct TilePlaces<let rows: Int> {
     @inline(__always)
     func residual(_ r: Int) -> Int { first.residual &+ r &* first.pixels.residual.column }
   #else
-    /// From what one pixel reads to what its right neighbour does.
+    /// From what one pixel reads to what its right neighbor does.
     fileprivate let step: Int
     fileprivate var inputs = InlineArray<rows, Int>(repeating: 0)
     fileprivate var outputs = InlineArray<rows, Int>(repeating: 0)
@@ -113,7 +113,7 @@ struct TilePlaces<let rows: Int> {
   #endif
 }
 
-/// What a tile's pixels read, an address in a register for each where there are enough of them.
+/// What a tile's pixels read, an address in a register for each if there are enough of them.
 struct TileInputs<let rows: Int> {
   private let step: Int
   #if KERNELS_AVX512

@@ -1,5 +1,5 @@
 /// The weights that are needed next, shared out among the tiles that use these: each run of inputs of
-/// a tile fetches a part of what stands `distance` floats behind the run's weights.
+/// a tile fetches a part of what is `distance` floats behind the run's weights.
 struct TilesAhead {
   private var part: TileAhead
   private let step: Int

@@ -4,7 +4,7 @@ import LibC
 // The polynomials are those of Tests/Tools/function_polynomials.py.
 
 /// `|x| = n · π/2 + r` with `|r| <= π/4`, exact to a float where `|x|` is below `angleLimit`. With
-/// `π/2` in two parts, of which the first has 33 bits, no digit is lost however small `r` is.
+/// `π/2` in two parts, the first of which has 33 bits, no digit is lost however small `r` is.
 @inline(__always)
 private func quadrant(_ x: Vector) -> (remainder: DoubleVector, n: IntegerVector) {
   let x = vector_to_double(magnitude(x))

@@ -74,7 +74,7 @@ private func expandTable<let bits: Int>(
 
 // MARK: - In vectors
 
-/// Codes of which eight begin with a byte: as many as a vector has lanes, or two vectors of four.
+/// Codes in groups of eight that start at a byte: as many as a vector has lanes, or two vectors of four.
 private var groupCodes: Int {
   @inline(__always) get { max(8, lanes) }
 }
@@ -119,7 +119,7 @@ private func expandGroup<let bits: Int>(
   }
 }
 
-/// Some elements of one group, of which nothing else is read.
+/// Some elements of one group; the rest of it is not read.
 @inline(__always)
 private func expandPart<let bits: Int>(
   _ b: Count<bits>, _ a: ExpansionArguments, _ elements: Range<Int>,

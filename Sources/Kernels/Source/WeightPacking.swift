@@ -59,7 +59,7 @@ extension Table {
   private typealias SquareOfLanes = InlineArray<4, Vector>
 #endif
 
-/// `target[tap][c][column]` of one input block and `lanes` columns, for weights of which each
+/// `target[tap][c][column]` of one input block and `lanes` columns, for weights each of which
 /// output's stand side by side.
 @inline(__always)
 private func transposeBlock(

@@ -59,7 +59,7 @@ private struct InputTransform: WinogradTask {
     let end = a.blocks.upperBound &* channelBlock
     var channel = a.blocks.lowerBound &* channelBlock
     while channel < end {
-      // What stands in one cache line of the result is written together.
+      // What is in one cache line of the result is written together.
       let next = min(channel &+ lineFloats, end)
       var place = first
       var tile = 0
@@ -107,7 +107,7 @@ private struct InputTransform: WinogradTask {
     }
   }
 
-  /// Asks for what the tile after the next one to the right reads beyond its left neighbour: so many
+  /// Asks for what the tile after the next one to the right reads beyond its left neighbor: so many
   /// rows are more streams than the processor follows by itself.
   @inline(__always)
   private func fetchAhead(_ source: UnsafePointer<Float>, rows: Int, from: Int, columns: Int) {

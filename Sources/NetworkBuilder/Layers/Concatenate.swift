@@ -31,7 +31,7 @@ struct ConcatenateDefinition: LayerDefinition {
 
   func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
     guard let first = inputs.first else {
-      throw ModelError(.mismatch, "no tensors, where one or more are needed")
+      throw ModelError(.mismatch, "no tensors; at least one is needed")
     }
     let shape = try first.knownShape()
     for input in inputs.dropFirst() {
@@ -52,7 +52,7 @@ struct AddDefinition: LayerDefinition {
 
   func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
     guard let first = inputs.first, inputs.count > 1 else {
-      throw ModelError(.mismatch, "\(inputs.count) tensors, where two or more are needed")
+      throw ModelError(.mismatch, "\(inputs.count) tensors; at least two are needed")
     }
     _ = try first.knownShape()
     for input in inputs.dropFirst() {

@@ -6,14 +6,14 @@ import TensorCore
 /// The weights are `[channels, kernel height, kernel width, input channels / groups]`.
 public final class Convolution: Layer, @unchecked Sendable {
   /// - Parameters:
-  ///   - kernel: its width and height.
-  ///   - channels: of the result.
-  ///   - stride: steps between windows, across and down.
-  ///   - dilation: steps between a kernel's elements, across and down.
-  ///   - groups: into which the channels of input and result are split; each group of the result sees
-  ///     one of the input.
-  ///   - bias: whether one number a channel is added.
-  ///   - activation: applied to the result.
+  /// - kernel: its width and height.
+  /// - channels: of the result.
+  /// - stride: steps between windows, across and down.
+  /// - dilation: steps between a kernel's elements, across and down.
+  /// - groups: into which the channels of input and result are split; each group of the result sees
+  /// one of the input.
+  /// - bias: whether one number a channel is added.
+  /// - activation: applied to the result.
   public init(
     kernel: (Int, Int), channels: Int, stride: (Int, Int) = (1, 1), padding: Padding = .same,
     dilation: (Int, Int) = (1, 1), groups: Int = 1, bias: Bool = true,
@@ -34,12 +34,12 @@ public final class Convolution: Layer, @unchecked Sendable {
 /// input makes the channels c · multiplier ..< (c + 1) · multiplier of the result.
 public final class DepthwiseConvolution: Layer, @unchecked Sendable {
   /// - Parameters:
-  ///   - kernel: its width and height.
-  ///   - multiplier: channels of the result for each of the input's.
-  ///   - stride: steps between windows, across and down.
-  ///   - dilation: steps between a kernel's elements, across and down.
-  ///   - bias: whether one number a channel is added.
-  ///   - activation: applied to the result.
+  /// - kernel: its width and height.
+  /// - multiplier: channels of the result for each of the input's.
+  /// - stride: steps between windows, across and down.
+  /// - dilation: steps between a kernel's elements, across and down.
+  /// - bias: whether one number a channel is added.
+  /// - activation: applied to the result.
   public init(
     kernel: (Int, Int), multiplier: Int = 1, stride: (Int, Int) = (1, 1),
     padding: Padding = .same, dilation: (Int, Int) = (1, 1), bias: Bool = true,
@@ -112,16 +112,16 @@ struct ConvolutionDefinition: LayerDefinition {
       try requirePositive(groups, "groups")
       try require(
         channels % groups == 0 && outputs % groups == 0, .mismatch,
-        "neither the input's \(channels) channels nor the result's \(outputs) may be split into "
-          + "unequal parts", field: "groups", hint: "\(groups) must divide both")
+        "the input's \(channels) and the result's \(outputs) channels cannot both be split into "
+          + "equal parts", field: "groups", hint: "\(groups) must divide both")
       return (outputs, groups)
     }
   }
 }
 
-/// Throws where a number that a program gives is no size.
+/// Throws if a number from the caller is not a valid size.
 func requirePositive(_ value: Int, _ field: String) throws {
   try require(
-    value > 0 && value <= Limits.dimension, .mismatch, "\(value), where a positive size is needed",
+    value > 0 && value <= Limits.dimension, .mismatch, "\(value) is invalid; it must be positive",
     field: field)
 }

@@ -49,12 +49,12 @@ struct CustomDefinition: LayerDefinition {
     guard let type = scope.customLayers[className] else {
       var error = scope.customLayers.notFound([className: [scope.name]])
       error.hint =
-        "give it to compile(customLayers:), or the layer its outputShape to write a model without it"
+        "pass it to compile(customLayers:), or set the layer's outputShape to write a model without it"
       throw error
     }
     let outputs = try custom.instantiate(type).outputShapes(forInputShapes: shapes)
     guard let first = outputs.first, outputs.count == 1 else {
-      throw ModelError(.unsupported, "gives \(outputs.count) results, where one is needed")
+      throw ModelError(.unsupported, "returns \(outputs.count) results; one is needed")
     }
     return try TensorShape(blob: first)
   }

@@ -23,7 +23,7 @@ public final class AveragePooling: Layer, @unchecked Sendable {
   ///   - kernel: the window's width and height.
   ///   - stride: steps between windows, across and down; the window's own size where none is given.
   ///   - countsPadding: whether the padding counts as zeros; otherwise, as in Keras, the mean is that
-  ///     of the window's elements inside of the input.
+  ///     of the window's elements inside the input.
   public init(
     kernel: (Int, Int), stride: (Int, Int)? = nil, padding: Padding = .valid,
     countsPadding: Bool = false, name: String? = nil

@@ -2,13 +2,13 @@ import Imaging
 import Synchronization
 import TensorCore
 
-/// Brings a picture of any size into the network's: the whole of it, or a part.
+/// Brings an image of any size into the network's: the whole of it, or a part.
 ///
-/// It stands behind an ``Input``. The model that is written takes pictures of the resized size; here
-/// they may have any. A picture's samples are 0 to 255 and reach the network as
+/// It follows an ``Input``. The model that is written takes images of the resized size; here
+/// they may have any. An image's samples are 0 to 255 and reach the network as
 /// `scale · sample + bias`.
 public final class Resize: Layer, @unchecked Sendable {
-  /// Which part of a picture the network sees.
+  /// Which part of an image the network sees.
   public enum Crop: Sendable, Equatable {
     /// All of it, each axis resized by itself.
     case whole
@@ -18,7 +18,7 @@ public final class Resize: Layer, @unchecked Sendable {
     case rectangle(x: Double, y: Double, width: Double, height: Double)
   }
 
-  /// The order of a picture's colours in the network.
+  /// The order of an image's colors in the network.
   public enum Colors: Sendable, CaseIterable {
     /// Red, green, blue.
     case rgb
@@ -31,8 +31,8 @@ public final class Resize: Layer, @unchecked Sendable {
     public var channelCount: Int { self == .grayscale ? 1 : 3 }
   }
 
-  /// Which part the network sees of the pictures that are given from now on, of compiled networks,
-  /// too. A picture's part is chosen when it is given, and may be changed while it waits.
+  /// Which part the network sees of the images that are given from now on, of compiled networks,
+  /// too. An image's part is chosen when it is given, and may be changed while it waits.
   public var crop: Crop {
     get { holder.value }
     set { holder.value = newValue }
@@ -41,12 +41,12 @@ public final class Resize: Layer, @unchecked Sendable {
   private let holder: CropHolder
 
   /// - Parameters:
-  ///   - width: of the picture in the network.
-  ///   - height: likewise.
-  ///   - scale: by which samples are multiplied.
-  ///   - bias: what is added afterwards: one number, or one for red, green and blue.
-  ///   - interpolation: how pictures are resized: as Pillow's filter of that name does it, or as
-  ///     TensorFlow or OpenCV. A rectangle's samples are whole numbers in each of them.
+  /// - width: of the image in the network.
+  /// - height: likewise.
+  /// - scale: by which samples are multiplied.
+  /// - bias: what is added afterwards: one number, or one for red, green and blue.
+  /// - interpolation: how images are resized: as Pillow's filter of that name does it, or as
+  /// TensorFlow or OpenCV. A rectangle's samples are whole numbers in each of them.
   public init(
     width: Int, height: Int, colors: Colors = .rgb, crop: Crop = .whole, scale: Float = 1,
     bias: [Float] = [0], interpolation: Interpolation = .bilinear, name: String? = nil
@@ -61,7 +61,7 @@ public final class Resize: Layer, @unchecked Sendable {
   }
 }
 
-/// A crop that may be set while pictures are being resized.
+/// A crop that may be set while images are being resized.
 final class CropHolder: Sendable {
   private let crop: Mutex<Resize.Crop>
 
@@ -92,38 +92,38 @@ struct ResizeDefinition: LayerDefinition {
   func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
     throw ModelError(
       .unsupported,
-      "stands behind '\(inputs.first?.blob ?? "")', where it has no picture to resize",
-      hint: "a Resize stands right behind an Input")
+      "comes after '\(inputs.first?.blob ?? "")', which is not an image",
+      hint: "put a Resize directly after an Input")
   }
 
   func check() throws {
     for (side, field) in [(width, "width"), (height, "height")] {
       try require(
         (1...Limits.imageSide).contains(side), .mismatch,
-        "\(side), where 1 to \(Limits.imageSide) are possible", field: field)
+        "\(side) is out of range; 1 to \(Limits.imageSide) are supported", field: field)
     }
     try require(
       bias.count == 1 || bias.count == colors.channelCount, .mismatch,
-      "\(bias.count) numbers, where 1 or \(colors.channelCount) are needed", field: "bias")
+      "\(bias.count) numbers; 1 or \(colors.channelCount) are needed", field: "bias")
   }
 
-  /// `[1, 1, C, height, width]` of the picture, brought into the network's colours first and then
+  /// `[1, 1, C, height, width]` of the image, brought into the network's colors first and then
   /// into its size.
-  func blob(_ picture: Image, _ crop: Resize.Crop) throws -> Tensor {
+  func blob(_ image: Image, _ crop: Resize.Crop) throws -> Tensor {
     let tensor: Tensor
     switch crop {
     case .whole, .center:
-      var options = PictureOptions()
+      var options = ImageOptions()
       options.fitting = crop == .whole ? .squash : .centerCrop
       options.interpolation = interpolation
-      tensor = try picture.prepared(width: width, height: height, order, options)
+      tensor = try image.prepared(width: width, height: height, order, options)
     case .rectangle(let x, let y, let across, let down):
       try require(
-        x >= 0 && y >= 0 && across > 0 && down > 0 && x + across <= Double(picture.width)
-          && y + down <= Double(picture.height), .mismatch,
-        "the rectangle of \(across) × \(down) at (\(x), \(y)) lies outside of the picture of "
-          + "\(picture.width) × \(picture.height)", field: "crop")
-      let colored = order == .grayscale ? try picture.grayscale() : try picture.rgb()
+        x >= 0 && y >= 0 && across > 0 && down > 0 && x + across <= Double(image.width)
+          && y + down <= Double(image.height), .mismatch,
+        "the rectangle of \(across) × \(down) at (\(x), \(y)) is outside the image of "
+          + "\(image.width) × \(image.height)", field: "crop")
+      let colored = order == .grayscale ? try image.grayscale() : try image.rgb()
       tensor = try colored.resized(
         width: width, height: height, interpolation,
         of: Box(left: x, top: y, right: x + across, bottom: y + down)

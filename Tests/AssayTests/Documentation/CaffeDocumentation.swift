@@ -14,9 +14,9 @@ enum CaffeDocumentation {
     return """
       # Caffe
 
-      `make docs` writes this page: every type of layers, BVLC's and those of forks, what
-      `assay convert` makes of it, the lowest version of the specification that has it, and what is
-      refused. All that stands in the way of a network is named in one message.
+      `make docs` generates this page: every layer type of BVLC's Caffe and its forks, what `assay convert`
+      turns it into, the lowest specification version that supports it, and what is refused. If a network
+      cannot be converted, one error lists everything in its way.
 
       A setting of a layer that BVLC's Caffe has not is an error, unless its layer below reads it or it is known
       to concern training, speed or storage alone.
@@ -31,37 +31,36 @@ enum CaffeDocumentation {
 
       ## Axes
 
-      A blob of four axes is Core ML's (N, C, H, W), one of two (N, C), one of one (C), one of three
-      (C, H, W). The interface leaves the batch out: of a batch in the file one item is declared, and
-      any number can be given. Inputs of recurrent layers and of Embed are sequences (T, N, C), those
-      of convolutions of one axis (N, C, W). A layer along another axis than Core ML's has permutes
-      round it.
+      A blob with four axes is Core ML's (N, C, H, W), with two (N, C), with one (C), with three (C, H, W).
+      The interface omits the batch: it declares one item, and any number can be passed. Inputs of
+      recurrent layers and of Embed are sequences (T, N, C), those of one-dimensional convolutions
+      (N, C, W). A layer along an axis other than Core ML's is wrapped in permutes.
 
-      Networks with a layer of specification 4 or later have exact mapping: their features are arrays
-      with Caffe's own axes, a batch of one.
+      Networks with a layer of specification 4 or later use exact mapping: their features are arrays with
+      Caffe's own axes and a batch of one.
 
-      ## Where this is not what coremltools 4.1 writes
+      ## Differences from coremltools 4.1
 
-      * BatchNorm and the Scale behind it are one batchnorm.
-      * Recurrent layers heed `cont` and are written out step by step; coremltools left `cont` out
-        and gave the last step only.
-      * `coeff` of Reduction counts.
-      * Features of outputs have shapes.
+      * BatchNorm and the Scale after it become one batchnorm.
+      * Recurrent layers respect `cont` and are unrolled; coremltools ignored `cont` and returned the last
+        step only.
+      * Reduction applies `coeff`.
+      * Output features have shapes.
       * A classifier names the layer of its probabilities.
 
-      ## Where this is not what OpenCV computes
+      ## Differences from OpenCV
 
-      Where OpenCV's importer and Caffe's sources differ, the sources count: Axpy is a · X + Y with X
-      the second bottom; PriorBox does not clip unless `clip` says so; DetectionOutput's rows are in
-      order of class, then of score; Log, Exp and Power have their `scale` and `shift`, Swish its
-      `beta`; LRN has its `k`; a dilated Deconvolution has its gaps; MVN adds `eps` to the deviation.
+      If OpenCV's importer and Caffe's sources disagree, Assay follows the sources: Axpy is a · X + Y, where
+      X is the second bottom; PriorBox clips only if `clip` is set; DetectionOutput's rows are sorted by
+      class, then by score; Log, Exp and Power apply `scale` and `shift`, Swish applies `beta`, LRN applies
+      `k`; a dilated Deconvolution is dilated; MVN adds `eps` to the deviation.
 
       ## Not converted
 
       \(MarkdownTable(["type", "reason"], impossible))
 
-      Any of these, and types of one's own, become custom layers by `--custom-layers`. `ROIPooling`,
-      `ROIAlign`, `PSROIPooling` and `ImResize` then run without a plug-in: their classes are built in.
+      Any of these, and custom types, become custom layers with `--custom-layers`. `ROIPooling`, `ROIAlign`,
+      `PSROIPooling` and `ImResize` then run without a plug-in: their classes are built in.
 
       """
   }

@@ -14,9 +14,9 @@ enum DarknetDocumentation {
     return """
       # Darknet
 
-      `make docs` writes this page: every section of a `.cfg`, what `assay convert` makes of it, the lowest
-      version of the specification that has it, and what is refused. What it computes is what the source
-      code of Darknet computes, Joseph Redmon's and Alexey Bochkovskiy's.
+      `make docs` generates this page: every section of a `.cfg`, what `assay convert` turns it into, the lowest
+      specification version that supports it, and what is refused. The reference is the source code of
+      Darknet, Joseph Redmon's and Alexey Bochkovskiy's.
 
       ## Files
 
@@ -24,30 +24,29 @@ enum DarknetDocumentation {
       assay convert yolov3-tiny.cfg yolov3-tiny.weights -o yolov3-tiny.mlmodel --image-input data
       ```
 
-      * A `.cfg` begins with `[net]` or `[network]`. Names of sections and options may be in capitals. An
-        option that the section does not know is reported and has no effect; of one that stands twice the
-        first counts. A line that is neither a section, nor `key = value`, nor a remark is an error with its
-        number, and so is a number that is none.
-      * A `.weights` file has 32 or 64 bits for the pictures seen, told by its version; where version and
-        length of the file disagree, the length decides. A version above 1000 means transposed matrices.
-        Numbers that are missing, left over, or impossible as a variance are errors that name the layer.
-      * Without `.weights`, `inspect` and `bench` take random ones.
-      * The input is `data`, `[channels, height, width]`; `--input-shape data=1,3,608,608` takes other sizes than
-        the `.cfg` has. As an image it is RGB and divided by 255, unless an option says otherwise.
-      * Layers are named by section and index, the first after `[net]` being 0, as in `convolutional_3`.
+      * A `.cfg` starts with `[net]` or `[network]`. Section and option names may be in capitals. An unknown
+        option is reported and ignored; if an option is repeated, the first one counts. A line that is not a
+        section, `key = value` or a comment is an error with its line number, and so is an invalid number.
+      * A `.weights` file stores the number of images seen in 32 or 64 bits, depending on its version; if
+        version and length of the file disagree, the length decides. A version above 1000 means transposed
+        matrices. Missing or extra numbers, and invalid variances, are errors that name the layer.
+      * Without `.weights`, `inspect` and `bench` use random weights.
+      * The input is `data`, `[channels, height, width]`; `--input-shape data=1,3,608,608` overrides the sizes in
+        the `.cfg`. As an image it is RGB and divided by 255, unless an option says otherwise.
+      * Layers are named by section and index, such as `convolutional_3`; the first after `[net]` has index 0.
         Outputs are the detection heads and the last layer.
 
-      ## Batch normalisation
+      ## Batch normalization
 
       y = scale · (x − mean) / √(variance + 10⁻⁵) + bias, as Joseph Redmon's GPU code and Alexey Bochkovskiy's
       Darknet have it, with which networks are trained. `normalize_cpu` of the former divides by
-      √variance + 10⁻⁶, OpenCV by √(variance + 10⁻⁶); the three differ where a variance is small. A variance
+      √variance + 10⁻⁶, OpenCV by √(variance + 10⁻⁶); the three differ if a variance is small. A variance
       between −10⁻⁶ and 0, which rounding leaves, counts as 0. A section `[batchnorm]` has a bias in
-      Alexey Bochkovskiy's files and none in Joseph Redmon's; the length of the file decides.
+      Alexey Bochkovskiy's files but not in Joseph Redmon's; the length of the file decides.
 
       ## Pooling
 
-      `padding` is the sum of both sides, by default size − 1, and its smaller half is above and to the left:
+      `padding` is the sum of both sides, by default size − 1; the smaller half goes above and to the left:
       out = ⌊(in + padding − size) / stride⌋ + 1. With size 2 and stride 1 the output is as large as the input.
 
       ## Sections
@@ -56,17 +55,17 @@ enum DarknetDocumentation {
 
       ## Functions
 
-      A section without `activation` has `logistic` where it is convolutional, deconvolutional, local or
-      connected, otherwise `linear`. A name that Darknet does not know, for which it would take `relu`, is refused.
+      Without `activation`, a convolutional, deconvolutional, local or connected section uses `logistic`, any
+      other `linear`. For an unknown name Darknet would use `relu`; Assay refuses it.
 
       \(MarkdownTable(["`activation`", "becomes"], functions))
 
       ## Detection heads
 
-      The output of `[region]`, `[yolo]` and `[Gaussian_yolo]` is the raw grid, the numbers of the convolution
-      before it: no logistic function, no softmax, no `scale_x_y`. Box b begins at channel
-      b · (coords + 1 + classes) with x, y, w, h, the confidence, then the classes. What finding the boxes needs
-      is in the model's user-defined metadata, a key an option, with Darknet's name and value:
+      The output of `[region]`, `[yolo]` and `[Gaussian_yolo]` is the raw grid, as the convolution before it
+      computes it: no logistic function, no softmax, no `scale_x_y`. Box b starts at channel
+      b · (coords + 1 + classes) with x, y, w, h, the confidence, then the classes. The model's user-defined
+      metadata describes how to find the boxes, one key per option, with Darknet's name and value:
 
       | key | value |
       |---|---|
@@ -80,14 +79,14 @@ enum DarknetDocumentation {
       | `assay.detect.OUTPUT.coords`, `.num`, `.side`, `.softmax`, `.sqrt` | `detection` |
       | `assay.detect.letter_box` | of `[net]`, where it is there |
 
-      Except for those of the last but two rows the default is written where the section is silent. `OUTPUT` is the output's name,
-      also where `--output-name` gives it a new one.
+      Defaults are written out, except for the entries in the third row from the end. `OUTPUT` is the name of the output,
+      even if `--output-name` changes it.
 
       ## Not converted
 
       \(MarkdownTable(["section", "reason"], impossible))
 
-      Any of these, and sections of one's own, become custom layers by `--custom-layers`, if they have no weights
+      Any of these, and custom sections, become custom layers with `--custom-layers`, if they have no weights
       and keep the size of their input.
 
       """

@@ -14,9 +14,9 @@ enum KerasDocumentation {
     return """
       # Keras
 
-      `make docs` writes this page: every class of layers, what `assay convert` makes of it, the lowest
-      version of the specification that has it, and what is refused. All that stands in the way of a
-      model is named in one message.
+      `make docs` generates this page: every layer class, what `assay convert` turns it into, the lowest
+      specification version that supports it, and what is refused. If a model cannot be converted, one
+      error lists everything in its way.
 
       ## Layers
 
@@ -26,37 +26,37 @@ enum KerasDocumentation {
 
       \(MarkdownTable(["`activation`", "becomes"], functions))
 
-      Recurrent layers of Core ML have linear, tanh, sigmoid, hard_sigmoid and relu, the numbers of
-      which are written; with any other function the steps are written out one by one.
+      Core ML's recurrent layers offer linear, tanh, sigmoid, hard_sigmoid and relu, which are written with
+      their parameters. With any other function the steps are unrolled.
 
       ## Operations
 
-      What functional models call without layers (`TFOpLambda`, `SlicingOpLambda`, Keras 3's operation
-      nodes), by name; case, module and underscores do not count.
+      Operations that functional models call without layers (`TFOpLambda`, `SlicingOpLambda`, Keras 3's
+      operation nodes), by name; case, module and underscores are ignored.
 
       \(OperationTable.operations.map { MarkdownTable.code($0.names) }.joined(separator: "; "))
 
       ## Masks
 
-      Core ML has no masks. `Embedding(mask_zero)` and `Masking` hand theirs on as Keras does, and a
-      layer may be called with one of the model's own, a number for each step. Where a recurrent layer,
-      an attention or a `GlobalAveragePooling1D` heeds it, it is computed as a blob of ones and zeros.
-      The steps of a recurrent layer with a mask are written out one by one; where their number is
-      unknown the layer becomes an LSTM that the mask holds still. The mask of a sum and the like is
-      since Keras 3.4 that of the steps that count in any input, before in all.
+      Core ML has no masks. `Embedding(mask_zero)` and `Masking` pass theirs on as in Keras, and a layer may
+      be called with an explicit mask, one number per step. If a recurrent layer, an attention layer or a
+      `GlobalAveragePooling1D` uses the mask, it is computed as a blob of ones and zeros. A recurrent layer
+      with a mask is unrolled; if the number of steps is unknown, it becomes an LSTM whose state the mask
+      holds. Since Keras 3.4 the mask of a sum or similar covers the steps valid in any input; before, in
+      all inputs.
 
       ## Specification
 
-      The layers above are of version 1 unless they say otherwise. Conditions, orders, trigonometry,
-      slices of axes of unknown size and large products of matrices need version 4, whose layers take
-      arrays only as they are declared: the model's arrays are `[Seq, Batch, C, H, W]` then. So are they
-      where a volume or a sequence of images is an input: arrays of five axes came with version 4, too.
+      The layers above need version 1 unless stated otherwise. Conditions, sorting, trigonometry, slices of
+      axes of unknown size and large matrix products need version 4, whose layers take arrays exactly as
+      declared: the model's arrays are then `[Seq, Batch, C, H, W]`. The same holds if an input is a volume or
+      a sequence of images, because arrays with five axes were introduced in version 4.
 
       ## Not converted
 
       \(MarkdownTable(["class", "reason"], impossible))
 
-      Any of these, and classes of one's own, become custom layers by `--custom-layers`.
+      Any of these, and custom classes, become custom layers with `--custom-layers`.
 
       """
   }

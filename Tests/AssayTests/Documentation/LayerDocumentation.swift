@@ -26,28 +26,28 @@ enum LayerDocumentation {
     return """
       # Layers
 
-      `make docs` writes this page.
+      `make docs` generates this page.
 
       ## Core ML
 
-      The types that are read, written and run. Those of specification 4 and later need a network with
-      exact array mapping; control flow and the others are carried through a file untouched. The engine
-      is the fast one; the reference computes the same in double precision.
+      The layer types that Assay reads, writes and runs. Those of specification 4 and later need a network with
+      exact array mapping. Control flow and other layers are carried through a file untouched. The engine
+      is the fast implementation; the reference computes the same in double precision.
 
       \(MarkdownTable(["type", "specification", "engine", "reference"], layers))
 
       ## Keras
 
-      The classes that `convert` reads. A `Lambda` and any other class can become a custom layer.
+      The classes that `convert` supports. A `Lambda` and any other class can become a custom layer.
 
       \(MarkdownTable(["class", "also named"], classes))
 
       ## Built-in custom layers
 
-      The classes that `run` needs no plug-in for. A rule of `--custom-layers` names one as
-      `className`. Of several names of a parameter the first that is there counts; what stands in
-      brackets holds where there is none. Weights stand in the given order and may be 32-bit floats
-      or halves. C, H and W are the last three axes of a shape, everything before them are images.
+      Classes that run without a plug-in. A rule for `--custom-layers` selects one by `className`. If a
+      parameter has several names, the first one present is used; the default is in parentheses. Weights
+      have the given order and may be 32-bit floats or halves. C, H and W are the last three axes of a
+      shape; the axes before them count images.
 
       \(MarkdownTable(["class", "also named", "formula", "parameters", "weights"], custom))
 

@@ -53,6 +53,25 @@ struct Page: CustomTestStringConvertible, Sendable {
     return blocks
   }
 
+  /// What a program printed, without the end of the last line.
+  static func lines(of output: String) -> [String] {
+    var lines = output.components(separatedBy: "\n")
+    if lines.last == "" { lines.removeLast() }
+    return lines
+  }
+
+  /// Writes the page with these outputs after its commands.
+  func write(_ results: [(command: PageScript.Command, output: String)]) throws {
+    var text = lines
+    for (command, output) in results.reversed() {
+      guard let shown = command.output else { continue }
+      text.replaceSubrange(
+        command.line..<(command.line + shown.count), with: Self.lines(of: output))
+    }
+    try text.joined(separator: "\n").write(
+      toFile: "\(packageRoot)/\(name)", atomically: true, encoding: .utf8)
+  }
+
   /// The page without its fenced blocks; the line numbers stay.
   var prose: [String] {
     var isInside = false
@@ -144,7 +163,7 @@ struct PageScript {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let result = try Program("/bin/sh").run(
       ["-c", script],
-      environment: ["PATH": "\(programs):\(path)", "NO_COLOR": "1"], in: folder)
+      environment: ["PATH": "\(programs):\(path)", "NO_COLOR": "1", "COLUMNS": "80"], in: folder)
     let parts = result.output.components(separatedBy: "\u{1E}")
     return commands.enumerated().map { index, command in
       guard 2 * index + 1 < parts.count else { return (command, result.output, -1) }

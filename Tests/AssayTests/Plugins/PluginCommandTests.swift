@@ -21,7 +21,7 @@ import Testing
       let run = try Command.run(
         "run", model, DemonstrationTests.picture, "--plugin", library, "--trace", "custom")
       #expect(run.code == 0 && run.errors.contains("\"engineName\": Swish"), "\(run.errors)")
-      let bench = try Command.run("bench", model, "--plugin", library, "--runs", "1", "--layers")
+      let bench = try Command.run("bench", model, "--plugin", library, "--runs", "1", "--steps")
       #expect(bench.code == 0, "\(bench.errors)")
       let missing = try Command.run(arguments + ["--plugin", folder + "/none.so"])
       #expect(missing.code == 66 && missing.errors.hasPrefix("error: \(folder)/none.so: "))

@@ -212,7 +212,7 @@ import Testing
         registry)
     }
     #expect(
-      error?.message == "evaluate failed: the index [0, 3] is outside of an array of shape [2, 3]",
+      error?.message == "evaluate failed: the index [0, 3] is outside an array of shape [2, 3]",
       "\(error?.message ?? "")")
   }
 

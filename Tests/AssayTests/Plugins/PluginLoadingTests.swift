@@ -16,7 +16,7 @@ import Testing
     ("CRASH_IN_ENTRY", "crashed while it was loaded (SIGSEGV)"),
     ("EXITS", "ended the process while it was loaded"),
     ("OTHER_VERSION", "is for version 77 of the interface"),
-    ("NO_MAGIC", "its table does not begin as one"),
+    ("NO_MAGIC", "its table does not start like one"),
     ("NO_CLASSES", "has no classes"),
     ("REFUSES", "does not work with version 1 of the interface"),
   ])
@@ -32,9 +32,9 @@ import Testing
 
   @Test(arguments: [
     ("WRONG_RANK", "a shape of rank 99"), ("NEGATIVE_SIZE", "-3"),
-    ("TOO_MANY_SHAPES", "40 output shapes where the layer has 2 outputs"),
+    ("TOO_MANY_SHAPES", "40 output shapes, but the layer has 2 outputs"),
     ("FAILS", "evaluate failed: the moon is not in the right phase"),
-    ("FAILS_SILENTLY", "evaluate failed: the plug-in gives no reason"),
+    ("FAILS_SILENTLY", "evaluate failed: the plug-in gave no reason"),
   ])
   func brokenLayers(_ mistake: String, _ text: String) throws {
     try withTemporaryFolder { folder in

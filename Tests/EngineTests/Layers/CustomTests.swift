@@ -28,7 +28,9 @@ final class TwiceAndNegated: CustomLayer {
 
   func setWeightData(_ weights: [Bytes]) throws {
     self.weights = weights.first.map { FloatValues(bytes: $0).array() } ?? []
-    if self.weights.isEmpty { throw ModelError(.malformed, "no weights", field: "weights") }
+    if self.weights.isEmpty {
+      throw ModelError(.malformed, "the weights are missing", field: "weights")
+    }
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {

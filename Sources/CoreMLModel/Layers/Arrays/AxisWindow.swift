@@ -60,7 +60,8 @@ package struct AxisWindow: Sendable, Equatable {
     (before, after) = padding
     let room = try checkedSum([size, before, after]) - extent
     try require(
-      room >= 0, "a window of \(extent) in an axis of \(size + before + after)", field: "kernel")
+      room >= 0, "a window of \(extent) does not fit an axis of \(size + before + after)",
+      field: "kernel")
     output = room / stride + 1
   }
 }

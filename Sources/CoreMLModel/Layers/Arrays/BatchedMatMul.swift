@@ -70,7 +70,7 @@ package struct BatchedMatMul: ArrayLayer {
       throw ModelError(
         .malformed,
         "matrices of shapes \(inputs[0])\(transposeA ? "ᵀ" : "") and "
-          + "\(inputs[1])\(transposeB ? "ᵀ" : "") have no product", field: "input")
+          + "\(inputs[1])\(transposeB ? "ᵀ" : "") cannot be multiplied", field: "input")
     }
     return (a[a.count - 2], depth, b[b.count - 1], a.dropLast(2), b.dropLast(2))
   }

@@ -10,7 +10,7 @@ package struct Clip: ElementFunctionLayer {
   package static let fields: Fields = [.float("minVal", \.minVal), .float("maxVal", \.maxVal)]
 
   package func check(_ faults: inout Faults) {
-    faults.require(minVal <= maxVal, "minVal", "\(minVal) is more than maxVal, \(maxVal)")
+    faults.require(minVal <= maxVal, "minVal", "\(minVal) is greater than maxVal, \(maxVal)")
   }
 }
 

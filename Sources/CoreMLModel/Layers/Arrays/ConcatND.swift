@@ -23,7 +23,7 @@ package struct ConcatND: ArrayLayer {
         shape.count == result.count
         && shape.indices.allSatisfy { $0 == axis || shape[$0] == result[$0] }
         && (!interleave || shape == inputs[0])
-      try require(fits, "shapes \(inputs) differ in more than the axis \(axis)", field: "input")
+      try require(fits, "shapes \(inputs) differ in axes other than \(axis)", field: "input")
       result[axis] = try checkedSum([result[axis], shape[axis]], limit: Limits.dimension)
     }
     return [try ArrayShape.checked(result)]
@@ -78,7 +78,7 @@ package struct SplitND: ArrayLayer {
     }
     try require(
       splitSizes.allSatisfy({ $0 > 0 }) && checkedSum(splitSizes) == length,
-      "\(splitSizes) are no parts of \(length)", field: "splitSizes")
+      "\(splitSizes) do not add up to \(length)", field: "splitSizes")
     return splitSizes
   }
 

@@ -80,7 +80,8 @@ package struct RangeStatic: ArrayLayer {
     let count = ((Double(endValue) - Double(startValue)) / Double(stepSizeValue)).rounded(.up)
     try require(
       stepSizeValue != 0 && count >= 1 && count <= Double(Limits.dimension),
-      "no range from \(startValue) to \(endValue) by \(stepSizeValue)", field: "stepSizeValue")
+      "the range from \(startValue) to \(endValue) by \(stepSizeValue) is empty or invalid",
+      field: "stepSizeValue")
     return Int(count)
   }
 

@@ -95,7 +95,7 @@ package struct Convolution3D: ArrayLayer {
   package func windows(_ size: [Int]) throws -> [AxisWindow] {
     try require(
       !isDeconvolution || outputShape.isEmpty || outputShape.count == 3,
-      "\(outputShape), three sizes are needed", field: "outputShape")
+      "\(outputShape) is invalid; three sizes are needed", field: "outputShape")
     return try (0..<3).map { axis in
       try window.along(
         axis, size: size[axis], isTransposed: isDeconvolution,
@@ -107,7 +107,8 @@ package struct Convolution3D: ArrayLayer {
     let shape = try arrayInput(inputs)
     try require(
       shape.count == 5 && shape[1] == inputChannels && outputChannels > 0,
-      "an input of shape \(shape), [B, \(inputChannels), D, H, W] is needed", field: "inputChannels"
+      "the input has the shape \(shape); expected [B, \(inputChannels), D, H, W]",
+      field: "inputChannels"
     )
     try require(
       groups > 0 && inputChannels % groups == 0 && outputChannels % groups == 0,

@@ -30,7 +30,8 @@ package struct GatherND: ArrayLayer, ParameterlessLayer {
     let places = inputs[1]
     guard let depth = places.last, depth > 0, depth <= shape.count else {
       throw ModelError(
-        .malformed, "places of shape \(places) in an input of shape \(shape)", field: "input")
+        .malformed, "indices of shape \(places) do not match an input of shape \(shape)",
+        field: "input")
     }
     let result = places.dropLast() + shape.dropFirst(depth)
     return [try ArrayShape.checked(result.isEmpty ? [1] : Array(result))]
@@ -54,7 +55,7 @@ package struct GatherAlongAxis: ArrayLayer {
     try require(
       inputs[1].count == shape.count
         && (shape.indices.allSatisfy({ $0 == axis || shape[$0] == inputs[1][$0] })),
-      "shapes \(inputs) differ in more than the axis \(axis)", field: "input")
+      "shapes \(inputs) differ in axes other than \(axis)", field: "input")
     return [try ArrayShape.checked(inputs[1])]
   }
 }
@@ -83,7 +84,7 @@ package struct EmbeddingND: ArrayLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     try require(
-      shape.last == 1, "an input of shape \(shape), a last axis of length 1 is needed",
+      shape.last == 1, "the input has the shape \(shape); its last axis must have length 1",
       field: "input")
     return [try ArrayShape.checked(shape.dropLast() + [embeddingSize])]
   }

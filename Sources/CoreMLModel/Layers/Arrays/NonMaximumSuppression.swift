@@ -3,7 +3,7 @@ import TensorCore
 /// The best of boxes that overlap: in descending order of their largest score, each box that no
 /// better one covers.
 ///
-/// Inputs: boxes `[B, N, 4]` as centre x, centre y, width, height, and scores `[B, N, C]`. Outputs:
+/// Inputs: boxes `[B, N, 4]` as center x, center y, width, height, and scores `[B, N, C]`. Outputs:
 /// the boxes kept `[B, maxBoxes, 4]`, their scores `[B, maxBoxes, C]`, their places `[B, maxBoxes]`
 /// and their number `[B]`; what is left over is 0, and −1 among the places. The best box is always
 /// kept.
@@ -37,7 +37,8 @@ package struct NonMaximumSuppression: ArrayLayer {
     let scores = inputs[1]
     try require(
       boxes.count == 3 && scores.count == 3 && boxes[2] == 4 && boxes[..<2] == scores[..<2],
-      "boxes and scores of shapes \(inputs), [B, N, 4] and [B, N, C] are needed", field: "input")
+      "boxes and scores have the shapes \(inputs); expected [B, N, 4] and [B, N, C]", field: "input"
+    )
     let (batch, count) = (boxes[0], maxBoxes)
     return [
       try ArrayShape.checked([batch, count, 4], "maxBoxes"),

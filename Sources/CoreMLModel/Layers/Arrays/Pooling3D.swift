@@ -28,7 +28,8 @@ package struct Pooling3D: ArrayLayer {
       let padding = window.amounts(axis)
       try require(
         max(padding.0, padding.1) < max(1, window.kernel[axis]),
-        "\(padding) around windows of \(window.kernel[axis])", field: "customPadding")
+        "padding \(padding) is too large for windows of \(window.kernel[axis])",
+        field: "customPadding")
       return try window.along(axis, size: size[axis])
     }
   }
@@ -36,7 +37,8 @@ package struct Pooling3D: ArrayLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     try require(
-      shape.count == 5, "an input of shape \(shape), [B, C, D, H, W] is needed", field: "input")
+      shape.count == 5, "the input has the shape \(shape); expected [B, C, D, H, W]", field: "input"
+    )
     return [
       try ArrayShape.checked(shape[..<2] + (try windows(Array(shape[2...])).map(\.output)))
     ]
@@ -64,7 +66,8 @@ package struct GlobalPooling3D: ArrayLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     try require(
-      shape.count == 5, "an input of shape \(shape), [B, C, D, H, W] is needed", field: "input")
+      shape.count == 5, "the input has the shape \(shape); expected [B, C, D, H, W]", field: "input"
+    )
     return [try ArrayShape.checked(shape[..<2] + [1, 1, 1])]
   }
 }

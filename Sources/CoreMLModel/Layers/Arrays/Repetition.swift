@@ -36,7 +36,8 @@ package struct Tile: ArrayLayer {
   /// The count for each axis of the input.
   package func repetitions(rank: Int) throws -> [Int] {
     try require(
-      reps.count <= rank && reps.allSatisfy({ $0 > 0 }), "\(reps) for an input of rank \(rank)",
+      reps.count <= rank && reps.allSatisfy({ $0 > 0 }),
+      "\(reps) does not match an input of rank \(rank)",
       field: "reps")
     return [Int](repeating: 1, count: rank - reps.count) + reps
   }
@@ -74,7 +75,8 @@ package struct ConstantPad: ArrayLayer {
     try require(
       padAmounts.count == 2 * shape.count
         && padAmounts.allSatisfy({ $0 >= 0 && $0 <= Limits.dimension }),
-      "\(padAmounts), two amounts for each of \(shape.count) axes are needed", field: "padAmounts")
+      "\(padAmounts) is invalid; two amounts for each of \(shape.count) axes are needed",
+      field: "padAmounts")
     return shape.indices.map { axis in
       let (before, after) = (padAmounts[2 * axis], padAmounts[2 * axis + 1])
       guard padToGivenOutputSizeMode else { return (before, after) }
@@ -97,7 +99,8 @@ extension ArrayShape {
   /// `target`, to which `shape` must stretch.
   static func stretched(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
     try require(
-      broadcast([shape, target]) == target, "\(shape) does not stretch to \(target)", field: field)
+      broadcast([shape, target]) == target, "\(shape) cannot be broadcast to \(target)",
+      field: field)
     return try checked(target, field)
   }
 }

@@ -24,7 +24,8 @@ package struct RankPreservingReshape: ArrayLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     try require(
-      targetShape.count == shape.count, "\(targetShape) for an input of rank \(shape.count)",
+      targetShape.count == shape.count,
+      "\(targetShape) does not match an input of rank \(shape.count)",
       field: "targetShape")
     let target = zip(targetShape, shape).map { $0 == 0 ? $1 : $0 }
     return [try ArrayShape.reshaped(shape, to: target, "targetShape")]
@@ -78,7 +79,8 @@ package struct ExpandDims: ArrayLayer {
     let shape = try arrayInput(inputs)
     let rank = shape.count + axes.count
     try require(
-      rank <= Limits.rank, "a result of rank \(rank), \(Limits.rank) is the most", field: "axes")
+      rank <= Limits.rank, "the result would have rank \(rank); the limit is \(Limits.rank)",
+      field: "axes")
     let places = try ArrayShape.axes(axes, rank: rank)
     var sizes = shape.makeIterator()
     return [
@@ -121,13 +123,13 @@ extension ArrayShape {
     let open = target.indices.filter { target[$0] == -1 }
     try require(
       open.count <= 1 && (target.allSatisfy({ $0 == -1 || $0 > 0 })),
-      "\(target), positive sizes and at most one −1 are needed", field: field)
+      "\(target) is invalid; it takes positive sizes and at most one −1", field: field)
     var result = target
     let known = try checkedProduct(target.filter { $0 != -1 }, limit: Limits.tensorElements)
     if let axis = open.first { result[axis] = count / known }
     try require(
       checkedProduct(result, limit: Limits.tensorElements) == count,
-      "\(target) does not hold the \(count) elements of \(shape)", field: field)
+      "\(target) does not match the \(count) elements of \(shape)", field: field)
     return try checked(result, field)
   }
 }

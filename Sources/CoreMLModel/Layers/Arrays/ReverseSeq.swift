@@ -21,11 +21,11 @@ package struct ReverseSeq: ArrayLayer {
     let batch = try ArrayShape.axis(batchAxis, rank: shape.count, "batchAxis")
     let sequence = try ArrayShape.axis(sequenceAxis, rank: shape.count, "sequenceAxis")
     try require(
-      batch < sequence, "axis \(sequenceAxis) does not come after the batch's, \(batchAxis)",
+      batch < sequence, "axis \(sequenceAxis) must come after the batch axis \(batchAxis)",
       field: "sequenceAxis")
     try require(
       inputs[1] == [shape[batch]],
-      "lengths of shape \(inputs[1]), [\(shape[batch])] is needed", field: "input")
+      "the lengths have the shape \(inputs[1]); expected [\(shape[batch])]", field: "input")
     return [shape]
   }
 }

@@ -14,7 +14,7 @@ package struct AxisRange: Sendable, Equatable {
 
   /// The elements of numpy's slice `[begin:end:stride]` of an axis.
   ///
-  /// - Throws: where there are none.
+  /// - Throws: if there are none.
   package init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
     try require(stride != 0 && stride != .min, "a stride of \(stride)", field: "strides")
     func bounded(_ place: Int) -> Int {
@@ -25,7 +25,8 @@ package struct AxisRange: Sendable, Equatable {
     let first = begin.map(bounded) ?? (stride > 0 ? 0 : length - 1)
     let last = end.map(bounded) ?? (stride > 0 ? length : -1)
     let distance = stride > 0 ? last - first : first - last
-    try require(distance > 0, "no elements from \(first) to \(last) by \(stride)", field: "endIds")
+    try require(
+      distance > 0, "the slice from \(first) to \(last) by \(stride) is empty", field: "endIds")
     start = first
     step = stride
     count = (distance - 1) / abs(stride) + 1

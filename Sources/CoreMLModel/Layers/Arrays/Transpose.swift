@@ -12,7 +12,7 @@ package struct Transpose: ArrayLayer {
     let shape = try arrayInput(inputs)
     try require(
       axes.sorted() == Array(shape.indices),
-      "\(axes) is no order of the axes 0 to \(shape.count - 1)", field: "axes")
+      "\(axes) is not a permutation of the axes 0 to \(shape.count - 1)", field: "axes")
     return [try ArrayShape.checked(axes.map { shape[$0] })]
   }
 }

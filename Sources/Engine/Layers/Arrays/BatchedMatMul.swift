@@ -5,7 +5,7 @@ import TensorCore
 extension BatchedMatMul: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     try require(
-      !int8DynamicQuantize, .unsupported, "dynamic quantisation cannot be run",
+      !int8DynamicQuantize, .unsupported, "dynamic quantization is not supported",
       field: "int8DynamicQuantize")
     let shape = try layer.outputShape()
     return [

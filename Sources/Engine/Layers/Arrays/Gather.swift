@@ -3,7 +3,7 @@ import TensorCore
 
 extension Float {
   /// The place 0 ..< length that the number names, from the end where it is negative; the nearest
-  /// one where there is none.
+  /// one if there is none.
   func place(in length: Int) -> Int {
     guard isFinite, magnitude < 1e9 else { return self > 0 ? length - 1 : 0 }
     let whole = Int(rounded(.down))

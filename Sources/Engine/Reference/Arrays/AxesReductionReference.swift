@@ -2,7 +2,7 @@ import CoreMLModel
 import LibC
 import TensorCore
 
-/// A twin that is a function of the elements along the reduced axes.
+/// A reference that is a function of the elements along the reduced axes.
 protocol ReductionTwin: ReferenceFormula, AxesReductionLayer {
   func twin(_ values: [Double]) -> Double
 }

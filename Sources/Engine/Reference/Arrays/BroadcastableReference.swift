@@ -1,7 +1,7 @@
 import CoreMLModel
 import LibC
 
-/// A twin that is a function of the elements at one place, from the first input's to the last's.
+/// A reference that is a function of the elements at one place, from the first input's to the last's.
 protocol PairTwin: ReferenceFormula {
   func twin(_ a: Double, _ b: Double) -> Double
 }
@@ -54,7 +54,7 @@ extension LogicalAnd: PairTwin {
   func twin(_ a: Double, _ b: Double) -> Double { a != 0 && b != 0 ? 1 : 0 }
 }
 
-/// The twin of a comparison, whose second operand is `alpha` where there is one input.
+/// The reference of a comparison, whose second operand is `alpha` if there is one input.
 protocol ConditionTwin: ReferenceFormula, ComparisonLayer {
   func holds(_ a: Double, _ b: Double) -> Bool
 }

@@ -41,9 +41,9 @@ extension NonMaximumSuppression: ReferenceFormula {
 
   private func overlap(_ boxes: ReferenceTensor, _ item: Int, _ a: Int, _ b: Int) -> Double {
     func side(_ box: Int, _ axis: Int) -> (Double, Double, Double) {
-      let centre = boxes[index: [item, box, axis]]
+      let center = boxes[index: [item, box, axis]]
       let length = boxes[index: [item, box, axis + 2]]
-      return (centre - length / 2, centre + length / 2, length)
+      return (center - length / 2, center + length / 2, length)
     }
     let shared = (0..<2).reduce(1.0) { area, axis in
       let (p, q) = (side(a, axis), side(b, axis))

@@ -11,8 +11,8 @@ struct GraphNode: Sendable {
   init(_ configuration: LayerConfiguration) throws {
     guard let (_, node) = configuration.field("node_def"), let operation = node["op"]?.string else {
       throw configuration.unsupported(
-        "node_def", "it is no operation in JSON",
-        hint: "save the model anew with TensorFlow 2.4 or later")
+        "node_def", "it is not a JSON operation",
+        hint: "save the model again with TensorFlow 2.4 or later")
     }
     self.operation = operation
     attributes = node["attr"]?.object ?? JSONObject()
@@ -36,7 +36,7 @@ struct GraphNode: Sendable {
         positional.append(.tensor(next))
         next += 1
       } else {
-        throw call.error("its constants \(constants.keys.sorted()) are no inputs of it")
+        throw call.error("its constants \(constants.keys.sorted()) are not among its inputs")
       }
     }
     for (name, value) in attributes.members {
@@ -84,7 +84,7 @@ struct GraphNode: Sendable {
     func mask(_ name: String) -> Int { arguments.keywords[name]?.constant?.int ?? 0 }
     let count = numbers[0].count
     guard (1...Limits.rank).contains(count), numbers.allSatisfy({ $0.count == count }) else {
-      throw call.unsupported("a slice whose bounds are computed when the network runs")
+      throw call.unsupported("a slice with bounds computed at run time is not supported")
     }
     return .array(
       (0..<count).map { index in

@@ -22,7 +22,7 @@ struct OperationCall: Sendable {
     var scalar: Double? { if case .constant(let value) = self { value.double } else { nil } }
   }
 
-  /// The argument at `position` or of one of the names; nil where it is not given or null.
+  /// The argument at `position` or of one of the names; nil if it is not given or null.
   func argument(_ position: Int?, _ names: String...) -> CallArgument? {
     argument(position, names)
   }
@@ -41,7 +41,7 @@ struct OperationCall: Sendable {
   /// The argument that says what the operation works on.
   func operand(_ position: Int, _ names: String...) throws -> Operand {
     guard let argument = argument(position, names) else {
-      throw layer.error("it is called without \(names.first ?? "argument \(position)")")
+      throw layer.error("argument \(names.first ?? "\(position)") is missing")
     }
     return try operand(argument)
   }
@@ -55,9 +55,11 @@ struct OperationCall: Sendable {
   var input: KerasTensor {
     get throws {
       guard case .tensor(let tensor) = try operand(0, "x", "input", "inputs", "tensor") else {
-        throw layer.unsupported("an operation on a constant")
+        throw layer.unsupported("operations on constants are not supported")
       }
-      guard tensor.sizes == nil else { throw layer.unsupported("an operation on a shape") }
+      guard tensor.sizes == nil else {
+        throw layer.unsupported("operations on shapes are not supported")
+      }
       return tensor
     }
   }
@@ -70,7 +72,7 @@ struct OperationCall: Sendable {
       }
       return try elements.map { element in
         guard case .tensor(let tensor) = try operand(element) else {
-          throw layer.unsupported("constants among its inputs")
+          throw layer.unsupported("constant inputs are not supported")
         }
         return tensor
       }
@@ -90,7 +92,7 @@ struct OperationCall: Sendable {
     case .value(let value): return value
     case .tensor(let position):
       guard let sizes = layer.inputs[position].sizes else {
-        throw layer.unsupported("an argument that is computed when the network runs")
+        throw layer.unsupported("an argument computed at run time is not supported")
       }
       let numbers = sizes.values.map { JSONValue.int($0 ?? -1) }
       return sizes.isScalar ? numbers.first ?? .null : .array(numbers)
@@ -128,7 +130,7 @@ struct OperationCall: Sendable {
     return string
   }
 
-  /// One whole number or a list of them; nil where it is not given.
+  /// One whole number or a list of them; nil if it is not given.
   func ints(_ position: Int?, _ names: String...) throws -> [Int]? {
     guard let value = try argument(position, names).map(constant) else { return nil }
     let elements = value.int.map { [.int($0)] } ?? value.array ?? []
@@ -170,11 +172,11 @@ struct OperationCall: Sendable {
     return try converted.convert(call(inputs), into: &network)
   }
 
-  /// An axis counted from 0, of which negative ones count from the end; never the batch.
+  /// An axis counted from 0, where negative ones count from the end; never the batch.
   func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int { try layer.axis(axis, of: tensor) }
 }
 
-/// Numbers that a tensor is known to hold: sizes of another one, nil where that is unknown.
+/// Numbers that a tensor is known to hold: sizes of another one, nil if that is unknown.
 struct KnownSizes: Sendable, Equatable {
   var values: [Int?]
   var isScalar = false

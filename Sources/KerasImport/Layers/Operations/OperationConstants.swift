@@ -10,20 +10,23 @@ extension OperationCall {
   ) throws -> KerasTensor {
     if case .tensor(let tensor) = operand, tensor.sizes == nil { return tensor }
     guard case .constant(let json) = operand else {
-      throw layer.unsupported("an operation on a shape and a tensor")
+      throw layer.unsupported(
+        "operations on shapes are not supported and a tensor is not supported")
     }
     var (values, shape) = try numbers(json)
     while shape.count > tensor.rank - 1, shape.first == 1 { shape.removeFirst() }
     guard shape.count < tensor.rank else {
       throw layer.unsupported(
-        "a constant of the shape \(KerasTensor.text(shape)) for a tensor \(tensor.shapeText)")
+        "a constant of shape \(KerasTensor.text(shape)) does not match the tensor \(tensor.shapeText)"
+      )
     }
     let axes = Array(tensor.layout.axes.suffix(shape.count))
-    // From Keras' order of axes to C, H, W.
+    // From Keras's order of axes to C, H, W.
     var sizes: [BlobAxis: Int] = [:]
     for (axis, size) in zip(axes, shape) { sizes[axis] = size }
     guard sizes[.sequence, default: 1] == 1 else {
-      throw layer.unsupported("a constant that differs from step to step of a sequence")
+      throw layer.unsupported(
+        "a constant that differs between the steps of a sequence is not supported")
     }
     let places: [BlobAxis] = [.channel, .height, .width]
     let order =
@@ -66,6 +69,6 @@ extension OperationCall {
   }
 
   private func notAnArray(_ json: JSONValue) -> ModelError {
-    layer.unsupported("the constant \(String(json.text.prefix(60))) is no array of numbers")
+    layer.unsupported("the constant \(String(json.text.prefix(60))) is not an array of numbers")
   }
 }

@@ -7,7 +7,7 @@ struct OperationLayer: KerasLayer {
   static let classes = [
     SourceLayer(
       "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer", becomes: "see the operations below",
-      options: "Keras 3's operations, too", refused: "operations that are not in the list")
+      options: "Keras 3's operations as well", refused: "operations not listed")
   ]
 
   private let operation: Operation
@@ -23,7 +23,7 @@ struct OperationLayer: KerasLayer {
     guard let operation = OperationTable.operation(named: name) else {
       throw configuration.unsupported(
         nil, "the operation '\(name)' is not supported",
-        hint: "a rule makes it a custom layer: --custom-layers FILE.json with "
+        hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
           + CustomLayerSubject(layer: configuration.name, layerClass: configuration.className)
           .suggestedRule)
     }

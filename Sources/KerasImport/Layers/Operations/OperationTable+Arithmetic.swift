@@ -120,7 +120,7 @@ extension OperationCall {
           return KnownSizes(values: values)
         }
       }
-      throw layer.unsupported("arithmetic on a shape and a tensor")
+      throw layer.unsupported("arithmetic on a shape and a tensor is not supported")
     }
     let (x, y) = (try numbers(a), try numbers(b))
     guard x.values.count == y.values.count || x.isScalar || y.isScalar else {
@@ -139,10 +139,11 @@ extension OperationCall {
       case .sum: (value, overflow) = a.addingReportingOverflow(b)
       case .difference: (value, overflow) = a.subtractingReportingOverflow(b)
       case .product: (value, overflow) = a.multipliedReportingOverflow(by: b)
-      default: throw layer.unsupported("arithmetic on shapes")
+      default: throw layer.unsupported("this arithmetic on shapes is not supported")
       }
       try layer.require(
-        !overflow && abs(value) <= Limits.dimension, "a size out of bounds", code: .limitExceeded)
+        !overflow && abs(value) <= Limits.dimension, "a size is out of bounds", code: .limitExceeded
+      )
       result.values.append(value)
     }
     return KerasTensor(sizes: result)

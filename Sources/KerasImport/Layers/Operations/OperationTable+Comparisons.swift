@@ -89,7 +89,7 @@ extension OperationCall {
     for case .tensor(let tensor) in operands where tensor.sizes == nil {
       if widest.map({ $0.rank < tensor.rank }) ?? true { widest = tensor }
     }
-    guard let widest else { throw layer.unsupported("an operation on a constant") }
+    guard let widest else { throw layer.unsupported("operations on constants are not supported") }
     let tensors = try operands.enumerated().map { index, operand in
       try tensor(operand, like: widest, &network, "__constant_\(index)__")
     }

@@ -37,7 +37,7 @@ extension OperationTable {
       }
     } + others
 
-  /// Those that Keras' layers know as activations.
+  /// Those that Keras's layers know as activations.
   private static let named: [(String, String)] = [
     ("relu6", "relu6"), ("sigmoid", "sigmoid"), ("tanh", "tanh"), ("softplus", "softplus"),
     ("softsign", "softsign"), ("selu", "selu"), ("silu", "silu"), ("swish", "silu"),
@@ -182,7 +182,7 @@ extension OperationTable {
     },
     Operation("l2normalize", "normalize") { call, input, network in
       try call.layer.require(
-        call.int(nil, "order", default: 2) == 2, unsupported: "a norm of another order than 2")
+        call.int(nil, "order", default: 2) == 2, unsupported: "only norms of order 2 are supported")
       let axis = try call.axis(call.ints(1, "axis", "dim")?.first ?? -1, of: input)
       let epsilon = try call.double(2, "epsilon", default: 1e-12)
       return [

@@ -6,7 +6,7 @@ extension OperationTable {
   static let images: [Operation] = [
     Operation("pad", "padv2") { call, input, network in
       guard let json = try call.constant(1, "paddings", "pad_width") else {
-        throw call.layer.error("it is called without borders")
+        throw call.layer.error("its borders are missing")
       }
       let numbers = try call.numbers(json)
       let borders: [[Int]]
@@ -18,7 +18,7 @@ extension OperationTable {
         borders = (0..<input.rank).map { axis in
           [Int(numbers.values[2 * axis]), Int(numbers.values[2 * axis + 1])]
         }
-      default: throw call.layer.unsupported("the borders \(json.text)")
+      default: throw call.layer.unsupported("the borders \(json.text) are not supported")
       }
       let mode = try call.string(2, "mode", default: "constant").lowercased()
       let value = try call.double(3, "constant_values", default: 0)
@@ -42,7 +42,7 @@ extension OperationTable {
       let columns = try call.int(4, "target_width", default: width - left - right)
       guard top >= 0, left >= 0, rows > 0, columns > 0, top + rows <= height,
         left + columns <= width
-      else { throw call.layer.error("the part lies outside of \(input.shapeText)") }
+      else { throw call.layer.error("the part is outside \(input.shapeText)") }
       let part = try call.slice(input, 1, top..<top + rows, "__rows__", into: &network)
       return [try call.slice(part, 2, left..<left + columns, "", into: &network)]
     },
@@ -56,7 +56,7 @@ extension OperationTable {
     Operation("rgbtograyscale") { call, network in
       let input = network.relaid(try call.input, to: .image, for: call.name)
       try call.layer.require(
-        input.rank == 4 && input.channels == 3, "its input \(input.shapeText) is no colour image")
+        input.rank == 4 && input.channels == 3, "its input \(input.shapeText) is not a color image")
       var output = input
       output.shape[3] = 1
       // ITU-R BT.601
@@ -80,14 +80,14 @@ extension OperationTable {
       var output = input
       if mode == .depthToSpace {
         try call.layer.require(
-          channels % area == 0, "\(channels) channels do not make blocks of \(area)")
+          channels % area == 0, "\(channels) channels are not divisible by the block area \(area)")
         output.shape = [
           input.shape[0], try checkedProduct([height, size]), try checkedProduct([width, size]),
           channels / area,
         ]
       } else {
         guard height % size == 0, width % size == 0 else {
-          throw call.layer.error("\(input.shapeText) does not divide into blocks of \(size)")
+          throw call.layer.error("\(input.shapeText) is not divisible into blocks of \(size)")
         }
         output.shape = [
           input.shape[0], height / size, width / size, try checkedProduct([channels, area]),
@@ -139,7 +139,7 @@ extension OperationCall {
     case "constant": kind = .constant(value: value)
     case "reflect": kind = .reflection
     case "edge": kind = .replication
-    default: throw layer.unsupported("borders of the mode '\(mode)'")
+    default: throw layer.unsupported("border mode '\(mode)' is not supported")
     }
     let (height, width) = (amounts[.height] ?? [0, 0], amounts[.width] ?? [0, 0])
     let padding = Padding(
@@ -154,10 +154,10 @@ extension OperationCall {
   ) throws -> [KerasTensor] {
     let input = try self.input
     guard let size = try ints(1, "size"), size.count == 2 else {
-      throw layer.unsupported("a size that is not two numbers")
+      throw layer.unsupported("its size is not two numbers")
     }
     if try bool(nil, "antialias", default: false) {
-      throw layer.unsupported("smoothing before a picture is made smaller (antialias)")
+      throw layer.unsupported("antialiasing when an image shrinks is not supported")
     }
     if try bool(nil, "align_corners", default: false) {
       throw layer.unsupported("align_corners")

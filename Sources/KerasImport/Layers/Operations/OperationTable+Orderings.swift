@@ -18,7 +18,7 @@ extension OperationTable {
       let axis = try call.axis(call.int(1, "axis", default: -1), of: input)
       let direction = try call.string(2, "direction", default: "ASCENDING").uppercased()
       guard let length = input.shape[axis] else {
-        throw call.layer.unsupported("sorting an axis of unknown size")
+        throw call.layer.unsupported("sorting an axis of unknown size is not supported")
       }
       let results = try call.ordered(
         input, axis, count: length, smallest: direction == "ASCENDING", &network)
@@ -57,15 +57,17 @@ extension OperationTable {
     },
     Operation("onehot") { call, network in
       guard case .tensor(let input) = try call.operand(0, "indices", "x") else {
-        throw call.layer.unsupported("an operation on a constant")
+        throw call.layer.unsupported("operations on constants are not supported")
       }
       let count = try call.int(1, "depth", "num_classes", default: 0)
-      try call.layer.require((1...4096).contains(count), unsupported: "\(count) places")
+      try call.layer.require(
+        (1...4096).contains(count), unsupported: "\(count) positions are not supported")
       let on = try call.double(2, "on_value", default: 1)
       let off = try call.double(3, "off_value", default: 0)
       let axis = try call.int(nil, "axis", default: -1)
       try call.layer.require(
-        axis == -1 || axis == input.rank, unsupported: "places along axis \(axis)")
+        axis == -1 || axis == input.rank,
+        unsupported: "positions along axis \(axis) are not supported")
       var result = try network.categories(
         input, (0..<count).map { Float($0) }, call.call([input]))
       if on != 1 || off != 0 {
@@ -88,7 +90,7 @@ extension OperationCall {
   ) throws -> [KerasTensor] {
     var input = try self.input
     guard let named = try ints(1, "axis", "dimension")?.first else {
-      throw layer.unsupported("the place in the whole batch: an axis is needed")
+      throw layer.unsupported("it needs an axis")
     }
     let axis = try self.axis(named, of: input)
     let axes = try ReducibleAxes([axis], of: input, layer)

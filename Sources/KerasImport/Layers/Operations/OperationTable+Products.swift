@@ -19,7 +19,7 @@ extension OperationTable {
         if case .tensor(let tensor) = operand { tensor } else { nil }
       }
       guard let like = tensors.max(by: { $0.rank < $1.rank }) else {
-        throw call.layer.unsupported("an operation on a constant")
+        throw call.layer.unsupported("operations on constants are not supported")
       }
       var sides = try operands.enumerated().map { index, operand in
         try call.tensor(operand, like: like, &network, "__constant_\(index)__")
@@ -39,7 +39,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// x · a matrix that is known; nil where the constant is no such matrix.
+  /// x · a matrix that is known; nil if the constant is not such a matrix.
   fileprivate func product(
     _ tensor: KerasTensor, _ json: JSONValue, _ network: inout NetworkWriter
   ) throws -> KerasTensor? {
@@ -66,13 +66,13 @@ extension OperationCall {
     let first = stored == nil ? 1 : 0
     guard let plan = try (stored ?? constant(0, "equation"))?.string.flatMap({ Einsum($0) }),
       !plan.text.contains(".")
-    else { throw layer.unsupported("an equation without -> or with an ellipsis") }
+    else { throw layer.unsupported("an equation without -> or with an ellipsis is not supported") }
     let (equation, terms, target) = (plan.text, plan.terms, plan.target)
     let tensors = try (0..<terms.count).map { index in
       guard let argument = argument(first + index) else {
         throw layer.unsupported(
           "the file does not say which tensors the equation '\(equation)' is for",
-          hint: "tf.keras leaves them out; the layer EinsumDense and tf.matmul keep theirs")
+          hint: "tf.keras does not store them; use the layer EinsumDense or tf.matmul")
       }
       guard case .tensor(let tensor) = try operand(argument) else {
         throw layer.unsupported("a constant in the equation '\(equation)'")

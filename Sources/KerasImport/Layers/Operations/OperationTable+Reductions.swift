@@ -84,7 +84,7 @@ extension OperationCall {
   /// The axes that a reduction names.
   fileprivate func axes(of tensor: KerasTensor, position: Int = 1) throws -> Set<Int> {
     guard let named = try ints(position, "axis", "axes", "reduction_indices") else {
-      throw layer.unsupported("a reduction over the batch, too")
+      throw layer.unsupported("reducing the batch axis is not supported")
     }
     return Set(try named.map { try axis($0, of: tensor) })
   }
@@ -153,7 +153,7 @@ extension KerasTensor {
     return tensor
   }
 
-  /// The tensor with an axis of one element more; nil where Core ML's blob has none left.
+  /// The tensor with an axis of one element more; nil if Core ML's blob has none left.
   func inserting(at index: Int) -> KerasTensor? {
     guard (1...rank).contains(index) else { return nil }
     // The sequence before others, as sequences and sequences of images want it.

@@ -9,7 +9,7 @@ extension OperationTable {
     },
     Operation("reshape") { call, input, network in
       guard let shape = try call.ints(1, "shape", "newshape", "new_shape", "target_shape") else {
-        throw call.layer.error("it is called without a shape")
+        throw call.layer.error("its shape is missing")
       }
       return try call.reshaped(input, shape, into: &network)
     },
@@ -31,7 +31,7 @@ extension OperationTable {
       let sources = try (call.ints(1, "source") ?? []).map { try call.axis($0, of: input) }
       let targets = try (call.ints(2, "destination") ?? []).map { try call.axis($0, of: input) }
       guard sources.count == targets.count, Set(sources).count == sources.count else {
-        throw call.layer.error("as many sources as destinations are wanted")
+        throw call.layer.error("sources and destinations differ in number")
       }
       var order = (0..<input.rank).filter { !sources.contains($0) }
       for (target, source) in zip(targets, sources).sorted(by: { $0.0 < $1.0 }) {
@@ -53,12 +53,12 @@ extension OperationTable {
       let shifts = try call.ints(1, "shift") ?? []
       let axes = try (call.ints(2, "axis") ?? []).map { try call.axis($0, of: input) }
       guard !shifts.isEmpty, shifts.count == axes.count else {
-        throw call.layer.unsupported("a shift of all elements: axes are needed")
+        throw call.layer.unsupported("a shift needs axes")
       }
       var output = input
       for (index, (shift, axis)) in zip(shifts, axes).enumerated() {
         guard let length = input.shape[axis], length > 0 else {
-          throw call.layer.unsupported("a shift along an axis of unknown size")
+          throw call.layer.unsupported("a shift along an axis of unknown size is not supported")
         }
         let start = ((length - shift) % length + length) % length
         if start == 0 { continue }
@@ -74,7 +74,7 @@ extension OperationTable {
     Operation("repeat") { call, input, network in
       let count = try call.int(1, "repeats", default: 1)
       guard let named = try call.ints(2, "axis")?.first, (1...4096).contains(count) else {
-        throw call.layer.unsupported("repeating all elements: an axis is needed")
+        throw call.layer.unsupported("repeating elements needs an axis")
       }
       let axis = try call.axis(named, of: input)
       var layout = input.layout
@@ -89,7 +89,7 @@ extension OperationTable {
     },
     Operation("broadcastto") { call, input, network in
       guard let shape = try call.ints(1, "shape"), shape.count == input.rank else {
-        throw call.layer.unsupported("a shape of other axes than \(input.shapeText)")
+        throw call.layer.unsupported("its shape and \(input.shapeText) have different ranks")
       }
       let counts = input.shape.indices.map { axis in
         axis > 0 && input.shape[axis] == 1 ? max(shape[axis], 1) : 1
@@ -129,7 +129,7 @@ extension OperationTable {
         try named.map { try Set($0.map { try call.axis($0, of: input) }) }
         ?? Set((1..<input.rank).filter { input.shape[$0] == 1 })
       guard axes.allSatisfy({ input.shape[$0] == 1 }) else {
-        throw call.layer.error("axes of one element are wanted of \(input.shapeText)")
+        throw call.layer.error("only axes of size 1 of \(input.shapeText) can be removed")
       }
       return [network.settled(input.without(axes), for: call.name)]
     },
@@ -154,7 +154,7 @@ extension OperationTable {
     },
     Operation("tile") { call, input, network in
       guard let counts = try call.ints(1, "multiples", "repeats", "n"), counts.count == input.rank
-      else { throw call.layer.unsupported("as many repetitions as axes are wanted") }
+      else { throw call.layer.unsupported("repetitions and axes differ in number") }
       return [try call.tiled(input, counts, into: &network)]
     },
   ]
@@ -167,13 +167,14 @@ extension OperationCall {
   ) throws -> [KerasTensor] {
     var target = Array(shape.dropFirst())
     let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)
-    if target.isEmpty { throw layer.unsupported("a reshape of the batch") }
+    if target.isEmpty { throw layer.unsupported("reshaping the batch is not supported") }
     // −1 in front is the batch where the rest holds one item.
     if shape[0] == -1, !target.contains(-1), let count = input.itemCount, count != known {
-      throw layer.unsupported("a reshape of \(input.shapeText) to \(shape), across the batch")
+      throw layer.unsupported(
+        "reshaping \(input.shapeText) to \(shape) mixes the batch, which is not supported")
     }
     if shape[0] == -1, target.filter({ $0 == -1 }).count > 1 {
-      throw layer.unsupported("a reshape to \(shape), of which more than one size is unknown")
+      throw layer.unsupported("reshaping to \(shape) leaves more than one size unknown")
     }
     // Axes of unknown size keep theirs.
     for index in target.indices where target[index] == 0 { target[index] = -1 }
@@ -212,13 +213,13 @@ extension OperationCall {
     _ input: KerasTensor, _ order: [Int], into network: inout NetworkWriter
   ) throws -> KerasTensor {
     guard order.sorted() == Array(0..<input.rank) else {
-      throw layer.error("\(order) is no order of the axes of \(input.shapeText)")
+      throw layer.error("\(order) is not a permutation of the axes of \(input.shapeText)")
     }
-    guard order[0] == 0 else { throw layer.unsupported("a transposition of the batch") }
+    guard order[0] == 0 else { throw layer.unsupported("transposing the batch is not supported") }
     return network.settled(input.reordered(Array(order.dropFirst())), for: name)
   }
 
-  /// Sizes one after the other; nil where there are tensors among the inputs.
+  /// Sizes one after the other; nil if there are tensors among the inputs.
   func joinedSizes() throws -> KerasTensor? {
     guard case .list(let elements)? = argument(0, "values", "xs") else { return nil }
     var joined: [Int?] = []

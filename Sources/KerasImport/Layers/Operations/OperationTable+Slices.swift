@@ -11,7 +11,7 @@ extension OperationTable {
     Operation("split") { call, input, network in
       let axis = try call.axis(call.int(2, "axis", default: 0), of: input)
       guard let length = input.shape[axis] else {
-        throw call.layer.unsupported("a split of an axis of unknown size")
+        throw call.layer.unsupported("splitting an axis of unknown size is not supported")
       }
       var bounds: [Int] = [0]
       let parts = try call.constant(
@@ -21,7 +21,7 @@ extension OperationTable {
         || call.layer.className != "Split" && call.argument(nil, "indices_or_sections") == nil
       if let count = parts?.int {
         guard count > 0, length % count == 0, count <= Limits.dimension else {
-          throw call.layer.error("\(length) does not divide into \(count) parts")
+          throw call.layer.error("\(length) is not divisible into \(count) parts")
         }
         bounds += (1...count).map { $0 * (length / count) }
       } else if let numbers = parts?.array?.compactMap(\.int) {
@@ -32,7 +32,7 @@ extension OperationTable {
         }
       }
       guard bounds.count > 1, bounds.last == length, zip(bounds, bounds.dropFirst()).allSatisfy(<)
-      else { throw call.layer.error("\(bounds) are no parts of \(input.shapeText)") }
+      else { throw call.layer.error("\(bounds) are not valid split points for \(input.shapeText)") }
       return try zip(bounds, bounds.dropFirst()).enumerated().map { index, bounds in
         try call.slice(input, axis, bounds.0..<bounds.1, "__\(index)__", into: &network)
       }
@@ -50,7 +50,7 @@ extension OperationTable {
     },
     Operation("takealongaxis") { call, input, network in
       guard case .tensor(let indices) = try call.operand(1, "indices"), indices.rank == input.rank
-      else { throw call.layer.unsupported("indices that are no tensor of as many axes") }
+      else { throw call.layer.unsupported("its indices are not a tensor of the same rank") }
       let axis = try call.axis(call.int(2, "axis", default: -1), of: input)
       var gather = GatherAlongAxis()
       gather.axis = input.layout.axes[axis - 1].blobIndex
@@ -68,7 +68,7 @@ extension OperationTable {
       let axis = try call.axis(call.int(2, "axis", default: 0), of: input)
       guard let indices = try call.ints(1, "indices"), (1...256).contains(indices.count),
         let length = input.shape[axis]
-      else { throw call.layer.unsupported("indices of a tensor that the network computes") }
+      else { throw call.layer.unsupported("indices into a computed tensor are not supported") }
       let parts = try indices.enumerated().map { position, index in
         let start = index < 0 ? index + length : index
         try call.layer.require((0..<length).contains(start), "index \(index) of \(input.shapeText)")
@@ -88,7 +88,7 @@ extension OperationCall {
     _ input: KerasTensor, _ axis: Int, _ range: Range<Int>, by stride: Int = 1, _ suffix: String,
     into network: inout NetworkWriter
   ) throws -> KerasTensor {
-    guard !range.isEmpty else { throw layer.error("nothing is left of axis \(axis)") }
+    guard !range.isEmpty else { throw layer.error("axis \(axis) becomes empty") }
     var output = input
     output.shape[axis] = (range.count + stride - 1) / stride
     if stride == 1, range.lowerBound == 0, range.upperBound == input.shape[axis] { return output }
@@ -98,7 +98,9 @@ extension OperationCall {
         let free = [BlobAxis.width, .height, .channel].first(where: {
           !input.layout.axes.contains($0)
         })
-      else { throw layer.unsupported("a slice of \(input.shapeText) along the sequence") }
+      else {
+        throw layer.unsupported("a slice of \(input.shapeText) along the sequence is not supported")
+      }
       var layout = input.layout
       layout.axes[axis - 1] = free
       var moved = input
@@ -119,11 +121,11 @@ extension OperationCall {
     _ suffix: String, into network: inout NetworkWriter
   ) throws -> KerasTensor {
     let step = -(bounds.2 ?? -1)
-    guard step > 0, step <= Limits.dimension else { throw layer.error("a step of 0") }
+    guard step > 0, step <= Limits.dimension else { throw layer.error("its step is 0") }
     func place(_ value: Int) -> Int { min(max(value < 0 ? value + length : value, -1), length - 1) }
     let first = bounds.0.map(place) ?? length - 1
     let last = bounds.1.map(place) ?? -1
-    guard first > last else { throw layer.error("nothing is left of axis \(axis)") }
+    guard first > last else { throw layer.error("axis \(axis) becomes empty") }
     var reverse = Reverse()
     reverse.reverseDim = [Bool](repeating: false, count: 5)
     reverse.reverseDim[input.layout.axes[axis - 1].blobIndex] = true
@@ -153,7 +155,7 @@ extension OperationCall {
     return output
   }
 
-  /// A range of an axis whose size is not known, from the start or from the end.
+  /// A range of an axis whose size is unknown, from the start or from the end.
   private func openSlice(
     _ input: KerasTensor, _ axis: Int, from start: Int?, to end: Int?, by step: Int,
     _ suffix: String, into network: inout NetworkWriter
@@ -166,10 +168,10 @@ extension OperationCall {
   /// x[…] of Python: slices, whole numbers, new axes and an ellipsis, one for each axis.
   fileprivate func item(into network: inout NetworkWriter) throws -> [KerasTensor] {
     guard case .tensor(let tensor) = try operand(0, "x", "tensor", "input") else {
-      throw layer.unsupported("an item of a constant")
+      throw layer.unsupported("indexing a constant is not supported")
     }
     guard let specification = try constant(1, "slice_spec", "key") else {
-      throw layer.error("it is called without an index")
+      throw layer.error("its index is missing")
     }
     var items = specification.array ?? [specification]
     if let sizes = tensor.sizes { return [try item(of: sizes, items)] }
@@ -193,7 +195,7 @@ extension OperationCall {
       let suffix = position == items.count - 1 ? "" : "__\(position)__"
       let bounds = Self.bounds(item)
       if let index = item.int {
-        guard axis > 0 else { throw layer.unsupported("an index of the batch") }
+        guard axis > 0 else { throw layer.unsupported("indexing the batch is not supported") }
         guard let length = tensor.shape[axis] else {
           output = openSlice(
             output, axis, from: index, to: index == -1 ? nil : index + 1, by: 1, suffix,
@@ -203,7 +205,8 @@ extension OperationCall {
           continue
         }
         guard (-length..<length).contains(index) else {
-          throw layer.error("index \(index) of axis \(axis) of \(tensor.shapeText)")
+          throw layer.error(
+            "index \(index) is out of range for axis \(axis) of \(tensor.shapeText)")
         }
         let start = index < 0 ? index + length : index
         output = try slice(output, axis, start..<start + 1, suffix, into: &network)
@@ -212,7 +215,7 @@ extension OperationCall {
       }
       guard let bounds else { throw layer.unsupported("the index \(item.text)") }
       if bounds == (nil, nil, nil) { continue }
-      guard axis > 0 else { throw layer.unsupported("a part of the batch") }
+      guard axis > 0 else { throw layer.unsupported("slicing the batch is not supported") }
       let stride = bounds.2 ?? 1
       guard let length = tensor.shape[axis] else {
         try layer.require(abs(stride) <= Limits.dimension && stride != 0, "a step of \(stride)")
@@ -227,7 +230,7 @@ extension OperationCall {
       func clamped(_ value: Int) -> Int { min(max(value < 0 ? value + length : value, 0), length) }
       let start = clamped(bounds.0 ?? 0)
       let end = clamped(bounds.1 ?? length)
-      guard start < end else { throw layer.error("nothing is left of axis \(axis)") }
+      guard start < end else { throw layer.error("axis \(axis) becomes empty") }
       output = try slice(output, axis, start..<end, by: stride, suffix, into: &network)
     }
     output = output.without(removed)
@@ -253,7 +256,9 @@ extension OperationCall {
   }
 
   private func item(of sizes: KnownSizes, _ items: [JSONValue]) throws -> KerasTensor {
-    guard items.count == 1, !sizes.isScalar else { throw layer.unsupported("an item of a shape") }
+    guard items.count == 1, !sizes.isScalar else {
+      throw layer.unsupported("this index of a shape is not supported")
+    }
     let count = sizes.values.count
     var result: KnownSizes
     if let index = items[0].int {
@@ -265,7 +270,7 @@ extension OperationCall {
       let (start, end) = (clamped(bounds.0 ?? 0), clamped(bounds.1 ?? count))
       result = KnownSizes(values: start < end ? Array(sizes.values[start..<end]) : [])
     } else {
-      throw layer.unsupported("an item of a shape")
+      throw layer.unsupported("this index of a shape is not supported")
     }
     return KerasTensor(sizes: result)
   }

@@ -3,7 +3,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationTable {
-  /// Pooling and normalisation as functions.
+  /// Pooling and normalization as functions.
   static let windows: [Operation] = [
     pooling("MaxPooling", "maxpool", "maxpool2d", "maxpool1d", "maxpoolwithargmax"),
     pooling("AveragePooling", "avgpool", "averagepool", "avgpool2d", "avgpool1d"),

@@ -31,7 +31,7 @@
     }                                                                                              \
   }
 
-// The program's own functions, where the plug-in runs in one: they are vectorised for its processor
+// The program's own functions, where the plug-in runs in one: they are vectorized for its processor
 // and those of its own layers.
 static inline size_t vforce_count(int n) { return n < 0 ? 0 : (size_t)n; }
 #define VFORCE_HOSTED_UNARY(name, function, value)                                                 \

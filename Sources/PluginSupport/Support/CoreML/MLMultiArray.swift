@@ -8,7 +8,7 @@ public final class MLMultiArray: NSObject, @unchecked Sendable {
   public let dataType: MLMultiArrayDataType
   /// Sizes of the axes, the outermost first.
   public let shape: [NSNumber]
-  /// Elements between neighbours along each axis.
+  /// Elements between neighbors along each axis.
   public let strides: [NSNumber]
   /// Elements in all.
   public let count: Int
@@ -124,7 +124,7 @@ extension MLMultiArray {
 
   private func offset(_ index: Int) -> Int? {
     guard index >= 0, index < count else {
-      note("the index \(index) is outside of an array of \(count) elements, shape \(sizes)")
+      note("the index \(index) is outside an array of \(count) elements, shape \(sizes)")
       return nil
     }
     if isDense { return index }
@@ -148,7 +148,7 @@ extension MLMultiArray {
       }
     }
     guard fits else {
-      note("the index \(key.map(\.intValue)) is outside of an array of shape \(sizes)")
+      note("the index \(key.map(\.intValue)) is outside an array of shape \(sizes)")
       return nil
     }
     return offset

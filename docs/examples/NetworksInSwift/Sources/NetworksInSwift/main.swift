@@ -1,4 +1,4 @@
-// NetworksInSwift WEIGHTS PICTURE [OUT.mlmodel]: tells which digit a picture shows, and writes the
+// NetworksInSwift WEIGHTS PICTURE [OUT.mlmodel]: tells which digit an image shows, and writes the
 // network for Core ML.
 import Foundation
 import NetworkBuilder
@@ -12,8 +12,8 @@ print(try digits.network.summary())
 
 let weights = WeightSource.folder(CommandLine.arguments[1])
 let model = try digits.network.compile(weights: weights)
-let picture = try Image.read(CommandLine.arguments[2])
-for score in try model.predict(picture).output.top(5) {
+let image = try Image.read(CommandLine.arguments[2])
+for score in try model.predict(image).output.top(5) {
   print("digit \(score.index): \((score.value * 10000).rounded() / 10000)")
 }
 

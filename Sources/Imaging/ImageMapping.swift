@@ -1,19 +1,19 @@
 import TensorCore
 
-/// Which point of a picture's file each point of the model's picture was taken from.
+/// Which point of an image's file each point of the model's image was taken from.
 ///
 /// Points are in pixels, (0, 0) the left upper corner of the first one. A rectangle of the turned
-/// picture was resized into a rectangle of the model's; then, for the horizontal axis,
+/// image was resized into a rectangle of the model's; then, for the horizontal axis,
 ///
 ///     x = source.left + (u − target.left) · source.width / target.width
 ///
 /// and the turning is undone.
-package struct PictureMapping: Sendable, Equatable {
-  /// What was taken of the picture, after it was turned.
+package struct ImageMapping: Sendable, Equatable {
+  /// What was taken of the image, after it was turned.
   package var source: Box
-  /// Where it went in the model's picture.
+  /// Where it went in the model's image.
   package var target: Box
-  /// The size of the picture after it was turned.
+  /// The size of the image after it was turned.
   package var width: Int
   package var height: Int
   /// How it was turned.
@@ -31,16 +31,16 @@ package struct PictureMapping: Sendable, Equatable {
   }
 
   /// - Parameters:
-  ///   - size: the picture's, turned.
+  ///   - size: the image's, turned.
   ///   - width, height: the model's.
-  /// - Throws: `.mismatch` where the sizes differ and may not, or where the model gets several parts.
+  /// - Throws: `.mismatch` if the sizes differ and may not, or where the model gets several parts.
   package init(
-    of size: (width: Int, height: Int), width: Int, height: Int, _ options: PictureOptions,
+    of size: (width: Int, height: Int), width: Int, height: Int, _ options: ImageOptions,
     orientation: Orientation = .upright
   ) throws {
     try require(
       options.firstSide == nil || options.crops == .center, .mismatch,
-      "of ten parts of a picture there are ten answers", hint: "take another --recipe")
+      "this recipe gives ten predictions per image", hint: "choose another --recipe")
     let side = options.firstSide
     let placement = try Placement(
       of: size, width: side ?? width, height: side ?? height, options.fitting)
@@ -54,7 +54,7 @@ package struct PictureMapping: Sendable, Equatable {
       width: size.width, height: size.height, orientation: orientation)
   }
 
-  /// The point of the turned picture.
+  /// The point of the turned image.
   package func turnedPoint(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
     let across = (source.right - source.left) / (target.right - target.left)
     let down = (source.bottom - source.top) / (target.bottom - target.top)
@@ -63,7 +63,7 @@ package struct PictureMapping: Sendable, Equatable {
     )
   }
 
-  /// The point of the file's picture that the point (`x`, `y`) of the turned one was, by the table of
+  /// The point of the file's image that the point (`x`, `y`) of the turned one was, by the table of
   /// Exif's tag 0x0112.
   package func storedPoint(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
     let (right, bottom) = (Double(width), Double(height))

@@ -2,11 +2,11 @@ import CoreMLModel
 import Imaging
 import TensorCore
 
-/// What happens to pictures, in a model's user-defined metadata: `assay.picture.resize`,
+/// What happens to images, in a model's user-defined metadata: `assay.image.resize`,
 /// `.interpolation` and `.exif` with the words of the command line, `.first-size` and `.crops` where
 /// parts of a square are taken, and `.recipe` with the name of what all that follows.
-extension PictureOptions {
-  package static let metadataPrefix = "assay.picture."
+extension ImageOptions {
+  package static let metadataPrefix = "assay.image."
 
   private enum Key: String, CaseIterable {
     case recipe, resize, interpolation, exif, crops
@@ -30,12 +30,12 @@ extension PictureOptions {
       guard let text = entries[key.name] else { return nil }
       guard let value = parse(text) else {
         throw ModelError(
-          .malformed, "the value '\(text)' has no meaning here", field: "metadata \(key.name)",
-          hint: "`assay run --help` lists the words that have")
+          .malformed, "the value '\(text)' is invalid", field: "metadata \(key.name)",
+          hint: "`assay run --help` lists the valid values")
       }
       return value
     }
-    self = try value(.recipe, PictureRecipe.init)?.options ?? PictureOptions()
+    self = try value(.recipe, ImageRecipe.init)?.options ?? ImageOptions()
     if let fitting = try value(.resize, Fitting.init) { bring(into: fitting) }
     if let filter = try value(.interpolation, Interpolation.init) { interpolation = filter }
     if let applies = try value(.exif, { ["ignore": false, "apply": true][$0] }) {
@@ -50,7 +50,7 @@ extension PictureOptions {
   }
 
   /// The entries that record what `recipe` does.
-  package static func metadata(for recipe: PictureRecipe) -> [String: String] {
+  package static func metadata(for recipe: ImageRecipe) -> [String: String] {
     let options = recipe.options
     var entries: [Key: String] = [
       .recipe: recipe.rawValue, .resize: options.fitting.rawValue,

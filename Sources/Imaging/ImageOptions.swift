@@ -1,12 +1,12 @@
-/// What happens to a picture between its file and the model.
-public struct PictureOptions: Sendable, Equatable {
-  /// How a picture is brought into the network's size.
+/// What happens to an image between its file and the model.
+public struct ImageOptions: Sendable, Equatable {
+  /// How an image is brought into the network's size.
   public var fitting = Fitting.exact
   /// With which filter it is resized.
   public var interpolation = Interpolation.bilinear
-  /// Whether the picture is turned as its file's Exif data say.
+  /// Whether the image is turned as its file's Exif data say.
   public var appliesOrientation = false
-  /// The side of a square that the picture is brought into first; the model gets parts of that.
+  /// The side of a square that the image is brought into first; the model gets parts of that.
   public var firstSide: Int?
   /// Which parts of the square.
   public var crops = Crops.center
@@ -20,7 +20,7 @@ public struct PictureOptions: Sendable, Equatable {
     case ten
   }
 
-  /// A picture has to have the network's size.
+  /// An image has to have the network's size.
   public init() {}
 
   /// Another way into the model's size; parts of a square go with the old one.
@@ -31,21 +31,21 @@ public struct PictureOptions: Sendable, Equatable {
   }
 }
 
-/// What other programs do with a picture before a network gets it; the names are the command line's.
-public enum PictureRecipe: String, CaseIterable, Sendable {
-  /// Keras' `load_img` with a `target_size` and its defaults: each axis by itself, the nearest
+/// What other programs do with an image before a network gets it; the names are the command line's.
+public enum ImageRecipe: String, CaseIterable, Sendable {
+  /// Keras's `load_img` with a `target_size` and its defaults: each axis by itself, the nearest
   /// samples.
   case kerasLoadImage = "keras-load-img"
   /// Caffe's `classify.py --center_only`: into 256 × 256, of which the middle is taken.
   case caffeClassify = "caffe-classify"
   /// Caffe's `classify.py` as it stands: the mean of what ten parts of the 256 × 256 give.
   case caffeClassifyTen = "caffe-classify-ten"
-  /// Vision's `centerCrop`, its default, of the picture as it was seen.
+  /// Vision's `centerCrop`, its default, of the image as it was seen.
   case visionCenterCrop = "vision-center-crop"
 
   /// What the recipe does.
-  public var options: PictureOptions {
-    var options = PictureOptions()
+  public var options: ImageOptions {
+    var options = ImageOptions()
     switch self {
     case .kerasLoadImage:
       options.fitting = .squash
@@ -63,13 +63,13 @@ public enum PictureRecipe: String, CaseIterable, Sendable {
   }
 }
 
-extension PictureOptions: CustomStringConvertible {
+extension ImageOptions: CustomStringConvertible {
   /// All of it in one line.
   public var description: String {
     var text = "resize \(fitting.rawValue)"
     if let firstSide {
       text += " to \(firstSide)×\(firstSide), of that "
-      text += crops == .center ? "the middle" : "ten parts, whose answers are averaged"
+      text += crops == .center ? "the center" : "ten crops, whose predictions are averaged"
     }
     return text + "; interpolation \(interpolation.rawValue)"
       + "; exif \(appliesOrientation ? "apply" : "ignore")"

@@ -1,35 +1,35 @@
 import ArgumentParser
 import Assay
 
-/// How pictures are brought into the model's size. What is not given here is as the model records it.
-struct PictureArguments: ParsableArguments {
+/// How images are resized to the model's size. Missing options default to what the model records.
+struct ResizeArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Resize and crop as another program does; convert can record it in the model.",
+      "Resize and crop like another program; convert can record this in the model.",
       valueName: "NAME"))
-  var recipe: PictureRecipe?
+  var recipe: ImageRecipe?
 
   @Option(
     help:
-      "What to do with a picture of another size than the model's; exact, that is an error, by default."
+      "How to resize an image to the model's size; default: exact, which refuses other sizes."
   )
   var resize: Fitting?
 
   @Option(
     help: ArgumentHelp(
-      "The filter with which pictures are resized; bilinear, equal to Pillow's, by default.",
+      "The filter for resizing; default: bilinear, equal to Pillow's.",
       valueName: "NAME"))
   var interpolation: Interpolation?
 
-  @Option(help: "Whether pictures are turned as their Exif orientation says; ignore by default.")
+  @Option(help: "Whether to rotate images by their Exif orientation; default: ignore.")
   var exif: Exif?
 
   enum Exif: String, ExpressibleByArgument, CaseIterable {
     case ignore, apply
   }
 
-  func options(for model: Model) throws -> PictureOptions {
-    var options = try recipe?.options ?? PictureOptions(recordedIn: model)
+  func options(for model: Model) throws -> ImageOptions {
+    var options = try recipe?.options ?? ImageOptions(recordedIn: model)
     if let resize { options.bring(into: resize) }
     if let interpolation { options.interpolation = interpolation }
     if let exif { options.appliesOrientation = exif == .apply }
@@ -41,13 +41,13 @@ struct PictureArguments: ParsableArguments {
     let given = resize != nil || interpolation != nil || exif != nil
     let base =
       recipe.map { "recipe \($0.rawValue)" }
-      ?? (PictureOptions.isRecorded(in: model) ? "recorded in the model" : "")
+      ?? (ImageOptions.isRecorded(in: model) ? "recorded in the model" : "")
     if base.isEmpty { return given ? "as given" : "default" }
     return base + (given ? ", changed by options" : "")
   }
 }
 
-extension PictureRecipe: ExpressibleByArgument {}
+extension ImageRecipe: ExpressibleByArgument {}
 
 extension Fitting: ExpressibleByArgument {}
 

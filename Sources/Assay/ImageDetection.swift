@@ -5,26 +5,26 @@ import Imaging
 import ModelPrediction
 import TensorCore
 
-/// What a model finds in pictures.
-package struct PictureDetection {
-  /// What was found in one picture.
+/// What a model finds in images.
+package struct ImageDetection {
+  /// What was found in one image.
   package struct Result: Sendable {
-    /// Boxes in pixels of the picture as its file has it, cut off at its edges; the best first.
+    /// Boxes in pixels of the image as its file has it, cut off at its edges; the best first.
     package var objects: [DetectedObject]
-    /// The same in pixels of `picture`.
+    /// The same in pixels of `image`.
     package var turnedObjects: [DetectedObject]
-    /// The picture, turned if that was asked for; nil where the model got an array.
-    package var picture: Image?
+    /// The image, turned if that was asked for; nil if the model got an array.
+    package var image: Image?
     package var detector: Detector
 
-    /// The picture with boxes and labels.
+    /// The image with boxes and labels.
     package func drawn() throws -> Image {
-      guard let picture else {
+      guard let image else {
         throw ModelError(
-          .mismatch, "boxes are drawn on pictures, and the model got an array",
+          .mismatch, "boxes need an image to draw on, but the input was an array",
           hint: "convert with --image-input")
       }
-      var canvas = try Canvas(picture)
+      var canvas = try Canvas(image)
       canvas.draw(turnedObjects) { object in
         let percent = max(0, min(100, (object.score * 100).rounded()))
         return "\(detector.label(object.classIndex)) \(Int(percent))%"
@@ -58,8 +58,8 @@ package struct PictureDetection {
   package func result(
     _ outputs: [PredictedOutput], of values: [String: FeatureValue], from source: InputSource
   ) throws -> Result {
-    guard let input = try pictureInput(values) else {
-      throw ModelError(.mismatch, "boxes are found in pictures, and the model takes none")
+    guard let input = try imageInput(values) else {
+      throw ModelError(.mismatch, "--detect needs an image input, but the model has none")
     }
     let detector = try Detector(
       mode, settings: settings, labels: labels, width: input.width, height: input.height)
@@ -67,16 +67,16 @@ package struct PictureDetection {
       in: outputs.map {
         DetectorOutput(name: $0.name, value: $0.value, channels: $0.channels)
       })
-    let options = predictor.pictures
-    let size = input.picture.map { ($0.width, $0.height) } ?? (input.width, input.height)
+    let options = predictor.images
+    let size = input.image.map { ($0.width, $0.height) } ?? (input.width, input.height)
     let orientation =
-      options.appliesOrientation && input.picture != nil
+      options.appliesOrientation && input.image != nil
       ? try source.orientation(of: input.name) : .upright
-    let mapping = try PictureMapping(
+    let mapping = try ImageMapping(
       of: size, width: input.width, height: input.height,
-      input.picture == nil ? PictureOptions() : options, orientation: orientation)
+      input.image == nil ? ImageOptions() : options, orientation: orientation)
     var result = Result(
-      objects: [], turnedObjects: [], picture: input.picture, detector: detector)
+      objects: [], turnedObjects: [], image: input.image, detector: detector)
     for object in found {
       let box = object.box
       let (first, last) = (
@@ -102,18 +102,18 @@ package struct PictureDetection {
     return result
   }
 
-  /// The input that is a picture, with the size in which the network gets it.
-  private func pictureInput(
+  /// The input that is an image, with the size in which the network gets it.
+  private func imageInput(
     _ values: [String: FeatureValue]
-  ) throws -> (name: String, width: Int, height: Int, picture: Image?)? {
+  ) throws -> (name: String, width: Int, height: Int, image: Image?)? {
     for input in predictor.inputs {
       guard let value = values[input.name] else { continue }
       if case .image(let type) = input.type?.kind {
-        guard case .image(let picture) = value else {
+        guard case .image(let image) = value else {
           return (input.name, type.width, type.height, nil)
         }
-        let (width, height) = type.size(of: picture, predictor.pictures)
-        return (input.name, width, height, picture)
+        let (width, height) = type.size(of: image, predictor.images)
+        return (input.name, width, height, image)
       }
     }
     for input in predictor.inputs {
@@ -130,7 +130,7 @@ package struct PictureDetection {
 }
 
 extension InputSource {
-  /// How the camera held the picture for an input, by its file.
+  /// How the camera held the image for an input, by its file.
   func orientation(of feature: String) throws -> Orientation {
     let file = files.first { $0.feature == feature } ?? files.first { $0.feature == nil }
     guard let file, file.path != "-" else { return .upright }

@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Pages, help and messages speak as `docs/contributing.md` asks, as far as a search can tell.
+@Suite struct WordsTests {
+  /// British spelling and phrases that are not English, in text for users.
+  nonisolated(unsafe) private static let offenders: [Regex<Substring>] = [
+    /(?i)\bcolour|\bgrey\b|\bcentre|neighbour|behaviour|favour|\blicence|artefact/,
+    /(?i)(normal|initial|optim|quant|recogn|serial|vector|synchron)is(e|ed|es|ing|ation)\b/,
+    /\b(?:has|have|had) not (?:a|an|the|this|that|two|four|as|any)\b/,
+    /(?<!there )(?<!ere )\bis no (?!longer\b|more\b|larger\b|such\b|better\b)/,
+    /\bare no (?!longer\b|more\b|larger\b)[a-z]+ of\b/,
+    /\bof (?:which|whose) (?:no|none|outputs)\b/,
+    /\bof one's own\b|\bof yours\b/,
+    /\bpermutes round\b|\bround it\b/,
+    /\btold by its content\b|\bheeds?\b|\bknows nothing\b|\bnobody (?:else )?reads\b/,
+    /, where [^,;.]{1,50} (?:is|are) needed/,
+  ]
+
+  private func expectPlain(_ text: some StringProtocol, _ place: String) {
+    for offender in Self.offenders {
+      if let match = String(text).firstMatch(of: offender) {
+        Issue.record("\(place): '\(match.output)' in: \(text.prefix(160))")
+      }
+    }
+  }
+
+  @Test(arguments: Page.all)
+  func pages(_ page: Page) {
+    for (index, line) in page.prose.enumerated()
+    // The list of words shows what not to write.
+    where !(page.name == "docs/contributing.md" && line.hasPrefix("|")) {
+      expectPlain(line, "\(page.name):\(index + 1)")
+    }
+  }
+
+  @Test(arguments: Help.commands)
+  func help(_ command: [String]) throws {
+    for line in try Help.text(command).split(separator: "\n") {
+      expectPlain(line, "assay \(command.joined(separator: " ")) --help")
+    }
+  }
+
+  /// Every string literal of the program.
+  @Test func messages() throws {
+    let sources = "\(packageRoot)/Sources"
+    let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
+    for file in files.sorted() where file.hasSuffix(".swift") {
+      let text = try String(contentsOfFile: "\(sources)/\(file)", encoding: .utf8)
+      for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+        .enumerated()
+      where !line.drop(while: \.isWhitespace).hasPrefix("//") {
+        for literal in line.matches(of: /"(?:[^"\\]|\\.)*"/) {
+          expectPlain(literal.output, "\(file):\(index + 1)")
+        }
+      }
+    }
+  }
+}
