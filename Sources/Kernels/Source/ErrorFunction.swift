@@ -104,7 +104,9 @@ enum Mish: PlainBody {
     let below = multiplyAdd(product, n, lost + lost) + (product + product)
     let numerator = select(isBelow, below, limited * splat(-2))
     let quotient = numerator / multiplyAdd(n, n + splat(2), splat(2))
-    let value = select(isBelow, quotient * splat(0x1p-40), x + quotient)
+    // The sum of a negative zero and a zero would lose the sign.
+    let above = float(bits(x + quotient) | (bits(x) & splat(Int32.min)))
+    let value = select(isBelow, quotient * splat(0x1p-40), above)
     // -∞ · 0 is no number.
     return select(x .< splat(-110), x * splat(0), value)
   }
