@@ -60,8 +60,8 @@ package enum FileFormat: Sendable, Equatable {
     case .caffeBinary: "a .caffemodel"
     case .darknet: "a configuration of Darknet's"
     case .numPy: "a NumPy array (.npy)"
-    case .png: "a PNG picture"
-    case .jpeg: "a JPEG picture"
+    case .png: "a PNG image"
+    case .jpeg: "a JPEG image"
     case .empty: "empty"
     case .foreign(let format): format.name
     case .unknown: "something else"
@@ -76,7 +76,7 @@ package enum FileFormat: Sendable, Equatable {
     case .json: "an architecture .json comes first, its weights file second"
     case .hdf5, .prototxt, .caffeBinary, .darknet:
       "`assay convert` makes a Core ML model of a network of Keras, Caffe or Darknet"
-    case .png, .jpeg: "pictures are inputs: assay run MODEL PICTURE"
+    case .png, .jpeg: "images are inputs: assay run MODEL IMAGE"
     case .numPy: "arrays are inputs: assay run MODEL ARRAY"
     case .foreign(let format): format.remedy
     case .coreML, .text, .unknown: nil
@@ -111,7 +111,7 @@ extension FileFormat {
     }
     if let foreign { return .foreign(foreign.format) }
     if isText { return text(bytes) }
-    if begins("BM") { return .foreign(.picture("BMP")) }
+    if begins("BM") { return .foreign(.image("BMP")) }
     return ProtobufModel(bytes)?.format
   }
 

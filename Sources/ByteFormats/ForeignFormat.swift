@@ -45,8 +45,8 @@ package struct ForeignFormat: Sendable, Equatable {
     ForeignFormat(name: "an archive (\(kind))", remedy: "unpack it, and name the file inside")
   }
 
-  static func picture(_ kind: String) -> ForeignFormat {
-    ForeignFormat(name: "a \(kind) file", remedy: "convert the picture to PNG or JPEG")
+  static func image(_ kind: String) -> ForeignFormat {
+    ForeignFormat(name: "a \(kind) file", remedy: "convert the image to PNG or JPEG")
   }
 
   /// What files begin with, or have at an offset.
@@ -61,10 +61,10 @@ package struct ForeignFormat: Sendable, Equatable {
     (0, [0x28, 0xB5, 0x2F, 0xFD], archive("zstd")),
     (0, Array("7z".utf8) + [0xBC, 0xAF], archive("7z")), (0, Array("Rar!".utf8), archive("rar")),
     (257, Array("ustar".utf8), archive("tar")),
-    (0, Array("GIF8".utf8), picture("GIF")), (0, Array("II*\0".utf8), picture("TIFF")),
-    (0, Array("MM\0*".utf8), picture("TIFF")), (8, Array("WEBP".utf8), picture("WebP")),
-    (4, Array("ftyphei".utf8), picture("HEIF")), (4, Array("ftypmif1".utf8), picture("HEIF")),
-    (4, Array("ftypavif".utf8), picture("AVIF")), (0, Array("%PDF".utf8), picture("PDF")),
+    (0, Array("GIF8".utf8), image("GIF")), (0, Array("II*\0".utf8), image("TIFF")),
+    (0, Array("MM\0*".utf8), image("TIFF")), (8, Array("WEBP".utf8), image("WebP")),
+    (4, Array("ftyphei".utf8), image("HEIF")), (4, Array("ftypmif1".utf8), image("HEIF")),
+    (4, Array("ftypavif".utf8), image("AVIF")), (0, Array("%PDF".utf8), image("PDF")),
   ]
 
   private init(name: String, remedy: String) {

@@ -24,7 +24,7 @@ extension Image {
     case .jpeg: self = try JPEGCodec.decode(bytes)
     case .unknown, .text, .prototxt:
       throw ModelError(.malformed, "is neither a PNG nor a JPEG file")
-    default: throw format.error(expected: "a PNG or JPEG picture")
+    default: throw format.error(expected: "a PNG or JPEG image")
     }
   }
 }

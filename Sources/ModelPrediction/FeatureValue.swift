@@ -59,7 +59,7 @@ package struct Feature: Sendable {
   init(blob name: String, layout: String?, isExact: Bool) {
     self.name = name
     self.isExact = isExact
-    pictures = PictureOptions()
+    images = ImageOptions()
     var type = FeatureType()
     type.kind = .multiArray(ArrayFeatureType(shape: [], dataType: .float32))
     self.type = type

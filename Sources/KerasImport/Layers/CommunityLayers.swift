@@ -1,5 +1,6 @@
 import ByteFormats
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 // Layers that collections of networks share, by the names that they have there.
@@ -7,7 +8,7 @@ import TensorCore
 /// x / √(max(Σ x², 1e-12)) along the channels, times gamma, of SSD.
 struct L2Normalization: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "L2Normalization", "Normalize2D",
       becomes: "a sum of squares, a reciprocal square root, a product, scale",
       options: "of SSD networks: along the last axis")
@@ -38,7 +39,7 @@ struct L2Normalization: KerasLayer {
 /// Blocks of channels side by side: TensorFlow's `depth_to_space`, of keras-contrib.
 struct SubPixelUpscaling: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "SubPixelUpscaling", becomes: "reorganizeData", options: "`scale_factor`; of keras-contrib",
       refused: "channels first")
   ]
@@ -63,7 +64,7 @@ struct SubPixelUpscaling: KerasLayer {
 /// element at ⌊place · from / to⌋.
 struct UpsampleLike: KerasLayer {
   static let classes = [
-    KerasLayerClass(
+    SourceLayer(
       "UpsampleLike", becomes: "upsample; two 1 × 1 convolutions where no whole factor leads there",
       options: "of keras-retinanet", refused: "unknown sizes")
   ]
