@@ -97,7 +97,7 @@ struct BenchCommand: ParsableCommand {
       .timedModel(
         seed: seed, rules: rules ?? CustomLayerRules(), customLayers: options.engine.customLayers)
     let steps = StepLog()
-    if steps { options.engine.hooks.onStep = { steps.append($0) } }
+    if self.steps { options.engine.hooks.onStep = { steps.append($0) } }
     let predictor = try Predictor(model: document, options: options)
     let blobs = try self.blobs(predictor, document)
     let network = try predictor.network(for: blobs)
@@ -128,14 +128,14 @@ struct BenchCommand: ParsableCommand {
     report.warmup = warmup
     if let earlier { report.compare(with: earlier) }
     // A measurement that only reports its runs is not made longer by one of the machine.
-    if !json || steps { report.measurePeak() }
+    if !json || self.steps { report.measurePeak() }
     let table = StepTable(records: shortest, peak: report.peak?.all)
     if json {
-      for line in steps ? table.json : [] { Console.print(line.text) }
+      for line in self.steps ? table.json : [] { Console.print(line.text) }
       Console.print(report.json.text)
     } else {
       Console.write(report.text)
-      if steps { Console.write("\n" + table.text) }
+      if self.steps { Console.write("\n" + table.text) }
     }
   }
 

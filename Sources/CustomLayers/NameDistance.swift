@@ -1,5 +1,5 @@
 /// The distance between two names.
-enum NameDistance {
+package enum NameDistance {
   /// Longer names are never similar.
   private static let longest = 64
   /// Shorter names occur inside others by accident.
@@ -7,7 +7,7 @@ enum NameDistance {
 
   /// The names that `name` may stand for by mistake, at most three: those that it has inside it, or
   /// of which two letters, or a third of them, are other ones. Case does not count.
-  static func nearest(to name: String, among names: [String]) -> [String] {
+  package static func nearest(to name: String, among names: [String]) -> [String] {
     let own = Array(name.lowercased().utf8)
     guard (1...longest).contains(own.count) else { return [] }
     let found = names.compactMap { candidate -> (name: String, distance: Int)? in
