@@ -60,11 +60,9 @@ extension Model {
         faults.require(
           false, "description.input.\(feature.name)", "a network accepts only images and arrays")
       }
-      if case .multiArray(let array)? = feature.type?.kind {
-        network.checkRank(of: array, "description.input.\(feature.name)", &faults)
-      }
       inputs[feature.name] = feature.type?.networkShape(in: network)
     }
+    network.checkRanks(of: description, &faults)
     network.checkMapping(description, &faults)
     network.checkPreprocessing(description.input, &faults)
     network.checkLayers(description, &faults)

@@ -7,11 +7,24 @@ extension NeuralNetwork {
       || layers.contains(where: \.needsExactMapping)
   }
 
-  /// The ranks in which a network takes an array.
-  func checkRank(of array: ArrayFeatureType, _ field: String, _ faults: inout Faults) {
-    if hasOwnRanks {
-      return faults.require(!array.shape.isEmpty, field, "the shape is not specified")
+  /// The ranks in which a network takes arrays.
+  func checkRanks(of description: ModelDescription, _ faults: inout Faults) {
+    let areOwn = hasOwnRanks
+    for feature in description.input {
+      guard case .multiArray(let array)? = feature.type?.kind else { continue }
+      let field = "description.input.\(feature.name)"
+      if areOwn {
+        faults.require(
+          !array.shape.isEmpty || array.flexibility == nil, field, "the shape is not specified")
+      } else {
+        checkFiveAxes(array, field, &faults)
+      }
     }
+  }
+
+  private func checkFiveAxes(
+    _ array: ArrayFeatureType, _ field: String, _ faults: inout Faults
+  ) {
     var ranks = [array.shape.count]
     switch array.flexibility {
     case .enumerated(let shapes)? where array.shape.isEmpty: ranks = shapes.map(\.count)
