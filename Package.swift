@@ -75,7 +75,7 @@ let package = Package(
 
     .target(name: "LibC"),
     library("TensorCore", ["LibC"], settings: optimized),
-    library("Files", ["TensorCore", "LibC"], settings: optimized),
+    library("Files", ["TensorCore", "CSystem", "LibC"], settings: optimized),
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
     library("HDF5Reader", ["ByteFormats", "Files", "TensorCore", "CSystem"]),
     library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CSystem"]),
@@ -113,7 +113,8 @@ let package = Package(
     library(
       "LayerTemplates",
       [
-        "CoreMLModel", "Engine", "CustomLayers", "PluginSupport", "ByteFormats", "Files",
+        "CoreMLModel", "Engine", "CustomLayers", "Formulas", "PluginSupport", "ByteFormats",
+        "Files",
         "TensorCore",
       ]),
     library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
@@ -157,7 +158,7 @@ let package = Package(
       dependencies: [
         "Assay", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
-    .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library"]),
+    .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library", "Files"]),
 
     // `make benchmark`
     .executableTarget(

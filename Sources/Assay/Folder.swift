@@ -11,7 +11,19 @@ import TensorCore
 package enum Folder {
   static func exists(_ path: String) -> Bool { kind(path) != nil }
 
-  static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
+  package static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
+
+  /// Arguments of which files whose names begin with a dash are told from options: `-dash.jpg` becomes
+  /// `./-dash.jpg`, as what has an extension or exists is no option.
+  package static func marked(_ arguments: [String]) -> [String] {
+    let end = arguments.firstIndex(of: "--") ?? arguments.count
+    return arguments[..<end].map { word in
+      guard word.hasPrefix("-"), word.utf8.count > 2, word.dropFirst().first?.isLetter == true,
+        word.contains(".") || exists(word)
+      else { return word }
+      return "./" + word
+    } + arguments[end...]
+  }
 
   /// The regular files of the folder and of those inside it, in ascending order of their names
   /// folder by folder. Names that start with a point are left out, and so are links to folders,

@@ -96,7 +96,7 @@ public struct Inspection: Sendable {
       parameters: custom.parameters.sorted { $0.key < $1.key }
         .map { ($0.key, $0.value.map(Self.text) ?? "unset") },
       weightCounts: custom.weights.map { $0.shape.reduce(1, *) },
-      isProvided: customLayers[custom.className] != nil,
+      isProvided: customLayers.factory(of: custom) != nil,
       plugin: customLayers.plugins[custom.className])
   }
 
@@ -139,6 +139,6 @@ extension Weights {
 extension CustomLayerRegistry {
   /// An implementation of `layer` with its parameters and weights, to ask it for shapes.
   func implementation(of layer: Custom) throws -> (any CustomLayerImplementation)? {
-    try self[layer.className].map { try layer.instantiate($0) }
+    try factory(of: layer).map { try layer.instantiate($0) }
   }
 }

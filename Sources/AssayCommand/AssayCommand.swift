@@ -35,9 +35,10 @@ struct AssayCommand: ParsableCommand {
 enum Main {
   static func main() {
     do {
-      let arguments = Array(CommandLine.arguments.dropFirst())
-      try checkName(arguments)
-      var command = try AssayCommand.parseAsRoot(InspectCommand.completed(arguments))
+      let arguments = ProgramArguments.all
+      try checkNames(arguments)
+      var command = try AssayCommand.parseAsRoot(
+        InspectCommand.completed(Folder.marked(arguments)))
       try command.run()
     } catch let error as ModelError {
       Console.report(error)
@@ -57,16 +58,23 @@ enum Main {
     }
   }
 
-  /// - Throws: `.usage` with the nearest name, if the first argument is not a command.
-  private static func checkName(_ arguments: [String]) throws {
-    let names = AssayCommand.configuration.subcommands.compactMap(\.configuration.commandName)
-    guard let word = arguments.first, !word.hasPrefix("-"), !(names + ["help"]).contains(word)
-    else { return }
-    let similar = NameDistance.nearest(to: word, among: names)
-    throw ModelError(
-      .usage, "unknown command '\(word)'",
-      hint: similar.isEmpty
-        ? "the commands are " + names.joined(separator: ", ")
-        : "did you mean " + similar.map { "'\($0)'" }.joined(separator: " or ") + "?")
+  /// - Throws: `.usage` with the nearest name, if the first argument, or a word after `help`, is not
+  ///   a command.
+  private static func checkNames(_ arguments: [String]) throws {
+    var commands = AssayCommand.configuration.subcommands
+    let isHelp = arguments.first == "help"
+    for word in isHelp ? Array(arguments.dropFirst()) : Array(arguments.prefix(1))
+    where !word.hasPrefix("-") {
+      let names = commands.compactMap(\.configuration.commandName)
+      guard let index = names.firstIndex(of: word) else {
+        let similar = NameDistance.nearest(to: word, among: names)
+        throw ModelError(
+          .usage, "unknown command '\(word)'",
+          hint: similar.isEmpty
+            ? names.isEmpty ? nil : "the commands are " + names.joined(separator: ", ")
+            : "did you mean " + similar.map { "'\($0)'" }.joined(separator: " or ") + "?")
+      }
+      commands = commands[index].configuration.subcommands
+    }
   }
 }

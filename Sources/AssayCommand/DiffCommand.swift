@@ -111,7 +111,7 @@ struct DiffCommand: ParsableCommand {
     let text = ComparisonText(comparison)
     if json {
       Console.print(text.json().text)
-    } else if !global.quiet {
+    } else {
       Console.write(text.text())
     }
     if let report {
@@ -125,7 +125,7 @@ struct DiffCommand: ParsableCommand {
     let text = ModelDifferenceText(comparison)
     if json {
       Console.print(text.json().text)
-    } else if !global.quiet {
+    } else {
       Console.write(text.text())
     }
     if let report {

@@ -3,10 +3,14 @@ import Assay
 /// Predictions as files.
 enum OutputFiles {
   /// Writes `outputs` in the format that the extension of `path` names.
+  /// `-` is standard output, which takes `.npy`, or `.npz` of several outputs.
   static func write(_ outputs: [PredictedOutput], to path: String) throws {
     guard path.lowercased().hasSuffix(".png") else {
-      let arrays = outputs.map { NamedArray($0.value, name: $0.name) }
-      return try ArraySet(arrays).write(to: path)
+      let arrays = ArraySet(outputs.map { NamedArray($0.value, name: $0.name) })
+      guard path == "-" else { return try arrays.write(to: path) }
+      return try AtomicFile.write(to: path) {
+        try arrays.write(outputs.count == 1 ? .npy : .npz, to: $0.write)
+      }
     }
     let images = outputs.filter { if case .image = $0.kind { true } else { false } }
     if images.isEmpty, outputs.count == 1 { return try writeHeatMap(outputs[0], to: path) }

@@ -55,7 +55,7 @@ struct RunCommand: ParsableCommand {
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "Write the outputs: .npy, .npz, .json, .csv, or .png for an image, boxes or a heat map; a folder for several inputs.",
+      "Write the outputs: .npy, .npz, .json, .csv, or .png for an image, boxes or a heat map; - is .npy, or .npz of several outputs, on standard output; of several inputs a folder of files, or one .csv with a row for each.",
       valueName: "FILE"),
     completion: .file())
   var destination: String?
@@ -92,6 +92,9 @@ struct RunCommand: ParsableCommand {
 
   func validate() throws {
     if top < 1 { throw ValidationError("--top must be at least 1") }
+    if json, destination == "-" {
+      throw ValidationError("--json and -o - both write to standard output")
+    }
   }
 
   func run() throws {
@@ -111,6 +114,7 @@ struct RunCommand: ParsableCommand {
     writer.labels = try ClassNames(file: labels, model: document, keepsIdentifiers: wnid)
     writer.top = top
     writer.destination = destination
+    if !list.isSingle { try writer.beginSeveral(hasBoxes: boxes.mode != nil) }
     if let mode = boxes.mode {
       writer.detection = ImageDetection(
         predictor, mode: mode, options: boxes.options, labels: writer.labels?.names)
@@ -143,6 +147,10 @@ struct RunCommand: ParsableCommand {
       if self.steps { Console.write(StepTable(records: executed).text) }
     }
     progress.finish()
+    try writer.finish()
+    if count == 0, shard != .whole, !global.quiet {
+      Console.note("the shard has none of the inputs")
+    }
     if let path = boxes.coco, let results = writer.results {
       try AtomicFile.write(Array((JSONText.array(results).text + "\n").utf8), to: path)
     }

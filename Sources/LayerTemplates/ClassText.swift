@@ -1,3 +1,5 @@
+import CoreMLModel
+
 /// The Swift file of a class, for the package and for an app alike.
 struct ClassText {
   let layerClass: LayerClass
@@ -59,6 +61,7 @@ struct ClassText {
       "    case shape([NSNumber])", "    case dataType(MLMultiArrayDataType)",
     ]
     if hasKernel { lines.append("    case kernel(String)") }
+    if case .none = formula { lines.append("    case unfinished(String)") }
     lines += ["  }", ""]
     for parameter in parameters {
       for (value, layer) in parameter.values.prefix(20) {
@@ -164,11 +167,17 @@ extension ClassText {
         "      return result", "    }", "  }", "",
       ]
     case .swish, .rescale: return head + ["    inputShapes", "  }", ""]
+    case .expressions:
+      return head + [
+        "    let inputs = inputShapes.map { shape -> FormulaArray in",
+        "      let sizes = shape.map { $0.intValue }",
+        "      return FormulaArray(sizes, [Double](repeating: 0, count: sizes.reduce(1, *)))",
+        "    }", "    return [try answer(inputs).shape.map { NSNumber(value: $0) }]", "  }", "",
+      ]
     case .none:
       return head + [
-        "    // TO DO: return the shape of each output. For now, that of the first input.",
-        "    let shape = inputShapes.first ?? [1, 1, 1, 1, 1]",
-        "    return [[NSNumber]](repeating: shape, count: \(layerClass.outputCount))", "  }", "",
+        "    // TO DO: the shape of each of the \(layerClass.outputCount) outputs.",
+        "    throw Fault.unfinished(\"outputShapes(forInputShapes:)\")", "  }", "",
       ]
     }
   }
@@ -219,17 +228,56 @@ extension ClassText {
         "          vDSP_Length(columns), vDSP_Length(rows), vDSP_Length(width), vDSP_Length(columns))",
         "      }", "    }", "  }", "",
       ]
+    case .expressions(let all):
+      return head + [
+        "    guard outputs.count == 1 else { throw Fault.shape([]) }",
+        "    try answer(inputs.map { FormulaArray($0) }).write(to: outputs[0])", "  }", "",
+      ] + answer(all)
     case .none:
       return head + [
-        "    // TO DO: compute the layer. For now, every output is a copy of the first input.",
-        "    for output in outputs {",
-        "      guard let input = inputs.first, input.count == output.count else {",
-        "        throw Fault.shape(output.shape)", "      }",
-        "      let x = input.dataPointer.assumingMemoryBound(to: Float.self)",
-        "      let y = output.dataPointer.assumingMemoryBound(to: Float.self)",
-        "      vDSP_mmov(x, y, vDSP_Length(input.count), 1, 1, 1)", "    }", "  }", "",
+        "    // TO DO: the layer's computation, from each input's dataPointer to each output's.",
+        "    throw Fault.unfinished(\"evaluate(inputs:outputs:)\")", "  }", "",
       ]
     }
+  }
+
+  /// The method that computes the formula of the layer's parameters.
+  private func answer(_ all: [ClassExpression]) -> [String] {
+    var numbers: [String: String] = [:]
+    for parameter in parameters where parameter.kind != .string {
+      let number = parameter.kind == .bool ? "($0 ? 1 : 0)" : "Double($0)"
+      let value =
+        parameter.isOptional ? "self.\(parameter.property)" : "[self.\(parameter.property)]"
+      numbers[parameter.key] =
+        "\(value).map { \(number) }" + (parameter.isOptional ? " ?? 0" : "[0]")
+    }
+    var lines = [
+      "  private func answer(_ inputs: [FormulaArray]) throws -> FormulaArray {"
+    ]
+    for formula in all {
+      let statements =
+        ["guard inputs.count == \(formula.inputs.count) else { throw Fault.shape([]) }"]
+        + formula.statements(numbers)
+      lines.append("    // \(SwiftNames.comment(formula.expression.description))")
+      guard !formula.selection.isEmpty else {
+        return lines + statements.map { "    " + $0 } + ["  }", ""]
+      }
+      let keys = ["expression", "inputs", "weights"]
+      let found = keys.map { key in
+        guard let parameter = parameters.first(where: { $0.key == key }) else {
+          return SwiftNames.literal(formula.selection[key] ?? "")
+        }
+        let rest = key == "inputs" ? "x" : ""
+        return "self.\(parameter.property)"
+          + (parameter.isOptional ? " ?? \(SwiftNames.literal(rest))" : "")
+      }
+      let wanted = keys.map { SwiftNames.literal(formula.selection[$0] ?? "") }
+      lines.append(
+        "    if [\(found.joined(separator: ", "))] == [\(wanted.joined(separator: ", "))] {")
+      lines += statements.map { "      " + $0 }
+      lines.append("    }")
+    }
+    return lines + ["    throw Fault.parameter(\"expression\")", "  }", ""]
   }
 
   /// The values of Swish's beta.

@@ -12,8 +12,8 @@ enum ExpectedValues {
     let registry = CustomLayerRegistry()
     var result: [(String, String)] = []
     for layerClass in classes {
-      guard let make = registry[layerClass.name] else { continue }
       for (index, layer) in layerClass.layers.prefix(4).enumerated() {
+        guard let make = registry.factory(of: layer.custom) else { continue }
         if let text = try? text(layer, make) {
           result.append(("\(layerClass.typeName)-\(index + 1).json", text))
         }

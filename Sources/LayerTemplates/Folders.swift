@@ -48,7 +48,7 @@ extension PluginPackage {
 /// The files for an app: the Swift class of each custom layer, and a Metal kernel where the class may
 /// be an element-wise one.
 package struct AppStubs: Sendable {
-  package let files: [PluginPackage.File]
+  package private(set) var files: [PluginPackage.File]
 
   package init(_ classes: [LayerClass]) {
     files = classes.flatMap { layerClass in
@@ -62,6 +62,10 @@ package struct AppStubs: Sendable {
             path: "\(layerClass.typeName).metal", bytes: Array(MetalText(text).kernel.utf8)))
       }
       return files
+    }
+    if classes.contains(where: { Formula($0).needsArrays }) {
+      files.append(
+        PluginPackage.File(path: "FormulaArray.swift", bytes: Array(FormulaArrayText.text.utf8)))
     }
   }
 

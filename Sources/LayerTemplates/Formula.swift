@@ -6,6 +6,8 @@ enum Formula {
   case rescale
   /// Two rows and columns less at each border.
   case crop
+  /// What expressions say: the layers' own, or that of a class of elements.
+  case expressions([ClassExpression])
   /// Not known.
   case none
 
@@ -16,7 +18,7 @@ enum Formula {
     case "Swish" where weights <= 1 && hasOneInput && Self.hasNumber(layerClass): self = .swish
     case "RescaleOutputLambda" where hasOneInput: self = .rescale
     case "ResCropBlockLambda" where hasOneInput: self = .crop
-    default: self = .none
+    default: self = ClassExpression.all(of: layerClass).map(Formula.expressions) ?? .none
     }
   }
 
@@ -28,8 +30,12 @@ enum Formula {
   /// Whether each output element follows from the input's element at the same place.
   var isElementwise: Bool {
     switch self {
-    case .swish, .rescale, .none: true
-    case .crop: false
+    case .swish, .rescale: true
+    case .expressions(let all): all.count == 1 && all[0].weights.isEmpty && all[0].metal != nil
+    case .crop, .none: false
     }
   }
+
+  /// Whether the class computes with `FormulaArray`.
+  var needsArrays: Bool { if case .expressions = self { true } else { false } }
 }

@@ -19,6 +19,7 @@ struct MetalText {
           "x / (1.0f + exp(-betas[gid.z % slices] * x))"
         )
       case .rescale: ("", "(x + 1.0f) * 127.5f")
+      case .expressions(let all): ("", all[0].metal ?? "x")
       case .crop, .none: ("", "x")
       }
     func function(_ suffix: String, _ type: String, _ place: String) -> String {
@@ -34,15 +35,11 @@ struct MetalText {
 
       """
     }
-    let mark =
-      text.formula.isKnown
-      ? ""
-      : "// TO DO: compute the layer, four channels at a time. For now, y = x.\n"
     return """
       #include <metal_stdlib>
       using namespace metal;
 
-      \(mark)\(function("", "texture2d", "uint2(gid.xy)"))
+      \(value.contains("formula_erf") ? ClassExpression.metalErrorFunction : "")\(function("", "texture2d", "uint2(gid.xy)"))
       \(function("_array", "texture2d_array", "uint2(gid.xy), gid.z"))
       """
   }
@@ -94,8 +91,4 @@ struct MetalText {
       "      pipelines[name] = made", "      return made", "    }", "  #endif",
     ]
   }
-}
-
-extension Formula {
-  fileprivate var isKnown: Bool { if case .none = self { false } else { true } }
 }

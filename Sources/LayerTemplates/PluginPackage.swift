@@ -39,6 +39,9 @@ package struct PluginPackage: Sendable {
     for layerClass in classes {
       add("Sources/\(name)/\(layerClass.typeName).swift", ClassText(layerClass).text)
     }
+    if classes.contains(where: { Formula($0).needsArrays }) {
+      add("Sources/\(name)/FormulaArray.swift", FormulaArrayText.text)
+    }
     add("Tests/\(name)Tests/LayerTests.swift", TestText(self).text)
     for (file, text) in ExpectedValues.files(for: classes) {
       add("Tests/\(name)Tests/Expected/\(file)", text)

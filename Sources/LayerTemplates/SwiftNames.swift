@@ -64,7 +64,7 @@ struct SwiftNames {
   static let types: Set<String> = [
     "Accelerate", "Any", "AnyObject", "Array", "AssayPlugin", "Bool", "Bundle", "CAssayPlugin",
     "Character", "CoreML", "Data", "Dictionary", "Double", "Error", "Expected", "Fault", "Float",
-    "Float16", "Foundation", "Int", "Int32", "LayerTests", "Metal", "MLCustomLayer",
+    "Float16", "FormulaArray", "Foundation", "Int", "Int32", "LayerTests", "Metal", "MLCustomLayer",
     "MLMultiArray", "MLMultiArrayDataType", "MTLCommandBuffer", "MTLComputePipelineState",
     "MTLDevice", "MTLSize", "MTLTexture", "NSNumber", "NSObject", "NSString", "Never",
     "OpaquePointer", "Optional", "Plugin", "Result", "Self", "Set", "String", "Substring", "Swift",
@@ -75,7 +75,8 @@ struct SwiftNames {
 
   /// Members that every class of the package has.
   static let members: Set<String> = [
-    "Fault", "check", "classForCoder", "className", "copy", "debugDescription", "description",
+    "Fault", "answer", "check", "classForCoder", "className", "copy", "debugDescription",
+    "description",
     "encode", "evaluate", "floats", "halves", "hash", "hashValue", "isEqual", "isProxy",
     "mutableCopy", "outputShapes", "parameters", "perform", "pipelines", "responds",
     "setWeightData", "superclass", "weights",

@@ -139,4 +139,32 @@ import Testing
       #expect(plan.output.contains("Lambda, \(formula) "), "\(plan.output)")
     }
   }
+
+  /// 2x + 1 under a class name of the user's own, which nobody provides.
+  @Test func aClassOfItsOwnRunsFromTheExpression() throws {
+    try withTemporaryFolder { folder in
+      func write(_ name: String, _ text: String) throws -> String {
+        try writeFile(Array(text.utf8), to: "\(folder)/\(name)")
+        return "\(folder)/\(name)"
+      }
+      let network = try write(
+        "net.prototxt",
+        """
+        input: "data" input_shape { dim: 1 dim: 2 }
+        layer { name: "line" type: "Line" bottom: "data" top: "line" }
+        """)
+      let rules = try write(
+        "rules.json",
+        #"[{"class": "Line", "expression": "a * x + 1", "as": "custom", "className": "MyLine", "#
+          + #""parameters": {"a": 2}}]"#)
+      let model = folder + "/m.mlmodel"
+      let converted = try Command.run(
+        "convert", network, "--custom-layers", rules, "-o", model)
+      #expect(converted.code == 0, "\(converted.errors)")
+      #expect(try Command.run("inspect", model).output.contains("MyLine"))
+      let input = try write("x.csv", "3,-4\n")
+      let run = try Command.run("run", model, input, "--json")
+      #expect(run.output.contains("[7.0, -7.0]") || run.output.contains("[7, -7]"), "\(run)")
+    }
+  }
 }

@@ -7,6 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/// How many arguments the program was started with, its name among them; 0 where the C library does
+/// not say.
+int assay_argument_count(void);
+
+/// The argument at a position, or NULL.
+const char *assay_argument(int index);
+
 /// Anonymous shared memory that may be sealed; the size is 0 and the descriptor is not inherited.
 /// Returns -1 and sets errno where there is none.
 int assay_shared_memory(void);

@@ -54,6 +54,15 @@ func customLayerError(_ error: any Error, layer: String, className: String) -> M
   return own.inLayer(layer, class: "custom layer \(className)")
 }
 
+extension CustomLayerRegistry {
+  /// What makes the layer: its class, or, where nobody provides that, the formula that it carries.
+  package func factory(of layer: Custom) -> Factory? {
+    if let factory = self[layer.className] { return factory }
+    guard case .string?? = layer.parameters["expression"] else { return nil }
+    return self[FormulaLayer.className]
+  }
+}
+
 extension Custom: EngineLayer {
   /// Makes the implementation and hands it its parameters and weights.
   package func instantiate(

@@ -7,7 +7,7 @@ extension Custom: ReferenceLayer {
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
-    guard let make = settings.customLayers[className] else {
+    guard let make = settings.customLayers.factory(of: self) else {
       throw ModelError(.unsupported, "implementation named '\(className)' was not found")
     }
     let layer = try settings.instances.instance(ofLayer: settings.layerIndex, className: className)

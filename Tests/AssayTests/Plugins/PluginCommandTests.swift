@@ -90,6 +90,21 @@ import Testing
     }
   }
 
+  /// What is not written does not pass for a layer that copies its input.
+  @Test func unfinishedClassesThrow() throws {
+    var custom = Custom()
+    custom.className = "Mystery"
+    let layer = LayerClass.Layer(
+      name: "m", custom: custom, inputShapes: [[1, 1, 2, 3, 4]], outputShapes: [nil])
+    let package = try PluginPackage(name: "Mine", classes: LayerClass.classes(of: [layer]))
+    let file = try #require(package.files.first { $0.path.hasSuffix("/Mystery.swift") })
+    let text = String(decoding: file.bytes, as: UTF8.self)
+    for method in ["outputShapes(forInputShapes:)", "evaluate(inputs:outputs:)"] {
+      #expect(text.contains("throw Fault.unfinished(\"\(method)\")"), "\(text)")
+    }
+    #expect(!text.contains("vDSP_mmov") && !text.contains("Metal"), "\(text)")
+  }
+
   @Test func aModelWithoutCustomLayersNeedsNoPackage() throws {
     try withTemporaryFolder { folder in
       let network = packageRoot + "/Fixtures/networks/keras3-sequential.h5"

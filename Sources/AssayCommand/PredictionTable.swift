@@ -1,0 +1,43 @@
+import Assay
+
+/// Predictions as comma-separated values: a row for each input, under the names of the outputs'
+/// elements.
+struct PredictionTable {
+  /// Of the first prediction.
+  private var columns: [String] = []
+  private var rows = ""
+
+  var text: String { columns.isEmpty ? "" : Self.row(columns) + rows }
+
+  /// - Throws: `.mismatch` where an input has other columns than the first.
+  mutating func add(
+    _ outputs: [PredictedOutput], of input: String, labels: [String]?
+  ) throws {
+    let found = ["input"] + outputs.flatMap { Self.names($0, labels) }
+    if columns.isEmpty { columns = found }
+    guard found == columns else {
+      throw ModelError(
+        .mismatch,
+        "its \(found.count - 1) values are not those of the first input, which has "
+          + "\(columns.count - 1)", file: input, hint: "write a folder of files instead")
+    }
+    rows += Self.row(
+      [input] + outputs.flatMap { $0.value.elements.map { numberText(Double($0)) } })
+  }
+
+  private static func names(_ output: PredictedOutput, _ labels: [String]?) -> [String] {
+    let count = output.value.elements.count
+    if case .classes = output.kind, let labels, labels.count == count { return labels }
+    return count == 1 ? [output.name] : (0..<count).map { "\(output.name)[\($0)]" }
+  }
+
+  /// Quoted as RFC 4180 has it.
+  private static func row(_ fields: [String]) -> String {
+    fields.map { field in
+      guard field.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return field }
+      return "\""
+        + field.split(separator: "\"", omittingEmptySubsequences: false)
+        .joined(separator: "\"\"") + "\""
+    }.joined(separator: ",") + "\n"
+  }
+}

@@ -1,0 +1,11 @@
+import CSystem
+
+/// What the program was started with.
+package enum ProgramArguments {
+  /// Without the program's name. Swift's own list is empty where there is no `/proc`.
+  package static var all: [String] {
+    let count = assay_argument_count()
+    guard count > 0 else { return Array(CommandLine.arguments.dropFirst()) }
+    return (1..<max(1, count)).compactMap { assay_argument($0).map { String(cString: $0) } }
+  }
+}
