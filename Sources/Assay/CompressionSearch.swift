@@ -15,304 +15,304 @@ import Verification
 /// model may go along that order is then measured with all layers together, by halving, and so is
 /// each step behind that might still be possible.
 package struct CompressionSearch {
-package enum Goal: Sendable {
-/// No element of an output may be further off than this.
-case error(Double)
-/// At least this part of the inputs must keep their best class.
-case agreement(Double)
-/// The file must not be larger than this, in bytes.
-case size(Int)
-}
+  package enum Goal: Sendable {
+    /// No element of an output may be further off than this.
+    case error(Double)
+    /// At least this part of the inputs must keep their best class.
+    case agreement(Double)
+    /// The file must not be larger than this, in bytes.
+    case size(Int)
+  }
 
-package struct Options: Sendable {
-package var goal: Goal
-/// Selects layers, and says how scales are chosen; its precision is not used.
-package var rules = CompressionRules(.float16)
-/// Whether biases take up what codes do to the mean of a layer's outputs.
-package var correctsBiases = true
-package var mode = CodeMode.linear
-package var foldsBatchnorm = true
-package var layout = ArrayLayout.source
-package var images = ImageOptions()
-package var engine = CompileOptions()
-package var forgetBias = ForgetBias.ignore
+  package struct Options: Sendable {
+    package var goal: Goal
+    /// Selects layers, and says how scales are chosen; its precision is not used.
+    package var rules = CompressionRules(.float16)
+    /// Whether biases take up what codes do to the mean of a layer's outputs.
+    package var correctsBiases = true
+    package var mode = CodeMode.linear
+    package var foldsBatchnorm = true
+    package var layout = ArrayLayout.source
+    package var images = ImageOptions()
+    package var engine = CompileOptions()
+    package var forgetBias = ForgetBias.ignore
 
-package init(_ goal: Goal) { self.goal = goal }
-}
+    package init(_ goal: Goal) { self.goal = goal }
+  }
 
-package struct Result: Sendable {
-package let model: Model
-package let folds: [Fold]
-package let layers: [CompressedLayer]
-/// What has been measured with all layers together, from the largest to the smallest.
-package let points: [CompressionPoint]
-/// Of the points, the model's.
-package let chosen: CompressionPoint
-}
+  package struct Result: Sendable {
+    package let model: Model
+    package let folds: [Fold]
+    package let layers: [CompressedLayer]
+    /// What has been measured with all layers together, from the largest to the smallest.
+    package let points: [CompressionPoint]
+    /// Of the points, the model's.
+    package let chosen: CompressionPoint
+  }
 
-private let original: Model
-private let base: Model
-private let folds: [Fold]
-private let options: Options
-private let channelMeans: [String: [Double]]
-private let values: [[String: FeatureValue]]
-private let expected: [Prediction]
-private let onProgress: (Double, String) -> Void
+  private let original: Model
+  private let base: Model
+  private let folds: [Fold]
+  private let options: Options
+  private let channelMeans: [String: [Double]]
+  private let values: [[String: FeatureValue]]
+  private let expected: [Prediction]
+  private let onProgress: (Double, String) -> Void
 
-/// - Parameter words: files or folders of inputs, as `InputList` takes them.
-package init(
-_ model: Model, inputs words: [String], options: Options,
-onProgress: @escaping (Double, String) -> Void = { _, _ in }
-) throws {
-original = model
-self.options = options
-self.onProgress = onProgress
-try require(
-model.neuralNetwork != nil, .unsupported,
-"a model of type \(model.typeName) cannot run, so its precision cannot be searched")
-values = try InputList.values(words, for: model, options.images)
-let keepsScales = WeightPrecision.codes(bits: 8, options.mode).wantsChannelScales
-(base, folds) =
-options.foldsBatchnorm ? try model.withFoldedBatchnorm(keepsScales: keepsScales) : (model, [])
-channelMeans =
-options.correctsBiases
-? try ChannelMeans(base, values, options.predictor).means : [:]
-expected = try Self.predict(model, values, options)
-if case .agreement = options.goal,
-expected.contains(where: { prediction in
-!prediction.outputs.contains { $0.isScores }
-})
-{
-throw ModelError(.mismatch, "the model has no output with class scores")
-}
-}
+  /// - Parameter words: files or folders of inputs, as `InputList` takes them.
+  package init(
+    _ model: Model, inputs words: [String], options: Options,
+    onProgress: @escaping (Double, String) -> Void = { _, _ in }
+  ) throws {
+    original = model
+    self.options = options
+    self.onProgress = onProgress
+    try require(
+      model.neuralNetwork != nil, .unsupported,
+      "a model of type \(model.typeName) cannot run, so its precision cannot be searched")
+    values = try InputList.values(words, for: model, options.images)
+    let keepsScales = WeightPrecision.codes(bits: 8, options.mode).wantsChannelScales
+    (base, folds) =
+      options.foldsBatchnorm ? try model.withFoldedBatchnorm(keepsScales: keepsScales) : (model, [])
+    channelMeans =
+      options.correctsBiases
+      ? try ChannelMeans(base, values, options.predictor).means : [:]
+    expected = try Self.predict(model, values, options)
+    if case .agreement = options.goal,
+      expected.contains(where: { prediction in
+        !prediction.outputs.contains { $0.isScores }
+      })
+    {
+      throw ModelError(.mismatch, "the model has no output with class scores")
+    }
+  }
 
-private static func predict(
-_ model: Model, _ values: [[String: FeatureValue]], _ options: Options
-) throws -> [Prediction] {
-let predictor = try Predictor(model: model, options: options.predictor)
-return try values.flatMap { value in
-if predictor.averagesItems(of: value) { return [try predictor.predict(value)] }
-// Each item of a batch has a best class of its own.
-return try predictor.interface.batchItems(predictor.interface.blobs(value)).map {
-predictor.assembled([try predictor.outputBlobs($0)])
-}
-}
-}
+  private static func predict(
+    _ model: Model, _ values: [[String: FeatureValue]], _ options: Options
+  ) throws -> [Prediction] {
+    let predictor = try Predictor(model: model, options: options.predictor)
+    return try values.flatMap { value in
+      if predictor.averagesItems(of: value) { return [try predictor.predict(value)] }
+      // Each item of a batch has a best class of its own.
+      return try predictor.interface.batchItems(predictor.interface.blobs(value)).map {
+        predictor.assembled([try predictor.outputBlobs($0)])
+      }
+    }
+  }
 }
 
 extension CompressionSearch.Options {
-fileprivate var predictor: Predictor.Options {
-var result = Predictor.Options()
-result.layout = layout
-result.images = images
-result.engine = engine
-result.forgetBias = forgetBias
-return result
-}
+  fileprivate var predictor: Predictor.Options {
+    var result = Predictor.Options()
+    result.layout = layout
+    result.images = images
+    result.engine = engine
+    result.forgetBias = forgetBias
+    return result
+  }
 }
 
 // MARK: - Search
 
 extension CompressionSearch {
-/// - Throws: `.mismatch` if the goal cannot be reached.
-package func run() throws -> Result {
-guard let network = base.neuralNetwork else {
-throw ModelError(.unsupported, "the model is not a neural network")
-}
-let steps = CompressionSteps(try candidates(network))
-var measured: [Int: CompressionPoint] = [:]
-func point(_ position: Int) throws -> CompressionPoint {
-if let known = measured[position] { return known }
-let new = try measure(steps.path[position], steps)
-measured[position] = new
-return new
-}
-// A curve of some points, whatever the goal.
-let curve = 10
-for part in 0...curve {
-onProgress(0.6 + 0.03 * Double(part), "all layers together")
-_ = try point(part * (steps.path.count - 1) / curve)
-}
-var state: [Int]
-var chosen: CompressionPoint
-if case .size(let limit) = options.goal {
-guard let position = steps.path.firstIndex(where: { byteCount($0, steps) <= limit }) else {
-let least = measured.values.map(\.byteCount).min() ?? 0
-throw ModelError(
-.mismatch, "even at the lowest precision the weights would take \(least) bytes")
-}
-(state, chosen) = (steps.path[position], try point(position))
-} else {
-let first = try point(0)
-try require(
-allows(first), .mismatch,
-"even without compression the outputs differ by \(first.largestError)")
-var low = measured.filter { allows($0.value) }.keys.max() ?? 0
-var high = measured.keys.filter { $0 > low }.min() ?? low
-while low + 1 < high {
-let middle = (low + high) / 2
-onProgress(0.92, "all layers together")
-if allows(try point(middle)) { low = middle } else { high = middle }
-}
-(state, chosen) = try furthered(steps, from: low, try point(low))
-}
-if !measured.values.contains(chosen) { measured[steps.path.count] = chosen }
-let points = measured.values.sorted {
-($0.byteCount, $1.largestError) > ($1.byteCount, $0.largestError)
-}
-return Result(
-model: model(state, steps), folds: folds, layers: entries(state, steps), points: points,
-chosen: chosen)
-}
+  /// - Throws: `.mismatch` if the goal cannot be reached.
+  package func run() throws -> Result {
+    guard let network = base.neuralNetwork else {
+      throw ModelError(.unsupported, "the model is not a neural network")
+    }
+    let steps = CompressionSteps(try candidates(network))
+    var measured: [Int: CompressionPoint] = [:]
+    func point(_ position: Int) throws -> CompressionPoint {
+      if let known = measured[position] { return known }
+      let new = try measure(steps.path[position], steps)
+      measured[position] = new
+      return new
+    }
+    // A curve of some points, whatever the goal.
+    let curve = 10
+    for part in 0...curve {
+      onProgress(0.6 + 0.03 * Double(part), "all layers together")
+      _ = try point(part * (steps.path.count - 1) / curve)
+    }
+    var state: [Int]
+    var chosen: CompressionPoint
+    if case .size(let limit) = options.goal {
+      guard let position = steps.path.firstIndex(where: { byteCount($0, steps) <= limit }) else {
+        let least = measured.values.map(\.byteCount).min() ?? 0
+        throw ModelError(
+          .mismatch, "even at the lowest precision the weights would take \(least) bytes")
+      }
+      (state, chosen) = (steps.path[position], try point(position))
+    } else {
+      let first = try point(0)
+      try require(
+        allows(first), .mismatch,
+        "even without compression the outputs differ by \(first.largestError)")
+      var low = measured.filter { allows($0.value) }.keys.max() ?? 0
+      var high = measured.keys.filter { $0 > low }.min() ?? low
+      while low + 1 < high {
+        let middle = (low + high) / 2
+        onProgress(0.92, "all layers together")
+        if allows(try point(middle)) { low = middle } else { high = middle }
+      }
+      (state, chosen) = try furthered(steps, from: low, try point(low))
+    }
+    if !measured.values.contains(chosen) { measured[steps.path.count] = chosen }
+    let points = measured.values.sorted {
+      ($0.byteCount, $1.largestError) > ($1.byteCount, $0.largestError)
+    }
+    return Result(
+      model: model(state, steps), folds: folds, layers: entries(state, steps), points: points,
+      chosen: chosen)
+  }
 
-private func allows(_ point: CompressionPoint) -> Bool {
-switch options.goal {
-case .error(let limit): point.largestError <= limit
-case .agreement(let limit): (point.agreement ?? 0) >= limit
-case .size(let limit): point.byteCount <= limit
-}
-}
+  private func allows(_ point: CompressionPoint) -> Bool {
+    switch options.goal {
+    case .error(let limit): point.largestError <= limit
+    case .agreement(let limit): (point.agreement ?? 0) >= limit
+    case .size(let limit): point.byteCount <= limit
+    }
+  }
 
-/// Steps behind `position` that are still possible, one by one, up to a number of tries.
-private func furthered(
-_ steps: CompressionSteps, from position: Int, _ point: CompressionPoint
-) throws -> ([Int], CompressionPoint) {
-var (state, chosen) = (steps.path[position], point)
-var refused: Set<Int> = []
-var tries = 0
-for next in steps.path.indices.dropFirst(position + 1) where tries < 24 {
-let previous = steps.path[next - 1]
-guard let changed = state.indices.first(where: { steps.path[next][$0] != previous[$0] }),
-!refused.contains(changed), state[changed] < steps.path[next][changed]
-else { continue }
-var candidate = state
-candidate[changed] = steps.path[next][changed]
-onProgress(0.95, "single layers")
-let found = try measure(candidate, steps)
-tries += 1
-if allows(found) { (state, chosen) = (candidate, found) } else { refused.insert(changed) }
-}
-return (state, chosen)
-}
+  /// Steps behind `position` that are still possible, one by one, up to a number of tries.
+  private func furthered(
+    _ steps: CompressionSteps, from position: Int, _ point: CompressionPoint
+  ) throws -> ([Int], CompressionPoint) {
+    var (state, chosen) = (steps.path[position], point)
+    var refused: Set<Int> = []
+    var tries = 0
+    for next in steps.path.indices.dropFirst(position + 1) where tries < 24 {
+      let previous = steps.path[next - 1]
+      guard let changed = state.indices.first(where: { steps.path[next][$0] != previous[$0] }),
+        !refused.contains(changed), state[changed] < steps.path[next][changed]
+      else { continue }
+      var candidate = state
+      candidate[changed] = steps.path[next][changed]
+      onProgress(0.95, "single layers")
+      let found = try measure(candidate, steps)
+      tries += 1
+      if allows(found) { (state, chosen) = (candidate, found) } else { refused.insert(changed) }
+    }
+    return (state, chosen)
+  }
 
-// MARK: Measuring
+  // MARK: Measuring
 
-private static let ladder = [8, 6, 5, 4, 3, 2]
+  private static let ladder = [8, 6, 5, 4, 3, 2]
 
-/// The layers whose precision is searched, each alone in every precision that may be possible.
-private func candidates(_ network: NeuralNetwork) throws -> [CompressionSteps.Candidate] {
-var candidates: [CompressionSteps.Candidate] = []
-for (index, layer) in network.layers.enumerated() {
-onProgress(0.6 * Double(index) / Double(network.layers.count), layer.name)
-var rules = options.rules
-rules.precision = .float32
-rules.keepsOverflow = true
-rules.channelMeans = channelMeans
-guard let entry = try layer.compressed(rules).entry else { continue }
-var rungs = [CompressionSteps.Rung(layer: layer, entry: entry, squaredError: 0)]
-let precisions =
-[WeightPrecision.float16] + Self.ladder.map { .codes(bits: $0, options.mode) }
-for precision in precisions {
-rules.precision = precision
-let (compressed, entry) = try layer.compressed(rules)
-guard let entry, entry.bytesAfter < (rungs.last?.entry.bytesAfter ?? 0) else { continue }
-var changed = base
-changed.neuralNetwork?.layers[index] = compressed
-let point = try measure(changed, byteCount: 0)
-rungs.append(
-.init(
-layer: compressed, entry: entry,
-squaredError: max(
-point.relativeError * point.relativeError, rungs.last?.squaredError ?? 0)))
-if !mayContinue(point) { break }
-}
-candidates.append(.init(index: index, rungs: rungs))
-}
-return candidates
-}
+  /// The layers whose precision is searched, each alone in every precision that may be possible.
+  private func candidates(_ network: NeuralNetwork) throws -> [CompressionSteps.Candidate] {
+    var candidates: [CompressionSteps.Candidate] = []
+    for (index, layer) in network.layers.enumerated() {
+      onProgress(0.6 * Double(index) / Double(network.layers.count), layer.name)
+      var rules = options.rules
+      rules.precision = .float32
+      rules.keepsOverflow = true
+      rules.channelMeans = channelMeans
+      guard let entry = try layer.compressed(rules).entry else { continue }
+      var rungs = [CompressionSteps.Rung(layer: layer, entry: entry, squaredError: 0)]
+      let precisions =
+        [WeightPrecision.float16] + Self.ladder.map { .codes(bits: $0, options.mode) }
+      for precision in precisions {
+        rules.precision = precision
+        let (compressed, entry) = try layer.compressed(rules)
+        guard let entry, entry.bytesAfter < (rungs.last?.entry.bytesAfter ?? 0) else { continue }
+        var changed = base
+        changed.neuralNetwork?.layers[index] = compressed
+        let point = try measure(changed, byteCount: 0)
+        rungs.append(
+          .init(
+            layer: compressed, entry: entry,
+            squaredError: max(
+              point.relativeError * point.relativeError, rungs.last?.squaredError ?? 0)))
+        if !mayContinue(point) { break }
+      }
+      candidates.append(.init(index: index, rungs: rungs))
+    }
+    return candidates
+  }
 
-/// Whether a layer that has this error alone may have a worse one.
-private func mayContinue(_ point: CompressionPoint) -> Bool {
-if case .size = options.goal { true } else { allows(point) }
-}
+  /// Whether a layer that has this error alone may have a worse one.
+  private func mayContinue(_ point: CompressionPoint) -> Bool {
+    if case .size = options.goal { true } else { allows(point) }
+  }
 
-private func model(_ state: [Int], _ steps: CompressionSteps) -> Model {
-var model = base
-var network = base.neuralNetwork ?? NeuralNetwork()
-for (candidate, rung) in zip(steps.candidates, state) {
-network.layers[candidate.index] = candidate.rungs[rung].layer
-}
-model.neuralNetwork = network
-model.specificationVersion = max(
-original.specificationVersion, model.minimumSpecificationVersion)
-return model
-}
+  private func model(_ state: [Int], _ steps: CompressionSteps) -> Model {
+    var model = base
+    var network = base.neuralNetwork ?? NeuralNetwork()
+    for (candidate, rung) in zip(steps.candidates, state) {
+      network.layers[candidate.index] = candidate.rungs[rung].layer
+    }
+    model.neuralNetwork = network
+    model.specificationVersion = max(
+      original.specificationVersion, model.minimumSpecificationVersion)
+    return model
+  }
 
-private func entries(_ state: [Int], _ steps: CompressionSteps) -> [CompressedLayer] {
-zip(steps.candidates, state).map { $0.rungs[$1].entry }
-}
+  private func entries(_ state: [Int], _ steps: CompressionSteps) -> [CompressedLayer] {
+    zip(steps.candidates, state).map { $0.rungs[$1].entry }
+  }
 
-/// Of the weights.
-private func byteCount(_ state: [Int], _ steps: CompressionSteps) -> Int {
-entries(state, steps).reduce(0) { $0 + $1.bytesAfter }
-}
+  /// Of the weights.
+  private func byteCount(_ state: [Int], _ steps: CompressionSteps) -> Int {
+    entries(state, steps).reduce(0) { $0 + $1.bytesAfter }
+  }
 
-private func measure(_ state: [Int], _ steps: CompressionSteps) throws -> CompressionPoint {
-var point = try measure(model(state, steps), byteCount: byteCount(state, steps))
-point.label = Self.label(entries(state, steps).map(\.mainStorage))
-return point
-}
+  private func measure(_ state: [Int], _ steps: CompressionSteps) throws -> CompressionPoint {
+    var point = try measure(model(state, steps), byteCount: byteCount(state, steps))
+    point.label = Self.label(entries(state, steps).map(\.mainStorage))
+    return point
+  }
 
-/// Such as `1 × float16, 3 × 8 bits`.
-private static func label(_ storages: [(name: String, bits: Int)]) -> String {
-Dictionary(grouping: storages, by: \.bits).sorted { $0.key > $1.key }
-.map { "\($1.count) × \($1[0].name)" }.joined(separator: ", ")
-}
+  /// Such as `1 × float16, 3 × 8 bits`.
+  private static func label(_ storages: [(name: String, bits: Int)]) -> String {
+    Dictionary(grouping: storages, by: \.bits).sorted { $0.key > $1.key }
+      .map { "\($1.count) × \($1[0].name)" }.joined(separator: ", ")
+  }
 
-private func measure(_ model: Model, byteCount: Int) throws -> CompressionPoint {
-var point = CompressionPoint(byteCount: byteCount)
-var squares = (error: 0.0, values: 0.0)
-var agreements: [Double] = []
-for (found, expected) in zip(try Self.predict(model, values, options), expected) {
-for (actual, wanted) in zip(found.outputs, expected.outputs) where actual.kind.isOutput {
-let metrics = ErrorMetrics(
-actual.value, wanted.value, Tolerance(relative: 0, absolute: 0))
-point.largestError = max(point.largestError, metrics.largestAbsoluteError)
-let size = wanted.value.elements.reduce(0) { $0 + Double($1) * Double($1) }
-squares.error +=
-metrics.countNotFinite > 0
-? .infinity
-: metrics.rootMeanSquareError * metrics.rootMeanSquareError * Double(metrics.count)
-squares.values += size
-if actual.isScores,
-let classes = ClassAgreement(actual.value, wanted.value, count: 1)
-{
-agreements.append(classes.top1)
-}
-}
-}
-point.relativeError =
-squares.error == 0
-? 0 : (squares.error / max(squares.values, .leastNormalMagnitude)).squareRoot()
-if !agreements.isEmpty {
-point.agreement = agreements.reduce(0, +) / Double(agreements.count)
-}
-return point
-}
+  private func measure(_ model: Model, byteCount: Int) throws -> CompressionPoint {
+    var point = CompressionPoint(byteCount: byteCount)
+    var squares = (error: 0.0, values: 0.0)
+    var agreements: [Double] = []
+    for (found, expected) in zip(try Self.predict(model, values, options), expected) {
+      for (actual, wanted) in zip(found.outputs, expected.outputs) where actual.kind.isOutput {
+        let metrics = ErrorMetrics(
+          actual.value, wanted.value, Tolerance(relative: 0, absolute: 0))
+        point.largestError = max(point.largestError, metrics.largestAbsoluteError)
+        let size = wanted.value.elements.reduce(0) { $0 + Double($1) * Double($1) }
+        squares.error +=
+          metrics.countNotFinite > 0
+          ? .infinity
+          : metrics.rootMeanSquareError * metrics.rootMeanSquareError * Double(metrics.count)
+        squares.values += size
+        if actual.isScores,
+          let classes = ClassAgreement(actual.value, wanted.value, count: 1)
+        {
+          agreements.append(classes.top1)
+        }
+      }
+    }
+    point.relativeError =
+      squares.error == 0
+      ? 0 : (squares.error / max(squares.values, .leastNormalMagnitude)).squareRoot()
+    if !agreements.isEmpty {
+      point.agreement = agreements.reduce(0, +) / Double(agreements.count)
+    }
+    return point
+  }
 }
 
 extension PredictedOutput {
-/// Whether it is a vector of scores, one a class.
-fileprivate var isScores: Bool {
-switch kind {
-case .classes: true
-case .array: value.shape.filter { $0 != 1 }.count == 1
-case .image, .blob: false
-}
-}
+  /// Whether it is a vector of scores, one a class.
+  fileprivate var isScores: Bool {
+    switch kind {
+    case .classes: true
+    case .array: value.shape.filter { $0 != 1 }.count == 1
+    case .image, .blob: false
+    }
+  }
 }
 
 extension PredictedOutput.Kind {
-fileprivate var isOutput: Bool { if case .blob = self { false } else { true } }
+  fileprivate var isOutput: Bool { if case .blob = self { false } else { true } }
 }

@@ -9,131 +9,131 @@ import TensorCore
 
 /// A file that holds a network, detected from its content.
 public enum ModelSource: Sendable {
-/// A Core ML document, whatever is wrong with it.
-case coreML(Model)
-/// A network of Keras, with or without its weights.
-case keras(KerasSource)
-/// A network of Caffe, with or without its weights.
-case caffe(CaffeSource)
-/// A network of Darknet, with or without its weights.
-case darknet(DarknetSource)
+  /// A Core ML document, whatever is wrong with it.
+  case coreML(Model)
+  /// A network of Keras, with or without its weights.
+  case keras(KerasSource)
+  /// A network of Caffe, with or without its weights.
+  case caffe(CaffeSource)
+  /// A network of Darknet, with or without its weights.
+  case darknet(DarknetSource)
 
-/// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
-/// are in either order.
-public init(contentsOf path: String, weights: String? = nil) throws {
-let format = try FileFormat.read(path).format
-switch format {
-case .darknet: self = .darknet(try DarknetImporter.load(path, weights: weights))
-case .prototxt, .caffeBinary: self = .caffe(try CaffeImporter.load(path, weights: weights))
-case .hdf5:
-if let weights, [.prototxt, .caffeBinary].contains(try FileFormat.read(weights).format) {
-self = .caffe(try CaffeImporter.load(path, weights: weights))
-} else {
-fallthrough
-}
-case .zip, .json: self = .keras(try KerasImporter.load(path, weights: weights))
-case .unknown where [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix):
-throw ModelError(
-.malformed, "is neither a Keras archive nor an HDF5 file", file: path,
-hint: "the file is damaged, incomplete, or has another format")
-case .coreML, .unknown: self = .coreML(try Model(uncheckedContentsOf: path))
-case .png, .jpeg, .numPy, .text, .empty, .foreign:
-throw format.error(expected: "a network of Keras, Caffe, Darknet or Core ML").inFile(path)
-}
-}
+  /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
+  /// are in either order.
+  public init(contentsOf path: String, weights: String? = nil) throws {
+    let format = try FileFormat.read(path).format
+    switch format {
+    case .darknet: self = .darknet(try DarknetImporter.load(path, weights: weights))
+    case .prototxt, .caffeBinary: self = .caffe(try CaffeImporter.load(path, weights: weights))
+    case .hdf5:
+      if let weights, [.prototxt, .caffeBinary].contains(try FileFormat.read(weights).format) {
+        self = .caffe(try CaffeImporter.load(path, weights: weights))
+      } else {
+        fallthrough
+      }
+    case .zip, .json: self = .keras(try KerasImporter.load(path, weights: weights))
+    case .unknown where [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix):
+      throw ModelError(
+        .malformed, "is neither a Keras archive nor an HDF5 file", file: path,
+        hint: "the file is damaged, incomplete, or has another format")
+    case .coreML, .unknown: self = .coreML(try Model(uncheckedContentsOf: path))
+    case .png, .jpeg, .numPy, .text, .empty, .foreign:
+      throw format.error(expected: "a network of Keras, Caffe, Darknet or Core ML").inFile(path)
+    }
+  }
 
-/// Of a source network's files, which Caffe takes in either order, the one that holds its weights.
-package func weightsFile(_ path: String, _ weights: String?) -> String {
-if case .caffe(let source) = self, source.path != path { return path }
-return weights ?? path
-}
+  /// Of a source network's files, which Caffe takes in either order, the one that holds its weights.
+  package func weightsFile(_ path: String, _ weights: String?) -> String {
+    if case .caffe(let source) = self, source.path != path { return path }
+    return weights ?? path
+  }
 
-/// Converts a source network. Custom layers of classes that `customLayers` has are asked for their
-/// output shapes.
-public func convert(
-_ options: ConversionOptions, customLayers: CustomLayerRegistry = CustomLayerRegistry()
-) throws -> ConversionResult {
-var options = options
-options.customLayerShapes = { layer, shapes in
-try customLayers.implementation(of: layer)?.outputShapes(forInputShapes: shapes)
-}
-switch self {
-case .coreML(let model):
-throw ModelError(
-.unsupported, "is already a Core ML model",
-hint: model.firstTypeThatDoesNotRun.map { Model.remedy(forType: $0) }
-?? "use it with `assay run` or `assay inspect`")
-case .keras(let source):
-return try KerasImporter.convert(source, options: options)
-case .caffe(let source):
-return try CaffeImporter.convert(source, options: options)
-case .darknet(let source):
-return try DarknetImporter.convert(source, options: options)
-}
-}
+  /// Converts a source network. Custom layers of classes that `customLayers` has are asked for their
+  /// output shapes.
+  public func convert(
+    _ options: ConversionOptions, customLayers: CustomLayerRegistry = CustomLayerRegistry()
+  ) throws -> ConversionResult {
+    var options = options
+    options.customLayerShapes = { layer, shapes in
+      try customLayers.implementation(of: layer)?.outputShapes(forInputShapes: shapes)
+    }
+    switch self {
+    case .coreML(let model):
+      throw ModelError(
+        .unsupported, "is already a Core ML model",
+        hint: model.firstTypeThatDoesNotRun.map { Model.remedy(forType: $0) }
+          ?? "use it with `assay run` or `assay inspect`")
+    case .keras(let source):
+      return try KerasImporter.convert(source, options: options)
+    case .caffe(let source):
+      return try CaffeImporter.convert(source, options: options)
+    case .darknet(let source):
+      return try DarknetImporter.convert(source, options: options)
+    }
+  }
 
-/// The document to time, with random weights of `seed` for all that has none: an architecture
-/// without a file of weights, or a document whose weights have been taken out.
-package func timedModel(
-seed: UInt64, rules: CustomLayerRules = CustomLayerRules(),
-customLayers: CustomLayerRegistry = CustomLayerRegistry()
-) throws -> (model: Model, hasRandomWeights: Bool) {
-let random = RandomWeights(seed: seed)
-switch self {
-case .coreML(var model):
-var filled = 0
-if var network = model.neuralNetwork {
-filled = try network.fillMissingWeights(random)
-if filled > 0 { model.neuralNetwork = network }
-}
-try model.requireValid()
-return (model, filled > 0)
-case .keras, .caffe, .darknet:
-var options = ConversionOptions()
-options.missingWeights = .random(random)
-options.customLayers = rules
-return (try convert(options, customLayers: customLayers).model, !hasWeights)
-}
-}
+  /// The document to time, with random weights of `seed` for all that has none: an architecture
+  /// without a file of weights, or a document whose weights have been taken out.
+  package func timedModel(
+    seed: UInt64, rules: CustomLayerRules = CustomLayerRules(),
+    customLayers: CustomLayerRegistry = CustomLayerRegistry()
+  ) throws -> (model: Model, hasRandomWeights: Bool) {
+    let random = RandomWeights(seed: seed)
+    switch self {
+    case .coreML(var model):
+      var filled = 0
+      if var network = model.neuralNetwork {
+        filled = try network.fillMissingWeights(random)
+        if filled > 0 { model.neuralNetwork = network }
+      }
+      try model.requireValid()
+      return (model, filled > 0)
+    case .keras, .caffe, .darknet:
+      var options = ConversionOptions()
+      options.missingWeights = .random(random)
+      options.customLayers = rules
+      return (try convert(options, customLayers: customLayers).model, !hasWeights)
+    }
+  }
 
-/// Whether a file of weights belongs to a source network; true of a document.
-private var hasWeights: Bool {
-switch self {
-case .coreML: true
-case .keras(let source): source.hasWeights
-case .caffe(let source): source.hasWeights
-case .darknet(let source): source.hasWeights
-}
-}
+  /// Whether a file of weights belongs to a source network; true of a document.
+  private var hasWeights: Bool {
+    switch self {
+    case .coreML: true
+    case .keras(let source): source.hasWeights
+    case .caffe(let source): source.hasWeights
+    case .darknet(let source): source.hasWeights
+    }
+  }
 
-/// The document to look at: a source network as it converts with every unknown layer custom, an
-/// architecture without weights with zeros.
-public func inspectedModel(
-customLayers: CustomLayerRegistry = CustomLayerRegistry()
-) throws -> Model {
-try document(missingWeights: .zeros, customLayers)
-}
+  /// The document to look at: a source network as it converts with every unknown layer custom, an
+  /// architecture without weights with zeros.
+  public func inspectedModel(
+    customLayers: CustomLayerRegistry = CustomLayerRegistry()
+  ) throws -> Model {
+    try document(missingWeights: .zeros, customLayers)
+  }
 
-/// The document with all its weights: a source network as it converts with every unknown layer
-/// custom.
-///
-/// - Throws: as `convert` does, where an architecture came without its weights.
-public func weightedModel(
-customLayers: CustomLayerRegistry = CustomLayerRegistry()
-) throws -> Model {
-try document(missingWeights: nil, customLayers)
-}
+  /// The document with all its weights: a source network as it converts with every unknown layer
+  /// custom.
+  ///
+  /// - Throws: as `convert` does, where an architecture came without its weights.
+  public func weightedModel(
+    customLayers: CustomLayerRegistry = CustomLayerRegistry()
+  ) throws -> Model {
+    try document(missingWeights: nil, customLayers)
+  }
 
-private func document(
-missingWeights: MissingWeights?, _ customLayers: CustomLayerRegistry
-) throws -> Model {
-if case .coreML(let model) = self {
-try model.requireValid()
-return model
-}
-var options = ConversionOptions()
-options.customLayers = .allow
-options.missingWeights = missingWeights
-return try convert(options, customLayers: customLayers).model
-}
+  private func document(
+    missingWeights: MissingWeights?, _ customLayers: CustomLayerRegistry
+  ) throws -> Model {
+    if case .coreML(let model) = self {
+      try model.requireValid()
+      return model
+    }
+    var options = ConversionOptions()
+    options.customLayers = .allow
+    options.missingWeights = missingWeights
+    return try convert(options, customLayers: customLayers).model
+  }
 }

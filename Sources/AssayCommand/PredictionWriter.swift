@@ -2,112 +2,112 @@ import Assay
 
 /// Prints predictions and writes their files.
 struct PredictionWriter {
-/// Whether there may be other predictions beside each.
-let isSingle: Bool
-let json: Bool
-let quiet: Bool
-var outputNames: [String] = []
-var labels: ClassNames?
-var top = 5
-/// A file, or a folder for several predictions.
-var destination: String?
-/// Finds boxes in the outputs, which are printed in the place of them.
-var detection: ImageDetection?
-/// The rows of several predictions, if they go to one file.
-private var table: PredictionTable?
-/// The COCO results of all predictions; nil if they are not wanted.
-var results: [JSONText]?
+  /// Whether there may be other predictions beside each.
+  let isSingle: Bool
+  let json: Bool
+  let quiet: Bool
+  var outputNames: [String] = []
+  var labels: ClassNames?
+  var top = 5
+  /// A file, or a folder for several predictions.
+  var destination: String?
+  /// Finds boxes in the outputs, which are printed in the place of them.
+  var detection: ImageDetection?
+  /// The rows of several predictions, if they go to one file.
+  private var table: PredictionTable?
+  /// The COCO results of all predictions; nil if they are not wanted.
+  var results: [JSONText]?
 
-init(isSingle: Bool, json: Bool, quiet: Bool) {
-self.isSingle = isSingle
-self.json = json
-self.quiet = quiet
-}
+  init(isSingle: Bool, json: Bool, quiet: Bool) {
+    self.isSingle = isSingle
+    self.json = json
+    self.quiet = quiet
+  }
 
-mutating func write(
-_ prediction: Prediction, of source: InputSource, _ values: [String: FeatureValue]
-) throws {
-let outputs = try selected(prediction)
-if let detection {
-let result = try detection.result(outputs, of: values, from: source)
-return try write(result, outputs, of: source)
-}
-let shown = try PredictionText(outputs, labels: labels, top: top)
-// What cannot be shown is not written either.
-let text = json ? try shown.json(input: source.name).text + "\n" : try shown.text()
-if table != nil {
-try table?.add(outputs, of: source.name, labels: labels?.names)
-} else if let destination {
-let path =
-isSingle
-? destination
-: try OutputFiles.path(in: destination, for: source.outputStem ?? "output", outputs)
-try OutputFiles.write(outputs, to: path)
-}
-show(text, of: source)
-}
+  mutating func write(
+    _ prediction: Prediction, of source: InputSource, _ values: [String: FeatureValue]
+  ) throws {
+    let outputs = try selected(prediction)
+    if let detection {
+      let result = try detection.result(outputs, of: values, from: source)
+      return try write(result, outputs, of: source)
+    }
+    let shown = try PredictionText(outputs, labels: labels, top: top)
+    // What cannot be shown is not written either.
+    let text = json ? try shown.json(input: source.name).text + "\n" : try shown.text()
+    if table != nil {
+      try table?.add(outputs, of: source.name, labels: labels?.names)
+    } else if let destination {
+      let path =
+        isSingle
+        ? destination
+        : try OutputFiles.path(in: destination, for: source.outputStem ?? "output", outputs)
+      try OutputFiles.write(outputs, to: path)
+    }
+    show(text, of: source)
+  }
 
-/// Boxes as text or JSON, the image with them as a `.png`; arrays remain what they are.
-private mutating func write(
-_ result: ImageDetection.Result, _ outputs: [PredictedOutput], of source: InputSource
-) throws {
-let shown = DetectionText(result: result)
-if let destination {
-let stem = source.outputStem ?? "output"
-let path =
-isSingle ? destination : try OutputFiles.path(in: destination, for: stem, extension: "png")
-if path.lowercased().hasSuffix(".png") {
-try result.drawn().writePNG(to: path)
-} else {
-try OutputFiles.write(outputs, to: path)
-}
-}
-results?.append(contentsOf: shown.coco(input: source.name))
-show(json ? shown.json(input: source.name).text + "\n" : shown.text(), of: source)
-}
+  /// Boxes as text or JSON, the image with them as a `.png`; arrays remain what they are.
+  private mutating func write(
+    _ result: ImageDetection.Result, _ outputs: [PredictedOutput], of source: InputSource
+  ) throws {
+    let shown = DetectionText(result: result)
+    if let destination {
+      let stem = source.outputStem ?? "output"
+      let path =
+        isSingle ? destination : try OutputFiles.path(in: destination, for: stem, extension: "png")
+      if path.lowercased().hasSuffix(".png") {
+        try result.drawn().writePNG(to: path)
+      } else {
+        try OutputFiles.write(outputs, to: path)
+      }
+    }
+    results?.append(contentsOf: shown.coco(input: source.name))
+    show(json ? shown.json(input: source.name).text + "\n" : shown.text(), of: source)
+  }
 
-/// Takes the destination for that of several predictions: a folder, or a table of all.
-///
-/// - Throws: `.usage` where it names a file that holds one prediction.
-mutating func beginSeveral(hasBoxes: Bool) throws {
-guard let destination, !Folder.isFolder(destination) else { return }
-let suffix = destination.split(separator: ".").last?.lowercased() ?? ""
-if suffix == "csv", !hasBoxes {
-table = PredictionTable()
-} else if destination == "-" || suffix == "png"
-|| ArraySet.Format(rawValue: suffix) != nil && destination.contains(".")
-{
-throw ModelError(
-.usage, "-o names one file, and there are several inputs", file: destination,
-hint: hasBoxes ? "name a folder" : "name a folder, or a .csv for a row of each")
-}
-}
+  /// Takes the destination for that of several predictions: a folder, or a table of all.
+  ///
+  /// - Throws: `.usage` where it names a file that holds one prediction.
+  mutating func beginSeveral(hasBoxes: Bool) throws {
+    guard let destination, !Folder.isFolder(destination) else { return }
+    let suffix = destination.split(separator: ".").last?.lowercased() ?? ""
+    if suffix == "csv", !hasBoxes {
+      table = PredictionTable()
+    } else if destination == "-" || suffix == "png"
+      || ArraySet.Format(rawValue: suffix) != nil && destination.contains(".")
+    {
+      throw ModelError(
+        .usage, "-o names one file, and there are several inputs", file: destination,
+        hint: hasBoxes ? "name a folder" : "name a folder, or a .csv for a row of each")
+    }
+  }
 
-/// Writes what is written of all predictions together.
-func finish() throws {
-guard let table, let destination else { return }
-try AtomicFile.write(Array(table.text.utf8), to: destination)
-}
+  /// Writes what is written of all predictions together.
+  func finish() throws {
+    guard let table, let destination else { return }
+    try AtomicFile.write(Array(table.text.utf8), to: destination)
+  }
 
-private func show(_ text: String, of source: InputSource) {
-if destination == "-" { return }
-if json {
-Console.write(text)
-} else if destination == nil || !quiet {
-Console.write(isSingle ? text : Console.escaped(source.name) + "\n" + text)
-}
-}
+  private func show(_ text: String, of source: InputSource) {
+    if destination == "-" { return }
+    if json {
+      Console.write(text)
+    } else if destination == nil || !quiet {
+      Console.write(isSingle ? text : Console.escaped(source.name) + "\n" + text)
+    }
+  }
 
-private func selected(_ prediction: Prediction) throws -> [PredictedOutput] {
-guard !outputNames.isEmpty else { return prediction.outputs }
-return try outputNames.map { name in
-guard let output = prediction.outputs.first(where: { $0.name == name }) else {
-throw ModelError(
-.mismatch, "the model has no output '\(name)'",
-hint: "its outputs are "
-+ prediction.outputs.map(\.name).joined(separator: ", "))
-}
-return output
-}
-}
+  private func selected(_ prediction: Prediction) throws -> [PredictedOutput] {
+    guard !outputNames.isEmpty else { return prediction.outputs }
+    return try outputNames.map { name in
+      guard let output = prediction.outputs.first(where: { $0.name == name }) else {
+        throw ModelError(
+          .mismatch, "the model has no output '\(name)'",
+          hint: "its outputs are "
+            + prediction.outputs.map(\.name).joined(separator: ", "))
+      }
+      return output
+    }
+  }
 }

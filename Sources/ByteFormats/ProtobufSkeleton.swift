@@ -8,241 +8,241 @@ import TensorCore
 /// that nothing reads, stay where they are: in their place stands a field `placeholder` whose value
 /// is an index in `payloads`.
 package struct ProtobufSkeleton {
-package struct Payload: Sendable {
-package let number: UInt32
-package let wireType: UInt8
-package let bytes: Bytes
-}
+  package struct Payload: Sendable {
+    package let number: UInt32
+    package let wireType: UInt8
+    package let bytes: Bytes
+  }
 
-/// A field number that no specification uses. A file that uses it is refused.
-package static let placeholder: UInt32 = (1 << 29) - 1
-package static let payloadByteCount = 1024
+  /// A field number that no specification uses. A file that uses it is refused.
+  package static let placeholder: UInt32 = (1 << 29) - 1
+  package static let payloadByteCount = 1024
 
-package private(set) var bytes: [UInt8] = []
-package private(set) var payloads: [Payload] = []
-/// An upper estimate of the memory that the unpacked message takes.
-package private(set) var estimatedByteCount = 0
+  package private(set) var bytes: [UInt8] = []
+  package private(set) var payloads: [Payload] = []
+  /// An upper estimate of the memory that the unpacked message takes.
+  package private(set) var estimatedByteCount = 0
 
-/// - Parameter budget: the largest `estimatedByteCount` to accept.
-/// - Throws: `.malformed`, `.limitExceeded`, with the path of the field and the byte.
-package init(
-of source: Bytes, schema: ProtobufSchema, budget: Int, depth: Int = Limits.protobufDepth
-) throws {
-try source.withUnsafeBytes { input in
-var walker = Walker(source: source, input: input, budget: budget)
-try walker.message(0..<input.count, schema, depth: depth)
-bytes = walker.output
-payloads = walker.payloads
-estimatedByteCount = walker.estimate
-}
-}
+  /// - Parameter budget: the largest `estimatedByteCount` to accept.
+  /// - Throws: `.malformed`, `.limitExceeded`, with the path of the field and the byte.
+  package init(
+    of source: Bytes, schema: ProtobufSchema, budget: Int, depth: Int = Limits.protobufDepth
+  ) throws {
+    try source.withUnsafeBytes { input in
+      var walker = Walker(source: source, input: input, budget: budget)
+      try walker.message(0..<input.count, schema, depth: depth)
+      bytes = walker.output
+      payloads = walker.payloads
+      estimatedByteCount = walker.estimate
+    }
+  }
 }
 
 private struct Walker {
-let source: Bytes
-let input: UnsafeRawBufferPointer
-let budget: Int
-var output: [UInt8] = []
-var payloads: [ProtobufSkeleton.Payload] = []
-var estimate = 0
+  let source: Bytes
+  let input: UnsafeRawBufferPointer
+  let budget: Int
+  var output: [UInt8] = []
+  var payloads: [ProtobufSkeleton.Payload] = []
+  var estimate = 0
 
-/// What the unpacker and the Swift value take for a field beside its contents.
-private static let fieldByteCount = 64
-private static let lengthByteCount = 5
+  /// What the unpacker and the Swift value take for a field beside its contents.
+  private static let fieldByteCount = 64
+  private static let lengthByteCount = 5
 
-init(source: Bytes, input: UnsafeRawBufferPointer, budget: Int) {
-self.source = source
-self.input = input
-self.budget = budget
-}
+  init(source: Bytes, input: UnsafeRawBufferPointer, budget: Int) {
+    self.source = source
+    self.input = input
+    self.budget = budget
+  }
 
-/// Which fields and choices of a message have occurred.
-private struct Seen {
-var fields: Set<Int> = []
-var choices: Set<Int> = []
-var leftOut: Set<Int> = []
-}
+  /// Which fields and choices of a message have occurred.
+  private struct Seen {
+    var fields: Set<Int> = []
+    var choices: Set<Int> = []
+    var leftOut: Set<Int> = []
+  }
 
-mutating func message(_ range: Range<Int>, _ schema: ProtobufSchema, depth: Int) throws {
-try require(
-depth > 0, .limitExceeded,
-"messages are nested more than \(Limits.protobufDepth) levels deep (at byte \(range.lowerBound))"
-)
-try spend(3 * schema.structByteCount + Self.fieldByteCount)
-var seen = Seen()
-var position = range.lowerBound
-// What has been checked and not yet copied.
-var pending = position
-while position < range.upperBound {
-let field = try ProtobufWire.field(input, at: position, end: range.upperBound)
-position = field.range.upperBound
-try spend(Self.fieldByteCount)
-guard field.number != ProtobufSkeleton.placeholder else {
-throw ProtobufWire.malformed(
-field.range.lowerBound, "\(schema.name) uses the reserved field \(field.number)")
-}
-guard let index = schema.index(of: field.number) else {
-if field.value.count >= ProtobufSkeleton.payloadByteCount {
-copy(&pending, upTo: field)
-leaveOut(field)
-} else {
-try spend(2 * field.value.count)
-}
-continue
-}
-let known = schema.fields[index]
-do {
-try checkWireType(field, known)
-try checkOccurrence(field, known, index, &seen)
-if known.isCarried {
-copy(&pending, upTo: field)
-leaveOut(field)
-continue
-}
-switch known.kind {
-case .message(let inner):
-copy(&pending, upTo: field)
-pending = position
-try nested(field, inner, depth: depth)
-case .fixed32 where field.wireType == ProtobufWire.delimited:
-guard field.value.count >= ProtobufSkeleton.payloadByteCount else {
-try spend(2 * field.value.count)
-continue
-}
-seen.leftOut.insert(index)
-copy(&pending, upTo: field)
-leaveOut(field)
-case .bytes:
-guard field.value.count >= ProtobufSkeleton.payloadByteCount else {
-try spend(2 * field.value.count)
-continue
-}
-copy(&pending, upTo: field)
-leaveOut(field)
-case .string:
-guard memchr(input.baseAddress! + field.value.lowerBound, 0, field.value.count) == nil
-else { throw ProtobufWire.malformed(field.value.lowerBound, "a string has a zero byte") }
-try spend(3 * field.value.count)
-case .varint where field.wireType == ProtobufWire.delimited:
-try spend(16 * packedCount(field))
-default:
-try spend(2 * field.value.count)
-}
-} catch let error as ModelError {
-throw error.inside(known.name)
-}
-}
-appendInput(pending..<range.upperBound)
-}
+  mutating func message(_ range: Range<Int>, _ schema: ProtobufSchema, depth: Int) throws {
+    try require(
+      depth > 0, .limitExceeded,
+      "messages are nested more than \(Limits.protobufDepth) levels deep (at byte \(range.lowerBound))"
+    )
+    try spend(3 * schema.structByteCount + Self.fieldByteCount)
+    var seen = Seen()
+    var position = range.lowerBound
+    // What has been checked and not yet copied.
+    var pending = position
+    while position < range.upperBound {
+      let field = try ProtobufWire.field(input, at: position, end: range.upperBound)
+      position = field.range.upperBound
+      try spend(Self.fieldByteCount)
+      guard field.number != ProtobufSkeleton.placeholder else {
+        throw ProtobufWire.malformed(
+          field.range.lowerBound, "\(schema.name) uses the reserved field \(field.number)")
+      }
+      guard let index = schema.index(of: field.number) else {
+        if field.value.count >= ProtobufSkeleton.payloadByteCount {
+          copy(&pending, upTo: field)
+          leaveOut(field)
+        } else {
+          try spend(2 * field.value.count)
+        }
+        continue
+      }
+      let known = schema.fields[index]
+      do {
+        try checkWireType(field, known)
+        try checkOccurrence(field, known, index, &seen)
+        if known.isCarried {
+          copy(&pending, upTo: field)
+          leaveOut(field)
+          continue
+        }
+        switch known.kind {
+        case .message(let inner):
+          copy(&pending, upTo: field)
+          pending = position
+          try nested(field, inner, depth: depth)
+        case .fixed32 where field.wireType == ProtobufWire.delimited:
+          guard field.value.count >= ProtobufSkeleton.payloadByteCount else {
+            try spend(2 * field.value.count)
+            continue
+          }
+          seen.leftOut.insert(index)
+          copy(&pending, upTo: field)
+          leaveOut(field)
+        case .bytes:
+          guard field.value.count >= ProtobufSkeleton.payloadByteCount else {
+            try spend(2 * field.value.count)
+            continue
+          }
+          copy(&pending, upTo: field)
+          leaveOut(field)
+        case .string:
+          guard memchr(input.baseAddress! + field.value.lowerBound, 0, field.value.count) == nil
+          else { throw ProtobufWire.malformed(field.value.lowerBound, "a string has a zero byte") }
+          try spend(3 * field.value.count)
+        case .varint where field.wireType == ProtobufWire.delimited:
+          try spend(16 * packedCount(field))
+        default:
+          try spend(2 * field.value.count)
+        }
+      } catch let error as ModelError {
+        throw error.inside(known.name)
+      }
+    }
+    appendInput(pending..<range.upperBound)
+  }
 
-private mutating func spend(_ byteCount: Int) throws {
-estimate += byteCount
-try require(
-estimate <= budget, .limitExceeded,
-"unpacking would take more than \(budget) bytes of memory",
-hint: "the file contains far more structure than a network needs")
-}
+  private mutating func spend(_ byteCount: Int) throws {
+    estimate += byteCount
+    try require(
+      estimate <= budget, .limitExceeded,
+      "unpacking would take more than \(budget) bytes of memory",
+      hint: "the file contains far more structure than a network needs")
+  }
 
-private func checkWireType(
-_ field: ProtobufWire.Field, _ known: ProtobufSchema.Field
-) throws {
-let expected: UInt8
-var elementByteCount: Int?
-switch known.kind {
-case .varint: expected = ProtobufWire.varint
-case .fixed32: (expected, elementByteCount) = (ProtobufWire.fixed32, 4)
-case .fixed64: (expected, elementByteCount) = (ProtobufWire.fixed64, 8)
-case .string, .bytes, .message: expected = ProtobufWire.delimited
-}
-if field.wireType == expected { return }
-guard known.isRepeated, field.wireType == ProtobufWire.delimited else {
-throw ProtobufWire.malformed(
-field.range.lowerBound, "wire type \(field.wireType); expected \(expected)")
-}
-if let elementByteCount, field.value.count % elementByteCount != 0 {
-throw ProtobufWire.malformed(
-field.range.lowerBound,
-"\(field.value.count) bytes are no whole number of elements of \(elementByteCount)")
-}
-}
+  private func checkWireType(
+    _ field: ProtobufWire.Field, _ known: ProtobufSchema.Field
+  ) throws {
+    let expected: UInt8
+    var elementByteCount: Int?
+    switch known.kind {
+    case .varint: expected = ProtobufWire.varint
+    case .fixed32: (expected, elementByteCount) = (ProtobufWire.fixed32, 4)
+    case .fixed64: (expected, elementByteCount) = (ProtobufWire.fixed64, 8)
+    case .string, .bytes, .message: expected = ProtobufWire.delimited
+    }
+    if field.wireType == expected { return }
+    guard known.isRepeated, field.wireType == ProtobufWire.delimited else {
+      throw ProtobufWire.malformed(
+        field.range.lowerBound, "wire type \(field.wireType); expected \(expected)")
+    }
+    if let elementByteCount, field.value.count % elementByteCount != 0 {
+      throw ProtobufWire.malformed(
+        field.range.lowerBound,
+        "\(field.value.count) bytes are no whole number of elements of \(elementByteCount)")
+    }
+  }
 
-/// Refuses what would need merging: pieces of a message, of bytes or of a payload that is left
-/// out, and two members of a choice. No writer produces them.
-private func checkOccurrence(
-_ field: ProtobufWire.Field, _ known: ProtobufSchema.Field, _ index: Int, _ seen: inout Seen
-) throws {
-if let choice = known.choice, !seen.choices.insert(choice).inserted {
-throw ProtobufWire.malformed(
-field.range.lowerBound, "more than one value for a choice")
-}
-if seen.fields.insert(index).inserted { return }
-let isWhole: Bool
-switch known.kind {
-case .message, .string, .bytes: isWhole = !known.isRepeated
-case .fixed32:
-isWhole =
-seen.leftOut.contains(index)
-|| known.isRepeated
-&& field.value.count >= ProtobufSkeleton.payloadByteCount
-default: isWhole = false
-}
-if isWhole {
-throw ProtobufWire.malformed(field.range.lowerBound, "the field occurs more than once")
-}
-}
+  /// Refuses what would need merging: pieces of a message, of bytes or of a payload that is left
+  /// out, and two members of a choice. No writer produces them.
+  private func checkOccurrence(
+    _ field: ProtobufWire.Field, _ known: ProtobufSchema.Field, _ index: Int, _ seen: inout Seen
+  ) throws {
+    if let choice = known.choice, !seen.choices.insert(choice).inserted {
+      throw ProtobufWire.malformed(
+        field.range.lowerBound, "more than one value for a choice")
+    }
+    if seen.fields.insert(index).inserted { return }
+    let isWhole: Bool
+    switch known.kind {
+    case .message, .string, .bytes: isWhole = !known.isRepeated
+    case .fixed32:
+      isWhole =
+        seen.leftOut.contains(index)
+        || known.isRepeated
+          && field.value.count >= ProtobufSkeleton.payloadByteCount
+    default: isWhole = false
+    }
+    if isWhole {
+      throw ProtobufWire.malformed(field.range.lowerBound, "the field occurs more than once")
+    }
+  }
 
-private mutating func nested(
-_ field: ProtobufWire.Field, _ schema: ProtobufSchema, depth: Int
-) throws {
-ProtobufWire.append(key: field.number, ProtobufWire.delimited, to: &output)
-let lengthPosition = output.count
-for _ in 0..<Self.lengthByteCount { output.append(0) }
-try message(field.value, schema, depth: depth - 1)
-// A length of five bytes whatever its value, so that nothing has to move.
-var length = output.count - lengthPosition - Self.lengthByteCount
-for index in 0..<Self.lengthByteCount {
-let isLast = index == Self.lengthByteCount - 1
-output[lengthPosition + index] = UInt8(length & 0x7F) | (isLast ? 0 : 0x80)
-length >>= 7
-}
-}
+  private mutating func nested(
+    _ field: ProtobufWire.Field, _ schema: ProtobufSchema, depth: Int
+  ) throws {
+    ProtobufWire.append(key: field.number, ProtobufWire.delimited, to: &output)
+    let lengthPosition = output.count
+    for _ in 0..<Self.lengthByteCount { output.append(0) }
+    try message(field.value, schema, depth: depth - 1)
+    // A length of five bytes whatever its value, so that nothing has to move.
+    var length = output.count - lengthPosition - Self.lengthByteCount
+    for index in 0..<Self.lengthByteCount {
+      let isLast = index == Self.lengthByteCount - 1
+      output[lengthPosition + index] = UInt8(length & 0x7F) | (isLast ? 0 : 0x80)
+      length >>= 7
+    }
+  }
 
-private mutating func copy(_ pending: inout Int, upTo field: ProtobufWire.Field) {
-appendInput(pending..<field.range.lowerBound)
-pending = field.range.upperBound
-}
+  private mutating func copy(_ pending: inout Int, upTo field: ProtobufWire.Field) {
+    appendInput(pending..<field.range.lowerBound)
+    pending = field.range.upperBound
+  }
 
-private mutating func appendInput(_ range: Range<Int>) {
-output.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[range]))
-}
+  private mutating func appendInput(_ range: Range<Int>) {
+    output.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[range]))
+  }
 
-private mutating func leaveOut(_ field: ProtobufWire.Field) {
-ProtobufWire.append(
-key: ProtobufSkeleton.placeholder, ProtobufWire.varint, to: &output)
-ProtobufWire.append(varint: UInt64(payloads.count), to: &output)
-payloads.append(
-ProtobufSkeleton.Payload(
-number: field.number, wireType: field.wireType, bytes: source[field.value]))
-}
+  private mutating func leaveOut(_ field: ProtobufWire.Field) {
+    ProtobufWire.append(
+      key: ProtobufSkeleton.placeholder, ProtobufWire.varint, to: &output)
+    ProtobufWire.append(varint: UInt64(payloads.count), to: &output)
+    payloads.append(
+      ProtobufSkeleton.Payload(
+        number: field.number, wireType: field.wireType, bytes: source[field.value]))
+  }
 
-private func packedCount(_ field: ProtobufWire.Field) throws -> Int {
-var position = field.value.lowerBound
-var count = 0
-while position < field.value.upperBound {
-_ = try ProtobufWire.varint(
-input, at: &position, end: field.value.upperBound, longest: 10)
-count += 1
-}
-return count
-}
+  private func packedCount(_ field: ProtobufWire.Field) throws -> Int {
+    var position = field.value.lowerBound
+    var count = 0
+    while position < field.value.upperBound {
+      _ = try ProtobufWire.varint(
+        input, at: &position, end: field.value.upperBound, longest: 10)
+      count += 1
+    }
+    return count
+  }
 }
 
 extension ModelError {
-/// The same error, its field named from one message further out, unless it names a layer.
-package func inside(_ name: String) -> ModelError {
-if layer != nil { return self }
-var error = self
-error.field = field.map { "\(name).\($0)" } ?? name
-return error
-}
+  /// The same error, its field named from one message further out, unless it names a layer.
+  package func inside(_ name: String) -> ModelError {
+    if layer != nil { return self }
+    var error = self
+    error.field = field.map { "\(name).\($0)" } ?? name
+    return error
+  }
 }

@@ -3,116 +3,116 @@ import TensorCore
 /// gamma · (x − mean) / √(variance + ε) + beta, mean and variance over groups of channels and all
 /// places of an image, gamma and beta one per channel.
 class ChannelNormalization: CustomLayerImplementation {
-static let parameterNotes = [
-"`epsilon` or `eps` (1e-5)", "`in_channels`, checked",
-"`scale`, `center`: whether there is a γ, a β (true)",
-]
-static let weightNotes = "γ and β, one per channel; default 1 and 0"
+  static let parameterNotes = [
+    "`epsilon` or `eps` (1e-5)", "`in_channels`, checked",
+    "`scale`, `center`: whether there is a γ, a β (true)",
+  ]
+  static let weightNotes = "γ and β, one per channel; default 1 and 0"
 
-/// −1: one per channel.
-private let groups: Int
-private let epsilon: Float
-private let channelCount: Int?
-private let hasScale: Bool
-private let hasCenter: Bool
-private var gamma: [Float] = []
-private var beta: [Float] = []
-private let kernels: LayerKernels
+  /// −1: one per channel.
+  private let groups: Int
+  private let epsilon: Float
+  private let channelCount: Int?
+  private let hasScale: Bool
+  private let hasCenter: Bool
+  private var gamma: [Float] = []
+  private var beta: [Float] = []
+  private let kernels: LayerKernels
 
-init(_ parameters: CustomLayerParameters, groups: Int) throws {
-self.groups = groups
-kernels = try LayerKernels()
-epsilon = try parameters.float("epsilon", "eps") ?? 1e-5
-try require(epsilon >= 0, "\(epsilon) is negative", field: "parameters.epsilon")
-channelCount = try parameters.int("in_channels", in: 1...Limits.dimension)
-hasScale = try parameters.bool("scale") ?? true
-hasCenter = try parameters.bool("center") ?? true
-}
+  init(_ parameters: CustomLayerParameters, groups: Int) throws {
+    self.groups = groups
+    kernels = try LayerKernels()
+    epsilon = try parameters.float("epsilon", "eps") ?? 1e-5
+    try require(epsilon >= 0, "\(epsilon) is negative", field: "parameters.epsilon")
+    channelCount = try parameters.int("in_channels", in: 1...Limits.dimension)
+    hasScale = try parameters.bool("scale") ?? true
+    hasCenter = try parameters.bool("center") ?? true
+  }
 
-func setWeights(_ weights: [CustomLayerWeight]) throws {
-var rest = weights[...]
-if hasScale, let weight = rest.popFirst() { gamma = try weight.floats() }
-if hasCenter, let weight = rest.popFirst() { beta = try weight.floats() }
-try require(
-rest.isEmpty, "it has \(weights.count) weights; only gamma and beta are allowed",
-field: "weights")
-}
+  func setWeights(_ weights: [CustomLayerWeight]) throws {
+    var rest = weights[...]
+    if hasScale, let weight = rest.popFirst() { gamma = try weight.floats() }
+    if hasCenter, let weight = rest.popFirst() { beta = try weight.floats() }
+    try require(
+      rest.isEmpty, "it has \(weights.count) weights; only gamma and beta are allowed",
+      field: "weights")
+  }
 
-func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
-let shape = try onlyInput(inputShapes)
-try check(PlaneShape(shape))
-return [shape]
-}
+  func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+    let shape = try onlyInput(inputShapes)
+    try check(PlaneShape(shape))
+    return [shape]
+  }
 
-private func check(_ shape: PlaneShape) throws {
-if let channelCount, channelCount != shape.channels {
-throw ModelError(
-.malformed, "\(channelCount), but the input has \(shape.channels) channels",
-field: "parameters.in_channels")
-}
-try require(
-groups == -1 || shape.channels % groups == 0,
-"\(shape.channels) channels do not divide into \(groups) groups",
-field: "parameters.num_groups")
-for (name, values) in [("gamma", gamma), ("beta", beta)]
-where !values.isEmpty && values.count != shape.channels {
-throw ModelError(
-.malformed, "\(values.count) values of \(name) for \(shape.channels) channels",
-field: "weights")
-}
-}
+  private func check(_ shape: PlaneShape) throws {
+    if let channelCount, channelCount != shape.channels {
+      throw ModelError(
+        .malformed, "\(channelCount), but the input has \(shape.channels) channels",
+        field: "parameters.in_channels")
+    }
+    try require(
+      groups == -1 || shape.channels % groups == 0,
+      "\(shape.channels) channels do not divide into \(groups) groups",
+      field: "parameters.num_groups")
+    for (name, values) in [("gamma", gamma), ("beta", beta)]
+    where !values.isEmpty && values.count != shape.channels {
+      throw ModelError(
+        .malformed, "\(values.count) values of \(name) for \(shape.channels) channels",
+        field: "weights")
+    }
+  }
 
-func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-let (source, target) = (inputs[0].first, outputs[0].first)
-let shape = PlaneShape(inputs[0].shape)
-let groups = groups == -1 ? shape.channels : groups
-let channels = shape.channels / groups
-let length = channels * shape.area
-for group in 0..<shape.images * groups {
-let (from, to) = (source + group * length, target + group * length)
-let mean = kernels.table.sum(.sum, from, length) / Double(length)
-kernels.apply(.linear, from, to, length, alpha: 1, beta: Float(-mean))
-let variance = kernels.table.sum(.sumOfSquares, to, length) / Double(length)
-let factor = Float(1 / (variance + Double(epsilon)).squareRoot())
-for index in 0..<channels {
-let channel = group % groups * channels + index
-let plane = to + index * shape.area
-kernels.apply(
-.linear, plane, plane, shape.area,
-alpha: gamma.isEmpty ? factor : factor * gamma[channel],
-beta: beta.isEmpty ? 0 : beta[channel])
-}
-}
-}
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    let (source, target) = (inputs[0].first, outputs[0].first)
+    let shape = PlaneShape(inputs[0].shape)
+    let groups = groups == -1 ? shape.channels : groups
+    let channels = shape.channels / groups
+    let length = channels * shape.area
+    for group in 0..<shape.images * groups {
+      let (from, to) = (source + group * length, target + group * length)
+      let mean = kernels.table.sum(.sum, from, length) / Double(length)
+      kernels.apply(.linear, from, to, length, alpha: 1, beta: Float(-mean))
+      let variance = kernels.table.sum(.sumOfSquares, to, length) / Double(length)
+      let factor = Float(1 / (variance + Double(epsilon)).squareRoot())
+      for index in 0..<channels {
+        let channel = group % groups * channels + index
+        let plane = to + index * shape.area
+        kernels.apply(
+          .linear, plane, plane, shape.area,
+          alpha: gamma.isEmpty ? factor : factor * gamma[channel],
+          beta: beta.isEmpty ? 0 : beta[channel])
+      }
+    }
+  }
 }
 
 /// Mean and variance over all places of a channel.
 final class InstanceNormalization: ChannelNormalization, BuiltInCustomLayer {
-static let className = "InstanceNormalization"
-static let otherNames = ["InstanceNorm", "instancenorm"]
-static let notes = CustomLayerNotes(
-"γ · (x − mean) / √(variance + ε) + β, mean and variance over all positions of a channel",
-parameters: parameterNotes, weights: weightNotes)
+  static let className = "InstanceNormalization"
+  static let otherNames = ["InstanceNorm", "instancenorm"]
+  static let notes = CustomLayerNotes(
+    "γ · (x − mean) / √(variance + ε) + β, mean and variance over all positions of a channel",
+    parameters: parameterNotes, weights: weightNotes)
 
-init(parameters: [String: CustomLayerParameter]) throws {
-try super.init(CustomLayerParameters(parameters), groups: -1)
-}
+  init(parameters: [String: CustomLayerParameter]) throws {
+    try super.init(CustomLayerParameters(parameters), groups: -1)
+  }
 }
 
 /// Mean and variance over groups of channels and all places.
 final class GroupNormalization: ChannelNormalization, BuiltInCustomLayer {
-static let className = "GroupNormalization"
-/// `groupnorm` is kraken's.
-static let otherNames = ["GroupNorm", "groupnorm"]
-static let notes = CustomLayerNotes(
-"γ · (x − mean) / √(variance + ε) + β, mean and variance over groups of channels and all positions",
-parameters: ["`num_groups` or `groups` (32; −1: one per channel)"] + parameterNotes,
-weights: weightNotes)
+  static let className = "GroupNormalization"
+  /// `groupnorm` is kraken's.
+  static let otherNames = ["GroupNorm", "groupnorm"]
+  static let notes = CustomLayerNotes(
+    "γ · (x − mean) / √(variance + ε) + β, mean and variance over groups of channels and all positions",
+    parameters: ["`num_groups` or `groups` (32; −1: one per channel)"] + parameterNotes,
+    weights: weightNotes)
 
-init(parameters: [String: CustomLayerParameter]) throws {
-let values = CustomLayerParameters(parameters)
-let groups = try values.int("num_groups", "groups", in: -1...Limits.dimension) ?? 32
-try require(groups != 0, "there are no groups", field: "parameters.num_groups")
-try super.init(values, groups: groups)
-}
+  init(parameters: [String: CustomLayerParameter]) throws {
+    let values = CustomLayerParameters(parameters)
+    let groups = try values.int("num_groups", "groups", in: -1...Limits.dimension) ?? 32
+    try require(groups != 0, "there are no groups", field: "parameters.num_groups")
+    try super.init(values, groups: groups)
+  }
 }

@@ -2,113 +2,113 @@ import TensorCore
 
 /// Which channel of the deep image an offset (i, j) in a block of b × b of channel c has.
 enum BlockOrder: String {
-/// (i · b + j) · C + c, TensorFlow's.
-case depthLast = "DCR"
-/// c · b² + i · b + j, PyTorch's pixel shuffle.
-case depthFirst = "CRD"
+  /// (i · b + j) · C + c, TensorFlow's.
+  case depthLast = "DCR"
+  /// c · b² + i · b + j, PyTorch's pixel shuffle.
+  case depthFirst = "CRD"
 
-func channel(_ c: Int, of channels: Int, _ i: Int, _ j: Int, block: Int) -> Int {
-switch self {
-case .depthLast: (i * block + j) * channels + c
-case .depthFirst: (c * block + i) * block + j
-}
-}
+  func channel(_ c: Int, of channels: Int, _ i: Int, _ j: Int, block: Int) -> Int {
+    switch self {
+    case .depthLast: (i * block + j) * channels + c
+    case .depthFirst: (c * block + i) * block + j
+    }
+  }
 }
 
 /// What both directions share: the parameters, and which rows belong together.
 class BlockLayer {
-let size: Int
-let order: BlockOrder
+  let size: Int
+  let order: BlockOrder
 
-required init(parameters: [String: CustomLayerParameter]) throws {
-let values = CustomLayerParameters(parameters)
-size = try values.int("block_size", "blocksize", "scale", "size", in: 1...1024) ?? 2
-order = try values.choice("mode", of: ["DCR", "CRD"]).flatMap(BlockOrder.init) ?? .depthLast
-}
+  required init(parameters: [String: CustomLayerParameter]) throws {
+    let values = CustomLayerParameters(parameters)
+    size = try values.int("block_size", "blocksize", "scale", "size", in: 1...1024) ?? 2
+    order = try values.choice("mode", of: ["DCR", "CRD"]).flatMap(BlockOrder.init) ?? .depthLast
+  }
 
-static let parameterNotes = [
-"`block_size`, `scale` or `size` (2)",
-"`mode`: `DCR`, TensorFlow's channel order, or `CRD`, PyTorch's (`DCR`)",
-]
+  static let parameterNotes = [
+    "`block_size`, `scale` or `size` (2)",
+    "`mode`: `DCR`, TensorFlow's channel order, or `CRD`, PyTorch's (`DCR`)",
+  ]
 
-/// Hands over where a row of the deep image begins, where its first place is in the wide one, and
-/// its length.
-func forEachRow(
-of wide: PlaneShape, _ body: (_ deep: Int, _ wide: Int, _ count: Int) -> Void
-) {
-let (rows, columns) = (wide.height / size, wide.width / size)
-for image in 0..<wide.images {
-for channel in 0..<wide.channels {
-for i in 0..<size {
-for j in 0..<size {
-let depth = order.channel(channel, of: wide.channels, i, j, block: size)
-for row in 0..<rows {
-let deep = ((image * wide.channels * size * size + depth) * rows + row) * columns
-let y = (image * wide.channels + channel) * wide.height + row * size + i
-body(deep, y * wide.width + j, columns)
-}
-}
-}
-}
-}
-}
+  /// Hands over where a row of the deep image begins, where its first place is in the wide one, and
+  /// its length.
+  func forEachRow(
+    of wide: PlaneShape, _ body: (_ deep: Int, _ wide: Int, _ count: Int) -> Void
+  ) {
+    let (rows, columns) = (wide.height / size, wide.width / size)
+    for image in 0..<wide.images {
+      for channel in 0..<wide.channels {
+        for i in 0..<size {
+          for j in 0..<size {
+            let depth = order.channel(channel, of: wide.channels, i, j, block: size)
+            for row in 0..<rows {
+              let deep = ((image * wide.channels * size * size + depth) * rows + row) * columns
+              let y = (image * wide.channels + channel) * wide.height + row * size + i
+              body(deep, y * wide.width + j, columns)
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 /// Blocks of b × b places side by side as channels.
 final class SpaceToDepth: BlockLayer, BuiltInCustomLayer {
-static let className = "SpaceToDepth"
-static let otherNames = ["PixelUnshuffle"]
-static let notes = CustomLayerNotes(
-"y[(i · b + j) · C + c, h, w] = x[c, h · b + i, w · b + j]; CRD: y[c · b² + i · b + j, h, w]",
-parameters: parameterNotes)
+  static let className = "SpaceToDepth"
+  static let otherNames = ["PixelUnshuffle"]
+  static let notes = CustomLayerNotes(
+    "y[(i · b + j) · C + c, h, w] = x[c, h · b + i, w · b + j]; CRD: y[c · b² + i · b + j, h, w]",
+    parameters: parameterNotes)
 
-func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
-let shape = try PlaneShape(planes: onlyInput(inputShapes))
-try require(
-shape.height % size == 0 && shape.width % size == 0,
-"\(shape.height) × \(shape.width) positions are not divisible into blocks of \(size)",
-field: "parameters.block_size")
-return [
-shape.with(
-channels: try checkedProduct([shape.channels, size, size], limit: Limits.dimension),
-height: shape.height / size, width: shape.width / size)
-]
-}
+  func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+    let shape = try PlaneShape(planes: onlyInput(inputShapes))
+    try require(
+      shape.height % size == 0 && shape.width % size == 0,
+      "\(shape.height) × \(shape.width) positions are not divisible into blocks of \(size)",
+      field: "parameters.block_size")
+    return [
+      shape.with(
+        channels: try checkedProduct([shape.channels, size, size], limit: Limits.dimension),
+        height: shape.height / size, width: shape.width / size)
+    ]
+  }
 
-func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-let (source, target) = (inputs[0].first, outputs[0].first)
-forEachRow(of: PlaneShape(inputs[0].shape)) { deep, start, count in
-for index in 0..<count { target[deep + index] = source[start + index * size] }
-}
-}
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    let (source, target) = (inputs[0].first, outputs[0].first)
+    forEachRow(of: PlaneShape(inputs[0].shape)) { deep, start, count in
+      for index in 0..<count { target[deep + index] = source[start + index * size] }
+    }
+  }
 }
 
 /// The channels of each place as a block of b × b places.
 final class DepthToSpace: BlockLayer, BuiltInCustomLayer {
-static let className = "DepthToSpace"
-static let otherNames = ["PixelShuffle"]
-static let notes = CustomLayerNotes(
-"y[c, h · b + i, w · b + j] = x[(i · b + j) · C + c, h, w]; CRD: x[c · b² + i · b + j, h, w]",
-parameters: parameterNotes)
+  static let className = "DepthToSpace"
+  static let otherNames = ["PixelShuffle"]
+  static let notes = CustomLayerNotes(
+    "y[c, h · b + i, w · b + j] = x[(i · b + j) · C + c, h, w]; CRD: x[c · b² + i · b + j, h, w]",
+    parameters: parameterNotes)
 
-func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
-let shape = try PlaneShape(planes: onlyInput(inputShapes))
-try require(
-shape.channels % (size * size) == 0,
-"\(shape.channels) channels are not divisible into blocks of \(size) × \(size)",
-field: "parameters.block_size")
-return [
-shape.with(
-channels: shape.channels / (size * size),
-height: try checkedProduct([shape.height, size], limit: Limits.dimension),
-width: try checkedProduct([shape.width, size], limit: Limits.dimension))
-]
-}
+  func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
+    let shape = try PlaneShape(planes: onlyInput(inputShapes))
+    try require(
+      shape.channels % (size * size) == 0,
+      "\(shape.channels) channels are not divisible into blocks of \(size) × \(size)",
+      field: "parameters.block_size")
+    return [
+      shape.with(
+        channels: shape.channels / (size * size),
+        height: try checkedProduct([shape.height, size], limit: Limits.dimension),
+        width: try checkedProduct([shape.width, size], limit: Limits.dimension))
+    ]
+  }
 
-func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-let (source, target) = (inputs[0].first, outputs[0].first)
-forEachRow(of: PlaneShape(outputs[0].shape)) { deep, start, count in
-for index in 0..<count { target[start + index * size] = source[deep + index] }
-}
-}
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
+    let (source, target) = (inputs[0].first, outputs[0].first)
+    forEachRow(of: PlaneShape(outputs[0].shape)) { deep, start, count in
+      for index in 0..<count { target[start + index * size] = source[deep + index] }
+    }
+  }
 }

@@ -7,39 +7,39 @@ import TensorCore
 /// one of them is more than 1000, matrices of connected layers are stored transposed. Darknet of
 /// Alexey Bochkovskiy writes 64 bits beside such a number, too.
 package struct WeightsFile: Sendable {
-package let path: String
-/// The numbers behind the header.
-let values: Bytes
-let headerBytes: Int
-package let version: (major: Int, minor: Int, revision: Int)
-/// Images seen in training.
-package let seen: UInt64
-let isTransposed: Bool
-/// Whether the header could as well be of the other length.
-let isAmbiguous: Bool
+  package let path: String
+  /// The numbers behind the header.
+  let values: Bytes
+  let headerBytes: Int
+  package let version: (major: Int, minor: Int, revision: Int)
+  /// Images seen in training.
+  package let seen: UInt64
+  let isTransposed: Bool
+  /// Whether the header could as well be of the other length.
+  let isAmbiguous: Bool
 
-/// - Parameter takesOther: reads an ambiguous header as the other branch of Darknet does.
-init(_ bytes: Bytes, path: String, takesOther: Bool = false) throws {
-self.path = path
-let words = bytes[0..<min(bytes.count, 20)].array(of: UInt32.self)
-try require(
-words.count >= 4,
-"\(bytes.count) bytes are too few for Darknet weights, whose header alone has 16",
-file: path)
-let major = Int(Int32(bitPattern: words[0]))
-let minor = Int(Int32(bitPattern: words[1]))
-version = (major, minor, Int(Int32(bitPattern: words[2])))
-isTransposed = major > 1000 || minor > 1000
-let isRecent = major * 10 + minor >= 2
-let isSmall = major < 1000 && minor < 1000
-isAmbiguous = isRecent && !isSmall
-let isLong = isRecent && (isSmall || takesOther)
-headerBytes = isLong ? 20 : 16
-guard bytes.count >= headerBytes else {
-throw ModelError(
-.malformed, "it ends in its header, which has \(headerBytes) bytes", file: path)
-}
-seen = UInt64(words[3]) | (isLong ? UInt64(words[4]) << 32 : 0)
-values = bytes[headerBytes..<bytes.count]
-}
+  /// - Parameter takesOther: reads an ambiguous header as the other branch of Darknet does.
+  init(_ bytes: Bytes, path: String, takesOther: Bool = false) throws {
+    self.path = path
+    let words = bytes[0..<min(bytes.count, 20)].array(of: UInt32.self)
+    try require(
+      words.count >= 4,
+      "\(bytes.count) bytes are too few for Darknet weights, whose header alone has 16",
+      file: path)
+    let major = Int(Int32(bitPattern: words[0]))
+    let minor = Int(Int32(bitPattern: words[1]))
+    version = (major, minor, Int(Int32(bitPattern: words[2])))
+    isTransposed = major > 1000 || minor > 1000
+    let isRecent = major * 10 + minor >= 2
+    let isSmall = major < 1000 && minor < 1000
+    isAmbiguous = isRecent && !isSmall
+    let isLong = isRecent && (isSmall || takesOther)
+    headerBytes = isLong ? 20 : 16
+    guard bytes.count >= headerBytes else {
+      throw ModelError(
+        .malformed, "it ends in its header, which has \(headerBytes) bytes", file: path)
+    }
+    seen = UInt64(words[3]) | (isLong ? UInt64(words[4]) << 32 : 0)
+    values = bytes[headerBytes..<bytes.count]
+  }
 }

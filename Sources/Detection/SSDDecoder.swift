@@ -5,104 +5,104 @@ func exponential(_ x: Double) -> Double { exp(x) }
 
 /// What becomes of the scores that a network gives.
 package enum ScoreFunction: String, Sendable, CaseIterable {
-/// They are probabilities.
-case none
-case softmax, sigmoid
+  /// They are probabilities.
+  case none
+  case softmax, sigmoid
 }
 
 /// SSD's outputs: for each prior box four offsets and a score a class.
 package struct SSDDecoder: Sendable, Equatable {
-package var priors: PriorBoxes
-package var function = ScoreFunction.none
-/// The class that is nothing; nil if all are something.
-package var background: Int? = 0
+  package var priors: PriorBoxes
+  package var function = ScoreFunction.none
+  /// The class that is nothing; nil if all are something.
+  package var background: Int? = 0
 
-package init(priors: PriorBoxes) { self.priors = priors }
+  package init(priors: PriorBoxes) { self.priors = priors }
 
-/// Every box and class but the background with a score above `threshold`, in parts of the image.
-///
-/// - Parameters:
-/// - locations: `4 · boxes` offsets, those of a box together.
-/// - scores: `classes · boxes` numbers, those of a box together.
-package func objects(
-locations: Tensor, scores: Tensor, threshold: Double
-) throws -> [DetectedObject] {
-let count = priors.boxes.count
-try require(
-count > 0 && locations.count == 4 * count && scores.count > 0 && scores.count % count == 0,
-.mismatch,
-"\(locations.count) offsets and \(scores.count) scores do not match \(count) prior boxes",
-hint: "a box has four offsets, and one score per class")
-let classes = scores.count / count
-try require(
-(background ?? -1) < classes, .mismatch,
-"the background class \(background ?? 0) does not exist among \(classes) classes"
-)
-var objects: [DetectedObject] = []
-var isProbability = true
-locations.withUnsafeElements { offsets in
-scores.withUnsafeElements { elements in
-for index in 0..<count {
-let values = probabilities(elements[index * classes..<(index + 1) * classes])
-for (number, score) in values.enumerated() where number != background {
-if score < -1e-3 || score > 1.001 { isProbability = false }
-guard score > threshold else { continue }
-let at = 4 * index
-let box = priors.box(
-index,
-offsets: (
-Double(offsets[at]), Double(offsets[at + 1]), Double(offsets[at + 2]),
-Double(offsets[at + 3])
-))
-guard box.isFinite else { continue }
-let label = background.map { number > $0 ? number - 1 : number } ?? number
-objects.append(DetectedObject(box: box, classIndex: label, score: score))
-}
-}
-}
-}
-try require(
-isProbability, .mismatch, "the scores are not between 0 and 1",
-hint: "apply --detector scores=softmax or scores=sigmoid")
-return objects
-}
+  /// Every box and class but the background with a score above `threshold`, in parts of the image.
+  ///
+  /// - Parameters:
+  /// - locations: `4 · boxes` offsets, those of a box together.
+  /// - scores: `classes · boxes` numbers, those of a box together.
+  package func objects(
+    locations: Tensor, scores: Tensor, threshold: Double
+  ) throws -> [DetectedObject] {
+    let count = priors.boxes.count
+    try require(
+      count > 0 && locations.count == 4 * count && scores.count > 0 && scores.count % count == 0,
+      .mismatch,
+      "\(locations.count) offsets and \(scores.count) scores do not match \(count) prior boxes",
+      hint: "a box has four offsets, and one score per class")
+    let classes = scores.count / count
+    try require(
+      (background ?? -1) < classes, .mismatch,
+      "the background class \(background ?? 0) does not exist among \(classes) classes"
+    )
+    var objects: [DetectedObject] = []
+    var isProbability = true
+    locations.withUnsafeElements { offsets in
+      scores.withUnsafeElements { elements in
+        for index in 0..<count {
+          let values = probabilities(elements[index * classes..<(index + 1) * classes])
+          for (number, score) in values.enumerated() where number != background {
+            if score < -1e-3 || score > 1.001 { isProbability = false }
+            guard score > threshold else { continue }
+            let at = 4 * index
+            let box = priors.box(
+              index,
+              offsets: (
+                Double(offsets[at]), Double(offsets[at + 1]), Double(offsets[at + 2]),
+                Double(offsets[at + 3])
+              ))
+            guard box.isFinite else { continue }
+            let label = background.map { number > $0 ? number - 1 : number } ?? number
+            objects.append(DetectedObject(box: box, classIndex: label, score: score))
+          }
+        }
+      }
+    }
+    try require(
+      isProbability, .mismatch, "the scores are not between 0 and 1",
+      hint: "apply --detector scores=softmax or scores=sigmoid")
+    return objects
+  }
 
-private func probabilities(_ row: Slice<UnsafeBufferPointer<Float>>) -> [Double] {
-let values = row.map(Double.init)
-switch function {
-case .none: return values
-case .sigmoid: return values.map(logistic)
-case .softmax:
-let greatest = values.max() ?? 0
-let powers = values.map { exp($0 - greatest) }
-let sum = powers.reduce(0, +)
-return powers.map { $0 / sum }
-}
-}
+  private func probabilities(_ row: Slice<UnsafeBufferPointer<Float>>) -> [Double] {
+    let values = row.map(Double.init)
+    switch function {
+    case .none: return values
+    case .sigmoid: return values.map(logistic)
+    case .softmax:
+      let greatest = values.max() ?? 0
+      let powers = values.map { exp($0 - greatest) }
+      let sum = powers.reduce(0, +)
+      return powers.map { $0 / sum }
+    }
+  }
 }
 
 /// The rows of Caffe's DetectionOutput, `[1, 1, N, 7]`: image, class, score, xmin, ymin, xmax, ymax in
 /// parts of the image. Rows that are none have a class of −1. They have been suppressed already.
 package struct DetectionRows: Sendable, Equatable {
-/// The class that is nothing; nil if all are something.
-package var background: Int? = 0
+  /// The class that is nothing; nil if all are something.
+  package var background: Int? = 0
 
-package init() {}
+  package init() {}
 
-package func objects(in rows: Tensor, threshold: Double) throws -> [DetectedObject] {
-try require(
-rows.shape.last == 7, .mismatch, "rows of shape \(rows.shape); each needs seven numbers")
-let values = rows.elements.map(Double.init)
-return stride(from: 0, to: values.count, by: 7).compactMap { at in
-let (label, score) = (values[at + 1], values[at + 2])
-guard label >= 0, label < 1e6, score > threshold, Int(label) != background else { return nil }
-let box = Box(
-left: values[at + 3], top: values[at + 4], right: values[at + 5], bottom: values[at + 6])
-let number = Int(label)
-return box.isFinite
-? DetectedObject(
-box: box, classIndex: background.map { number > $0 ? number - 1 : number } ?? number,
-score: score) : nil
-}
-}
+  package func objects(in rows: Tensor, threshold: Double) throws -> [DetectedObject] {
+    try require(
+      rows.shape.last == 7, .mismatch, "rows of shape \(rows.shape); each needs seven numbers")
+    let values = rows.elements.map(Double.init)
+    return stride(from: 0, to: values.count, by: 7).compactMap { at in
+      let (label, score) = (values[at + 1], values[at + 2])
+      guard label >= 0, label < 1e6, score > threshold, Int(label) != background else { return nil }
+      let box = Box(
+        left: values[at + 3], top: values[at + 4], right: values[at + 5], bottom: values[at + 6])
+      let number = Int(label)
+      return box.isFinite
+        ? DetectedObject(
+          box: box, classIndex: background.map { number > $0 ? number - 1 : number } ?? number,
+          score: score) : nil
+    }
+  }
 }

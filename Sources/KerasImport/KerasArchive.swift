@@ -5,67 +5,67 @@ import TensorCore
 
 /// A `.keras` archive of Keras 2.12 and later: `config.json`, `metadata.json`, `model.weights.h5`.
 struct KerasArchive {
-let configuration: JSONValue
-/// The version of Keras that wrote it.
-let version: String?
-private let path: String
-private let archive: ZipArchive
+  let configuration: JSONValue
+  /// The version of Keras that wrote it.
+  let version: String?
+  private let path: String
+  private let archive: ZipArchive
 
-init(_ bytes: Bytes, path: String) throws {
-let archive = try ZipArchive(bytes)
-self.archive = archive
-self.path = path
-guard let member = archive["config.json"] else {
-throw Self.stranger(archive)
-}
-configuration = try Self.json(member, in: archive)
-version = try archive["metadata.json"].flatMap {
-try Self.json($0, in: archive)["keras_version"]?.string
-}
-}
+  init(_ bytes: Bytes, path: String) throws {
+    let archive = try ZipArchive(bytes)
+    self.archive = archive
+    self.path = path
+    guard let member = archive["config.json"] else {
+      throw Self.stranger(archive)
+    }
+    configuration = try Self.json(member, in: archive)
+    version = try archive["metadata.json"].flatMap {
+      try Self.json($0, in: archive)["keras_version"]?.string
+    }
+  }
 
-/// The weights file, stored uncompressed in the archive.
-func weights(access: HDF5Access) throws -> HDF5File {
-guard let member = archive["model.weights.h5"] else {
-if archive.members.contains(where: { $0.name.hasPrefix("model.weights") }) {
-throw ModelError(
-.unsupported, "its weights are not in 'model.weights.h5'",
-hint: "save the model with model.save(\"NAME.keras\")")
-}
-throw ModelError(
-.malformed, "the archive has no 'model.weights.h5'", hint: Self.list(archive))
-}
-return try HDF5File.open(
-archive.contents(member), name: "\(path) (\(member.name))", access: access)
-}
+  /// The weights file, stored uncompressed in the archive.
+  func weights(access: HDF5Access) throws -> HDF5File {
+    guard let member = archive["model.weights.h5"] else {
+      if archive.members.contains(where: { $0.name.hasPrefix("model.weights") }) {
+        throw ModelError(
+          .unsupported, "its weights are not in 'model.weights.h5'",
+          hint: "save the model with model.save(\"NAME.keras\")")
+      }
+      throw ModelError(
+        .malformed, "the archive has no 'model.weights.h5'", hint: Self.list(archive))
+    }
+    return try HDF5File.open(
+      archive.contents(member), name: "\(path) (\(member.name))", access: access)
+  }
 
-private static func json(_ member: ZipArchive.Member, in archive: ZipArchive) throws -> JSONValue
-{
-try require(
-member.byteCount <= Limits.jsonBytes, .limitExceeded,
-"the archive's member '\(member.name)' has \(member.byteCount) bytes, "
-+ "the limit is \(Limits.jsonBytes)")
-do {
-return try JSONValue(parsing: archive.contents(member).array(of: UInt8.self))
-} catch var error as ModelError {
-if error.message.hasPrefix("not JSON") {
-error.message = "the archive's member '\(member.name)' is \(error.message)"
-}
-throw error
-}
-}
+  private static func json(_ member: ZipArchive.Member, in archive: ZipArchive) throws -> JSONValue
+  {
+    try require(
+      member.byteCount <= Limits.jsonBytes, .limitExceeded,
+      "the archive's member '\(member.name)' has \(member.byteCount) bytes, "
+        + "the limit is \(Limits.jsonBytes)")
+    do {
+      return try JSONValue(parsing: archive.contents(member).array(of: UInt8.self))
+    } catch var error as ModelError {
+      if error.message.hasPrefix("not JSON") {
+        error.message = "the archive's member '\(member.name)' is \(error.message)"
+      }
+      throw error
+    }
+  }
 
-/// An archive that is not from Keras.
-private static func stranger(_ archive: ZipArchive) -> ModelError {
-let inner = archive.members.first { $0.name.hasSuffix("/config.json") }
-return ModelError(
-.malformed, "the archive has no 'config.json', so it is not a Keras model",
-hint: inner.map { "'\($0.name)' is one level too deep: pack the folder's contents" }
-?? list(archive))
-}
+  /// An archive that is not from Keras.
+  private static func stranger(_ archive: ZipArchive) -> ModelError {
+    let inner = archive.members.first { $0.name.hasSuffix("/config.json") }
+    return ModelError(
+      .malformed, "the archive has no 'config.json', so it is not a Keras model",
+      hint: inner.map { "'\($0.name)' is one level too deep: pack the folder's contents" }
+        ?? list(archive))
+  }
 
-private static func list(_ archive: ZipArchive) -> String {
-archive.members.isEmpty
-? "it is empty" : "it contains " + firstNames(archive.members.map(\.name))
-}
+  private static func list(_ archive: ZipArchive) -> String {
+    archive.members.isEmpty
+      ? "it is empty" : "it contains " + firstNames(archive.members.map(\.name))
+  }
 }

@@ -4,347 +4,347 @@ import TensorCore
 /// A model as its configuration describes it: layers, their calls, and which of them are inputs and
 /// outputs. A Sequential is written out as a chain.
 struct ModelDefinition: Sendable {
-/// One output of one call of a layer.
-struct Reference: Sendable, Hashable {
-var layer: Int
-var call: Int
-var tensor: Int
-}
+  /// One output of one call of a layer.
+  struct Reference: Sendable, Hashable {
+    var layer: Int
+    var call: Int
+    var tensor: Int
+  }
 
-/// One call of a layer.
-struct Call: Sendable, Equatable {
-/// The tensors among the arguments, in their order.
-var inputs: [Reference] = []
-var arguments = CallArguments()
+  /// One call of a layer.
+  struct Call: Sendable, Equatable {
+    /// The tensors among the arguments, in their order.
+    var inputs: [Reference] = []
+    var arguments = CallArguments()
 
-init() {}
+    init() {}
 
-/// A call with tensors alone.
-init(_ inputs: [Reference]) {
-self.inputs = inputs
-arguments.positional = [.list(inputs.indices.map { .tensor($0) })]
-}
-}
+    /// A call with tensors alone.
+    init(_ inputs: [Reference]) {
+      self.inputs = inputs
+      arguments.positional = [.list(inputs.indices.map { .tensor($0) })]
+    }
+  }
 
-final class Layer: Sendable {
-let name: String
-let className: String
-let fields: JSONObject
-let calls: [Call]
-/// Set where the layer is a model itself, or a model each of which step of a sequence goes
-/// through.
-let nested: ModelDefinition?
-/// Whether this is one of Keras 3's operations, some of which have the names of layers, rather than a layer.
-let isOperation: Bool
-/// The class that the layer has without the TimeDistributed that was put around it here.
-let innerClass: String?
+  final class Layer: Sendable {
+    let name: String
+    let className: String
+    let fields: JSONObject
+    let calls: [Call]
+    /// Set where the layer is a model itself, or a model each of which step of a sequence goes
+    /// through.
+    let nested: ModelDefinition?
+    /// Whether this is one of Keras 3's operations, some of which have the names of layers, rather than a layer.
+    let isOperation: Bool
+    /// The class that the layer has without the TimeDistributed that was put around it here.
+    let innerClass: String?
 
-init(
-name: String, className: String, fields: JSONObject, calls: [Call],
-nested: ModelDefinition? = nil, isOperation: Bool = false, innerClass: String? = nil
-) {
-self.innerClass = innerClass
-self.name = name
-self.className = className
-self.fields = fields
-self.calls = calls
-self.nested = nested
-self.isOperation = isOperation
-}
+    init(
+      name: String, className: String, fields: JSONObject, calls: [Call],
+      nested: ModelDefinition? = nil, isOperation: Bool = false, innerClass: String? = nil
+    ) {
+      self.innerClass = innerClass
+      self.name = name
+      self.className = className
+      self.fields = fields
+      self.calls = calls
+      self.nested = nested
+      self.isOperation = isOperation
+    }
 
-var isInput: Bool { className == "InputLayer" }
+    var isInput: Bool { className == "InputLayer" }
 
-/// Batch first; nil if the layer does not say.
-var declaredShape: [Int?]? {
-for name in ["batch_input_shape", "batch_shape"] {
-if let shape = Self.shape(fields[name]) { return shape }
-}
-if let shape = Self.shape(fields["input_shape"]) { return [nil] + shape }
-if let size = fields["input_dim"]?.int {
-if let length = fields["input_length"], !length.isNull { return nil }
-return [nil, size]
-}
-return nil
-}
+    /// Batch first; nil if the layer does not say.
+    var declaredShape: [Int?]? {
+      for name in ["batch_input_shape", "batch_shape"] {
+        if let shape = Self.shape(fields[name]) { return shape }
+      }
+      if let shape = Self.shape(fields["input_shape"]) { return [nil] + shape }
+      if let size = fields["input_dim"]?.int {
+        if let length = fields["input_length"], !length.isNull { return nil }
+        return [nil, size]
+      }
+      return nil
+    }
 
-static func shape(_ json: JSONValue?) -> [Int?]? {
-guard let elements = json?.array ?? json?["items"]?.array else { return nil }
-guard (1...Limits.rank).contains(elements.count) else { return nil }
-var shape: [Int?] = []
-for element in elements {
-if element.isNull {
-shape.append(nil)
-} else {
-guard let size = element.int, size > 0, size <= Limits.dimension else { return nil }
-shape.append(size)
-}
-}
-return shape
-}
-}
+    static func shape(_ json: JSONValue?) -> [Int?]? {
+      guard let elements = json?.array ?? json?["items"]?.array else { return nil }
+      guard (1...Limits.rank).contains(elements.count) else { return nil }
+      var shape: [Int?] = []
+      for element in elements {
+        if element.isNull {
+          shape.append(nil)
+        } else {
+          guard let size = element.int, size > 0, size <= Limits.dimension else { return nil }
+          shape.append(size)
+        }
+      }
+      return shape
+    }
+  }
 
-var name: String
-var layers: [Layer] = []
-var inputs: [Reference] = []
-var outputs: [Reference] = []
+  var name: String
+  var layers: [Layer] = []
+  var inputs: [Reference] = []
+  var outputs: [Reference] = []
 
-static let modelClasses: Set<String> = [
-"Model", "Functional", "Sequential", "Container", "Network",
-]
-static let stepwiseClass = "TimeDistributed"
+  static let modelClasses: Set<String> = [
+    "Model", "Functional", "Sequential", "Container", "Network",
+  ]
+  static let stepwiseClass = "TimeDistributed"
 
-/// The class without the package that it was registered in, as in `Addons>GroupNormalization`.
-static func plainClassName(_ registered: String) -> String {
-registered.lastIndex(of: ">").map { String(registered[registered.index(after: $0)...]) }
-?? registered
-}
+  /// The class without the package that it was registered in, as in `Addons>GroupNormalization`.
+  static func plainClassName(_ registered: String) -> String {
+    registered.lastIndex(of: ">").map { String(registered[registered.index(after: $0)...]) }
+      ?? registered
+  }
 }
 
 /// Reads model configurations.
 struct ModelDefinitionParser {
-let version: KerasVersion
-/// Numbers unnamed Sequentials as Keras 1 does.
-private var sequentialCount = 0
-private var layerCount = 0
+  let version: KerasVersion
+  /// Numbers unnamed Sequentials as Keras 1 does.
+  private var sequentialCount = 0
+  private var layerCount = 0
 
-init(version: KerasVersion) { self.version = version }
+  init(version: KerasVersion) { self.version = version }
 
-mutating func model(_ json: JSONValue, name fallback: String? = nil) throws -> ModelDefinition {
-// What get_config() returns is the configuration alone.
-let isBare = json["class_name"] == nil && (json["layers"] ?? json).array != nil
-let bareClass = json["input_layers"] == nil ? "Sequential" : "Functional"
-guard let registered = isBare ? bareClass : json["class_name"]?.string,
-let config = isBare ? json : json["config"]
-else {
-throw ModelError(
-.malformed, "the model's configuration has no 'class_name' and 'config'",
-hint: "give an architecture as written by model.to_json()")
-}
-let className = ModelDefinition.plainClassName(registered)
-switch className {
-case "Sequential": return try sequential(config, name: fallback)
-case "Model", "Functional", "Container", "Network":
-return try functional(config, name: fallback)
-default:
-throw ModelError(
-.unsupported, "the model's class '\(className)' can be built only by its own code",
-hint: "save the model as a Sequential or functional model")
-}
-}
+  mutating func model(_ json: JSONValue, name fallback: String? = nil) throws -> ModelDefinition {
+    // What get_config() returns is the configuration alone.
+    let isBare = json["class_name"] == nil && (json["layers"] ?? json).array != nil
+    let bareClass = json["input_layers"] == nil ? "Sequential" : "Functional"
+    guard let registered = isBare ? bareClass : json["class_name"]?.string,
+      let config = isBare ? json : json["config"]
+    else {
+      throw ModelError(
+        .malformed, "the model's configuration has no 'class_name' and 'config'",
+        hint: "give an architecture as written by model.to_json()")
+    }
+    let className = ModelDefinition.plainClassName(registered)
+    switch className {
+    case "Sequential": return try sequential(config, name: fallback)
+    case "Model", "Functional", "Container", "Network":
+      return try functional(config, name: fallback)
+    default:
+      throw ModelError(
+        .unsupported, "the model's class '\(className)' can be built only by its own code",
+        hint: "save the model as a Sequential or functional model")
+    }
+  }
 
-// MARK: Functional
+  // MARK: Functional
 
-private mutating func functional(_ config: JSONValue, name: String?) throws -> ModelDefinition {
-guard let elements = config["layers"]?.array else {
-throw ModelError(
-.unsupported, "the model's configuration lists no layers",
-hint: "a subclassed model can be built only by its own code; save it as a functional model")
-}
-var indices: [String: Int] = [:]
-for (index, element) in elements.enumerated() {
-guard let name = element["name"]?.string ?? element["config"]?["name"]?.string else {
-throw ModelError(.malformed, "layer \(index + 1) has no name")
-}
-try require(indices.updateValue(index, forKey: name) == nil, "two layers are named '\(name)'")
-}
-var definition = ModelDefinition(name: config["name"]?.string ?? name ?? "model")
-var nested = [ModelDefinition?](repeating: nil, count: elements.count)
-var usesFirstCall = Set<Int>()
-let reader = ReferenceReader(indices: indices)
-let inbound = try elements.map { try reader.calls($0["inbound_nodes"] ?? .null) }
-let inputs = try reader.references(config["input_layers"] ?? .null)
-let outputs = try reader.references(config["output_layers"] ?? .null)
-for reference in inbound.joined().flatMap(\.inputs) + inputs + outputs
-where reference.call == 0 {
-usesFirstCall.insert(reference.layer)
-}
-for (index, element) in elements.enumerated() {
-let layerName = element["name"]?.string ?? element["config"]?["name"]?.string ?? ""
-nested[index] = try nestedModel(element, name: layerName)
-}
-// A nested model's own construction was its call 0, unless that is what the others refer to.
-// Keras 3 counts it among the model's outputs alone, and not for a Sequential.
-let isKeras3 = elements.contains { $0["inbound_nodes"]?.array?.first?["args"] != nil }
-func adjusted(
-_ reference: ModelDefinition.Reference, isOutput: Bool
-) throws -> ModelDefinition.Reference {
-var reference = reference
-let countsItself =
-isKeras3
-? isOutput && reference.call > 0
-&& elements[reference.layer]["class_name"]?.string != "Sequential"
-: !usesFirstCall.contains(reference.layer)
-if nested[reference.layer] != nil, countsItself { reference.call -= 1 }
-try require(
-reference.call < inbound[reference.layer].count || inbound[reference.layer].isEmpty,
-"it refers to call \(reference.call) of a layer that has \(inbound[reference.layer].count)")
-return reference
-}
-func adjusted(_ call: ModelDefinition.Call) throws -> ModelDefinition.Call {
-var call = call
-call.inputs = try call.inputs.map { try adjusted($0, isOutput: false) }
-return call
-}
-for (index, element) in elements.enumerated() {
-definition.layers.append(
-try layer(
-element, calls: try inbound[index].map(adjusted), nested: nested[index]))
-}
-definition.inputs = try inputs.map { try adjusted($0, isOutput: true) }
-definition.outputs = try outputs.map { try adjusted($0, isOutput: true) }
-try require(!definition.outputs.isEmpty, "the model '\(definition.name)' has no outputs")
-return definition
-}
+  private mutating func functional(_ config: JSONValue, name: String?) throws -> ModelDefinition {
+    guard let elements = config["layers"]?.array else {
+      throw ModelError(
+        .unsupported, "the model's configuration lists no layers",
+        hint: "a subclassed model can be built only by its own code; save it as a functional model")
+    }
+    var indices: [String: Int] = [:]
+    for (index, element) in elements.enumerated() {
+      guard let name = element["name"]?.string ?? element["config"]?["name"]?.string else {
+        throw ModelError(.malformed, "layer \(index + 1) has no name")
+      }
+      try require(indices.updateValue(index, forKey: name) == nil, "two layers are named '\(name)'")
+    }
+    var definition = ModelDefinition(name: config["name"]?.string ?? name ?? "model")
+    var nested = [ModelDefinition?](repeating: nil, count: elements.count)
+    var usesFirstCall = Set<Int>()
+    let reader = ReferenceReader(indices: indices)
+    let inbound = try elements.map { try reader.calls($0["inbound_nodes"] ?? .null) }
+    let inputs = try reader.references(config["input_layers"] ?? .null)
+    let outputs = try reader.references(config["output_layers"] ?? .null)
+    for reference in inbound.joined().flatMap(\.inputs) + inputs + outputs
+    where reference.call == 0 {
+      usesFirstCall.insert(reference.layer)
+    }
+    for (index, element) in elements.enumerated() {
+      let layerName = element["name"]?.string ?? element["config"]?["name"]?.string ?? ""
+      nested[index] = try nestedModel(element, name: layerName)
+    }
+    // A nested model's own construction was its call 0, unless that is what the others refer to.
+    // Keras 3 counts it among the model's outputs alone, and not for a Sequential.
+    let isKeras3 = elements.contains { $0["inbound_nodes"]?.array?.first?["args"] != nil }
+    func adjusted(
+      _ reference: ModelDefinition.Reference, isOutput: Bool
+    ) throws -> ModelDefinition.Reference {
+      var reference = reference
+      let countsItself =
+        isKeras3
+        ? isOutput && reference.call > 0
+          && elements[reference.layer]["class_name"]?.string != "Sequential"
+        : !usesFirstCall.contains(reference.layer)
+      if nested[reference.layer] != nil, countsItself { reference.call -= 1 }
+      try require(
+        reference.call < inbound[reference.layer].count || inbound[reference.layer].isEmpty,
+        "it refers to call \(reference.call) of a layer that has \(inbound[reference.layer].count)")
+      return reference
+    }
+    func adjusted(_ call: ModelDefinition.Call) throws -> ModelDefinition.Call {
+      var call = call
+      call.inputs = try call.inputs.map { try adjusted($0, isOutput: false) }
+      return call
+    }
+    for (index, element) in elements.enumerated() {
+      definition.layers.append(
+        try layer(
+          element, calls: try inbound[index].map(adjusted), nested: nested[index]))
+    }
+    definition.inputs = try inputs.map { try adjusted($0, isOutput: true) }
+    definition.outputs = try outputs.map { try adjusted($0, isOutput: true) }
+    try require(!definition.outputs.isEmpty, "the model '\(definition.name)' has no outputs")
+    return definition
+  }
 
-/// The model that a layer is, or that TimeDistributed applies to each step.
-private mutating func nestedModel(
-_ json: JSONValue, name: String? = nil
-) throws -> ModelDefinition? {
-guard let className = json["class_name"]?.string else { return nil }
-if ModelDefinition.modelClasses.contains(className) { return try model(json, name: name) }
-guard className == ModelDefinition.stepwiseClass, let inner = json["config"]?["layer"],
-ModelDefinition.modelClasses.contains(inner["class_name"]?.string ?? "")
-else { return nil }
-return try model(inner).appliedStepwise()
-}
+  /// The model that a layer is, or that TimeDistributed applies to each step.
+  private mutating func nestedModel(
+    _ json: JSONValue, name: String? = nil
+  ) throws -> ModelDefinition? {
+    guard let className = json["class_name"]?.string else { return nil }
+    if ModelDefinition.modelClasses.contains(className) { return try model(json, name: name) }
+    guard className == ModelDefinition.stepwiseClass, let inner = json["config"]?["layer"],
+      ModelDefinition.modelClasses.contains(inner["class_name"]?.string ?? "")
+    else { return nil }
+    return try model(inner).appliedStepwise()
+  }
 
-private mutating func layer(
-_ json: JSONValue, calls: [ModelDefinition.Call], nested: ModelDefinition?
-) throws -> ModelDefinition.Layer {
-layerCount += 1
-try require(layerCount <= Limits.layers, .limitExceeded, "more than \(Limits.layers) layers")
-guard let registered = json["class_name"]?.string else {
-throw ModelError(.malformed, "a layer has no 'class_name'")
-}
-let className = ModelDefinition.plainClassName(registered)
-var fields = json["config"]?.object ?? JSONObject()
-let name = json["name"]?.string ?? fields["name"]?.string ?? nested?.name ?? className
-guard name.utf8.count <= Limits.nameBytes else {
-throw ModelError(.limitExceeded, "a layer's name has \(name.utf8.count) bytes")
-}
-// Keras has had one since 2.11; before, the name without a package is keras-contrib's.
-if registered == "GroupNormalization", !version.isAtLeast(2, 11) {
-fields["keras_contrib"] = .bool(true)
-}
-// Keras 3 writes the shape beside the configuration, too.
-if fields["batch_shape"] == nil, let build = json["build_config"]?["input_shape"] {
-fields["build_input_shape"] = build
-}
-return ModelDefinition.Layer(
-name: name, className: className, fields: fields, calls: calls, nested: nested,
-isOperation: isOperation(json, className))
-}
+  private mutating func layer(
+    _ json: JSONValue, calls: [ModelDefinition.Call], nested: ModelDefinition?
+  ) throws -> ModelDefinition.Layer {
+    layerCount += 1
+    try require(layerCount <= Limits.layers, .limitExceeded, "more than \(Limits.layers) layers")
+    guard let registered = json["class_name"]?.string else {
+      throw ModelError(.malformed, "a layer has no 'class_name'")
+    }
+    let className = ModelDefinition.plainClassName(registered)
+    var fields = json["config"]?.object ?? JSONObject()
+    let name = json["name"]?.string ?? fields["name"]?.string ?? nested?.name ?? className
+    guard name.utf8.count <= Limits.nameBytes else {
+      throw ModelError(.limitExceeded, "a layer's name has \(name.utf8.count) bytes")
+    }
+    // Keras has had one since 2.11; before, the name without a package is keras-contrib's.
+    if registered == "GroupNormalization", !version.isAtLeast(2, 11) {
+      fields["keras_contrib"] = .bool(true)
+    }
+    // Keras 3 writes the shape beside the configuration, too.
+    if fields["batch_shape"] == nil, let build = json["build_config"]?["input_shape"] {
+      fields["build_input_shape"] = build
+    }
+    return ModelDefinition.Layer(
+      name: name, className: className, fields: fields, calls: calls, nested: nested,
+      isOperation: isOperation(json, className))
+  }
 
-/// Operations are called as Keras 3 calls layers, and know nothing of training.
-private func isOperation(_ json: JSONValue, _ className: String) -> Bool {
-if let module = json["module"]?.string { return module.split(separator: ".").contains("ops") }
-return className != "InputLayer" && json["config"]?["trainable"] == nil
-&& json["inbound_nodes"]?.array?.first?["args"] != nil
-&& !ModelDefinition.modelClasses.contains(className)
-}
+  /// Operations are called as Keras 3 calls layers, and know nothing of training.
+  private func isOperation(_ json: JSONValue, _ className: String) -> Bool {
+    if let module = json["module"]?.string { return module.split(separator: ".").contains("ops") }
+    return className != "InputLayer" && json["config"]?["trainable"] == nil
+      && json["inbound_nodes"]?.array?.first?["args"] != nil
+      && !ModelDefinition.modelClasses.contains(className)
+  }
 
-// MARK: Sequential
+  // MARK: Sequential
 
-private mutating func sequential(_ config: JSONValue, name: String?) throws -> ModelDefinition {
-guard let elements = config.array ?? config["layers"]?.array, !elements.isEmpty else {
-throw ModelError(.malformed, "a Sequential model lists no layers")
-}
-var definition = ModelDefinition(name: config["name"]?.string ?? name ?? "")
-var previous: [ModelDefinition.Reference] = []
-let fallback = config["batch_input_shape"] ?? config["build_input_shape"]
-for (index, element) in elements.enumerated() {
-let className = element["class_name"]?.string ?? ""
-if index == 0, className == "Merge", let branches = element["config"]?["layers"]?.array {
-for branch in branches { previous.append(try add(branch: branch, to: &definition)) }
-} else if index == 0, className != "InputLayer" {
-let nested = try nestedModel(element)
-let first = try layer(element, calls: [], nested: nested)
-let shape =
-first.declaredShape ?? nested?.inputShape ?? ModelDefinition.Layer.shape(fallback)
-previous = [definition.addInput(named: first.name + "_input", shape: shape)]
-previous = [
-definition.add(
-ModelDefinition.Layer(
-name: first.name, className: first.className, fields: first.fields,
-calls: [.init(previous)], nested: nested))
-]
-continue
-}
-let nested = try nestedModel(element)
-let next = try layer(
-element, calls: previous.isEmpty ? [] : [.init(previous)], nested: nested)
-previous = [definition.add(next)]
-if next.isInput { definition.inputs.append(previous[0]) }
-}
-definition.outputs = previous
-sequentialCount += 1
-if definition.name.isEmpty { definition.name = "sequential_\(sequentialCount)" }
-return definition
-}
+  private mutating func sequential(_ config: JSONValue, name: String?) throws -> ModelDefinition {
+    guard let elements = config.array ?? config["layers"]?.array, !elements.isEmpty else {
+      throw ModelError(.malformed, "a Sequential model lists no layers")
+    }
+    var definition = ModelDefinition(name: config["name"]?.string ?? name ?? "")
+    var previous: [ModelDefinition.Reference] = []
+    let fallback = config["batch_input_shape"] ?? config["build_input_shape"]
+    for (index, element) in elements.enumerated() {
+      let className = element["class_name"]?.string ?? ""
+      if index == 0, className == "Merge", let branches = element["config"]?["layers"]?.array {
+        for branch in branches { previous.append(try add(branch: branch, to: &definition)) }
+      } else if index == 0, className != "InputLayer" {
+        let nested = try nestedModel(element)
+        let first = try layer(element, calls: [], nested: nested)
+        let shape =
+          first.declaredShape ?? nested?.inputShape ?? ModelDefinition.Layer.shape(fallback)
+        previous = [definition.addInput(named: first.name + "_input", shape: shape)]
+        previous = [
+          definition.add(
+            ModelDefinition.Layer(
+              name: first.name, className: first.className, fields: first.fields,
+              calls: [.init(previous)], nested: nested))
+        ]
+        continue
+      }
+      let nested = try nestedModel(element)
+      let next = try layer(
+        element, calls: previous.isEmpty ? [] : [.init(previous)], nested: nested)
+      previous = [definition.add(next)]
+      if next.isInput { definition.inputs.append(previous[0]) }
+    }
+    definition.outputs = previous
+    sequentialCount += 1
+    if definition.name.isEmpty { definition.name = "sequential_\(sequentialCount)" }
+    return definition
+  }
 
-/// A branch of Keras 1's Merge at the head of a Sequential: a model with inputs of its own.
-private mutating func add(
-branch json: JSONValue, to definition: inout ModelDefinition
-) throws -> ModelDefinition.Reference {
-let nested = try model(json)
-let arguments = nested.inputs.map { input in
-let inner = nested.layers[input.layer]
-return definition.addInput(
-named: "\(nested.name)_\(inner.name)", shape: inner.declaredShape)
-}
-return definition.add(
-ModelDefinition.Layer(
-name: nested.name, className: "Sequential", fields: JSONObject(),
-calls: [.init(arguments)], nested: nested))
-}
+  /// A branch of Keras 1's Merge at the head of a Sequential: a model with inputs of its own.
+  private mutating func add(
+    branch json: JSONValue, to definition: inout ModelDefinition
+  ) throws -> ModelDefinition.Reference {
+    let nested = try model(json)
+    let arguments = nested.inputs.map { input in
+      let inner = nested.layers[input.layer]
+      return definition.addInput(
+        named: "\(nested.name)_\(inner.name)", shape: inner.declaredShape)
+    }
+    return definition.add(
+      ModelDefinition.Layer(
+        name: nested.name, className: "Sequential", fields: JSONObject(),
+        calls: [.init(arguments)], nested: nested))
+  }
 }
 
 extension ModelDefinition {
-/// Shape of the only input.
-var inputShape: [Int?]? {
-guard inputs.count == 1 else { return nil }
-let input = layers[inputs[0].layer]
-return input.declaredShape ?? input.nested?.inputShape
-}
+  /// Shape of the only input.
+  var inputShape: [Int?]? {
+    guard inputs.count == 1 else { return nil }
+    let input = layers[inputs[0].layer]
+    return input.declaredShape ?? input.nested?.inputShape
+  }
 
-/// The model with each layer in a TimeDistributed of its own, and inputs with one more axis.
-fileprivate func appliedStepwise() -> ModelDefinition {
-var model = self
-model.layers = layers.map { layer in
-var fields = JSONObject()
-fields["name"] = .string(layer.name)
-var className = layer.className
-if layer.isInput {
-let shape = [nil, nil] + (layer.declaredShape ?? [nil]).dropFirst()
-fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null })
-} else if layer.nested == nil {
-var inner = JSONObject()
-inner["class_name"] = .string(className)
-inner["config"] = .object(layer.fields)
-fields["layer"] = .object(inner)
-if let isTrainable = layer.fields["trainable"] { fields["trainable"] = isTrainable }
-className = Self.stepwiseClass
-}
-return Layer(
-name: layer.name, className: className, fields: fields, calls: layer.calls,
-nested: layer.nested?.appliedStepwise(), isOperation: layer.isOperation,
-innerClass: className == layer.className ? nil : layer.className)
-}
-return model
-}
+  /// The model with each layer in a TimeDistributed of its own, and inputs with one more axis.
+  fileprivate func appliedStepwise() -> ModelDefinition {
+    var model = self
+    model.layers = layers.map { layer in
+      var fields = JSONObject()
+      fields["name"] = .string(layer.name)
+      var className = layer.className
+      if layer.isInput {
+        let shape = [nil, nil] + (layer.declaredShape ?? [nil]).dropFirst()
+        fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null })
+      } else if layer.nested == nil {
+        var inner = JSONObject()
+        inner["class_name"] = .string(className)
+        inner["config"] = .object(layer.fields)
+        fields["layer"] = .object(inner)
+        if let isTrainable = layer.fields["trainable"] { fields["trainable"] = isTrainable }
+        className = Self.stepwiseClass
+      }
+      return Layer(
+        name: layer.name, className: className, fields: fields, calls: layer.calls,
+        nested: layer.nested?.appliedStepwise(), isOperation: layer.isOperation,
+        innerClass: className == layer.className ? nil : layer.className)
+    }
+    return model
+  }
 
-fileprivate mutating func add(_ layer: Layer) -> Reference {
-layers.append(layer)
-return Reference(layer: layers.count - 1, call: 0, tensor: 0)
-}
+  fileprivate mutating func add(_ layer: Layer) -> Reference {
+    layers.append(layer)
+    return Reference(layer: layers.count - 1, call: 0, tensor: 0)
+  }
 
-fileprivate mutating func addInput(named name: String, shape: [Int?]?) -> Reference {
-var fields = JSONObject()
-if let shape {
-fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null })
-}
-let reference = add(Layer(name: name, className: "InputLayer", fields: fields, calls: []))
-inputs.append(reference)
-return reference
-}
+  fileprivate mutating func addInput(named name: String, shape: [Int?]?) -> Reference {
+    var fields = JSONObject()
+    if let shape {
+      fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null })
+    }
+    let reference = add(Layer(name: name, className: "InputLayer", fields: fields, calls: []))
+    inputs.append(reference)
+    return reference
+  }
 }

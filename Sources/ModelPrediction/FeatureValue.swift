@@ -4,263 +4,263 @@ import TensorCore
 
 /// What is given for an input: an image, or numbers.
 public enum FeatureValue: Sendable {
-/// An image of any size; the options say how it is brought into the input's.
-case image(Image)
-/// Numbers.
-case array(Tensor)
+  /// An image of any size; the options say how it is brought into the input's.
+  case image(Image)
+  /// Numbers.
+  case array(Tensor)
 }
 
 /// Which order of axes arrays come and go in.
 public enum ArrayLayout: String, Sendable, CaseIterable {
-/// The source framework's, where the model records it, otherwise Core ML's.
-case source
-/// Core ML's: `[C]`, `[C, H, W]`, or all five axes.
-case coreml
+  /// The source framework's, where the model records it, otherwise Core ML's.
+  case source
+  /// Core ML's: `[C]`, `[C, H, W]`, or all five axes.
+  case coreml
 }
 
 /// An input or output of a model, with what is needed to move values to and from its blob.
 package struct Feature: Sendable {
-package let name: String
-package let type: FeatureType
-/// The recorded layout, unless Core ML's is asked for.
-let sourceLayout: SourceLayout?
-/// The same for a network whose arrays have exact shapes.
-let exactLayout: ExactLayout?
-/// The shape that the network declares, of arrays with exact mapping and of images without a
-/// sequence axis.
-let isExact: Bool
-private let images: ImageOptions
+  package let name: String
+  package let type: FeatureType
+  /// The recorded layout, unless Core ML's is asked for.
+  let sourceLayout: SourceLayout?
+  /// The same for a network whose arrays have exact shapes.
+  let exactLayout: ExactLayout?
+  /// The shape that the network declares, of arrays with exact mapping and of images without a
+  /// sequence axis.
+  let isExact: Bool
+  private let images: ImageOptions
 
-init(
-_ description: FeatureDescription, in model: Model, layout: ArrayLayout,
-images: ImageOptions = ImageOptions()
-) {
-self.images = images
-name = description.name
-type = description.type ?? FeatureType()
-let recorded =
-layout == .source
-? model.description?.metadata?.userDefined[SourceLayout.metadataPrefix + description.name]
-: nil
-sourceLayout = recorded.flatMap { SourceLayout($0) }
-exactLayout = recorded.flatMap { ExactLayout($0) }
-let network = model.neuralNetwork
-isExact =
-if case .image = type.kind {
-network?.imageInputShapeMapping == .rank4
-} else {
-network?.arrayInputShapeMapping == .exact
-}
-}
+  init(
+    _ description: FeatureDescription, in model: Model, layout: ArrayLayout,
+    images: ImageOptions = ImageOptions()
+  ) {
+    self.images = images
+    name = description.name
+    type = description.type ?? FeatureType()
+    let recorded =
+      layout == .source
+      ? model.description?.metadata?.userDefined[SourceLayout.metadataPrefix + description.name]
+      : nil
+    sourceLayout = recorded.flatMap { SourceLayout($0) }
+    exactLayout = recorded.flatMap { ExactLayout($0) }
+    let network = model.neuralNetwork
+    isExact =
+      if case .image = type.kind {
+        network?.imageInputShapeMapping == .rank4
+      } else {
+        network?.arrayInputShapeMapping == .exact
+      }
+  }
 
-/// A blob inside a network.
-///
-/// - Parameter layout: what is recorded of it.
-init(blob name: String, layout: String?, isExact: Bool) {
-self.name = name
-self.isExact = isExact
-images = ImageOptions()
-var type = FeatureType()
-type.kind = .multiArray(ArrayFeatureType(shape: [], dataType: .float32))
-self.type = type
-sourceLayout = layout.flatMap { SourceLayout($0) }
-exactLayout = layout.flatMap { ExactLayout($0) }
-}
+  /// A blob inside a network.
+  ///
+  /// - Parameter layout: what is recorded of it.
+  init(blob name: String, layout: String?, isExact: Bool) {
+    self.name = name
+    self.isExact = isExact
+    images = ImageOptions()
+    var type = FeatureType()
+    type.kind = .multiArray(ArrayFeatureType(shape: [], dataType: .float32))
+    self.type = type
+    sourceLayout = layout.flatMap { SourceLayout($0) }
+    exactLayout = layout.flatMap { ExactLayout($0) }
+  }
 
-/// Where the channels of a value of the feature are; nil if nothing says it.
-var channelAxis: ChannelAxis? {
-if isExact { return nil }
-guard let sourceLayout else { return .first }
-switch sourceLayout.axes.filter({ $0 == .channels || $0 == .height || $0 == .width }) {
-case [.channels, .height, .width]: return .first
-case [.height, .width, .channels]: return .last
-default: return nil
-}
-}
+  /// Where the channels of a value of the feature are; nil if nothing says it.
+  var channelAxis: ChannelAxis? {
+    if isExact { return nil }
+    guard let sourceLayout else { return .first }
+    switch sourceLayout.axes.filter({ $0 == .channels || $0 == .height || $0 == .width }) {
+    case [.channels, .height, .width]: return .first
+    case [.height, .width, .channels]: return .last
+    default: return nil
+    }
+  }
 
-/// The axis of the feature's blob that counts items; nil if none does.
-var batchAxis: Int? {
-guard isExact else { return 1 }
-guard case .multiArray(let declared) = type.kind else { return 0 }
-let axis = exactLayout?.batchAxis ?? 0
-return axis < declared.shape.count && declared.shape[axis] != 1 ? nil : axis
-}
+  /// The axis of the feature's blob that counts items; nil if none does.
+  var batchAxis: Int? {
+    guard isExact else { return 1 }
+    guard case .multiArray(let declared) = type.kind else { return 0 }
+    let axis = exactLayout?.batchAxis ?? 0
+    return axis < declared.shape.count && declared.shape[axis] != 1 ? nil : axis
+  }
 
-/// The blob of `value`: `[Seq, Batch, C, H, W]`, or of the declared shape with exact mapping.
-package func blob(_ value: FeatureValue) throws -> Tensor {
-switch (type.kind, value) {
-case (.image(let declared), .image(let image)):
-return flattened(try pixels(of: image, as: declared))
-case (.image(let image), .array(let array)):
-return flattened(try Self.pixels(of: array, as: image, feature: name))
-case (.multiArray(let declared), .array(let array)) where isExact:
-return try exactBlob(array, declared)
-case (.multiArray(let declared), .array(let array)):
-let blob =
-try sourceLayout?.canonical(array, feature: name)
-?? CoreMLLayout.canonical(array, declared: declared, feature: name)
-try checkShape(of: blob, declared: declared, given: array.shape)
-return blob
-case (.multiArray(let declared), .image):
-throw ModelError(
-.mismatch, "an image cannot be the array input of shape \(declared.shape)", field: name,
-hint: "convert with --image-input \(name), or give an array (.npy, .npz, .json, .csv)")
-default:
-throw ModelError(.unsupported, "inputs of this type are not supported", field: name)
-}
-}
+  /// The blob of `value`: `[Seq, Batch, C, H, W]`, or of the declared shape with exact mapping.
+  package func blob(_ value: FeatureValue) throws -> Tensor {
+    switch (type.kind, value) {
+    case (.image(let declared), .image(let image)):
+      return flattened(try pixels(of: image, as: declared))
+    case (.image(let image), .array(let array)):
+      return flattened(try Self.pixels(of: array, as: image, feature: name))
+    case (.multiArray(let declared), .array(let array)) where isExact:
+      return try exactBlob(array, declared)
+    case (.multiArray(let declared), .array(let array)):
+      let blob =
+        try sourceLayout?.canonical(array, feature: name)
+        ?? CoreMLLayout.canonical(array, declared: declared, feature: name)
+      try checkShape(of: blob, declared: declared, given: array.shape)
+      return blob
+    case (.multiArray(let declared), .image):
+      throw ModelError(
+        .mismatch, "an image cannot be the array input of shape \(declared.shape)", field: name,
+        hint: "convert with --image-input \(name), or give an array (.npy, .npz, .json, .csv)")
+    default:
+      throw ModelError(.unsupported, "inputs of this type are not supported", field: name)
+    }
+  }
 
-/// The value of an output blob as a user sees it.
-package func value(_ blob: Tensor) -> Tensor {
-switch type.kind {
-case .image(let image): return Self.image(blob, colorSpace: image.colorSpace)
-case _ where isExact: return exactLayout?.source(blob) ?? blob
-case .multiArray(let declared):
-return sourceLayout?.source(blob)
-?? CoreMLLayout.array(blob, rank: declared.shape.isEmpty ? nil : declared.shape.count)
-default:
-return sourceLayout?.source(blob) ?? CoreMLLayout.array(blob, rank: nil)
-}
-}
+  /// The value of an output blob as a user sees it.
+  package func value(_ blob: Tensor) -> Tensor {
+    switch type.kind {
+    case .image(let image): return Self.image(blob, colorSpace: image.colorSpace)
+    case _ where isExact: return exactLayout?.source(blob) ?? blob
+    case .multiArray(let declared):
+      return sourceLayout?.source(blob)
+        ?? CoreMLLayout.array(blob, rank: declared.shape.isEmpty ? nil : declared.shape.count)
+    default:
+      return sourceLayout?.source(blob) ?? CoreMLLayout.array(blob, rank: nil)
+    }
+  }
 
-/// Images without a sequence axis where the network has none.
-private func flattened(_ images: Tensor) -> Tensor {
-isExact ? images.reshaped(Array(images.shape.dropFirst())) : images
-}
+  /// Images without a sequence axis where the network has none.
+  private func flattened(_ images: Tensor) -> Tensor {
+    isExact ? images.reshaped(Array(images.shape.dropFirst())) : images
+  }
 
-private func exactBlob(_ array: Tensor, _ declared: ArrayFeatureType) throws -> Tensor {
-var blob = try exactLayout?.canonical(array, feature: name) ?? array
-let wanted = declared.shape
-if blob.shape.count == wanted.count - 1, wanted.first == 1 {
-blob = blob.reshaped([1] + blob.shape)
-}
-let batch = batchAxis
-let fits = zip(blob.shape, wanted).enumerated().allSatisfy { $0 == batch || $1.0 == $1.1 }
-try require(
-blob.shape.count == wanted.count && (fits || declared.flexibility != nil), .mismatch,
-"an array of shape \(array.shape) does not match the input's \(wanted)"
-+ (exactLayout.map { " (\(String($0.model)))" } ?? ""), field: name)
-return blob
-}
+  private func exactBlob(_ array: Tensor, _ declared: ArrayFeatureType) throws -> Tensor {
+    var blob = try exactLayout?.canonical(array, feature: name) ?? array
+    let wanted = declared.shape
+    if blob.shape.count == wanted.count - 1, wanted.first == 1 {
+      blob = blob.reshaped([1] + blob.shape)
+    }
+    let batch = batchAxis
+    let fits = zip(blob.shape, wanted).enumerated().allSatisfy { $0 == batch || $1.0 == $1.1 }
+    try require(
+      blob.shape.count == wanted.count && (fits || declared.flexibility != nil), .mismatch,
+      "an array of shape \(array.shape) does not match the input's \(wanted)"
+        + (exactLayout.map { " (\(String($0.model)))" } ?? ""), field: name)
+    return blob
+  }
 
-private func checkShape(
-of blob: Tensor, declared: ArrayFeatureType, given: [Int]
-) throws {
-guard declared.flexibility == nil, let expected = type.networkShape(in: NeuralNetwork()) else {
-return
-}
-// A sequence is declared by its step.
-guard Array(blob.shape[2...]) != Array(expected[2...]) else { return }
-let wanted = sourceLayout.map { layout in
-"\(layout.source(Tensor(shape: expected)).shape) (\(layout.letters))"
-}
-throw ModelError(
-.mismatch,
-"an array of shape \(given) does not match the input's \(wanted ?? "\(declared.shape)")",
-field: name)
-}
+  private func checkShape(
+    of blob: Tensor, declared: ArrayFeatureType, given: [Int]
+  ) throws {
+    guard declared.flexibility == nil, let expected = type.networkShape(in: NeuralNetwork()) else {
+      return
+    }
+    // A sequence is declared by its step.
+    guard Array(blob.shape[2...]) != Array(expected[2...]) else { return }
+    let wanted = sourceLayout.map { layout in
+      "\(layout.source(Tensor(shape: expected)).shape) (\(layout.letters))"
+    }
+    throw ModelError(
+      .mismatch,
+      "an array of shape \(given) does not match the input's \(wanted ?? "\(declared.shape)")",
+      field: name)
+  }
 }
 
 extension Feature {
-/// `[1, N, C, H, W]` in the feature's color order of an image, brought into its size; N is 1, or
-/// 10 with ten crops.
-private func pixels(of image: Image, as type: ImageFeatureType) throws -> Tensor {
-let (width, height) = type.size(of: image, images)
-do {
-let blob = try image.prepared(
-width: width, height: height, type.colorSpace.channelOrder, images)
-return blob.reshaped([1] + blob.shape)
-} catch let error as ModelError { throw error.inside(name) }
-}
+  /// `[1, N, C, H, W]` in the feature's color order of an image, brought into its size; N is 1, or
+  /// 10 with ten crops.
+  private func pixels(of image: Image, as type: ImageFeatureType) throws -> Tensor {
+    let (width, height) = type.size(of: image, images)
+    do {
+      let blob = try image.prepared(
+        width: width, height: height, type.colorSpace.channelOrder, images)
+      return blob.reshaped([1] + blob.shape)
+    } catch let error as ModelError { throw error.inside(name) }
+  }
 
-/// The same for `[H, W, C]` or `[N, H, W, C]` numbers, RGB or gray.
-private static func pixels(
-of array: Tensor, as type: ImageFeatureType, feature: String
-) throws -> Tensor {
-let channels = type.colorSpace.channelCount
-var shape = array.shape
-if shape.count == 2, channels == 1 { shape = [1] + shape + [1] }
-if shape.count == 3 {
-// [N, H, W] of gray images, or [H, W, C] of one
-shape = channels == 1 && shape[2] != 1 ? shape + [1] : [1] + shape
-}
-try require(
-shape.count == 4 && shape[3] == channels, .mismatch,
-"an array of shape \(array.shape) is not an image with \(channels) channels",
-field: feature,
-hint: "give [height, width, \(channels)], or [batch, height, width, \(channels)]")
-try checkSize(width: shape[2], height: shape[1], type, feature: feature)
-return planes(array.reshaped(shape), colorSpace: type.colorSpace)
-}
+  /// The same for `[H, W, C]` or `[N, H, W, C]` numbers, RGB or gray.
+  private static func pixels(
+    of array: Tensor, as type: ImageFeatureType, feature: String
+  ) throws -> Tensor {
+    let channels = type.colorSpace.channelCount
+    var shape = array.shape
+    if shape.count == 2, channels == 1 { shape = [1] + shape + [1] }
+    if shape.count == 3 {
+      // [N, H, W] of gray images, or [H, W, C] of one
+      shape = channels == 1 && shape[2] != 1 ? shape + [1] : [1] + shape
+    }
+    try require(
+      shape.count == 4 && shape[3] == channels, .mismatch,
+      "an array of shape \(array.shape) is not an image with \(channels) channels",
+      field: feature,
+      hint: "give [height, width, \(channels)], or [batch, height, width, \(channels)]")
+    try checkSize(width: shape[2], height: shape[1], type, feature: feature)
+    return planes(array.reshaped(shape), colorSpace: type.colorSpace)
+  }
 
-private static func checkSize(
-width: Int, height: Int, _ type: ImageFeatureType, feature: String
-) throws {
-guard type.flexibility == nil, width != type.width || height != type.height else { return }
-throw ModelError(
-.mismatch,
-"the image is \(width)×\(height), but the model takes \(type.width)×\(type.height)",
-field: feature, hint: "give an image of the model's size")
-}
+  private static func checkSize(
+    width: Int, height: Int, _ type: ImageFeatureType, feature: String
+  ) throws {
+    guard type.flexibility == nil, width != type.width || height != type.height else { return }
+    throw ModelError(
+      .mismatch,
+      "the image is \(width)×\(height), but the model takes \(type.width)×\(type.height)",
+      field: feature, hint: "give an image of the model's size")
+  }
 
-/// `[N, H, W, C]` in RGB to `[1, N, C, H, W]` in the color space's order.
-private static func planes(
-_ pixels: Tensor, colorSpace: ImageFeatureType.ColorSpace
-) -> Tensor {
-let planes = pixels.transposed([0, 3, 1, 2])
-let blob = planes.reshaped([1] + planes.shape)
-return colorSpace == .bgr ? blob.withReversedChannels() : blob
-}
+  /// `[N, H, W, C]` in RGB to `[1, N, C, H, W]` in the color space's order.
+  private static func planes(
+    _ pixels: Tensor, colorSpace: ImageFeatureType.ColorSpace
+  ) -> Tensor {
+    let planes = pixels.transposed([0, 3, 1, 2])
+    let blob = planes.reshaped([1] + planes.shape)
+    return colorSpace == .bgr ? blob.withReversedChannels() : blob
+  }
 
-/// `[H, W, C]`, or `[N, H, W, C]` if there are several, in RGB.
-private static func image(
-_ blob: Tensor, colorSpace: ImageFeatureType.ColorSpace
-) -> Tensor {
-let axes = blob.shape.count
-let blob =
-axes < 5 ? blob.reshaped([Int](repeating: 1, count: 5 - axes) + blob.shape) : blob
-guard blob.shape.count == 5, blob.shape[0] == 1 else { return blob }
-let rgb = colorSpace == .bgr ? blob.withReversedChannels() : blob
-let images = rgb.reshaped(Array(rgb.shape[1...])).transposed([0, 2, 3, 1])
-return images.shape[0] == 1 ? images.reshaped(Array(images.shape[1...])) : images
-}
+  /// `[H, W, C]`, or `[N, H, W, C]` if there are several, in RGB.
+  private static func image(
+    _ blob: Tensor, colorSpace: ImageFeatureType.ColorSpace
+  ) -> Tensor {
+    let axes = blob.shape.count
+    let blob =
+      axes < 5 ? blob.reshaped([Int](repeating: 1, count: 5 - axes) + blob.shape) : blob
+    guard blob.shape.count == 5, blob.shape[0] == 1 else { return blob }
+    let rgb = colorSpace == .bgr ? blob.withReversedChannels() : blob
+    let images = rgb.reshaped(Array(rgb.shape[1...])).transposed([0, 2, 3, 1])
+    return images.shape[0] == 1 ? images.reshaped(Array(images.shape[1...])) : images
+  }
 }
 
 extension ImageFeatureType.ColorSpace {
-var channelOrder: ChannelOrder {
-switch self {
-case .grayscale, .grayscaleFloat16: .grayscale
-case .bgr: .bgr
-case .rgb, .invalid: .rgb
-}
-}
+  var channelOrder: ChannelOrder {
+    switch self {
+    case .grayscale, .grayscaleFloat16: .grayscale
+    case .bgr: .bgr
+    case .rgb, .invalid: .rgb
+    }
+  }
 }
 
 extension Tensor {
-/// `[Seq, Batch, C, H, W]` with the order of the channels reversed.
-func withReversedChannels() -> Tensor {
-let plane = shape[3] * shape[4]
-var result = self
-withUnsafeElements { source in
-result.withUnsafeMutableElements { target in
-for item in 0..<(shape[0] * shape[1]) {
-for channel in 0..<shape[2] {
-let from = (item * shape[2] + channel) * plane
-let to = (item * shape[2] + shape[2] - 1 - channel) * plane
-for element in 0..<plane { target[to + element] = source[from + element] }
-}
-}
-}
-}
-return result
-}
+  /// `[Seq, Batch, C, H, W]` with the order of the channels reversed.
+  func withReversedChannels() -> Tensor {
+    let plane = shape[3] * shape[4]
+    var result = self
+    withUnsafeElements { source in
+      result.withUnsafeMutableElements { target in
+        for item in 0..<(shape[0] * shape[1]) {
+          for channel in 0..<shape[2] {
+            let from = (item * shape[2] + channel) * plane
+            let to = (item * shape[2] + shape[2] - 1 - channel) * plane
+            for element in 0..<plane { target[to + element] = source[from + element] }
+          }
+        }
+      }
+    }
+    return result
+  }
 }
 
 extension ImageFeatureType {
-/// The size in which a network gets `image`: the feature's, or the image's own where the model
-/// takes several sizes and nothing else is asked for.
-package func size(of image: Image, _ options: ImageOptions) -> (width: Int, height: Int) {
-flexibility != nil && options.fitting == .exact && options.firstSide == nil
-? (image.width, image.height) : (width, height)
-}
+  /// The size in which a network gets `image`: the feature's, or the image's own where the model
+  /// takes several sizes and nothing else is asked for.
+  package func size(of image: Image, _ options: ImageOptions) -> (width: Int, height: Int) {
+    flexibility != nil && options.fitting == .exact && options.firstSide == nil
+      ? (image.width, image.height) : (width, height)
+  }
 }

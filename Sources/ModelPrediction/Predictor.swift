@@ -9,155 +9,155 @@ import TensorCore
 /// A loaded model that answers in the terms of a user: images and arrays in, arrays, images and
 /// classes out.
 public final class Predictor: Sendable {
-/// How to predict.
-public struct Options: Sendable {
-/// The order of axes in which arrays come and go.
-public var layout = ArrayLayout.source
-/// What happens to images before the model gets them; nil for what the model records.
-public var images: ImageOptions?
-/// Blobs to answer beside the outputs.
-public var keep = CompileOptions.Keep.named([])
-/// How the network is compiled.
-public var engine = CompileOptions()
-/// Whether an LSTM's `forgetBias` adds 1.
-public var forgetBias = ForgetBias.ignore
+  /// How to predict.
+  public struct Options: Sendable {
+    /// The order of axes in which arrays come and go.
+    public var layout = ArrayLayout.source
+    /// What happens to images before the model gets them; nil for what the model records.
+    public var images: ImageOptions?
+    /// Blobs to answer beside the outputs.
+    public var keep = CompileOptions.Keep.named([])
+    /// How the network is compiled.
+    public var engine = CompileOptions()
+    /// Whether an LSTM's `forgetBias` adds 1.
+    public var forgetBias = ForgetBias.ignore
 
-/// The model's outputs, in the source framework's order of axes.
-public init() {}
-}
+    /// The model's outputs, in the source framework's order of axes.
+    public init() {}
+  }
 
-/// What predicts.
-public let model: Model
-/// What a prediction takes, in the model's order.
-public var inputs: [FeatureDescription] { interface.inputs }
-/// What happens to images before the model gets them.
-public let images: ImageOptions
-package let interface: ModelInterface
-let options: Options
-/// The predictors of a pipeline's models; empty for a network.
-package let members: [Predictor]
-private let compiled = Mutex<Compiled?>(nil)
-/// One for all shapes: a custom layer keeps its state.
-private let customLayerInstances = CustomLayerInstances()
+  /// What predicts.
+  public let model: Model
+  /// What a prediction takes, in the model's order.
+  public var inputs: [FeatureDescription] { interface.inputs }
+  /// What happens to images before the model gets them.
+  public let images: ImageOptions
+  package let interface: ModelInterface
+  let options: Options
+  /// The predictors of a pipeline's models; empty for a network.
+  package let members: [Predictor]
+  private let compiled = Mutex<Compiled?>(nil)
+  /// One for all shapes: a custom layer keeps its state.
+  private let customLayerInstances = CustomLayerInstances()
 
-private struct Compiled {
-var shapes: [String: [Int]]
-var network: CompiledNetwork
-}
+  private struct Compiled {
+    var shapes: [String: [Int]]
+    var network: CompiledNetwork
+  }
 
-/// - Throws: `ModelError` if the model is not a neural network, is not valid, or needs a layer
-/// that nobody implements.
-public init(model: Model, options: Options = Options()) throws {
-let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
-self.model = model
-self.options = options
-if let type = model.firstTypeThatDoesNotRun {
-throw ModelError(
-.unsupported,
-type == model.typeName
-? "models of type \(type) cannot run"
-: "pipelines with a model of type \(type) cannot run",
-hint: Model.remedy(forType: type))
-}
-let images = try options.images ?? ImageOptions(recordedIn: model)
-self.images = images
-var memberOptions = options
-memberOptions.keep = .named([])
-memberOptions.images = images
-members = try model.pipelineModels.map { try Predictor(model: $0, options: memberOptions) }
-interface = ModelInterface(
-model, layout: options.layout, images: images, members: members.map(\.interface))
-}
+  /// - Throws: `ModelError` if the model is not a neural network, is not valid, or needs a layer
+  /// that nobody implements.
+  public init(model: Model, options: Options = Options()) throws {
+    let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
+    self.model = model
+    self.options = options
+    if let type = model.firstTypeThatDoesNotRun {
+      throw ModelError(
+        .unsupported,
+        type == model.typeName
+          ? "models of type \(type) cannot run"
+          : "pipelines with a model of type \(type) cannot run",
+        hint: Model.remedy(forType: type))
+    }
+    let images = try options.images ?? ImageOptions(recordedIn: model)
+    self.images = images
+    var memberOptions = options
+    memberOptions.keep = .named([])
+    memberOptions.images = images
+    members = try model.pipelineModels.map { try Predictor(model: $0, options: memberOptions) }
+    interface = ModelInterface(
+      model, layout: options.layout, images: images, members: members.map(\.interface))
+  }
 
-/// Predicts for every item of the batch that the inputs hold; of ten crops of an image it gives
-/// the mean.
-public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
-try assembled(items(values, outputBlobs), of: values)
-}
+  /// Predicts for every item of the batch that the inputs hold; of ten crops of an image it gives
+  /// the mean.
+  public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
+    try assembled(items(values, outputBlobs), of: values)
+  }
 
-/// What `predict` gives for each item of the batch that the inputs hold.
-func items(
-_ values: [String: FeatureValue], _ predict: ([String: Tensor]) throws -> [String: Tensor]
-) throws -> [[String: Tensor]] {
-try interface.batchItems(interface.blobs(values)).map(predict)
-}
+  /// What `predict` gives for each item of the batch that the inputs hold.
+  func items(
+    _ values: [String: FeatureValue], _ predict: ([String: Tensor]) throws -> [String: Tensor]
+  ) throws -> [[String: Tensor]] {
+    try interface.batchItems(interface.blobs(values)).map(predict)
+  }
 
-/// The outputs of one item, and the blobs that are kept beside them.
-package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
-members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
-}
+  /// The outputs of one item, and the blobs that are kept beside them.
+  package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
+    members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
+  }
 
-/// Whether the items of the batch are crops of one image.
-package func averagesItems(of values: [String: FeatureValue]) -> Bool {
-images.firstSide != nil && images.crops == .ten
-&& values.values.contains { if case .image = $0 { true } else { false } }
-}
+  /// Whether the items of the batch are crops of one image.
+  package func averagesItems(of values: [String: FeatureValue]) -> Bool {
+    images.firstSide != nil && images.crops == .ten
+      && values.values.contains { if case .image = $0 { true } else { false } }
+  }
 
-func assembled(_ items: [[String: Tensor]], of values: [String: FeatureValue]) -> Prediction {
-assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items)
-}
+  func assembled(_ items: [[String: Tensor]], of values: [String: FeatureValue]) -> Prediction {
+    assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items)
+  }
 
-/// What the user sees of the blobs of each item of the batch.
-package func assembled(_ items: [[String: Tensor]]) -> Prediction {
-let kept = compiled.withLock { $0?.network.keptBlobs.map(\.name) ?? [] }
-return interface.prediction(items, kept: kept.filter(isWanted))
-}
+  /// What the user sees of the blobs of each item of the batch.
+  package func assembled(_ items: [[String: Tensor]]) -> Prediction {
+    let kept = compiled.withLock { $0?.network.keptBlobs.map(\.name) ?? [] }
+    return interface.prediction(items, kept: kept.filter(isWanted))
+  }
 
-private func isWanted(_ blob: String) -> Bool {
-switch options.keep {
-case .all: true
-case .named(let names): names.contains(blob)
-}
-}
+  private func isWanted(_ blob: String) -> Bool {
+    switch options.keep {
+    case .all: true
+    case .named(let names): names.contains(blob)
+    }
+  }
 
-/// Values for every required input, equally distributed over 0...255 for an image and over
-/// −1...1 for an array, the same for the same seed; of a sequence as many steps as the source
-/// framework takes.
-///
-/// - Parameter shapes: shapes that some of them have instead.
-package func randomBlobs(
-seed: UInt64, shapes: [String: [Int]] = [:]
-) throws -> [String: Tensor] {
-var generator = SplitMix64(seed: seed)
-var blobs: [String: Tensor] = [:]
-for input in inputs where input.type?.isOptional != true {
-let isImage = if case .image = input.type?.kind { true } else { false }
-let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
-guard let shape = shapes[input.name] ?? model.typicalShape(of: input) else {
-throw ModelError(
-.unsupported, "inputs of this type cannot be random", field: input.name)
-}
-let count = try checkedProduct(shape, limit: Limits.tensorElements)
-blobs[input.name] = Tensor(
-shape: shape, (0..<count).map { _ in Float.random(in: range, using: &generator) })
-}
-return blobs
-}
+  /// Values for every required input, equally distributed over 0...255 for an image and over
+  /// −1...1 for an array, the same for the same seed; of a sequence as many steps as the source
+  /// framework takes.
+  ///
+  /// - Parameter shapes: shapes that some of them have instead.
+  package func randomBlobs(
+    seed: UInt64, shapes: [String: [Int]] = [:]
+  ) throws -> [String: Tensor] {
+    var generator = SplitMix64(seed: seed)
+    var blobs: [String: Tensor] = [:]
+    for input in inputs where input.type?.isOptional != true {
+      let isImage = if case .image = input.type?.kind { true } else { false }
+      let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
+      guard let shape = shapes[input.name] ?? model.typicalShape(of: input) else {
+        throw ModelError(
+          .unsupported, "inputs of this type cannot be random", field: input.name)
+      }
+      let count = try checkedProduct(shape, limit: Limits.tensorElements)
+      blobs[input.name] = Tensor(
+        shape: shape, (0..<count).map { _ in Float.random(in: range, using: &generator) })
+    }
+    return blobs
+  }
 
-/// The network, compiled for inputs of the shapes of `blobs`.
-package func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
-try require(
-members.isEmpty, .unsupported, "a pipeline is not a single network",
-hint: "its models can be timed one by one")
-let shapes = blobs.mapValues(\.shape)
-let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
-if let known { return known }
-let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
-compiled.withLock { $0 = Compiled(shapes: shapes, network: network) }
-return network
-}
+  /// The network, compiled for inputs of the shapes of `blobs`.
+  package func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
+    try require(
+      members.isEmpty, .unsupported, "a pipeline is not a single network",
+      hint: "its models can be timed one by one")
+    let shapes = blobs.mapValues(\.shape)
+    let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
+    if let known { return known }
+    let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
+    compiled.withLock { $0 = Compiled(shapes: shapes, network: network) }
+    return network
+  }
 
-/// How the network is compiled for inputs of these shapes.
-func engineOptions(for shapes: [String: [Int]]) -> CompileOptions {
-var engineOptions = options.engine
-engineOptions.inputShapes = shapes
-engineOptions.customLayerInstances = options.engine.customLayerInstances ?? customLayerInstances
-if case .named(var names) = options.keep {
-if let blob = model.probabilitiesBlob { names.insert(blob) }
-engineOptions.keep = .named(names)
-} else {
-engineOptions.keep = .all
-}
-return engineOptions
-}
+  /// How the network is compiled for inputs of these shapes.
+  func engineOptions(for shapes: [String: [Int]]) -> CompileOptions {
+    var engineOptions = options.engine
+    engineOptions.inputShapes = shapes
+    engineOptions.customLayerInstances = options.engine.customLayerInstances ?? customLayerInstances
+    if case .named(var names) = options.keep {
+      if let blob = model.probabilitiesBlob { names.insert(blob) }
+      engineOptions.keep = .named(names)
+    } else {
+      engineOptions.keep = .all
+    }
+    return engineOptions
+  }
 }

@@ -5,93 +5,93 @@ import TensorCore
 
 /// What is given for an input.
 public enum InputValue: Sendable {
-/// An image: behind a ``Resize`` of any size, otherwise of the input's, with samples 0 to 255.
-case image(Image)
-/// Numbers `[height, width, channels]`, behind a ``Resize`` of its size, in RGB or gray.
-case floats([Float])
+  /// An image: behind a ``Resize`` of any size, otherwise of the input's, with samples 0 to 255.
+  case image(Image)
+  /// Numbers `[height, width, channels]`, behind a ``Resize`` of its size, in RGB or gray.
+  case floats([Float])
 }
 
 /// A feature of the document and the input from which its values come.
 struct BoundInput: Sendable {
-enum Kind: Sendable {
-case array(TensorShape)
-/// A resized image, the sizes that the input was declared with, and the layer's name.
-case image(ResizeDefinition, TensorShape, String)
-}
+  enum Kind: Sendable {
+    case array(TensorShape)
+    /// A resized image, the sizes that the input was declared with, and the layer's name.
+    case image(ResizeDefinition, TensorShape, String)
+  }
 
-/// The input's name.
-let name: String
-let feature: String
-let kind: Kind
+  /// The input's name.
+  let name: String
+  let feature: String
+  let kind: Kind
 
-/// The part of an image that the network sees now.
-var crop: Resize.Crop? {
-if case .image(let resize, _, _) = kind { resize.crop.value } else { nil }
-}
+  /// The part of an image that the network sees now.
+  var crop: Resize.Crop? {
+    if case .image(let resize, _, _) = kind { resize.crop.value } else { nil }
+  }
 
-/// `[1, 1, C, H, W]`.
-func blob(
-_ value: InputValue, crop: Resize.Crop?, _ interface: ModelInterface
-) throws -> Tensor {
-do {
-switch (kind, value) {
-case (.array(let shape), .floats(let floats)):
-return try blob(floats, shape, interface)
-case (.array(let shape), .image(let image)):
-let found = TensorShape(
-height: image.height, width: image.width, channels: shape.channels)
-try require(
-found == shape && (shape.channels == 1 || shape.channels == 3), .mismatch,
-"an image of \(image.height) × \(image.width) × \(image.channelCount); "
-+ "\(shape) is needed",
-hint: "add a Resize after the input to accept images of any size")
-let tensor = try image.tensor(shape.channels == 1 ? .grayscale : .rgb)
-return tensor.reshaped([1, 1] + tensor.shape)
-case (.image(let resize, _, _), .floats(let floats)):
-return try blob(floats, resize.shape, interface)
-case (.image(let resize, let declared, let layer), .image(let image)):
-try require(
-(declared.height ?? image.height == image.height)
-&& (declared.width ?? image.width == image.width), .mismatch,
-"an image of \(image.height) × \(image.width) × \(image.channelCount); "
-+ "\(declared) is needed")
-do {
-return try resize.blob(image, crop ?? .whole)
-} catch let error as ModelError {
-throw error.inLayer(layer, class: ResizeDefinition.typeName)
-}
-}
-} catch var error as ModelError {
-if error.layer == nil, error.field == nil { error.field = "input '\(name)'" }
-throw error
-}
-}
+  /// `[1, 1, C, H, W]`.
+  func blob(
+    _ value: InputValue, crop: Resize.Crop?, _ interface: ModelInterface
+  ) throws -> Tensor {
+    do {
+      switch (kind, value) {
+      case (.array(let shape), .floats(let floats)):
+        return try blob(floats, shape, interface)
+      case (.array(let shape), .image(let image)):
+        let found = TensorShape(
+          height: image.height, width: image.width, channels: shape.channels)
+        try require(
+          found == shape && (shape.channels == 1 || shape.channels == 3), .mismatch,
+          "an image of \(image.height) × \(image.width) × \(image.channelCount); "
+            + "\(shape) is needed",
+          hint: "add a Resize after the input to accept images of any size")
+        let tensor = try image.tensor(shape.channels == 1 ? .grayscale : .rgb)
+        return tensor.reshaped([1, 1] + tensor.shape)
+      case (.image(let resize, _, _), .floats(let floats)):
+        return try blob(floats, resize.shape, interface)
+      case (.image(let resize, let declared, let layer), .image(let image)):
+        try require(
+          (declared.height ?? image.height == image.height)
+            && (declared.width ?? image.width == image.width), .mismatch,
+          "an image of \(image.height) × \(image.width) × \(image.channelCount); "
+            + "\(declared) is needed")
+        do {
+          return try resize.blob(image, crop ?? .whole)
+        } catch let error as ModelError {
+          throw error.inLayer(layer, class: ResizeDefinition.typeName)
+        }
+      }
+    } catch var error as ModelError {
+      if error.layer == nil, error.field == nil { error.field = "input '\(name)'" }
+      throw error
+    }
+  }
 
-/// `[1, 1, C, H, W]` of `[H, W, C]`.
-private func blob(
-_ floats: [Float], _ shape: TensorShape, _ interface: ModelInterface
-) throws -> Tensor {
-guard let sizes = shape.sizes, let count = shape.count, floats.count == count else {
-throw ModelError(
-.mismatch,
-"\(floats.count) values; \(shape) = \(shape.count.map(String.init) ?? "?") are needed"
-)
-}
-let isVector = if case .array = kind { shape.isVector } else { false }
-let array = Tensor(shape: isVector ? [sizes[2]] : sizes, floats)
-guard let blob = try interface.features[feature]?.blob(.array(array)) else {
-throw ModelError(.internal, "the document lacks the input")
-}
-return blob
-}
+  /// `[1, 1, C, H, W]` of `[H, W, C]`.
+  private func blob(
+    _ floats: [Float], _ shape: TensorShape, _ interface: ModelInterface
+  ) throws -> Tensor {
+    guard let sizes = shape.sizes, let count = shape.count, floats.count == count else {
+      throw ModelError(
+        .mismatch,
+        "\(floats.count) values; \(shape) = \(shape.count.map(String.init) ?? "?") are needed"
+      )
+    }
+    let isVector = if case .array = kind { shape.isVector } else { false }
+    let array = Tensor(shape: isVector ? [sizes[2]] : sizes, floats)
+    guard let blob = try interface.features[feature]?.blob(.array(array)) else {
+      throw ModelError(.internal, "the document lacks the input")
+    }
+    return blob
+  }
 }
 
 extension ResizeDefinition {
-var order: ChannelOrder {
-switch colors {
-case .rgb: .rgb
-case .bgr: .bgr
-case .grayscale: .grayscale
-}
-}
+  var order: ChannelOrder {
+    switch colors {
+    case .rgb: .rgb
+    case .bgr: .bgr
+    case .grayscale: .grayscale
+    }
+  }
 }

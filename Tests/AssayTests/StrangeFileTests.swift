@@ -50,7 +50,7 @@ import Testing
   @Test func aPictureIsNoNetworkAndANetworkNoPicture() throws {
     let picture = Fixtures("images").path("420.jpg")
     let inspected = try Command.run("inspect", picture)
-    #expect(inspected.code == 2 && inspected.errors.contains("is a JPEG picture, not a network"))
+    #expect(inspected.code == 2 && inspected.errors.contains("is a JPEG image, not a network"))
     let weights = Fixtures("caffe").path("single.caffemodel")
     let run = try Command.run("run", weights, picture)
     #expect(run.code == 2 && run.errors.contains("is a .caffemodel, not a Core ML model"))

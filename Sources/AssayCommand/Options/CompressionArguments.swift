@@ -130,13 +130,13 @@ struct SelectionArguments: ParsableArguments {
       try require(
         layers.contains(where: { pattern.matches($0.name) }), .mismatch,
         "the model has no layer '\(name)'",
-          hint: "list the layers with `assay inspect`")
+        hint: "list the layers with `assay inspect`")
     }
     for type in types + skippedTypes {
       try require(
         layers.contains(where: { $0.parameters?.typeName == type }), .mismatch,
         "the model has no layer of type '\(type)'",
-          hint: "list the layers with `assay inspect`")
+        hint: "list the layers with `assay inspect`")
     }
   }
 

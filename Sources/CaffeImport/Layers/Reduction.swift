@@ -5,135 +5,135 @@ import TensorCore
 
 /// coeff · Σ x, Σ |x|, Σ x² or the mean, over all axes from `axis` on
 enum Reduction: CaffeLayerConverter {
-static let source = SourceLayer(
-"Reduction", becomes: "reduce; a linear activation if there is a factor",
-options: "`operation`, `axis`, `coeff`")
+  static let source = SourceLayer(
+    "Reduction", becomes: "reduce; a linear activation if there is a factor",
+    options: "`operation`, `axis`, `coeff`")
 
-static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
-let input = network.five(try layer.onlyInput, for: layer.name)
-let parameters = layer.parameters("reduction_param")
-let name = try parameters.symbol("operation")
-let modes: [String: Reduce.Operation] = [
-"SUM": .sum, "ASUM": .l1, "SUMSQ": .sumsquare, "MEAN": .avg,
-]
-guard let mode = modes[name] else { throw parameters.unsupported("operation", name) }
-let axis = try input.axis(parameters.int("axis"), "reduction_param.axis", of: layer)
-let factor = try parameters.float("coeff")
-let (source, range, outer) = try network.reducible(input, from: axis, layer)
-let top = layer.tops[0]
-var blob = network.reduced(
-mode, range, source.blob, factor == 1 ? layer.name : layer.part("sum"),
-to: factor == 1 ? top : nil)
-if factor != 1 { blob = network.affine(blob, factor, layer.name, to: top) }
-let result = CaffeTensor(
-blob, Array(source.shape[..<outer]), axes: Array(source.axes[..<outer]))
-let shape = Array(input.shape[..<axis])
-if result.shape == shape { return [result] }
-return [try network.reshaped(result, to: shape, layer, name: layer.part("items"))]
-}
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
+    let parameters = layer.parameters("reduction_param")
+    let name = try parameters.symbol("operation")
+    let modes: [String: Reduce.Operation] = [
+      "SUM": .sum, "ASUM": .l1, "SUMSQ": .sumsquare, "MEAN": .avg,
+    ]
+    guard let mode = modes[name] else { throw parameters.unsupported("operation", name) }
+    let axis = try input.axis(parameters.int("axis"), "reduction_param.axis", of: layer)
+    let factor = try parameters.float("coeff")
+    let (source, range, outer) = try network.reducible(input, from: axis, layer)
+    let top = layer.tops[0]
+    var blob = network.reduced(
+      mode, range, source.blob, factor == 1 ? layer.name : layer.part("sum"),
+      to: factor == 1 ? top : nil)
+    if factor != 1 { blob = network.affine(blob, factor, layer.name, to: top) }
+    let result = CaffeTensor(
+      blob, Array(source.shape[..<outer]), axes: Array(source.axes[..<outer]))
+    let shape = Array(input.shape[..<axis])
+    if result.shape == shape { return [result] }
+    return [try network.reshaped(result, to: shape, layer, name: layer.part("items"))]
+  }
 }
 
 extension CaffeNetwork {
-/// The tensor with the axes from `first` on where one reduction takes them.
-fileprivate mutating func reducible(
-_ input: CaffeTensor, from first: Int, _ layer: CaffeLayer
-) throws -> (CaffeTensor, Reduce.Axis, outer: Int) {
-let longer = input.shape.indices.filter { input.shape[$0] != 1 }
-let inner = Set(longer.filter { $0 >= first }.map { input.axes[$0] })
-let outer = Set(longer.filter { $0 < first }.map { input.axes[$0] })
-let candidates: [(Reduce.Axis, Set<Int>)] = [
-(.chw, [2, 3, 4]), (.hw, [3, 4]), (.c, [2]), (.h, [3]), (.w, [4]),
-]
-for (range, places) in candidates
-where inner.isSubset(of: places) && outer.isDisjoint(with: places) {
-return (input, range, first)
-}
-let vectors = try vectors(input, from: first, layer)
-return (vectors, .chw, vectors.shape.count - 1)
-}
+  /// The tensor with the axes from `first` on where one reduction takes them.
+  fileprivate mutating func reducible(
+    _ input: CaffeTensor, from first: Int, _ layer: CaffeLayer
+  ) throws -> (CaffeTensor, Reduce.Axis, outer: Int) {
+    let longer = input.shape.indices.filter { input.shape[$0] != 1 }
+    let inner = Set(longer.filter { $0 >= first }.map { input.axes[$0] })
+    let outer = Set(longer.filter { $0 < first }.map { input.axes[$0] })
+    let candidates: [(Reduce.Axis, Set<Int>)] = [
+      (.chw, [2, 3, 4]), (.hw, [3, 4]), (.c, [2]), (.h, [3]), (.w, [4]),
+    ]
+    for (range, places) in candidates
+    where inner.isSubset(of: places) && outer.isDisjoint(with: places) {
+      return (input, range, first)
+    }
+    let vectors = try vectors(input, from: first, layer)
+    return (vectors, .chw, vectors.shape.count - 1)
+  }
 }
 
 /// The places of the largest elements, their values, or both
 enum ArgMaxLayer: CaffeLayerConverter {
-static let source = SourceLayer(
-"ArgMax", becomes: "reduce argmax and max; topK if `top_k` is more than 1 (specification 4)",
-options: "`axis`, `top_k`, `out_max_val`; for ties Core ML returns the first, Caffe the "
-+ "last")
+  static let source = SourceLayer(
+    "ArgMax", becomes: "reduce argmax and max; topK if `top_k` is more than 1 (specification 4)",
+    options: "`axis`, `top_k`, `out_max_val`; for ties Core ML returns the first, Caffe the "
+      + "last")
 
-static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
-let input = network.five(try layer.onlyInput, for: layer.name)
-let parameters = layer.parameters("argmax_param")
-let count = try parameters.int("top_k", atLeast: 1)
-let givesValues = try parameters.bool("out_max_val")
-if parameters.has("axis") {
-let axis = try input.axis(parameters.int("axis"), "argmax_param.axis", of: layer)
-try parameters.require(
-count <= input.shape[axis], "top_k",
-"top_k is \(count), but the axis has \(input.shape[axis]) elements")
-let places = try network.largest(
-input, axis: axis, count, [givesValues ? .values : .places], layer,
-outputs: [layer.tops[0]])
-return places
-}
-guard input.shape.count >= 1 else { throw layer.error("its bottom is a scalar") }
-// Over the whole of each item; the result is (N, 1 or 2, top_k, 1, …).
-let total = try input.count(1..<input.shape.count)
-try parameters.require(count <= total, "top_k", "\(count) of \(total) elements")
-var shape = [Int](repeating: 1, count: max(3, input.shape.count))
-shape[0] = input.shape[0]
-shape[1] = givesValues ? 2 : 1
-shape[2] = count
-let flat = try network.vectors(input, from: 1, layer)
-let wanted: [Extremum] = givesValues ? [.places, .values] : [.places]
-let results = try network.largest(
-flat, axis: 1, count, wanted, layer,
-outputs: givesValues ? [nil, nil] : [layer.tops[0]])
-if results.count == 1 {
-return [try network.reshaped(results[0], to: shape, layer, name: layer.part("shape"))]
-}
-let pair = try network.joined(results, axis: 1, layer, output: layer.tops[0])
-return [try network.reshaped(pair, to: shape, layer, name: layer.part("shape"))]
-}
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
+    let parameters = layer.parameters("argmax_param")
+    let count = try parameters.int("top_k", atLeast: 1)
+    let givesValues = try parameters.bool("out_max_val")
+    if parameters.has("axis") {
+      let axis = try input.axis(parameters.int("axis"), "argmax_param.axis", of: layer)
+      try parameters.require(
+        count <= input.shape[axis], "top_k",
+        "top_k is \(count), but the axis has \(input.shape[axis]) elements")
+      let places = try network.largest(
+        input, axis: axis, count, [givesValues ? .values : .places], layer,
+        outputs: [layer.tops[0]])
+      return places
+    }
+    guard input.shape.count >= 1 else { throw layer.error("its bottom is a scalar") }
+    // Over the whole of each item; the result is (N, 1 or 2, top_k, 1, …).
+    let total = try input.count(1..<input.shape.count)
+    try parameters.require(count <= total, "top_k", "\(count) of \(total) elements")
+    var shape = [Int](repeating: 1, count: max(3, input.shape.count))
+    shape[0] = input.shape[0]
+    shape[1] = givesValues ? 2 : 1
+    shape[2] = count
+    let flat = try network.vectors(input, from: 1, layer)
+    let wanted: [Extremum] = givesValues ? [.places, .values] : [.places]
+    let results = try network.largest(
+      flat, axis: 1, count, wanted, layer,
+      outputs: givesValues ? [nil, nil] : [layer.tops[0]])
+    if results.count == 1 {
+      return [try network.reshaped(results[0], to: shape, layer, name: layer.part("shape"))]
+    }
+    let pair = try network.joined(results, axis: 1, layer, output: layer.tops[0])
+    return [try network.reshaped(pair, to: shape, layer, name: layer.part("shape"))]
+  }
 }
 
 private enum Extremum {
-case places
-case values
+  case places
+  case values
 }
 
 extension CaffeNetwork {
-/// The largest elements along an axis.
-fileprivate mutating func largest(
-_ tensor: CaffeTensor, axis: Int, _ count: Int, _ wanted: [Extremum], _ layer: CaffeLayer,
-outputs: [String?]
-) throws -> [CaffeTensor] {
-var shape = tensor.shape
-shape[axis] = count
-if count > 1 {
-var top = TopK()
-top.axis = tensor.axes[axis]
-top.count = count
-let blobs = add(
-layer.part("top"), top, [tensor.blob],
-outputs: [layer.part("values"), layer.part("places")])
-return wanted.map { tensor.with(blobs[$0 == .values ? 0 : 1], shape: shape) }
-}
-var source = tensor
-if tensor.axes[axis] < Placement.channel {
-source = placed(tensor, axis: axis, in: Placement.channel, for: layer.name)
-}
-let range: Reduce.Axis =
-switch source.axes[axis] {
-case Placement.height: .h
-case Placement.width: .w
-default: .c
-}
-return zip(wanted, outputs).enumerated().map { index, pair in
-let (extremum, output) = pair
-return source.with(
-reduced(
-extremum == .values ? .max : .argmax, range, source.blob,
-index == 0 ? layer.name : layer.part("values"), to: output), shape: shape)
-}
-}
+  /// The largest elements along an axis.
+  fileprivate mutating func largest(
+    _ tensor: CaffeTensor, axis: Int, _ count: Int, _ wanted: [Extremum], _ layer: CaffeLayer,
+    outputs: [String?]
+  ) throws -> [CaffeTensor] {
+    var shape = tensor.shape
+    shape[axis] = count
+    if count > 1 {
+      var top = TopK()
+      top.axis = tensor.axes[axis]
+      top.count = count
+      let blobs = add(
+        layer.part("top"), top, [tensor.blob],
+        outputs: [layer.part("values"), layer.part("places")])
+      return wanted.map { tensor.with(blobs[$0 == .values ? 0 : 1], shape: shape) }
+    }
+    var source = tensor
+    if tensor.axes[axis] < Placement.channel {
+      source = placed(tensor, axis: axis, in: Placement.channel, for: layer.name)
+    }
+    let range: Reduce.Axis =
+      switch source.axes[axis] {
+      case Placement.height: .h
+      case Placement.width: .w
+      default: .c
+      }
+    return zip(wanted, outputs).enumerated().map { index, pair in
+      let (extremum, output) = pair
+      return source.with(
+        reduced(
+          extremum == .values ? .max : .argmax, range, source.blob,
+          index == 0 ? layer.name : layer.part("values"), to: output), shape: shape)
+    }
+  }
 }

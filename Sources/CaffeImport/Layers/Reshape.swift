@@ -5,125 +5,125 @@ import TensorCore
 
 /// Other sizes for the same elements
 enum ReshapeLayer: SingleInputConverter {
-static let source = SourceLayer(
-"Reshape",
-becomes: "reshape; reshapeStatic if it mixes a batch larger than 1",
-options: "`shape` with 0 and −1, `axis`, `num_axes`",
-refused: "more than five axes, which Core ML's blobs cannot have")
+  static let source = SourceLayer(
+    "Reshape",
+    becomes: "reshape; reshapeStatic if it mixes a batch larger than 1",
+    options: "`shape` with 0 and −1, `axis`, `num_axes`",
+    refused: "more than five axes, which Core ML's blobs cannot have")
 
-static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
-let input = layer.input
-let parameters = layer.parameters("reshape_param")
-let rank = input.shape.count
-let first = try parameters.int("axis", default: 0)
-// The axis may be the place behind the last.
-let start = first >= 0 ? first : rank + first + 1
-let count = try parameters.int("num_axes", default: -1, atLeast: -1)
-let end = count == -1 ? rank : start + count
-try parameters.require(
-(0...rank).contains(start) && (start...rank).contains(end), "axis",
-"axes \(start) to \(end) do not exist in its bottom \(input.shapeText)")
-let shapeParameters = parameters.message("shape")
-let dims = try shapeParameters.ints("dim", atLeast: -1)
-let shape = try sizes(dims, of: input, start..<end, network.declaredBatch, shapeParameters)
-return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
-}
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
+    let parameters = layer.parameters("reshape_param")
+    let rank = input.shape.count
+    let first = try parameters.int("axis", default: 0)
+    // The axis may be the place behind the last.
+    let start = first >= 0 ? first : rank + first + 1
+    let count = try parameters.int("num_axes", default: -1, atLeast: -1)
+    let end = count == -1 ? rank : start + count
+    try parameters.require(
+      (0...rank).contains(start) && (start...rank).contains(end), "axis",
+      "axes \(start) to \(end) do not exist in its bottom \(input.shapeText)")
+    let shapeParameters = parameters.message("shape")
+    let dims = try shapeParameters.ints("dim", atLeast: -1)
+    let shape = try sizes(dims, of: input, start..<end, network.declaredBatch, shapeParameters)
+    return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
+  }
 
-private static func sizes(
-_ dims: [Int], of input: CaffeTensor, _ range: Range<Int>, _ declaredBatch: Int?,
-_ parameters: CaffeParameters
-) throws -> [Int] {
-var sizes: [Int] = []
-for (index, dim) in dims.enumerated() {
-if dim != 0 {
-sizes.append(dim)
-continue
-}
-// 0 keeps the size of the axis at the same place.
-try parameters.require(
-range.lowerBound + index < input.shape.count, "dim",
-"0 copies axis \(range.lowerBound + index), which its bottom \(input.shapeText) lacks")
-sizes.append(input.shape[range.lowerBound + index])
-}
-try parameters.require(
-sizes.filter({ $0 == -1 }).count <= 1, "dim", "\(dims) contains −1 more than once")
-let head = Array(input.shape[..<range.lowerBound])
-let tail = Array(input.shape[range.upperBound...])
-let total = try input.count(range)
-func completed(_ sizes: [Int]) throws -> [Int]? {
-let known = try checkedProduct(
-sizes.filter { $0 != -1 }, limit: Limits.tensorElements)
-guard sizes.contains(-1) else { return known == total ? sizes : nil }
-guard known > 0, total % known == 0 else { return nil }
-return sizes.map { $0 == -1 ? total / known : $0 }
-}
-// A first size that is the file's batch stands for the one image of the interface.
-if let batch = declaredBatch, batch > 1, range.lowerBound == 0, sizes.first == batch {
-if input.shape.first == 1, let result = try completed([1] + sizes.dropFirst()) {
-return result + tail
-}
-}
-guard let result = try completed(sizes) else {
-throw parameters.error(
-"dim", "\(dims) does not match the \(total) elements of its bottom \(input.shapeText)")
-}
-return head + result + tail
-}
+  private static func sizes(
+    _ dims: [Int], of input: CaffeTensor, _ range: Range<Int>, _ declaredBatch: Int?,
+    _ parameters: CaffeParameters
+  ) throws -> [Int] {
+    var sizes: [Int] = []
+    for (index, dim) in dims.enumerated() {
+      if dim != 0 {
+        sizes.append(dim)
+        continue
+      }
+      // 0 keeps the size of the axis at the same place.
+      try parameters.require(
+        range.lowerBound + index < input.shape.count, "dim",
+        "0 copies axis \(range.lowerBound + index), which its bottom \(input.shapeText) lacks")
+      sizes.append(input.shape[range.lowerBound + index])
+    }
+    try parameters.require(
+      sizes.filter({ $0 == -1 }).count <= 1, "dim", "\(dims) contains −1 more than once")
+    let head = Array(input.shape[..<range.lowerBound])
+    let tail = Array(input.shape[range.upperBound...])
+    let total = try input.count(range)
+    func completed(_ sizes: [Int]) throws -> [Int]? {
+      let known = try checkedProduct(
+        sizes.filter { $0 != -1 }, limit: Limits.tensorElements)
+      guard sizes.contains(-1) else { return known == total ? sizes : nil }
+      guard known > 0, total % known == 0 else { return nil }
+      return sizes.map { $0 == -1 ? total / known : $0 }
+    }
+    // A first size that is the file's batch stands for the one image of the interface.
+    if let batch = declaredBatch, batch > 1, range.lowerBound == 0, sizes.first == batch {
+      if input.shape.first == 1, let result = try completed([1] + sizes.dropFirst()) {
+        return result + tail
+      }
+    }
+    guard let result = try completed(sizes) else {
+      throw parameters.error(
+        "dim", "\(dims) does not match the \(total) elements of its bottom \(input.shapeText)")
+    }
+    return head + result + tail
+  }
 }
 
 /// Several axes as one
 enum FlattenLayer: SingleInputConverter {
-static let source = SourceLayer(
-"Flatten", becomes: "flatten; reshape for axes other than the last three",
-options: "`axis`, `end_axis`")
+  static let source = SourceLayer(
+    "Flatten", becomes: "flatten; reshape for axes other than the last three",
+    options: "`axis`, `end_axis`")
 
-static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
-let input = layer.input
-let parameters = layer.parameters("flatten_param")
-let first = try input.axis(parameters.int("axis"), "flatten_param.axis", of: layer)
-let last = try input.axis(parameters.int("end_axis"), "flatten_param.end_axis", of: layer)
-try parameters.require(first <= last, "end_axis", "end_axis \(last) is before axis \(first)")
-let count = try input.count(first..<last + 1)
-let shape = Array(input.shape[..<first]) + [count] + input.shape[(last + 1)...]
-let isImage =
-input.rank == 5 && first == 1 && last == 3 && input.constant == nil
-&& Array(input.axes.dropFirst()) == [Placement.channel, Placement.height, Placement.width]
-if isImage {
-return CaffeTensor(
-network.add(layer.name, Flatten(), [input.blob], to: layer.tops[0]), shape,
-axes: [input.axes[0], Placement.channel])
-}
-return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
-}
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    let input = layer.input
+    let parameters = layer.parameters("flatten_param")
+    let first = try input.axis(parameters.int("axis"), "flatten_param.axis", of: layer)
+    let last = try input.axis(parameters.int("end_axis"), "flatten_param.end_axis", of: layer)
+    try parameters.require(first <= last, "end_axis", "end_axis \(last) is before axis \(first)")
+    let count = try input.count(first..<last + 1)
+    let shape = Array(input.shape[..<first]) + [count] + input.shape[(last + 1)...]
+    let isImage =
+      input.rank == 5 && first == 1 && last == 3 && input.constant == nil
+      && Array(input.axes.dropFirst()) == [Placement.channel, Placement.height, Placement.width]
+    if isImage {
+      return CaffeTensor(
+        network.add(layer.name, Flatten(), [input.blob], to: layer.tops[0]), shape,
+        axes: [input.axes[0], Placement.channel])
+    }
+    return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
+  }
 }
 
 /// The axes in another order: SSD's
 enum PermuteLayer: CaffeLayerConverter {
-static let source = SourceLayer(
-"Permute", becomes: "permute; transpose if a batch larger than 1 moves",
-options: "`order`")
+  static let source = SourceLayer(
+    "Permute", becomes: "permute; transpose if a batch larger than 1 moves",
+    options: "`order`")
 
-static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
-let input = network.five(try layer.onlyInput, for: layer.name)
-let parameters = layer.parameters("permute_param")
-var order = try parameters.ints("order", atLeast: 0)
-let rank = input.shape.count
-// Axes that are not named follow in their order.
-order += (0..<rank).filter { !order.contains($0) }
-try parameters.require(
-order.sorted() == Array(0..<rank), "order",
-"\(order) is not a permutation of the \(rank) axes")
-var permuted = input
-permuted.shape = order.map { input.shape[$0] }
-permuted.axes = order.map { input.axes[$0] }
-permuted.constant = nil
-var target = CaffeTensor.standardAxes(rank)
-// The batch stays free of what is longer than 1, and what lies in the sequence may stay there.
-if let batch = target.firstIndex(of: Placement.batch), permuted.shape[batch] != 1,
-permuted.axes[batch] != Placement.batch
-{
-target = CaffeNetwork.orderedAxes(permuted.shape)
-}
-return [network.placed(permuted, axes: target, for: layer.name)]
-}
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
+    let parameters = layer.parameters("permute_param")
+    var order = try parameters.ints("order", atLeast: 0)
+    let rank = input.shape.count
+    // Axes that are not named follow in their order.
+    order += (0..<rank).filter { !order.contains($0) }
+    try parameters.require(
+      order.sorted() == Array(0..<rank), "order",
+      "\(order) is not a permutation of the \(rank) axes")
+    var permuted = input
+    permuted.shape = order.map { input.shape[$0] }
+    permuted.axes = order.map { input.axes[$0] }
+    permuted.constant = nil
+    var target = CaffeTensor.standardAxes(rank)
+    // The batch stays free of what is longer than 1, and what lies in the sequence may stay there.
+    if let batch = target.firstIndex(of: Placement.batch), permuted.shape[batch] != 1,
+      permuted.axes[batch] != Placement.batch
+    {
+      target = CaffeNetwork.orderedAxes(permuted.shape)
+    }
+    return [network.placed(permuted, axes: target, for: layer.name)]
+  }
 }

@@ -5,129 +5,129 @@ import TensorCore
 
 /// A layer that becomes a custom layer, by a rule or because all may.
 struct CustomCaffeLayer {
-let layer: CaffeLayer
-/// Nil if `--custom-layers allow` says so.
-let rule: CustomLayerRule?
+  let layer: CaffeLayer
+  /// Nil if `--custom-layers allow` says so.
+  let rule: CustomLayerRule?
 
-/// Fields that describe the layer's place in the network, not what it computes.
-private static let bookkeeping: Set<String> = [
-"name", "type", "bottom", "top", "phase", "loss_weight", "param", "blobs", "propagate_down",
-"include", "exclude", "engine", "weight_filler", "bias_filler", "filler",
-]
+  /// Fields that describe the layer's place in the network, not what it computes.
+  private static let bookkeeping: Set<String> = [
+    "name", "type", "bottom", "top", "phase", "loss_weight", "param", "blobs", "propagate_down",
+    "include", "exclude", "engine", "weight_filler", "bias_filler", "filler",
+  ]
 
-/// An unknown type; the hint shows a rule to paste.
-static func unknownType(_ layer: CaffeLayer) -> ModelError {
-let subject = CustomLayerSubject(layer: layer.name, layerClass: layer.type)
-return layer.unsupported(
-"this layer type is not supported"
-+ (UnconvertedLayers.reason(of: layer.type).map { ": " + $0 } ?? ""),
-hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
-+ subject.suggestedRule)
-}
+  /// An unknown type; the hint shows a rule to paste.
+  static func unknownType(_ layer: CaffeLayer) -> ModelError {
+    let subject = CustomLayerSubject(layer: layer.name, layerClass: layer.type)
+    return layer.unsupported(
+      "this layer type is not supported"
+        + (UnconvertedLayers.reason(of: layer.type).map { ": " + $0 } ?? ""),
+      hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
+        + subject.suggestedRule)
+  }
 
-func convert(
-_ shapes: CustomLayerShapes, _ network: inout CaffeNetwork
-) throws -> [CaffeTensor] {
-let inputs = layer.inputs
-guard let first = inputs.first else {
-throw layer.unsupported("it has no bottoms, but a custom layer needs an input")
-}
-try layer.require(!layer.tops.isEmpty, "it has no tops", field: "top")
-let blobs = try layer.blobs.enumerated().map { index, blob in
-layer.usage.use(index)
-return (name: "\(index)", values: try blob.values())
-}
-let configuration = Self.object(layer.message)
-let builder = CustomLayerBuilder(
-configuration: rule == nil ? Self.flattened(configuration) : configuration, weights: blobs)
-if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
-return [try convert(formula, &network)]
-}
-let custom = try builder.layer(rule, className: layer.type, leavingOut: Self.bookkeeping)
-let outputs = network.add(layer.name, custom, inputs.map(\.blob), outputs: layer.tops)
-let known = network.outputShapes(
-of: custom, inputs.map { $0.isGuess ? nil : $0.blobShape }, shapes, for: layer.name)
-return outputs.enumerated().map { index, blob in
-if let known, index < known.count { return first.with(blob, blobShape: known[index]) }
-var tensor = first.with(blob)
-tensor.isGuess = true
-return tensor
-}
-}
+  func convert(
+    _ shapes: CustomLayerShapes, _ network: inout CaffeNetwork
+  ) throws -> [CaffeTensor] {
+    let inputs = layer.inputs
+    guard let first = inputs.first else {
+      throw layer.unsupported("it has no bottoms, but a custom layer needs an input")
+    }
+    try layer.require(!layer.tops.isEmpty, "it has no tops", field: "top")
+    let blobs = try layer.blobs.enumerated().map { index, blob in
+      layer.usage.use(index)
+      return (name: "\(index)", values: try blob.values())
+    }
+    let configuration = Self.object(layer.message)
+    let builder = CustomLayerBuilder(
+      configuration: rule == nil ? Self.flattened(configuration) : configuration, weights: blobs)
+    if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
+      return [try convert(formula, &network)]
+    }
+    let custom = try builder.layer(rule, className: layer.type, leavingOut: Self.bookkeeping)
+    let outputs = network.add(layer.name, custom, inputs.map(\.blob), outputs: layer.tops)
+    let known = network.outputShapes(
+      of: custom, inputs.map { $0.isGuess ? nil : $0.blobShape }, shapes, for: layer.name)
+    return outputs.enumerated().map { index, blob in
+      if let known, index < known.count { return first.with(blob, blobShape: known[index]) }
+      var tensor = first.with(blob)
+      tensor.isGuess = true
+      return tensor
+    }
+  }
 
-private func convert(
-_ formula: LayerFormula, _ network: inout CaffeNetwork
-) throws -> CaffeTensor {
-try layer.require(
-layer.tops.count == 1,
-unsupported: "a formula has one result, but the layer has \(layer.tops.count) tops")
-let placed = layer.inputs.map { input in
-let tensor = input.rank == 5 ? input : network.placed(input, for: layer.name)
-return (
-blob: tensor.blob, placement: Placement(tensor.shape.map { $0 }, tensor.axes.map { $0 })
-)
-}
-let result = try network.add(formula, name: layer.name, placed, to: layer.tops[0])
-// Axes of one element lie wherever there is room, the last ones first.
-guard let axes = result.placement.filled([4, 3, 2, 1, 0]) else {
-throw layer.unsupported("the formula's result has more than five axes")
-}
-var tensor = CaffeTensor(
-result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
-tensor.isGuess = layer.inputs.contains(where: \.isGuess)
-return tensor
-}
+  private func convert(
+    _ formula: LayerFormula, _ network: inout CaffeNetwork
+  ) throws -> CaffeTensor {
+    try layer.require(
+      layer.tops.count == 1,
+      unsupported: "a formula has one result, but the layer has \(layer.tops.count) tops")
+    let placed = layer.inputs.map { input in
+      let tensor = input.rank == 5 ? input : network.placed(input, for: layer.name)
+      return (
+        blob: tensor.blob, placement: Placement(tensor.shape.map { $0 }, tensor.axes.map { $0 })
+      )
+    }
+    let result = try network.add(formula, name: layer.name, placed, to: layer.tops[0])
+    // Axes of one element lie wherever there is room, the last ones first.
+    guard let axes = result.placement.filled([4, 3, 2, 1, 0]) else {
+      throw layer.unsupported("the formula's result has more than five axes")
+    }
+    var tensor = CaffeTensor(
+      result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
+    tensor.isGuess = layer.inputs.contains(where: \.isGuess)
+    return tensor
+  }
 
-/// The settings of a layer as JSON; lists are lists, messages are objects.
-private static func object(_ message: CaffeMessage) -> JSONObject {
-var object = JSONObject()
-for field in message.fields where !bookkeeping.contains(field.name) {
-let values = field.values.map(json)
-object[field.name] =
-values.count == 1 && field.type?.isRepeated != true ? values[0] : .array(values)
-}
-return object
-}
+  /// The settings of a layer as JSON; lists are lists, messages are objects.
+  private static func object(_ message: CaffeMessage) -> JSONObject {
+    var object = JSONObject()
+    for field in message.fields where !bookkeeping.contains(field.name) {
+      let values = field.values.map(json)
+      object[field.name] =
+        values.count == 1 && field.type?.isRepeated != true ? values[0] : .array(values)
+    }
+    return object
+  }
 
-private static func json(_ value: CaffeValue) -> JSONValue {
-switch value {
-case .integer(let value): .int(value)
-// The shortest decimal of the single-precision number.
-case .number(let value): .double(Double("\(Float(value))") ?? value)
-case .bool(let value): .bool(value)
-case .string(let value): .string(value)
-case .symbol(let name, _): value.bool.map { .bool($0) } ?? .string(name)
-case .message(let message): .object(object(message))
-case .floats, .doubles: .array((value.numbers ?? []).map { .double($0) })
-case .bytes(let bytes): .string("\(bytes.count) bytes")
-}
-}
+  private static func json(_ value: CaffeValue) -> JSONValue {
+    switch value {
+    case .integer(let value): .int(value)
+    // The shortest decimal of the single-precision number.
+    case .number(let value): .double(Double("\(Float(value))") ?? value)
+    case .bool(let value): .bool(value)
+    case .string(let value): .string(value)
+    case .symbol(let name, _): value.bool.map { .bool($0) } ?? .string(name)
+    case .message(let message): .object(object(message))
+    case .floats, .doubles: .array((value.numbers ?? []).map { .double($0) })
+    case .bytes(let bytes): .string("\(bytes.count) bytes")
+    }
+  }
 
-/// The settings inside messages on the level of the layer, as far as their names differ.
-private static func flattened(_ object: JSONObject) -> JSONObject {
-var result = JSONObject()
-for (name, value) in object.members {
-guard let inner = value.object else {
-result[name] = value
-continue
-}
-for (innerName, innerValue) in flattened(inner).members {
-result[result[innerName] == nil ? innerName : "\(name).\(innerName)"] = innerValue
-}
-}
-return result
-}
+  /// The settings inside messages on the level of the layer, as far as their names differ.
+  private static func flattened(_ object: JSONObject) -> JSONObject {
+    var result = JSONObject()
+    for (name, value) in object.members {
+      guard let inner = value.object else {
+        result[name] = value
+        continue
+      }
+      for (innerName, innerValue) in flattened(inner).members {
+        result[result[innerName] == nil ? innerName : "\(name).\(innerName)"] = innerValue
+      }
+    }
+    return result
+  }
 }
 
 extension CaffeTensor {
-/// A tensor with Core ML's shape, its axes in the places of this one's where they suffice.
-fileprivate func with(_ blob: String, blobShape: [Int]) -> CaffeTensor {
-guard blobShape.count == 5 else { return CaffeTensor(exact: blob, blobShape) }
-var places = axes
-if rank != 5 || blobShape.indices.contains(where: { blobShape[$0] != 1 && !axes.contains($0) })
-{
-places = blobShape[0] == 1 ? [1, 2, 3, 4] : [0, 1, 2, 3, 4]
-}
-return CaffeTensor(blob, places.map { blobShape[$0] }, axes: places)
-}
+  /// A tensor with Core ML's shape, its axes in the places of this one's where they suffice.
+  fileprivate func with(_ blob: String, blobShape: [Int]) -> CaffeTensor {
+    guard blobShape.count == 5 else { return CaffeTensor(exact: blob, blobShape) }
+    var places = axes
+    if rank != 5 || blobShape.indices.contains(where: { blobShape[$0] != 1 && !axes.contains($0) })
+    {
+      places = blobShape[0] == 1 ? [1, 2, 3, 4] : [0, 1, 2, 3, 4]
+    }
+    return CaffeTensor(blob, places.map { blobShape[$0] }, axes: places)
+  }
 }

@@ -8,128 +8,128 @@ import TensorCore
 /// they may have any. An image's samples are 0 to 255 and reach the network as
 /// `scale · sample + bias`.
 public final class Resize: Layer, @unchecked Sendable {
-/// Which part of an image the network sees.
-public enum Crop: Sendable, Equatable {
-/// All of it, each axis resized by itself.
-case whole
-/// The largest part in the middle that has the network's proportions.
-case center
-/// A rectangle in pixels from the upper left corner; its edges may lie between pixels.
-case rectangle(x: Double, y: Double, width: Double, height: Double)
-}
+  /// Which part of an image the network sees.
+  public enum Crop: Sendable, Equatable {
+    /// All of it, each axis resized by itself.
+    case whole
+    /// The largest part in the middle that has the network's proportions.
+    case center
+    /// A rectangle in pixels from the upper left corner; its edges may lie between pixels.
+    case rectangle(x: Double, y: Double, width: Double, height: Double)
+  }
 
-/// The order of an image's colors in the network.
-public enum Colors: Sendable, CaseIterable {
-/// Red, green, blue.
-case rgb
-/// Blue, green, red.
-case bgr
-/// One channel.
-case grayscale
+  /// The order of an image's colors in the network.
+  public enum Colors: Sendable, CaseIterable {
+    /// Red, green, blue.
+    case rgb
+    /// Blue, green, red.
+    case bgr
+    /// One channel.
+    case grayscale
 
-/// 1 or 3.
-public var channelCount: Int { self == .grayscale ? 1 : 3 }
-}
+    /// 1 or 3.
+    public var channelCount: Int { self == .grayscale ? 1 : 3 }
+  }
 
-/// Which part the network sees of the images that are given from now on, of compiled networks,
-/// too. An image's part is chosen when it is given, and may be changed while it waits.
-public var crop: Crop {
-get { holder.value }
-set { holder.value = newValue }
-}
+  /// Which part the network sees of the images that are given from now on, of compiled networks,
+  /// too. An image's part is chosen when it is given, and may be changed while it waits.
+  public var crop: Crop {
+    get { holder.value }
+    set { holder.value = newValue }
+  }
 
-private let holder: CropHolder
+  private let holder: CropHolder
 
-/// - Parameters:
-/// - width: of the image in the network.
-/// - height: likewise.
-/// - scale: by which samples are multiplied.
-/// - bias: what is added afterwards: one number, or one for red, green and blue.
-/// - interpolation: how images are resized: as Pillow's filter of that name does it, or as
-/// TensorFlow or OpenCV. A rectangle's samples are whole numbers in each of them.
-public init(
-width: Int, height: Int, colors: Colors = .rgb, crop: Crop = .whole, scale: Float = 1,
-bias: [Float] = [0], interpolation: Interpolation = .bilinear, name: String? = nil
-) {
-let holder = CropHolder(crop)
-self.holder = holder
-super.init(
-name,
-ResizeDefinition(
-width: width, height: height, colors: colors, crop: holder, scale: scale, bias: bias,
-interpolation: interpolation))
-}
+  /// - Parameters:
+  /// - width: of the image in the network.
+  /// - height: likewise.
+  /// - scale: by which samples are multiplied.
+  /// - bias: what is added afterwards: one number, or one for red, green and blue.
+  /// - interpolation: how images are resized: as Pillow's filter of that name does it, or as
+  /// TensorFlow or OpenCV. A rectangle's samples are whole numbers in each of them.
+  public init(
+    width: Int, height: Int, colors: Colors = .rgb, crop: Crop = .whole, scale: Float = 1,
+    bias: [Float] = [0], interpolation: Interpolation = .bilinear, name: String? = nil
+  ) {
+    let holder = CropHolder(crop)
+    self.holder = holder
+    super.init(
+      name,
+      ResizeDefinition(
+        width: width, height: height, colors: colors, crop: holder, scale: scale, bias: bias,
+        interpolation: interpolation))
+  }
 }
 
 /// A crop that may be set while images are being resized.
 final class CropHolder: Sendable {
-private let crop: Mutex<Resize.Crop>
+  private let crop: Mutex<Resize.Crop>
 
-init(_ crop: Resize.Crop) { self.crop = Mutex(crop) }
+  init(_ crop: Resize.Crop) { self.crop = Mutex(crop) }
 
-var value: Resize.Crop {
-get { crop.withLock { $0 } }
-set { crop.withLock { $0 = newValue } }
-}
+  var value: Resize.Crop {
+    get { crop.withLock { $0 } }
+    set { crop.withLock { $0 = newValue } }
+  }
 }
 
 struct ResizeDefinition: LayerDefinition {
-static let typeName = "Resize"
+  static let typeName = "Resize"
 
-var width: Int
-var height: Int
-var colors: Resize.Colors
-var crop: CropHolder
-var scale: Float
-var bias: [Float]
-var interpolation: Interpolation
+  var width: Int
+  var height: Int
+  var colors: Resize.Colors
+  var crop: CropHolder
+  var scale: Float
+  var bias: [Float]
+  var interpolation: Interpolation
 
-var shape: TensorShape {
-TensorShape(height: height, width: width, channels: colors.channelCount)
-}
+  var shape: TensorShape {
+    TensorShape(height: height, width: width, channels: colors.channelCount)
+  }
 
-/// Only a network's inputs are resized, and those are no layers of the document.
-func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
-throw ModelError(
-.unsupported,
-"comes after '\(inputs.first?.blob ?? "")', which is not an image",
-hint: "put a Resize directly after an Input")
-}
+  /// Only a network's inputs are resized, and those are no layers of the document.
+  func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
+    throw ModelError(
+      .unsupported,
+      "comes after '\(inputs.first?.blob ?? "")', which is not an image",
+      hint: "put a Resize directly after an Input")
+  }
 
-func check() throws {
-for (side, field) in [(width, "width"), (height, "height")] {
-try require(
-(1...Limits.imageSide).contains(side), .mismatch,
-"\(side) is out of range; 1 to \(Limits.imageSide) are supported", field: field
-)
-}
-try require(
-bias.count == 1 || bias.count == colors.channelCount, .mismatch,
-"\(bias.count) numbers; 1 or \(colors.channelCount) are needed", field: "bias")
-}
+  func check() throws {
+    for (side, field) in [(width, "width"), (height, "height")] {
+      try require(
+        (1...Limits.imageSide).contains(side), .mismatch,
+        "\(side) is out of range; 1 to \(Limits.imageSide) are supported", field: field
+      )
+    }
+    try require(
+      bias.count == 1 || bias.count == colors.channelCount, .mismatch,
+      "\(bias.count) numbers; 1 or \(colors.channelCount) are needed", field: "bias")
+  }
 
-/// `[1, 1, C, height, width]` of the image, brought into the network's colors first and then
-/// into its size.
-func blob(_ image: Image, _ crop: Resize.Crop) throws -> Tensor {
-let tensor: Tensor
-switch crop {
-case .whole, .center:
-var options = ImageOptions()
-options.fitting = crop == .whole ? .squash : .centerCrop
-options.interpolation = interpolation
-tensor = try image.prepared(width: width, height: height, order, options)
-case .rectangle(let x, let y, let across, let down):
-try require(
-x >= 0 && y >= 0 && across > 0 && down > 0 && x + across <= Double(image.width)
-&& y + down <= Double(image.height), .mismatch,
-"the rectangle of \(across) × \(down) at (\(x), \(y)) is outside the image of "
-+ "\(image.width) × \(image.height)", field: "crop")
-let colored = order == .grayscale ? try image.grayscale() : try image.rgb()
-tensor = try colored.resized(
-width: width, height: height, interpolation,
-of: Box(left: x, top: y, right: x + across, bottom: y + down)
-).tensor(order)
-}
-return tensor.reshaped([1, 1, colors.channelCount, height, width])
-}
+  /// `[1, 1, C, height, width]` of the image, brought into the network's colors first and then
+  /// into its size.
+  func blob(_ image: Image, _ crop: Resize.Crop) throws -> Tensor {
+    let tensor: Tensor
+    switch crop {
+    case .whole, .center:
+      var options = ImageOptions()
+      options.fitting = crop == .whole ? .squash : .centerCrop
+      options.interpolation = interpolation
+      tensor = try image.prepared(width: width, height: height, order, options)
+    case .rectangle(let x, let y, let across, let down):
+      try require(
+        x >= 0 && y >= 0 && across > 0 && down > 0 && x + across <= Double(image.width)
+          && y + down <= Double(image.height), .mismatch,
+        "the rectangle of \(across) × \(down) at (\(x), \(y)) is outside the image of "
+          + "\(image.width) × \(image.height)", field: "crop")
+      let colored = order == .grayscale ? try image.grayscale() : try image.rgb()
+      tensor = try colored.resized(
+        width: width, height: height, interpolation,
+        of: Box(left: x, top: y, right: x + across, bottom: y + down)
+      ).tensor(order)
+    }
+    return tensor.reshaped([1, 1, colors.channelCount, height, width])
+  }
 }
