@@ -65,7 +65,7 @@ enum Main {
     let isHelp = arguments.first == "help"
     for word in isHelp ? Array(arguments.dropFirst()) : Array(arguments.prefix(1))
     where !word.hasPrefix("-") {
-      let names = commands.compactMap(\.configuration.commandName)
+      let names = commands.map { $0.configuration.commandName ?? "" }
       guard let index = names.firstIndex(of: word) else {
         let similar = NameDistance.nearest(to: word, among: names)
         throw ModelError(

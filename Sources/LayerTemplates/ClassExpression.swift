@@ -134,6 +134,11 @@ extension ClassExpression {
           value = "FormulaArray(\(properties[name] ?? "0"))"
         }
       case .apply(let function, let operands):
+        if let composed = try? function.composed(operands) {
+          let place = emit(composed)
+          places[expression] = place
+          return place
+        }
         let isFloat = !isOfClass && Self.floatFunctions.contains(function)
         let name = function.rawValue + (isFloat ? "f" : "")
         value =
@@ -224,6 +229,8 @@ extension ClassExpression {
       case .softsign: return "(\(x) / (1.0f + abs(\(x))))"
       case .elu: return "select(\(y) * (exp(\(x)) - 1.0f), \(x), \(x) > 0.0f)"
       case .clip: return "min(max(\(x), \(y)), \(values[2]))"
+      case .swish, .mish, .gelu, .tanhGelu:
+        return (try? function.composed(operands)).flatMap { metal($0, input: input) }
       case .choose: return "select(\(values[2]), \(y), \(x) != 0.0f)"
       case .abs, .sign, .floor, .ceil, .sqrt, .rsqrt, .exp, .log, .sin, .cos, .tan, .asin, .acos,
         .atan, .sinh, .cosh, .tanh:
