@@ -139,7 +139,7 @@ import Testing
       let picture = folder + "/red_0007.png"
       for (arguments, code, text) in [
         (["--threshold", "0.5"], 64, "--detect"),
-        (["--detect", "auto", "--threshold", "2"], 64, "from 0 to 1"),
+        (["--detect", "auto", "--threshold", "2"], 64, "must be 0 to 1"),
         (["--detect", "auto", "--detector", "scale"], 64, "K=V"),
         (["--detect", "yolov2"], 2, "anchors"),
         (["--detect", "yolov2", "--anchors", "1,1,2,2,3,3,4,4"], 2, "channels"),

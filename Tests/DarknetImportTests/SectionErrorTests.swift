@@ -29,7 +29,7 @@ import Testing
     ("[convolutional]\nsize=99\n", "a window of 99 does not fit its input's 8"),
     ("[convolutional]\nfilters=2147483647\nsize=3\n", "line 6: filters: 2147483647 is not"),
     ("[convolutional]\nfilters=1048576\nsize=1000\npad=1\n", "more than the limit"),
-    ("[convolutional]\nfilters=3\ngroups=2\n", "line 7: groups: 3 filters do not divide"),
+    ("[convolutional]\nfilters=3\ngroups=2\n", "line 7: groups: 3 filters are not divisible"),
     ("[convolutional]\nfilters=3\ngroups=3\n", "4 channels are not divisible by 3 groups"),
     ("[convolutional]\nxnor=1\n", "line 6: xnor = 1: networks of single bits"),
     ("[convolutional]\nshare_index=0\n", "share_index 0 is not a convolution before it"),

@@ -171,8 +171,7 @@ struct LambdaFixture: Decodable, Sendable {
         == "its Python function '<lambda>' computes x * sigmoid(x); Python code is never run")
     #expect(
       error?.hint?.hasPrefix(
-        "convert the formula with --lambda auto, the default, accepts it; or a rule makes it a custom layer"
-      ) == true)
+        "convert the formula with --lambda auto; or make it a custom layer with a rule") == true)
     let converted = try convert(swish)
     #expect(converted.types == ["activation", "multiply"])
     #expect(converted.names == ["layer__sigmoid__", "layer"])
@@ -219,7 +218,7 @@ struct LambdaFixture: Decodable, Sendable {
     #expect(error?.message.contains("computes x[:, 2:-2, 2:-2]; Python code is never run") == true)
     #expect(
       error?.hint
-        == "convert formulas with --lambda auto, the default, accepts those that are formulas; rules make them custom layers: "
+        == "convert formulas with --lambda auto; make them custom layers with rules: "
         + #"--custom-layers FILE.json with [{"class": "Lambda", "function": "<lambda>", "className": "YourClass"}]"#
     )
   }

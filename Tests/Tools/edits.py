@@ -637,7 +637,7 @@ class Checker:
         if ran is False and reason.count("error:") != 1:
             self.fault(path, "run is not refused in one line", reason)
         name = os.path.basename(path)
-        if name.startswith("other_") and (ran or "cannot be run" not in reason):
+        if name.startswith("other_") and (ran or "cannot run" not in reason):
             self.fault(path, "a model of another type runs", reason)
         result = self.assay("inspect", path)
         if result.returncode != 0 or (original.WhichOneof("Type") or "") not in result.stdout:

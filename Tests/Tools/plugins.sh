@@ -31,7 +31,7 @@ for model in $(find "$shared/seed" "$shared/models" "$shared/corpus" -name '*.ml
     exit 1
   }
   "$assay" inspect "$model" --plugin "$out/package/.build/release/libLayers.$extension" >"$out/text"
-  if grep -q 'to be provided' "$out/text"; then
+  if grep -q 'not built in' "$out/text"; then
     echo "plugins: the package for $model lacks a class" >&2
     exit 1
   fi

@@ -15,7 +15,7 @@ import Testing
     ("CRASH_IN_CONSTRUCTOR", "crashed while it was loaded (SIGABRT): about to fall"),
     ("CRASH_IN_ENTRY", "crashed while it was loaded (SIGSEGV)"),
     ("EXITS", "ended the process while it was loaded"),
-    ("OTHER_VERSION", "is for version 77 of the interface"),
+    ("OTHER_VERSION", "uses version 77 of the interface"),
     ("NO_MAGIC", "its table does not start like one"),
     ("NO_CLASSES", "has no classes"),
     ("REFUSES", "does not work with version 1 of the interface"),
