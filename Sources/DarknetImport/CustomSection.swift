@@ -30,7 +30,7 @@ struct CustomSection: Sendable {
       of: custom, [[1, 1, input.channels, input.height, input.width]], shapes, for: call.name)
     let blob = network.add(call.name, custom, [input.blob])
     if let shape = known?.first, shape.count == 5, shape[0] == 1, shape[1] == 1 {
-      network.writer.notes.append("'\(call.name)' is assumed to have the weights are missing")
+      network.writer.notes.append("'\(call.name)' is assumed to have no weights")
       return try DarknetTensor(blob, shape[2], shape[3], shape[4])
     }
     network.writer.notes.append(

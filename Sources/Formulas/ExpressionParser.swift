@@ -344,7 +344,7 @@ private struct ExpressionParser {
       return .index(index)
     }
     let step = bounds.count == 3 ? bounds[2] ?? 1 : 1
-    guard step != 0 else { throw Self.error(column, "a step of 0") }
+    guard step != 0 else { throw Self.error(column, "its step is 0") }
     return .range(start: bounds[0], end: bounds[1], step: step)
   }
 

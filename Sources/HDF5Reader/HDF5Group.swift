@@ -103,7 +103,7 @@ package struct HDF5Group: Sendable {
   private var listing: String {
     let names = groupNames + datasetNames + node.refused.keys.sorted()
     if names.isEmpty { return "that group is empty" }
-    return "it holds " + names.prefix(12).joined(separator: ", ")
+    return "it contains " + names.prefix(12).joined(separator: ", ")
       + (names.count > 12 ? " and \(names.count - 12) more" : "")
   }
 }

@@ -49,7 +49,7 @@ struct WorkerBackend: HDF5Backend {
   private func failure(_ what: String) -> ModelError {
     ModelError(
       .malformed,
-      "the HDF5 library could not read this file (\(what)): it is corrupt or hostile")
+      "the HDF5 library could not read this file (\(what)). It is corrupt or hostile")
   }
 
   private func name(of signal: Int32) -> String {

@@ -19,10 +19,10 @@ package enum UnsupportedLayers {
   }
 
   /// What to do about a layer that was found to be a formula.
-  package static let formulaHint = "convert the formula with --lambda auto, the default, accepts it"
+  package static let formulaHint = "convert the formula with --lambda auto"
 
   private static let formulasHint =
-    "convert formulas with --lambda auto, the default, accepts those that are formulas"
+    "convert formulas with --lambda auto"
 
   /// Hints that show rules become one that shows them all.
   private static func combined(_ hints: [String]) -> String {

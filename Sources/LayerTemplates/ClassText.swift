@@ -176,7 +176,7 @@ extension ClassText {
       ]
     case .none:
       return head + [
-        "    // TO DO: the shape of each of the \(layerClass.outputCount) outputs.",
+        "    // TO DO: return the shape of each output.",
         "    throw Fault.unfinished(\"outputShapes(forInputShapes:)\")", "  }", "",
       ]
     }
@@ -235,7 +235,7 @@ extension ClassText {
       ] + answer(all)
     case .none:
       return head + [
-        "    // TO DO: the layer's computation, from each input's dataPointer to each output's.",
+        "    // TO DO: compute the outputs from the inputs.",
         "    throw Fault.unfinished(\"evaluate(inputs:outputs:)\")", "  }", "",
       ]
     }

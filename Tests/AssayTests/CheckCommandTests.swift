@@ -48,9 +48,9 @@ import Testing
 
   private static let faults = [
     "specificationVersion: version 11 of the format is not supported",
-    "layer 'dense' (innerProduct): weights: 3 values, where 8 are needed",
+    "layer 'dense' (innerProduct): weights: 3 values; 8 are needed",
     "layer 'dense' (softmax): name: another layer has the same name",
-    "layer 'dense' (softmax): input: nothing before produces 'nowhere'",
+    "layer 'dense' (softmax): input: no earlier layer produces 'nowhere'",
   ]
 
   private func with(_ model: Model, _ body: (String) throws -> Void) throws {
@@ -107,7 +107,7 @@ import Testing
       #expect(errors[1]["layer"] as? String == "dense")
       #expect(errors[1]["class"] as? String == "innerProduct")
       #expect(errors[1]["field"] as? String == "weights")
-      #expect(errors[1]["message"] as? String == "3 values, where 8 are needed")
+      #expect(errors[1]["message"] as? String == "3 values; 8 are needed")
       #expect((json["warnings"] as? [Any])?.isEmpty == true)
     }
   }
@@ -140,7 +140,7 @@ import Testing
 
   static let suspicions = [
     Suspicion("specificationVersion: 5, where 1 would do") { $0.specificationVersion = 5 },
-    Suspicion("layer 'dense' (innerProduct) needs 2: it has weights of halves") { model in
+    Suspicion("layer 'dense' (innerProduct) needs 2: it has half-precision weights") { model in
       var layer = dense()
       layer.matrix = Weights()
       layer.matrix?.float16Value = Bytes([UInt8](repeating: 0x3C, count: 16))
@@ -258,9 +258,9 @@ import Testing
         "convert", source, "--max-spec", "3", "-o", scratch + "/m.mlmodel")
       #expect(result.code == 2)
       #expect(
-        result.errors.contains("specificationVersion: the model cannot be of version 3"),
+        result.errors.contains("specificationVersion: the model cannot have version 3"),
         "\(result.errors)")
-      #expect(result.errors.contains("(floor) needs version 4: it is of a type that came with it"))
+      #expect(result.errors.contains("(floor) needs version 4: it is of a type introduced in it"))
       #expect(!fileExists(scratch + "/m.mlmodel"))
       #expect(
         try Command.run("convert", source, "--max-spec", "11", "-o", scratch + "/m.mlmodel").code

@@ -97,7 +97,7 @@ import Testing
     for words in [["help", "foo"], ["help", "run", "foo"], ["help", "plugin", "foo"]] {
       let result = try Command.run(words)
       #expect(result.code == 64 && result.output.isEmpty, "\(words): \(result.output)")
-      #expect(result.errors.contains("there is no command 'foo'"), "\(result.errors)")
+      #expect(result.errors.contains("unknown command 'foo'"), "\(result.errors)")
     }
     for words in [["help"], ["help", "run"], ["help", "plugin", "new"], ["help", "--help"]] {
       let result = try Command.run(words)

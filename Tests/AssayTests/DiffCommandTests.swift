@@ -52,13 +52,13 @@ import Testing
       // The heat map of docs/detection.md, of an input after its preprocessing.
       let result = try Command.run(
         "run", model, demo.path("eagle.jpg"), "--resize", "squash", "--layer", "input1",
-        "--output", "input1", "-o", map)
+        "--feature", "input1", "-o", map)
       #expect(result.code == 0 && fileExists(map), "\(result.errors)")
       let file = folder + "/labels.txt"
       try writeFile(Array("a\nb\n".utf8), to: file)
       let given = try Command.run(
         "run", model, demo.path("eagle.jpg"), "--resize", "squash", "--layer", "input1",
-        "--output", "input1", "--labels", file)
+        "--feature", "input1", "--labels", file)
       #expect(given.code == 2 && given.errors.contains("2 labels"), "\(given.errors)")
     }
   }
@@ -127,7 +127,7 @@ import Testing
       #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
       for options in [["--layer", blob], ["--all-outputs"]] {
         let run = try Command.run(
-          ["run", path("m.mlmodel"), path("x.npy"), "--output", blob, "-o", path("run.npy")]
+          ["run", path("m.mlmodel"), path("x.npy"), "--feature", blob, "-o", path("run.npy")]
             + options)
         #expect(run.code == 0, "\(run.errors)")
         #expect(try ArraySet.read(path("run.npy")).arrays[0].tensor == doubled, "\(options)")

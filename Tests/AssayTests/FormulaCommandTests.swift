@@ -60,7 +60,7 @@ import Testing
     #expect(refused.errors.contains("computes sigmoid(x) * x; Python code is never run"))
     #expect(
       refused.errors.contains(
-        "hint: convert the formula with --lambda auto, the default, accepts it; or a rule"))
+        "hint: convert the formula with --lambda auto; or make it"))
     let allowed = try Command.run("convert", network, "--custom-layers", "allow", "--dry-run")
     #expect(allowed.output.contains("custom"), "\(allowed.output)")
   }

@@ -60,7 +60,12 @@ import Testing
   @Test func anMLProgramIsShownAndNotRun() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/program.mlmodel"
-      try writeFile([0x08, 6, 0x12, 0, 0xB2, 0x1F, 0], to: path)
+      // A number 'x' in, a number 'y' out.
+      let features: [UInt8] = [
+        0x0A, 7, 0x0A, 1, 0x78, 0x1A, 2, 0x12, 0, 0x52, 7, 0x0A, 1, 0x79, 0x1A, 2, 0x12, 0,
+      ]
+      try writeFile(
+        [0x08, 6, 0x12, UInt8(features.count)] + features + [0xB2, 0x1F, 0], to: path)
       let inspected = try Command.run("inspect", path)
       #expect(inspected.code == 0 && inspected.output.contains("mlProgram"), "\(inspected.errors)")
       for command in [["run", path, "x.npy"], ["convert", path, "-o", folder + "/out.mlmodel"]] {

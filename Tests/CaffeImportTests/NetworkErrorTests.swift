@@ -74,13 +74,13 @@ import Testing
       "layer { name: 'a' type: 'Eltwise' bottom: 'data' bottom: 'c' top: 'b' }\n"
         + layer("z", "ReLU", "b", "c"))
     #expect(error.layer == "a")
-    #expect(error.message.contains("made only after it, by layer 'z' (line 3"))
+    #expect(error.message.contains("produced after it, by layer 'z' (line 3"))
   }
 
   @Test func twoMakersOfOneBlobAreRefused() throws {
     let error = try error(layer("a", "ReLU", "data", "x") + layer("b", "TanH", "data", "x"))
     #expect(error.layer == "b")
-    #expect(error.message.contains("also made by layer 'a'"))
+    #expect(error.message.contains("also the top of layer 'a'"))
   }
 
   @Test(arguments: [

@@ -232,7 +232,7 @@ extension BreachTests {
     changed(vector(), "version 11", "version 11 of the format is not supported") {
       $0.specificationVersion = 11
     },
-    changed(vector(), "no type", "the model is of no type") { $0.type = nil },
+    changed(vector(), "no type", "type: the model's type is missing") { $0.type = nil },
     changed(vector(), "updatable version 1", "an updatable model needs version 4") {
       $0.isUpdatable = true
     },
@@ -245,13 +245,15 @@ extension BreachTests {
     changed(vector(), "no feature type", "description.input.in: the feature has no type") {
       $0.description?.input[0].type?.kind = nil
     },
-    changed(vector(), "input of text", "a network takes images and arrays only") {
+    changed(
+      vector(), "input of text", "description.input.in: a network accepts only images and arrays"
+    ) {
       $0.description?.input[0].type?.kind = .string
     },
     changed(vector(), "output of text", "a network gives images and arrays only") {
       $0.description?.output[0].type?.kind = .string
     },
-    changed(vector(), "no data type", "the data type is not specified") {
+    changed(vector(), "no data type", "description.input.in: the data type is missing") {
       $0.description?.input[0].type?.kind = .multiArray(
         ArrayFeatureType(shape: [4], dataType: .invalid))
     },
@@ -259,7 +261,7 @@ extension BreachTests {
       $0.description?.input[0].type?.kind = .multiArray(
         ArrayFeatureType(shape: [4], dataType: .float16))
     },
-    changed(vector(), "no shape", "the shape is not specified") {
+    changed(vector(), "no shape", "description.input.in: the shape is missing") {
       $0.description?.input[0].type?.kind = array([])
     },
     changed(vector(), "the only input optional", "the only input, 'in', is optional") {
@@ -271,7 +273,7 @@ extension BreachTests {
     changed(vector(), "optional output", "an output cannot be optional") {
       $0.description?.output[0].type?.isOptional = true
     },
-    changed(image(), "image without colors", "the colour space is not specified") {
+    changed(image(), "image without colors", "description.input.in: the color space is missing") {
       $0.description?.input[0].type?.kind = .image(
         ImageFeatureType(width: 4, height: 4, colorSpace: .invalid))
     },
@@ -307,13 +309,13 @@ extension BreachTests {
   }
 
   static let graphs = [
-    changed(vector(), "missing blob", "nothing before produces 'nowhere'") {
+    changed(vector(), "missing blob", "input: no earlier layer produces 'nowhere'") {
       $0.neuralNetwork?.layers[1].input = ["nowhere"]
     },
-    changed(vector(), "cycle", "nothing before produces 'out'") {
+    changed(vector(), "cycle", "input: no earlier layer produces 'out'") {
       $0.neuralNetwork?.layers[0].input = ["out"]
     },
-    changed(vector(), "blob made twice", "'a' has been produced before") {
+    changed(vector(), "blob made twice", "output: 'a' is produced more than once") {
       $0.neuralNetwork?.layers[1].output = ["a"]
     },
     changed(vector(), "input as output", "description.output.in: no layer produces it") {
@@ -322,16 +324,16 @@ extension BreachTests {
     changed(vector(), "output of nobody", "description.output.y: no layer produces it") {
       $0.description?.output[0].name = "y"
     },
-    changed(vector(), "layer without type", "the layer is of no type") {
+    changed(vector(), "layer without type", "layer: the layer's type is missing") {
       $0.neuralNetwork?.layers[1].parameters = nil
     },
-    changed(image(), "concat of one", "1 inputs are not possible") {
+    changed(image(), "concat of one", "input: the layer cannot have 1 inputs") {
       $0.neuralNetwork?.layers[6].input = ["f"]
     },
-    changed(vector(), "two inputs of a dense layer", "2 inputs are not possible") {
+    changed(vector(), "two inputs of a dense layer", "input: the layer cannot have 2 inputs") {
       $0.neuralNetwork?.layers[0].input = ["in", "in"]
     },
-    changed(vector(), "two outputs of a function", "2 outputs are not possible") {
+    changed(vector(), "two outputs of a function", "output: the layer cannot have 2 outputs") {
       $0.neuralNetwork?.layers[1].output = ["out", "more"]
     },
   ]
@@ -378,16 +380,18 @@ extension BreachTests {
   ]
 
   static let weights: [Breach] = [
-    layer(vector(), "weight count", "weights: 7 values, where 8 are needed") {
+    layer(vector(), "weight count", "weights: 7 values; 8 are needed") {
       (layer: inout InnerProduct) in layer.matrix = Weights([Float](repeating: 1, count: 7))
     },
-    layer(vector(), "bias count", "bias: 3 values, where 2 are needed") {
+    layer(vector(), "bias count", "bias: 3 values; 2 are needed") {
       (layer: inout InnerProduct) in layer.bias = Weights([1, 2, 3])
     },
-    layer(image(), "no weights", "weights: no values") {
+    layer(image(), "no weights", "weights: the values are missing") {
       (layer: inout Convolution) in layer.kernel = nil
     },
-    layer(image(), "two storages", "values in floatValue and float16Value at once") {
+    layer(
+      image(), "two storages", "weights: values are stored both as floatValue and as float16Value"
+    ) {
       (layer: inout Convolution) in
       layer.kernel?.float16Value = Bytes([UInt8](repeating: 0, count: 6))
     },
@@ -395,7 +399,11 @@ extension BreachTests {
       layer.bias = Weights()
       layer.bias?.float16Value = Bytes([UInt8](repeating: 0, count: 4))
     },
-    layer(vector(), "nine bits", "numberOfBits") { (layer: inout InnerProduct) in
+    layer(
+      vector(), "nine bits",
+      "layer 'dense' (innerProduct): weights.quantization: raw bytes without a number of bits from 1 to 8"
+    ) {
+      (layer: inout InnerProduct) in
       layer.matrix = codes(9, [UInt8](repeating: 0, count: 9), .linear(scale: [1], bias: []))
     },
     layer(vector(), "too few codes", "weights") { (layer: inout InnerProduct) in
@@ -432,7 +440,8 @@ extension BreachTests {
     layer(image(), "no padding type of a pooling", "layer 'pool' (pooling)") {
       (layer: inout Pooling) in layer.padding = nil
     },
-    layer(image(), "no function", "no function") { (layer: inout Activation) in
+    layer(image(), "no function", "NonlinearityType: the function is missing") {
+      (layer: inout Activation) in
       layer = Activation()
     },
     layer(image(), "no kind of padding", "layer 'pad' (padding)") { (layer: inout Padding) in
@@ -489,16 +498,17 @@ extension BreachTests {
   }
 
   static let recurrences: [Breach] = [
-    changed(sequence(), "no state", "1 inputs are not possible") {
+    changed(sequence(), "no state", "input: the layer cannot have 1 inputs") {
       $0.neuralNetwork?.layers[0].input = ["in"]
     },
-    changed(sequence(), "no state given", "1 outputs are not possible") {
+    changed(sequence(), "no state given", "output: the layer cannot have 1 outputs") {
       $0.neuralNetwork?.layers[0].output = ["out"]
     },
     layer(sequence(), "function of other layers", "in a recurrent layer") {
       (layer: inout SimpleRecurrent) in layer.activation = Activation(.elu(alpha: 1))
     },
-    layer(sequence(), "no bias", "biasVector: no values") { (layer: inout SimpleRecurrent) in
+    layer(sequence(), "no bias", "biasVector: the values are missing") {
+      (layer: inout SimpleRecurrent) in
       layer.hasBiasVector = true
     },
   ]
@@ -509,13 +519,22 @@ extension BreachTests {
       classifier.classLabels = nil
       model.type = .neuralNetworkClassifier(classifier)
     },
-    changed(classifier(), "no label", "is no output of the labels' type") {
+    changed(
+      classifier(), "no label",
+      "description.predictedFeatureName: '' is not an output of the labels' type (string)"
+    ) {
       $0.description?.predictedFeatureName = ""
     },
-    changed(classifier(), "label of another type", "is no output of the labels' type") {
+    changed(
+      classifier(), "label of another type",
+      "description.predictedFeatureName: 'label' is not an output of the labels' type (string)"
+    ) {
       $0.description?.output[0].type?.kind = .int64
     },
-    changed(classifier(), "no probabilities", "is no output of a dictionary") {
+    changed(
+      classifier(), "no probabilities",
+      "description.predictedProbabilitiesName: 'nowhere' is not an output of the dictionary type"
+    ) {
       $0.description?.predictedProbabilitiesName = "nowhere"
     },
     changed(classifier(), "blob of nobody", "no layer produces 'nowhere'") { model in

@@ -77,7 +77,7 @@ import Testing
     let input = [9, 2, 10, 1, 1]
     var simple = SimpleRecurrent()
     (simple.inputVectorSize, simple.outputVectorSize) = (10, 16)
-    #expect(try count(simple, input) == gate)
+    #expect(try count(simple, input, [1, 2, 16, 1, 1]) == gate)
     var gru = GRU()
     (gru.inputVectorSize, gru.outputVectorSize) = (10, 16)
     #expect(try count(gru, input) == 3 * gate)

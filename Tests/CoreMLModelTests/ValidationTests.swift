@@ -176,7 +176,8 @@ struct ValidationTests {
   /// The versions that the reference's writer chose are as small as possible.
   @Test(.shared("corpus")) func referenceVersions() throws {
     for path in sharedModels where path.hasSuffix("coremltools.mlmodel") {
-      let model = try Model(contentsOf: path)
+      // Of a GRU that resets after the product the reference writes too many biases.
+      let model = try Model(uncheckedContentsOf: path)
       #expect(model.minimumSpecificationVersion == model.specificationVersion, "\(path)")
     }
   }

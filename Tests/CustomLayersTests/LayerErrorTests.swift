@@ -35,7 +35,7 @@ import Testing
       let error = #expect(throws: ModelError.self) {
         try layer.outputShapes(forInputShapes: shapes)
       }
-      #expect(error?.message.hasPrefix("\(count) inputs, but the class takes ") == true)
+      #expect(error?.message.hasPrefix("it has \(count) inputs, but the class takes ") == true)
     }
   }
 

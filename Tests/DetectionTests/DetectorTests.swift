@@ -101,15 +101,15 @@ import Testing
   static let wrong: [(metadata: [String: String], what: String)] = [
     ([:], "metadata does not describe"),
     (["grid.type": "region", "grid.anchors": "1,2,3"], "anchors"),
-    (["grid.type": "region", "grid.anchors": "1,x"], "no number"),
+    (["grid.type": "region", "grid.anchors": "1,x"], "is not a number"),
     (["grid.type": "region", "grid.anchors": "1,1", "grid.num": "2"], "anchors"),
-    (["grid.type": "yolo", "grid.anchors": "1,1", "grid.mask": "7"], "no anchor"),
-    (["grid.type": "yolo", "grid.anchors": "1,1", "grid.mask": "1e300"], "no anchor"),
+    (["grid.type": "yolo", "grid.anchors": "1,1", "grid.mask": "7"], "does not exist"),
+    (["grid.type": "yolo", "grid.anchors": "1,1", "grid.mask": "1e300"], "does not exist"),
     (["grid.type": "yolo", "grid.anchors": "1,1", "grid.classes": "-4"], "classes"),
     (["grid.type": "yolo", "grid.anchors": "1,1", "grid.classes": "3"], "channels"),
     (["grid.type": "region", "grid.anchors": "1,1", "grid.tree": "9k.tree"], "tree"),
     (["grid.type": "detection"], "detection"),
-    (["other.type": "yolo"], "no output"),
+    (["other.type": "yolo"], "other outputs"),
     (["threshold": "high"], "threshold"),
   ]
 

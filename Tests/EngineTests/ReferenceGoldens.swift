@@ -47,10 +47,13 @@ struct Goldens {
   /// |a − b| ≤ 1e-6 · max |b| + 2e-6 · |b|, as the goldens are rounded and so are their inputs.
   func check(
     _ layer: any ReferenceLayer, _ inputs: [String] = ["input"], _ outputs: [String] = ["output"],
+    zeroState: [Int]? = nil,
     settings: ReferenceSettings = ReferenceSettings(),
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    let actual = try layer.referenceOutputs(try inputs.map(tensor), settings)
+    let actual = try layer.referenceOutputs(
+      try inputs.map(tensor)
+        + [zeroState].compactMap { $0.map { ReferenceTensor(shape: $0) } }, settings)
     #expect(actual.count >= outputs.count, sourceLocation: sourceLocation)
     for (key, a) in zip(outputs, actual) {
       let b = try tensor(key)

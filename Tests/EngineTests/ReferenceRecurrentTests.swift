@@ -139,8 +139,8 @@ import Testing
     layer.weightMatrix = try golden.weights("W")
     layer.recursionMatrix = try golden.weights("R")
     layer.biasVector = try golden.weights("b")
-    try golden.check(layer, ["input"], ["reversed", "last"])
+    try golden.check(layer, ["input"], ["reversed", "last"], zeroState: [1, 2, 4, 1, 1])
     layer.sequenceOutput = false
-    try golden.check(layer, ["input"], ["last"])
+    try golden.check(layer, ["input"], ["last"], zeroState: [1, 2, 4, 1, 1])
   }
 }

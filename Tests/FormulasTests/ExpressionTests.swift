@@ -54,7 +54,7 @@ import Testing
     #expect(
       error("1 + tanh(x, y)")?.message == "column 5: tanh takes at most 1 arguments but gets 2")
     #expect(error("clip(x, lo=1)")?.message == "column 1: clip has no parameter 'lo'")
-    #expect(error("clip(x, lo=1)")?.hint == "it is clip(x, low, high)")
+    #expect(error("clip(x, lo=1)")?.hint == "write clip(x, low, high)")
     #expect(error("minimum(x)")?.message == "column 1: minimum needs y")
     #expect(error("")?.message == "column 1: expected an expression, found the end")
   }

@@ -37,7 +37,7 @@ struct WorkerTests {
     #expect(error?.code == .malformed)
     #expect(
       error?.message == "the HDF5 library could not read this file (crashed: \(name)). "
-        + "it is corrupt or hostile")
+        + "It is corrupt or hostile")
   }
 
   @Test(arguments: ["exec sleep 100", "exec 4>&-; exec sleep 100", "sleep 100 & exit 0"])

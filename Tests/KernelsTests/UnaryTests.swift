@@ -87,11 +87,12 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
 
   /// Error bounds in ULP of the result, over the whole range of floats.
   static let bounds: [(UnaryFunction, Double)] = [
-    (.exp, 2), (.log, 2), (.tanh, 2), (.sigmoid, 2), (.softplus, 2), (.sqrt, 0.51), (.square, 0.51),
+    (.exp, 2), (.log, 2), (.tanh, 2), (.sigmoid, 2.1), (.softplus, 2), (.sqrt, 0.51),
+    (.square, 0.51),
     (.sign, 0), (.floor, 0), (.ceil, 0), (.round, 0), (.exp2, 2), (.expm1, 2), (.log1p, 2),
     (.sin, 2), (.cos, 2), (.tan, 2), (.asin, 2), (.acos, 2), (.atan, 2), (.sinh, 2), (.cosh, 2),
     (.asinh, 2), (.acosh, 2), (.atanh, 2), (.erf, 2), (.softsign, 2), (.mish, 3), (.gelu, 3),
-    (.tanhGelu, 2),
+    (.tanhGelu, 2.2),
   ]
 
   @Test(arguments: availableSets) func errorBounds(_ set: InstructionSet) {

@@ -37,8 +37,8 @@ struct ResizeTests {
     resize.crop = .rectangle(x: 10, y: 0, width: 10.5, height: 14)
     #expect(
       modelError { _ = try model.predict(fixtures.picture("crop.npz", "picture")) }?.description
-        == "layer 'view' (Resize): crop: the rectangle of 10.5 × 14.0 at (10.0, 0.0) is outside of "
-        + "the picture of 20 × 14")
+        == "layer 'view' (Resize): crop: the rectangle of 10.5 × 14.0 at (10.0, 0.0) is outside "
+        + "the image of 20 × 14")
   }
 
   /// The middles of four samples for two lie at −¼, ¼, ¾ and 1¼; TensorFlow leaves what comes out.

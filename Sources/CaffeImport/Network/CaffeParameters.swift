@@ -24,9 +24,9 @@ struct CaffeParameters: Sendable {
   ) throws -> Int {
     let range =
       minimum == Int(Int32.min)
-      ? "a whole number"
+      ? "an integer"
       : maximum == Limits.dimension
-        ? "a whole number of at least \(minimum)" : "a whole number from \(minimum) to \(maximum)"
+        ? "an integer of at least \(minimum)" : "an integer from \(minimum) to \(maximum)"
     return try scalar(field, standard, range) { value in
       value.integer.flatMap { $0 >= minimum && $0 <= maximum ? $0 : nil }
     }
@@ -50,7 +50,7 @@ struct CaffeParameters: Sendable {
   func ints(_ field: String, atLeast minimum: Int = Int(Int32.min)) throws -> [Int] {
     try (self[field]?.values ?? []).map { value in
       guard let number = value.integer, number >= minimum, number <= Limits.dimension else {
-        throw error(field, "\(value.text) is not a whole number of at least \(minimum)")
+        throw error(field, "\(value.text) is not an integer of at least \(minimum)")
       }
       return number
     }

@@ -296,7 +296,7 @@ extension FieldType.Kind {
   var words: String {
     switch self {
     case .integer(let range):
-      range.lowerBound == 0 ? "a whole number of at least 0" : "a whole number"
+      range.lowerBound == 0 ? "a non-negative integer" : "an integer"
     case .float, .double: "a number"
     case .bool: "true or false"
     case .string, .bytes: "a string"

@@ -165,7 +165,7 @@ extension NeuralNetworkClassifier {
         }
       faults.require(
         isPossible, "description.predictedProbabilitiesName",
-        "'\(probabilities)' is not a output of a dictionary")
+        "'\(probabilities)' is not an output of the dictionary type")
     }
     let blob =
       labelProbabilityLayerName.isEmpty

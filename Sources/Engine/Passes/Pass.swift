@@ -44,8 +44,8 @@ package enum Passes {
   package static func check(_ names: some Sequence<String>) throws {
     for name in names where !Self.names.contains(name) {
       throw ModelError(
-        .usage, "there is no pass named '\(name)'",
-        hint: "there are: \(Self.names.joined(separator: ", "))")
+        .usage, "unknown pass '\(name)'",
+        hint: "valid passes are \(Self.names.joined(separator: ", "))")
     }
   }
 

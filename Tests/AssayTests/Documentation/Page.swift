@@ -134,9 +134,9 @@ struct PageScript {
     self.steps = steps.sorted { $0.line < $1.line }.map(\.step)
   }
 
-  /// Whether a command has places to fill: `…`, or a word in capitals.
+  /// Whether a command has places to fill: `…`, a word in capitals, or arguments left out.
   static func isSynopsis(_ command: String) -> Bool {
-    command.contains("…")
+    command.contains("…") || command.split(separator: " ").count == 2
       || command.contains(/(^|[ \[=])[A-Z]{2,}([ \]=.,]|$)/)
   }
 

@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("NO_ENTRY", "it has no function assay_plugin_entry"),
+    ("NO_ENTRY", "it lacks the function assay_plugin_entry"),
     ("CRASH_IN_CONSTRUCTOR", "crashed while it was loaded (SIGABRT): about to fall"),
     ("CRASH_IN_ENTRY", "crashed while it was loaded (SIGSEGV)"),
     ("EXITS", "ended the process while it was loaded"),

@@ -210,9 +210,11 @@ import Testing
   @Test(arguments: [
     ("Convolution", "convolution_param { kernel_size: 3 }", "num_output"),
     ("Convolution", "convolution_param { num_output: 2 kernel_h: 3 }", "kernel_w"),
-    ("Convolution", "convolution_param { num_output: 2 kernel_size: 9 }", "too small"),
+    (
+      "Convolution", "convolution_param { num_output: 2 kernel_size: 9 }", "smaller than the kernel"
+    ),
     ("Convolution", "convolution_param { num_output: 2 kernel_size: 1 group: 2 }", "groups"),
-    ("Convolution", "convolution_param { num_output: 2 kernel_size: 1 axis: 7 }", "no axis"),
+    ("Convolution", "convolution_param { num_output: 2 kernel_size: 1 axis: 7 }", "does not exist"),
     ("Pooling", "pooling_param { kernel_size: 9 }", "does not fit"),
     ("Pooling", "pooling_param { kernel_size: 2 pad: 2 }", "pad"),
     ("Pooling", "pooling_param { global_pooling: true kernel_size: 2 }", "global_pooling"),
@@ -224,7 +226,7 @@ import Testing
     ("Permute", "permute_param { order: 0 order: 0 }", "order"),
     ("Slice", "top: 'z' slice_param { axis: 1 }", "divide"),
     ("Slice", "top: 'z' slice_param { slice_point: 3 }", "part"),
-    ("Softmax", "softmax_param { axis: 4 }", "no axis"),
+    ("Softmax", "softmax_param { axis: 4 }", "does not exist"),
     ("ArgMax", "argmax_param { axis: 1 top_k: 4 }", "top_k"),
     ("Exp", "exp_param { base: -2 }", "base"),
     ("Eltwise", "bottom: 'x' eltwise_param { operation: MAX coeff: 1 }", "coeff"),

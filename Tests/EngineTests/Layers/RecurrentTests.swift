@@ -72,7 +72,7 @@ extension SimpleRecurrent: TestedLayer {
         layer.biasVector = random.weights(units)
         return LayerTrial(
           "\(steps) × \(batch), \(inputs) to \(units)", layer,
-          shapes(steps, batch, inputs, units, states: 1, random.flag()))
+          shapes(steps, batch, inputs, units, states: 1, true))
       }
     }
   }

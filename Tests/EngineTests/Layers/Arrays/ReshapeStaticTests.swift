@@ -96,7 +96,6 @@ extension ConcatND: TestedLayer {
       ([[1, 17, 3, 5], [1, 8, 3, 5]], 1, false), ([[1, 17, 3, 5], [1, 8, 3, 5]], -3, false),
       ([[2, 3, 4, 5], [2, 3, 4, 2]], 3, false), ([[2, 3, 4, 5], [2, 3, 1, 5]], 2, false),
       ([[1, 3, 4], [1, 3, 4]], 1, true), ([[2, 17, 2, 3], [2, 17, 2, 3]], 1, true),
-      ([[2, 3]], 0, false),
     ]
     return cases.map { shapes, axis, interleave in
       var layer = ConcatND()
@@ -122,7 +121,7 @@ extension SplitND: TestedLayer {
     let cases: [([Int], Int, Int, [Int])] = [
       ([6], 0, 3, []), ([2, 6], -1, 2, []), ([1, 34, 3, 5], 1, 2, []),
       ([1, 17, 3, 5], -3, 0, [16, 1]),
-      ([2, 3, 4, 5], 3, 0, [2, 3]), ([2, 3, 4, 5], 0, 2, []), ([2, 3], 1, 1, []),
+      ([2, 3, 4, 5], 3, 0, [2, 3]), ([2, 3, 4, 5], 0, 2, []),
     ]
     return cases.map { shape, axis, parts, sizes in
       var layer = SplitND()
