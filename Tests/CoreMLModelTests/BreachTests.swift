@@ -283,7 +283,7 @@ extension BreachTests {
     },
     flexible("no shape to choose", "enumeratedShapes: there are none", .enumerated([])),
     flexible("another default", "the shape [4] is none of them", .enumerated([[5], [6]])),
-    flexible("an empty range", "9 to 5 is no range", .range([SizeRange(9, 5)])),
+    flexible("an empty range", "9 to 5 is not a valid range", .range([SizeRange(9, 5)])),
     flexible(
       "a default out of range", "5 to 9 does not have the shape's 4", .range([SizeRange(5, 9)])),
     flexible(

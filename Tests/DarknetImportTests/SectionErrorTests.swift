@@ -12,10 +12,10 @@ import Testing
   private static let net = "[net]\nheight=8\nwidth=8\nchannels=4\n"
 
   @Test(arguments: [
-    ("[convolutional]\nfilters=4\n", "line 1: [convolutional] is first"),
+    ("[convolutional]\nfilters=4\n", "line 1: [convolutional] comes first"),
     ("[net]\nheight=8\n", "line 1: [net] does not state the size of the input"),
     ("[net]\nheight=8\nwidth=8\nchannels=4\n", "it has no layers"),
-    ("[net]\nheight=2000000000\nwidth=2000000000\nchannels=3\n[avgpool]\n", "more than the limit"),
+    ("[net]\nheight=2000000000\nwidth=2000000000\nchannels=3\n[avgpool]\n", "exceeds the limit"),
     ("[net]\nheight=8\nwidth=8\nchannels=4\ninputs=3\n[avgpool]\n", "inputs 3 differs from 4 × 8"),
   ])
   func networks(_ text: String, _ message: String) {
@@ -27,11 +27,13 @@ import Testing
   @Test(arguments: [
     ("[convolutional]\nsize=0\n", "line 6: size: 0 is out of range"),
     ("[convolutional]\nsize=99\n", "a window of 99 does not fit its input's 8"),
-    ("[convolutional]\nfilters=2147483647\nsize=3\n", "line 6: filters: 2147483647 is not"),
-    ("[convolutional]\nfilters=1048576\nsize=1000\npad=1\n", "more than the limit"),
+    (
+      "[convolutional]\nfilters=2147483647\nsize=3\n", "line 6: filters: 2147483647 is out of range"
+    ),
+    ("[convolutional]\nfilters=1048576\nsize=1000\npad=1\n", "exceeds the limit"),
     ("[convolutional]\nfilters=3\ngroups=2\n", "line 7: groups: 3 filters are not divisible"),
-    ("[convolutional]\nfilters=3\ngroups=3\n", "4 channels are not divisible by 3 groups"),
-    ("[convolutional]\nxnor=1\n", "line 6: xnor = 1: networks of single bits"),
+    ("[convolutional]\nfilters=3\ngroups=3\n", "4 channels do not divide into 3 groups"),
+    ("[convolutional]\nxnor=1\n", "line 6: xnor = 1: single-bit networks"),
     ("[convolutional]\nshare_index=0\n", "share_index 0 is not a convolution before it"),
     ("[convolutional]\nsize=3\ndilation=2\n", "line 7: dilation: with size 3 and padding 0"),
     ("[convolutional]\nactivation=silu\n", "Darknet has no activation 'silu'"),
@@ -54,7 +56,7 @@ import Testing
     ("[reorg]\nstride=3\n", "8 × 8 is not a multiple of the stride 3"),
     ("[reorg]\nstride=4\n", "4 channels are not a multiple of 16"),
     ("[upsample]\nstride=0\n", "line 6: stride: 0"),
-    ("[upsample]\nstride=16384\n[upsample]\nstride=16384\n", "more than the limit"),
+    ("[upsample]\nstride=16384\n[upsample]\nstride=16384\n", "exceeds the limit"),
     ("[crop]\ncrop_height=9\ncrop_width=2\n", "9 × 2 cannot be cut from 8 × 8"),
     ("[softmax]\ntree=9k.tree\n", "line 6: tree = 9k.tree: a hierarchy of classes"),
     ("[softmax]\ngroups=3\n", "256 numbers do not divide into 3 groups"),

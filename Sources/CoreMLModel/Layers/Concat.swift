@@ -182,6 +182,6 @@ package struct Slice: LayerParameters {
     faults.require(
       !haveOneSign || startIndex < endIndex, "endIndex",
       "\(startIndex) to \(endIndex) is empty")
-    faults.require(stride > 0, "stride", "\(stride) is no stride")
+    faults.require(stride > 0, "stride", "\(stride) is not a valid stride")
   }
 }

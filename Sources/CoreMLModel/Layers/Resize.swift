@@ -65,7 +65,7 @@ package struct Upsample: LayerParameters {
       "\(fractionalScalingFactor) beside scalingFactor \(scalingFactor)")
     faults.require(
       mode == .bilinear || linearUpsampleMode == .default, "linearUpsampleMode",
-      "\(linearUpsampleMode) of the nearest neighbour")
+      "\(linearUpsampleMode) of the nearest neighbor")
     faults.require(
       fractionalScalingFactor.isEmpty || linearUpsampleMode != .default, "linearUpsampleMode",
       "fractional factors need one that says where the corners are")

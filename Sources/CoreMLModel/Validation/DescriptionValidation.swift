@@ -108,7 +108,7 @@ extension ArrayFeatureType {
     case .range(let ranges)?:
       for (axis, range) in ranges.enumerated() where !range.isPossible {
         faults.require(
-          false, "\(field).shapeRange.sizeRanges[\(axis)]", "\(range.text) is no range")
+          false, "\(field).shapeRange.sizeRanges[\(axis)]", "\(range.text) is not a valid range")
       }
       if shape.isEmpty { return }
       guard shape.count == ranges.count else {
@@ -163,7 +163,7 @@ extension ImageFeatureType {
       ] {
         let path = "\(field).imageSizeRange.\(name)"
         guard range.isPossible else {
-          faults.require(false, path, "\(range.text) is no range")
+          faults.require(false, path, "\(range.text) is not a valid range")
           continue
         }
         faults.require(

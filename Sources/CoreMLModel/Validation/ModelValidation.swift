@@ -110,7 +110,7 @@ extension Model {
       let isNumber = if case .multiArray? = kind { true } else { kind == .double }
       faults.require(
         isNumber, "description.predictedFeatureName",
-        name.isEmpty ? "a regressor needs one" : "'\(name)' is no output of numbers")
+        name.isEmpty ? "a regressor needs one" : "'\(name)' is not a numeric output")
     default:
       for output in description.output {
         switch output.type?.kind {

@@ -126,7 +126,7 @@ extension NeuralNetworkClassifier {
     if let kind = description?.output.first(where: { $0.name == name })?.type?.kind {
       faults.require(
         kind == .dictionary(isString ? .string : .int64), "description.predictedProbabilitiesName",
-        "'\(name)' is no dictionary whose keys are of the labels' type")
+        "'\(name)' is not a dictionary keyed by the labels' type")
     }
     let blob =
       labelProbabilityLayerName.isEmpty

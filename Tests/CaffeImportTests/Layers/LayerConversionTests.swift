@@ -220,12 +220,12 @@ import Testing
     ("Pooling", "pooling_param { global_pooling: true kernel_size: 2 }", "global_pooling"),
     ("LRN", "lrn_param { local_size: 4 }", "even"),
     ("Reshape", "reshape_param { shape { dim: 7 dim: -1 } }", "60 elements"),
-    ("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }", "several"),
+    ("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }", "more than once"),
     ("Reshape", "reshape_param { shape { dim: 1 dim: 1 dim: 1 dim: 3 dim: 4 dim: 5 } }", "five"),
     ("Flatten", "flatten_param { axis: 3 end_axis: 1 }", "end_axis"),
     ("Permute", "permute_param { order: 0 order: 0 }", "order"),
-    ("Slice", "top: 'z' slice_param { axis: 1 }", "divide"),
-    ("Slice", "top: 'z' slice_param { slice_point: 3 }", "part"),
+    ("Slice", "top: 'z' slice_param { axis: 1 }", "split evenly"),
+    ("Slice", "top: 'z' slice_param { slice_point: 3 }", "do not split"),
     ("Softmax", "softmax_param { axis: 4 }", "does not exist"),
     ("ArgMax", "argmax_param { axis: 1 top_k: 4 }", "top_k"),
     ("Exp", "exp_param { base: -2 }", "base"),
@@ -239,7 +239,7 @@ import Testing
     ("Tile", "tile_param { tiles: 2000000000 }", "tiles"),
     ("LSTM", "bottom: 'x' recurrent_param { num_output: 2 }", "bottoms"),
     ("PriorBox", "prior_box_param { min_size: -1 img_size: 5 }", "min_size"),
-    ("Filter", "bottom: 'x'", "selector"), ("Proposal", "", "anchors"),
+    ("Filter", "bottom: 'x'", "from run to run"), ("Proposal", "", "anchors"),
   ])
   func refusals(_ type: String, _ fields: String, _ words: String) throws {
     let error = try #require(

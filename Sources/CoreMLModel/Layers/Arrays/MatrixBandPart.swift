@@ -11,7 +11,7 @@ extension MatrixBandLayer {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try ArrayShape.checked(try arrayInput(inputs))
-    try require(shape.count > 1, "a vector, where matrices are needed", field: "input")
+    try require(shape.count > 1, "the input is a vector; matrices are needed", field: "input")
     return [shape]
   }
 }
