@@ -29,7 +29,7 @@ struct BenchCommand: ParsableCommand {
   var weights: String?
 
   @Option(
-    parsing: .upToNextOption,
+    name: [.long, .customLong("input")], parsing: .upToNextOption,
     help: ArgumentHelp("An image or array; default: random values.", valueName: "FILE"),
     completion: .file())
   var inputs: [String] = []
@@ -58,7 +58,9 @@ struct BenchCommand: ParsableCommand {
   @Option(help: "The minimum time to spend on timed runs.")
   var minSeconds = 0.0
 
-  @Flag(help: "Print a table of all steps with the shortest time of each.")
+  @Flag(
+    name: [.long, .customLong("layers")],
+    help: "Print a table of all steps with the shortest time of each.")
   var steps = false
 
   @Option(

@@ -51,7 +51,8 @@ struct ConvertCommand: ParsableCommand {
     case off
   }
 
-  @Option(help: "Precision of the weights.")
+  @Option(
+    name: [.long, .customLong("weights-precision")], help: "Precision of the weights.")
   var precision = Precision.float32
 
   enum Precision: String, ExpressibleByArgument, CaseIterable {

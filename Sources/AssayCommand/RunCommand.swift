@@ -75,7 +75,9 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "Print each step as it runs.")
   var verbose = false
 
-  @Flag(help: "Print the time, operations and GFLOP/s of each step.")
+  @Flag(
+    name: [.long, .customLong("profile")],
+    help: "Print the time, operations and GFLOP/s of each step.")
   var steps = false
 
   @Option(help: "Print the calls to custom layers.")
