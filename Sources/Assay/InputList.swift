@@ -59,7 +59,7 @@ package struct InputList: Sequence, IteratorProtocol {
       let below = word.utf8.count + (word.hasSuffix("/") ? 0 : 1)
       return try Folder.files(below: word).map { .file($0, below: below) }
     }
-    guard !entries.isEmpty else { throw ModelError(.mismatch, "there are no inputs to run") }
+    guard !entries.isEmpty else { throw ModelError(.mismatch, "no inputs to run") }
     let hasList = entries.contains { if case .list = $0 { true } else { false } }
     self.entries = entries[...]
     self.isSingle = isSingle

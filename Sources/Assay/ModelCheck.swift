@@ -5,10 +5,10 @@ import TensorCore
 public struct ModelCheck: Sendable {
   /// Why Core ML would not take the model, in file order.
   public let errors: [ModelError]
-  /// What is legal, and hardly meant.
+  /// What is legal, but probably a mistake.
   public let warnings: [ModelError]
 
-  /// Reads the `.mlmodel` at `path`; that it is none is an error of the model.
+  /// Reads the `.mlmodel` at `path`; a file of another format is one error.
   ///
   /// - Throws: `ModelError` where the file is missing or cannot be read.
   public init(contentsOf path: String) throws {
@@ -31,12 +31,12 @@ public struct ModelCheck: Sendable {
 
   /// Checks a document.
   public init(_ model: Model) {
-    let errors = model.validate()
-    // Of a layer whose parameters are wrong the rest says nothing.
+    let (errors, warnings) = model.findings()
+    // Warnings about a layer whose parameters are wrong mean nothing.
     let wrong = Set(errors.compactMap(\.layer))
     self.init(
       errors: errors,
-      warnings: model.warnings().filter { warning in
+      warnings: warnings.filter { warning in
         warning.layer.map { !wrong.contains($0) } ?? true
       })
   }

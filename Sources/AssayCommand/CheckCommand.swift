@@ -6,7 +6,7 @@ struct CheckCommand: ParsableCommand {
     commandName: "check",
     abstract: "Says all that is wrong with an .mlmodel, and what is suspicious.",
     discussion: """
-      Errors are what Core ML does not take, warnings what is legal and hardly meant. Exit codes: 0 \
+      Errors are what Core ML refuses; warnings are legal, but probably mistakes. Exit codes: 0 \
       neither; 1 warnings only; 2 errors.
       """)
 

@@ -155,7 +155,7 @@ extension FileFormat {
     }
   }
 
-  /// Whether the first line that is no remark is a section, such as `[net]` or `[conv_lstm]`.
+  /// Whether the first line that is not a comment is a section, such as `[net]` or `[conv_lstm]`.
   private static func isConfiguration(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
     for line in text.split(separator: UInt8(ascii: "\n")) {
       let line = line.filter { !isSpace($0) }

@@ -72,7 +72,7 @@ package struct ForeignFormat: Sendable, Equatable {
     self.remedy = remedy
   }
 
-  /// What the members of a zip archive make of it; nil where they are nothing known.
+  /// What the members of a zip archive make of it; nil if they are of no known format.
   package init?(members names: [String]) {
     func has(_ name: String) -> Bool {
       names.contains { $0 == name || $0.hasSuffix("/" + name) }
@@ -90,7 +90,7 @@ package struct ForeignFormat: Sendable, Equatable {
     }
   }
 
-  /// What the files in a folder make of it; nil where it is no folder, or nothing known.
+  /// What the files in a folder make of it; nil if it is not a folder, or of no known format.
   package init?(folder path: String) {
     let inside = "Data/com.apple.CoreML/model.mlmodel"
     var status = stat()

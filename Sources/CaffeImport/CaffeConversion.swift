@@ -7,7 +7,7 @@ struct CaffeConversion {
   private let source: CaffeSource
   private let options: ConversionOptions
   private let graph: CaffeGraph
-  /// A tensor for each of the graph's versions; nil if it has not been made.
+  /// A tensor for each version of the graph; nil until it is made.
   private var tensors: [CaffeTensor?]
   private var problems: [ModelError] = []
   private var names: BlobNames

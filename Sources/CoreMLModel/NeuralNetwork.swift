@@ -40,6 +40,15 @@ package struct NeuralNetworkClassifier: SpecificationMessage {
   /// The blob that holds the probabilities; empty means the last layer's output.
   package var labelProbabilityLayerName = ""
 
+  /// The blob that holds the probabilities; nil for a network without layers.
+  package var probabilitiesBlob: String? {
+    let named = labelProbabilityLayerName
+    guard !named.isEmpty else { return network.layers.last?.output.first }
+    // The field's name says "layer"; writers put the blob's name there.
+    if network.layers.contains(where: { $0.output.contains(named) }) { return named }
+    return network.layers.last { $0.name == named }?.output.first ?? named
+  }
+
   package init() {}
 
   package var unknownFields: UnknownFields {

@@ -22,6 +22,9 @@ package struct NeuralNetworkLayer: SpecificationMessage {
     self.output = output
   }
 
+  /// The name to report for the layer at `index`.
+  package func label(at index: Int) -> String { name.isEmpty ? "#\(index)" : name }
+
   package static func == (a: NeuralNetworkLayer, b: NeuralNetworkLayer) -> Bool {
     guard
       a.name == b.name, a.input == b.input, a.output == b.output,

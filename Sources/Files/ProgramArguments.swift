@@ -6,6 +6,6 @@ package enum ProgramArguments {
   package static var all: [String] {
     let count = assay_argument_count()
     guard count > 0 else { return Array(CommandLine.arguments.dropFirst()) }
-    return (1..<max(1, count)).compactMap { assay_argument($0).map { String(cString: $0) } }
+    return (1..<count).compactMap { assay_argument($0).map { String(cString: $0) } }
   }
 }

@@ -7,12 +7,7 @@ extension Model {
       return pipeline.models.lazy.reversed().compactMap(\.probabilitiesBlob).first
     }
     guard case .neuralNetworkClassifier(let classifier) = type else { return nil }
-    let named = classifier.labelProbabilityLayerName
-    guard !named.isEmpty else { return classifier.network.layers.last?.output.first }
-    // The field's name says "layer"; writers put the blob's name there.
-    let layers = classifier.network.layers
-    if layers.contains(where: { $0.output.contains(named) }) { return named }
-    return layers.last { $0.name == named }?.output.first ?? named
+    return classifier.probabilitiesBlob
   }
 
   /// The type of the model, or of the first model of a pipeline, that is not a neural network.

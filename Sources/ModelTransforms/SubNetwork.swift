@@ -79,8 +79,7 @@ extension Model {
       if case .neuralNetworkClassifier(let classifier)? = type,
         name == description.predictedProbabilitiesName || name == description.predictedFeatureName
       {
-        let named = classifier.labelProbabilityLayerName
-        let blob = named.isEmpty ? network.layers.last?.output.first ?? "" : named
+        let blob = classifier.probabilitiesBlob ?? ""
         if !blobs.contains(blob) { blobs.insert(blob, at: 0) }
         continue
       }

@@ -156,7 +156,7 @@ import Testing
       layer.matrix = Weights([Float](repeating: 0, count: 8))
       model.neuralNetwork?.layers[0].parameters = layer
     },
-    Suspicion("layer 'idle' (softmax): output: no layer reads what it gives") { model in
+    Suspicion("layer 'idle' (softmax): output: no layer reads its outputs") { model in
       model.neuralNetwork?.layers.insert(
         NeuralNetworkLayer("idle", Softmax(), input: ["a"], output: ["unread"]), at: 1)
     },
@@ -166,7 +166,7 @@ import Testing
           name: "more", kind: .multiArray(ArrayFeatureType(shape: [1], dataType: .double))))
     },
     Suspicion("name: the layer has no name") { $0.neuralNetwork?.layers[1].name = "" },
-    Suspicion("'a' comes from layer 'dense' (innerProduct): these are no probabilities") { model in
+    Suspicion("'a' comes from layer 'dense' (innerProduct): these are not probabilities") { model in
       var classifier = NeuralNetworkClassifier()
       classifier.network = model.neuralNetwork ?? NeuralNetwork()
       classifier.classLabels = .string(["x", "x"])

@@ -69,8 +69,8 @@ struct Recurrence {
   /// The layer's tops.
   ///
   /// - Parameter compute: the result of a step and the states behind it, h first, of its sums
-  /// W · x + b + R · h, the states before it, its flag and a name. There are no states and no flag
-  /// where the states are zeros.
+  /// W · x + b + R · h, the states before it, its flag and a name. States and flag are missing
+  /// if the states are zeros.
   func tops(
     _ network: inout CaffeNetwork,
     compute: (inout CaffeNetwork, String, [String], String?, String) -> (String, [String])

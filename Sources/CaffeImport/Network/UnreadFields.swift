@@ -59,7 +59,7 @@ extension CaffeLayer {
       hint = "without it the layer is computed as BVLC's Caffe does"
     }
     return unsupported(
-      "\(field.values.last?.text ?? "") is a setting that BVLC's Caffe has not, and nothing reads",
+      "\(field.values.last?.text ?? "") is a setting that BVLC's Caffe lacks, and nothing reads it",
       field: path, hint: hint)
   }
 

@@ -29,6 +29,8 @@ package struct Faults {
     if !condition { doubts.append(ModelError(.malformed, message(), field: field)) }
   }
 
+  mutating func append(_ errors: [ModelError]) { self.errors += errors }
+
   /// Adds what was found in a part of the model, each put into its place by `place`.
   mutating func append(_ part: Faults, _ place: (ModelError) -> ModelError) {
     errors += part.errors.map(place)
@@ -80,7 +82,7 @@ package struct Faults {
     else {
       return require(
         false, "int8DynamicQuantize",
-        "the weights are no signed bytes with one scale and without a bias")
+        "the weights must be signed bytes with one scale and without a bias")
     }
   }
 

@@ -132,12 +132,6 @@ extension Model {
   }
 }
 
-extension Faults {
-  mutating func append(_ errors: [ModelError]) {
-    for error in errors { catching { throw error } }
-  }
-}
-
 extension NeuralNetworkClassifier {
   fileprivate func check(
     _ description: ModelDescription, _ shapes: [String: [Int]], _ faults: inout Faults
@@ -167,9 +161,7 @@ extension NeuralNetworkClassifier {
         isPossible, "description.predictedProbabilitiesName",
         "'\(probabilities)' is not an output of the dictionary type")
     }
-    let blob =
-      labelProbabilityLayerName.isEmpty
-      ? network.layers.last?.output.first : labelProbabilityLayerName
+    let blob = probabilitiesBlob
     if !labelProbabilityLayerName.isEmpty {
       faults.require(
         network.layers.contains { $0.output.contains(labelProbabilityLayerName) },

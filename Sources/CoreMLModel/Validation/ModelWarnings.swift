@@ -1,8 +1,12 @@
 import TensorCore
 
 extension Model {
-  /// What is legal and suspicious, in file order: Core ML takes it, and it is hardly meant.
-  package func warnings() -> [ModelError] { faults().doubts + suspicions() }
+  /// Why Core ML would not take the model, and what it takes though it is probably a mistake; both
+  /// in file order.
+  package func findings() -> (errors: [ModelError], warnings: [ModelError]) {
+    let faults = faults()
+    return (faults.errors, faults.doubts + suspicions())
+  }
 
   private func suspicions() -> [ModelError] {
     var faults = Faults()
@@ -14,9 +18,10 @@ extension Model {
       for (index, layer) in network.layers.enumerated() {
         var own = Faults()
         layer.warn(&own)
-        let name = layer.name.isEmpty ? "#\(index)" : layer.name
         faults.append(
-          own.errors.map { $0.inLayer(name, class: layer.parameters?.specificationTypeName) })
+          own.errors.map {
+            $0.inLayer(layer.label(at: index), class: layer.parameters?.specificationTypeName)
+          })
       }
     }
     if case .neuralNetworkClassifier(let classifier)? = type {
@@ -47,11 +52,11 @@ extension Model {
     guard neuralNetwork != nil else { return }
     for weights in nonFiniteWeights {
       let text = "\(weights.count) of \(weights.total) values are NaN or infinite"
-      faults.catching {
-        throw ModelError(
+      faults.append([
+        ModelError(
           .malformed, text, layer: weights.layer, layerClass: weights.layerClass,
           field: weights.field)
-      }
+      ])
     }
   }
 }
@@ -68,11 +73,11 @@ extension NeuralNetwork {
     }
     // A classifier reads its probabilities.
     for layer in layers.dropLast() where !layer.output.contains(where: given.contains) {
-      faults.catching {
-        throw ModelError(
-          .malformed, "no layer reads what it gives, and the model does not give it",
+      faults.append([
+        ModelError(
+          .malformed, "no layer reads its outputs, and none is an output of the model",
           layer: layer.name, layerClass: layer.parameters?.specificationTypeName, field: "output")
-      }
+      ])
     }
   }
 
@@ -128,14 +133,11 @@ extension NeuralNetworkClassifier {
         kind == .dictionary(isString ? .string : .int64), "description.predictedProbabilitiesName",
         "'\(name)' is not a dictionary keyed by the labels' type")
     }
-    let blob =
-      labelProbabilityLayerName.isEmpty
-      ? network.layers.last?.output.first : labelProbabilityLayerName
-    if let blob, let source = network.valueSource(of: blob), source.givesScores {
+    if let blob = probabilitiesBlob, let source = network.valueSource(of: blob), source.givesScores {
       faults.require(
         false, "labelProbabilityLayerName",
         "'\(blob)' comes from layer '\(source.name)' "
-          + "(\(source.parameters?.specificationTypeName ?? "")): these are no probabilities",
+          + "(\(source.parameters?.specificationTypeName ?? "")): these are not probabilities",
         hint: "a softmax usually stands there")
     }
   }

@@ -40,7 +40,7 @@ extension NeuralNetwork {
             "output", "'\(blob)' is produced more than once")
         }
       }
-      let name = layer.name.isEmpty ? "#\(index)" : layer.name
+      let name = layer.label(at: index)
       faults.append(own) {
         $0.inLayer(name, class: layer.parameters?.specificationTypeName)
       }

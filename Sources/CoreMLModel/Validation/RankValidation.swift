@@ -51,7 +51,7 @@ extension NeuralNetwork {
   func checkRanks(
     _ layer: NeuralNetworkLayer, _ declared: inout DeclaredRanks, _ faults: inout Faults
   ) {
-    guard declared.count else { return }
+    guard declared.isUsed else { return }
     for (field, tensors, blobs) in [
       ("inputTensor", layer.inputTensor, layer.input),
       ("outputTensor", layer.outputTensor, layer.output),
@@ -93,14 +93,14 @@ extension NeuralNetwork {
   }
 }
 
-/// The ranks of blobs as far as the model says them.
+/// The ranks of blobs, as far as the model declares them.
 struct DeclaredRanks {
   fileprivate var ranks: [String: Int] = [:]
-  /// Whether they count: with the mapping of old all blobs have five axes.
-  fileprivate let count: Bool
+  /// Whether blobs have ranks of their own; with the older mapping all have five axes.
+  fileprivate let isUsed: Bool
 
   init(_ network: NeuralNetwork, _ description: ModelDescription) {
-    count = network.hasOwnRanks
+    isUsed = network.hasOwnRanks
     for feature in description.input {
       switch feature.type?.kind {
       case .multiArray(let array)?:

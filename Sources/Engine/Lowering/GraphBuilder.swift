@@ -173,12 +173,8 @@ extension GraphBuilder {
       case .image(let image): kind = .image(image.colorSpace)
       case .dictionary:
         kind = .probabilities
-        if case .neuralNetworkClassifier(let classifier) = model.type,
-          !classifier.labelProbabilityLayerName.isEmpty
-        {
-          blob = classifier.labelProbabilityLayerName
-        } else if blobs[blob] == nil {
-          blob = network.layers.last?.output.first ?? blob
+        if case .neuralNetworkClassifier(let classifier) = model.type {
+          blob = classifier.probabilitiesBlob ?? blob
         }
       case .int64 where feature.name == description.predictedFeatureName: continue
       case .string: continue

@@ -28,10 +28,7 @@ package struct ReferenceNetwork {
     let blobs = Set(network.layers.flatMap(\.output))
     var names = description.output.map(\.name).filter(blobs.contains)
     if case .neuralNetworkClassifier(let classifier) = model.type {
-      let probabilities =
-        classifier.labelProbabilityLayerName.isEmpty
-        ? network.layers.last?.output.last : classifier.labelProbabilityLayerName
-      if let probabilities, !names.contains(probabilities) { names.append(probabilities) }
+      if let probabilities = classifier.probabilitiesBlob, !names.contains(probabilities) { names.append(probabilities) }
     }
     outputNames = names
     for layer in network.layers where !(layer.parameters is any ReferenceLayer) {
