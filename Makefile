@@ -6,7 +6,7 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs pictures example
+.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs pictures example journeys
 
 # Installs missing libraries; does nothing if all are there.
 setup:
@@ -62,6 +62,12 @@ pictures: build
 # Runs the binary on an emulated CPU without AVX.
 baseline: build
 	@sh Tests/Tools/baseline.sh $(BUILD)/assay
+
+# Walks through what people do with Assay, as Tests/Tools/journeys tells.
+journeys: setup
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --filter JourneyTests
+	@$(MAKE) --no-print-directory example
 
 # Builds the example package with this one as a versioned dependency.
 example: setup

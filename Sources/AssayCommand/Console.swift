@@ -45,18 +45,7 @@ enum Console {
   }
 
   /// Text from a file with its control characters made visible, so that it cannot control a terminal.
-  static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar.value {
-      case 0x0A, 0x09: result.unicodeScalars.append(scalar)
-      case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069:
-        result += "\\u{\(String(scalar.value, radix: 16))}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
+  static func escaped(_ text: String) -> String { text.escapingControls(keepingLines: true) }
 
   enum Style: String {
     case red = "31"

@@ -109,9 +109,13 @@ extension ModelError: CustomStringConvertible {
   /// `FILE: layer 'NAME' (CLASS): MESSAGE`, as far as each is known.
   public var description: String {
     var text = ""
-    if let file { text += "\(file): " }
-    if let layer { text += "layer '\(layer)'" + (layerClass.map { " (\($0))" } ?? "") + ": " }
-    if let field { text += "\(field): " }
+    if let file { text += "\(file.escapingControls()): " }
+    if let layer {
+      text += "layer '\(layer.escapingControls())'"
+      if let layerClass { text += " (\(layerClass.escapingControls()))" }
+      text += ": "
+    }
+    if let field { text += "\(field.escapingControls()): " }
     return text + message
   }
 }

@@ -85,6 +85,27 @@ struct Page: CustomTestStringConvertible, Sendable {
   }
 }
 
+extension Page {
+  /// Runs the page's commands and expects the output that it shows; of a snapshot with
+  /// `ASSAY_WRITE_DOCS` set, writes the output into the page instead.
+  func expectShownOutput(isSnapshot: Bool = false) throws {
+    try withTemporaryFolder { folder in
+      let results = try PageScript(self).run(in: folder)
+      if isSnapshot, ProcessInfo.processInfo.environment["ASSAY_WRITE_DOCS"] != nil {
+        return try write(results.map { ($0.command, $0.output) })
+      }
+      for (command, output, code) in results {
+        let place: Comment = "\(name):\(command.line): \(command.text)\n\(output)"
+        if let expected = command.output {
+          #expect(PageScript.matches(expected[...], Page.lines(of: output)[...]), place)
+        } else {
+          #expect(code == 0, place)
+        }
+      }
+    }
+  }
+}
+
 /// What a page does: commands with the output that it shows, and files that it writes.
 struct PageScript {
   struct Command {
@@ -163,7 +184,10 @@ struct PageScript {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let result = try Program("/bin/sh").run(
       ["-c", script],
-      environment: ["PATH": "\(programs):\(path)", "NO_COLOR": "1", "COLUMNS": "80"], in: folder)
+      environment: [
+        "PATH": "\(programs):\(path)", "NO_COLOR": "1", "COLUMNS": "80",
+        "ASSAY_SHARED": Shared.folder, "ASSAY_ROOT": packageRoot,
+      ], in: folder)
     let parts = result.output.components(separatedBy: "\u{1E}")
     return commands.enumerated().map { index, command in
       guard 2 * index + 1 < parts.count else { return (command, result.output, -1) }

@@ -13,22 +13,7 @@ import Testing
 
   @Test(arguments: scripted)
   func commandsGiveWhatThePageShows(_ page: Page) throws {
-    try withTemporaryFolder { folder in
-      let results = try PageScript(page).run(in: folder)
-      if ProcessInfo.processInfo.environment["ASSAY_WRITE_DOCS"] != nil,
-        Self.snapshots.contains(page.name)
-      {
-        return try page.write(results.map { ($0.command, $0.output) })
-      }
-      for (command, output, code) in results {
-        let place: Comment = "\(page.name):\(command.line): \(command.text)\n\(output)"
-        if let expected = command.output {
-          #expect(PageScript.matches(expected[...], Page.lines(of: output)[...]), place)
-        } else {
-          #expect(code == 0, place)
-        }
-      }
-    }
+    try page.expectShownOutput(isSnapshot: Self.snapshots.contains(page.name))
   }
 
   /// A command outside the blocks that run would rot.
@@ -51,8 +36,8 @@ import Testing
       "--array", "--assay", "--build-tests", "--depth", "--exclude-libs", "--filter",
       "--gc-sections", "--help", "--package-path", "--partitions", "--pipe", "--skip-build",
       "--static-swift-stdlib", "--version", "--wrap", "--center_only",
-      // A misspelled one, for its message.
-      "--resise",
+      // Misspelled ones, for their messages.
+      "--resise", "--image-inptu",
     ]
     for (index, line) in page.lines.enumerated() {
       for match in line.matches(of: /(?:^|[\s`(])(--[a-z][a-z_-]+)/) {
