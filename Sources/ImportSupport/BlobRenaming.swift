@@ -1,3 +1,4 @@
+import CoreMLModel
 import TensorCore
 
 extension ImportedNetwork {
@@ -14,11 +15,9 @@ extension ImportedNetwork {
     try Self.checkUnique(features)
     if names.isEmpty { return }
     let kept = Set((inputs + outputs).map(\.name))
-    var taken = Set(layers.flatMap(\.output)).union(features)
+    var taken = NamePool(layers.flatMap(\.output) + features)
     for blob in Set(layers.flatMap(\.output)).subtracting(kept).intersection(features) {
-      var moved = blob + "_inner"
-      while !taken.insert(moved).inserted { moved += "_" }
-      names[blob] = moved
+      names[blob] = taken.take(blob + "_inner")
     }
     func renamed(_ blobs: [String]) -> [String] { blobs.map { names[$0] ?? $0 } }
     for index in layers.indices {

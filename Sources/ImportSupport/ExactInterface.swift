@@ -8,23 +8,13 @@ extension ImportedNetwork {
   /// - Parameter images: the inputs that are to be images.
   package mutating func makeExact(images: Set<String>) {
     takesOwnAxes = true
-    var names = Set(layers.map(\.name))
-    func unique(_ name: String) -> String {
-      var name = name
-      while !names.insert(name).inserted { name += "_" }
-      return name
-    }
-    var blobs = Set(layers.flatMap { $0.input + $0.output })
-    func blob(_ name: String) -> String {
-      var name = name
-      while !blobs.insert(name).inserted { name += "_" }
-      return name
-    }
+    var names = NamePool(layers.map(\.name))
+    var blobs = NamePool(layers.flatMap { $0.input + $0.output })
     var leading: [NeuralNetworkLayer] = []
     for index in inputs.indices where !images.contains(inputs[index].name) {
       let name = inputs[index].name
       guard let places = inputs[index].places, !places.isEmpty else { continue }
-      let expanded = blob(name + "_expanded")
+      let expanded = blobs.take(name + "_expanded")
       blobLayouts[expanded] = blobLayouts.removeValue(forKey: name)
       for layer in layers.indices {
         layers[layer].input = layers[layer].input.map { $0 == name ? expanded : $0 }
@@ -34,15 +24,15 @@ extension ImportedNetwork {
       if order != Array(order.indices) {
         var transpose = Transpose()
         transpose.axes = order
-        let ordered = blob(name + "_ordered")
+        let ordered = blobs.take(name + "_ordered")
         leading.append(
           NeuralNetworkLayer(
-            unique(name + "_transpose"), transpose, input: [source], output: [ordered]))
+            names.take(name + "_transpose"), transpose, input: [source], output: [ordered]))
         source = ordered
       }
       leading.append(
         Self.layer(
-          unique(name + "_expand"), Self.expansion(places), source, expanded))
+          names.take(name + "_expand"), Self.expansion(places), source, expanded))
       inputs[index].useOwnAxes(batch: 1)
     }
     layers.insert(contentsOf: leading, at: 0)
@@ -50,7 +40,7 @@ extension ImportedNetwork {
       let name = outputs[index].name
       guard let places = outputs[index].places, outputs[index].sourceShape.count == places.count
       else { continue }
-      let five = blob(name + "_five")
+      let five = blobs.take(name + "_five")
       blobLayouts[five] = blobLayouts.removeValue(forKey: name)
       for layer in layers.indices {
         layers[layer].output = layers[layer].output.map { $0 == name ? five : $0 }
@@ -59,16 +49,16 @@ extension ImportedNetwork {
       let kept = places.sorted()
       let order = places.compactMap { kept.firstIndex(of: $0) }
       let isOrdered = order == Array(order.indices)
-      let squeezed = isOrdered ? name : blob(name + "_squeezed")
+      let squeezed = isOrdered ? name : blobs.take(name + "_squeezed")
       layers.append(
         Self.layer(
-          unique(name + "_squeeze"), Self.squeezing(places), five, squeezed))
+          names.take(name + "_squeeze"), Self.squeezing(places), five, squeezed))
       if !isOrdered {
         var transpose = Transpose()
         transpose.axes = order
         layers.append(
           NeuralNetworkLayer(
-            unique(name + "_transpose"), transpose, input: [squeezed], output: [name]))
+            names.take(name + "_transpose"), transpose, input: [squeezed], output: [name]))
         // What lies in another order than the axes' names say starts with the batch all the same.
         outputs[index].layout = String("NCHWD".prefix(places.count))
       }

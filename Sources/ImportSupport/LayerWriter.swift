@@ -8,8 +8,8 @@ package struct LayerWriter: Sendable {
   package var notes: [String] = []
   private let onVisit: (@Sendable (String) -> Void)?
   private var visited = 0
-  private var blobs: Set<String> = []
-  private var names: Set<String> = []
+  private var blobs = NamePool()
+  private var names = NamePool()
   private var firstLayerOfEntry = 0
   /// Blobs whose axes have been moved already.
   private var moves: [Move: String] = [:]
@@ -39,7 +39,7 @@ package struct LayerWriter: Sendable {
   }
 
   fileprivate mutating func abandon() {
-    names.subtract(layers[firstLayerOfEntry...].map(\.name))
+    names.remove(layers[firstLayerOfEntry...].map(\.name))
     layers.removeSubrange(firstLayerOfEntry...)
     moves = [:]
   }
@@ -51,7 +51,7 @@ package struct LayerWriter: Sendable {
 
   fileprivate mutating func append(_ layer: NeuralNetworkLayer) {
     var layer = layer
-    while !names.insert(layer.name).inserted { layer.name += "_" }
+    layer.name = names.take(layer.name)
     layers.append(layer)
   }
 
@@ -64,11 +64,7 @@ package struct LayerWriter: Sendable {
     return body(&layers[index])
   }
 
-  fileprivate mutating func unique(_ blob: String) -> String {
-    var blob = blob
-    while !blobs.insert(blob).inserted { blob += "_" }
-    return blob
-  }
+  fileprivate mutating func unique(_ blob: String) -> String { blobs.take(blob) }
 }
 
 /// What an importer hands to the conversions of its layers.

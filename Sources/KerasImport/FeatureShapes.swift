@@ -36,17 +36,21 @@ struct InputShape {
         sizes[axis] = size
       }
     }
-    sizes[0] = nil
+    if !sizes.isEmpty { sizes[0] = nil }
     self.sizes = sizes
   }
 
   func layout(_ format: LayerConfiguration.DataFormat, isIndices: Bool) throws -> TensorLayout {
     switch sizes.count {
-    case 1: .vector
-    case 2: isIndices ? .indices : .vector
-    case 3: .sequence
-    case 4: format.layout
-    case 5: format == .channelsLast ? .imageSequence : .imageSequenceChannelsFirst
+    case 0, 1:
+      throw ModelError(
+        .unsupported, "the input has no axis after the batch", layer: layer,
+        hint: "shapes start with the batch: (None, 4) is a vector of 4")
+    case 2: return isIndices ? .indices : .vector
+    case 3: return .sequence
+    case 4: return format.layout
+    case 5:
+      return format == .channelsLast ? .imageSequence : .imageSequenceChannelsFirst
     default:
       throw ModelError(
         .unsupported,

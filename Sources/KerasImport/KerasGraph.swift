@@ -77,7 +77,7 @@ struct KerasGraph: Sendable {
   private struct Builder {
     var graph = KerasGraph()
     private var indices: [ObjectIdentifier: Int] = [:]
-    private var names: Set<String> = []
+    private var names = NamePool()
 
     init() {}
 
@@ -208,8 +208,7 @@ struct KerasGraph: Sendable {
         throw ModelError(
           .limitExceeded, "more than \(Limits.layers) layers, counting each use of a shared layer")
       }
-      var unique = name
-      while !names.insert(unique).inserted { unique += "_" }
+      let unique = names.take(name)
       let index: Int
       if let known = indices[ObjectIdentifier(layer)] {
         index = known

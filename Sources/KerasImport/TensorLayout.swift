@@ -65,7 +65,9 @@ struct KerasTensor: Sendable {
   /// Keras's index of the axis that lies in `axis`.
   func index(of axis: BlobAxis) -> Int? { layout.axes.firstIndex(of: axis).map { $0 + 1 } }
 
-  func size(of axis: BlobAxis) -> Int? { index(of: axis).flatMap { shape[$0] } }
+  func size(of axis: BlobAxis) -> Int? {
+    index(of: axis).flatMap { $0 < shape.count ? shape[$0] : nil }
+  }
 
   /// The number of elements of one item, where it is known.
   var itemCount: Int? {

@@ -5,34 +5,28 @@ import TensorCore
 final class DocumentWriter {
   var layers: [NeuralNetworkLayer] = []
   /// Names of layers and blobs that are taken.
-  private var layerNames: Set<String>
-  private var blobNames: Set<String>
+  private var layerNames: NamePool
+  private var blobNames: NamePool
   private let source: WeightSource
   private var given: [String: FloatValues] = [:]
 
   /// - Parameter names: of layers and inputs, which no generated name may be.
   init(_ source: WeightSource, names: Set<String>) {
     self.source = source
-    layerNames = names
-    blobNames = names
+    layerNames = NamePool(names)
+    blobNames = layerNames
   }
 
   /// `name`, or with underscores where it is taken.
   func unique(_ name: String, isBlob: Bool = false) -> String {
-    var name = name
-    while !(isBlob ? blobNames.insert(name).inserted : layerNames.insert(name).inserted) {
-      name += "_"
-    }
-    return name
+    isBlob ? blobNames.take(name) : layerNames.take(name)
   }
 
   /// A name for both a layer and its blob.
   func uniqueApplication(_ name: String, _ number: Int) -> String {
-    var name = "\(name)_\(number)"
-    while layerNames.contains(name) || blobNames.contains(name) { name += "_" }
-    layerNames.insert(name)
-    blobNames.insert(name)
-    return name
+    var name = layerNames.take("\(name)_\(number)")
+    while blobNames.contains(name) { name = layerNames.take(name) }
+    return blobNames.take(name)
   }
 
   func weights(

@@ -27,6 +27,33 @@ import Testing
     }
   }
 
+  private static let harmful = Fixtures("hostile").names.filter { $0 != "README.md" }
+
+  /// One line that names the file, and nothing written.
+  @Test(arguments: harmful, [["inspect"], ["convert", "--dry-run"], ["bench"]])
+  func harmfulFilesAreRefused(_ name: String, _ command: [String]) throws {
+    let result = try Command.run(command + [Fixtures("hostile").path(name)])
+    #expect(result.exited && result.code == 2, "\(result.code) \(result.errors)")
+    let errors = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+    #expect(errors.count == 1 && result.errors.contains(name), "\(result.errors)")
+  }
+
+  /// Layers of one name in place, over and over: names made unique stay short.
+  @Test func manyEqualNames() throws {
+    try withTemporaryFolder { folder in
+      let path = "\(folder)/deep.prototxt"
+      let layer = #"layer { type: "ReLU" name: "a" bottom: "d" top: "d" }"#
+      let text =
+        "input: \"d\" input_shape { dim: 1 dim: 3 dim: 4 dim: 4 }\n"
+        + Array(repeating: layer, count: 3000).joined(separator: "\n")
+      try writeFile(Array(text.utf8), to: path)
+      let output = "\(folder)/deep.mlmodel"
+      let result = try Command.run("convert", path, "-o", output)
+      #expect(result.code == 0, "\(result.errors)")
+      #expect(try fileBytes(output).count < 1_000_000)
+    }
+  }
+
   private let fixtures = Fixtures("demo")
 
   @Test func damagedKerasFiles() throws {

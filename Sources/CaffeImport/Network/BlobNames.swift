@@ -27,15 +27,14 @@ struct BlobNames {
   ///
   /// - Parameter layers: all layers of the network, whose other blobs keep their names.
   func renamings(_ layers: [NeuralNetworkLayer]) -> [String: String] {
-    var taken = Set(layers.flatMap(\.output)).union(inputs).subtracting(names.keys)
+    var taken = NamePool(
+      Set(layers.flatMap(\.output)).union(inputs).subtracting(names.keys))
     let current = Set(newest.values)
     var result: [String: String] = [:]
     for (blob, name) in names.sorted(by: {
       (current.contains($0.key) ? 0 : 1, $0.key) < (current.contains($1.key) ? 0 : 1, $1.key)
     }) {
-      var name = name
-      while !taken.insert(name).inserted { name += "_" }
-      result[blob] = name
+      result[blob] = taken.take(name)
     }
     return result
   }

@@ -100,6 +100,8 @@ enum InputShapes {
   }
 
   private static func checked(_ shape: [Int], _ layer: CaffeLayer) throws -> [Int] {
+    try layer.require(
+      shape.count <= 5, "the input has \(shape.count) axes; Core ML has five", code: .unsupported)
     do {
       _ = try checkedProduct(shape, limit: Limits.tensorElements)
     } catch let error as ModelError { throw error.inLayer(layer.name, class: layer.type) }
