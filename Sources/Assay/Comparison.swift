@@ -40,6 +40,8 @@ public struct Comparison: Sendable {
   public let blobs: BlobComparison?
   /// Where each differing output's difference comes from, where that was asked for.
   public let verdicts: [String: ReferenceVerdict]
+  /// The outputs that are images and were compared with some of the same size.
+  public var images: [ImageDifference] = []
 
   /// Whether every output and blob is within its tolerance.
   public var matches: Bool {
@@ -51,7 +53,8 @@ public struct Comparison: Sendable {
   public static func compare(
     _ model: Model, inputs words: [String], expected path: String, options: Options
   ) throws -> Comparison {
-    let expected = try ExpectedArrays.read(path)
+    var expected = try ExpectedArrays.read(path)
+    let isImage = try ExpectedArrays.isImage(path)
     let source = try InputSource.only(words, for: model, command: "diff")
     let values = try source.read(for: model, images: options.images)
     var predictorOptions = Predictor.Options()
@@ -63,13 +66,11 @@ public struct Comparison: Sendable {
     let predictor = try Predictor(model: model, options: predictorOptions)
     let prediction = try predictor.predict(values)
     let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
+    let imageOutputs = outputs.filter { if case .image = $0.kind { true } else { false } }
+    if isImage, imageOutputs.count == 1 { expected.arrays[0].name = imageOutputs[0].name }
     let (pairs, unexpected) = try pair(
-      outputs.map { ($0.name, $0.value) }, with: expected, file: path)
-    let comparisons = pairs.map { pair in
-      OutputComparison(
-        pair.name, actual: pair.actual, expected: pair.expected,
-        tolerance: options.tolerances[pair.name], top: options.top)
-    }
+      outputs.map { ($0.name, isImage ? $0.channelsLast : $0.value) }, with: expected, file: path)
+    let comparisons = pairs.map { $0.compared(options, isImage: isImage) }
     var verdicts: [String: ReferenceVerdict] = [:]
     if options.reference {
       let references = try predictor.referencePrediction(values)
@@ -79,14 +80,16 @@ public struct Comparison: Sendable {
         }
         verdicts[pair.name] = ReferenceVerdict(
           actual: pair.actual, expected: pair.expected, reference: reference.value,
-          tolerance: options.tolerances[pair.name])
+          tolerance: options.tolerances[pair.name, isImage: isImage])
       }
     }
     return Comparison(
       outputs: comparisons, unexpected: unexpected,
       blobs: try options.layers.map {
         try compareBlobs(prediction, model, expected: $0, options: options)
-      }, verdicts: verdicts)
+      }, verdicts: verdicts,
+      images: pairs.filter { pair in isImage || imageOutputs.contains { $0.name == pair.name } }
+        .compactMap(\.images))
   }
 
   /// Compares the arrays of two files; `b` is what was expected.
@@ -94,20 +97,42 @@ public struct Comparison: Sendable {
     arrays a: String, with b: String, options: Options
   ) throws -> Comparison {
     let actual = try ExpectedArrays.read(a)
+    let isImage = try ExpectedArrays.isImage(a) || ExpectedArrays.isImage(b)
     let (pairs, unexpected) = try pair(
-      actual.arrays.enumerated().map { ($1.name ?? "array \($0)", $1.tensor) },
+      actual.arrays.enumerated().map {
+        ($1.name ?? (isImage ? "image" : "array \($0)"), $1.tensor)
+      },
       with: try ExpectedArrays.read(b), file: b)
     return Comparison(
-      outputs: pairs.map {
-        OutputComparison(
-          $0.name, actual: $0.actual, expected: $0.expected,
-          tolerance: options.tolerances[$0.name], top: options.top)
-      }, unexpected: unexpected, blobs: nil, verdicts: [:])
+      outputs: pairs.map { $0.compared(options, isImage: isImage) }, unexpected: unexpected,
+      blobs: nil, verdicts: [:], images: isImage ? pairs.compactMap(\.images) : [])
+  }
+
+  /// Arrays that belong together.
+  private struct Pair {
+    let name: String
+    let actual: Tensor
+    let expected: Tensor
+
+    /// - Parameter isImage: whether one of them is the image of a file; the other is compared as
+    ///   such a file would have it.
+    func compared(_ options: Options, isImage: Bool) -> OutputComparison {
+      OutputComparison(
+        name, actual: isImage ? actual.colored(like: expected).asSamples : actual,
+        expected: isImage ? expected.colored(like: actual).asSamples : expected,
+        tolerance: options.tolerances[name, isImage: isImage], top: options.top,
+        peak: isImage ? 255 : nil)
+    }
+
+    var images: ImageDifference? {
+      ImageDifference(
+        name, actual: actual.colored(like: expected), expected: expected.colored(like: actual))
+    }
   }
 
   private static func pair(
     _ actual: [(name: String, value: Tensor)], with expected: ArraySet, file: String
-  ) throws -> (pairs: [(name: String, actual: Tensor, expected: Tensor)], unexpected: [String]) {
+  ) throws -> (pairs: [Pair], unexpected: [String]) {
     let pairing = ArrayPairing(actual: actual.map(\.name), expected: expected.arrays.map(\.name))
     guard pairing.unpairedExpected.isEmpty, !pairing.pairs.isEmpty else {
       let names = pairing.unpairedExpected.map { expected.arrays[$0].name ?? "array \($0)" }
@@ -117,7 +142,9 @@ public struct Comparison: Sendable {
     }
     return (
       pairing.pairs.map {
-        (actual[$0.actual].name, actual[$0.actual].value, expected.arrays[$0.expected].tensor)
+        Pair(
+          name: actual[$0.actual].name, actual: actual[$0.actual].value,
+          expected: expected.arrays[$0.expected].tensor)
       }, pairing.unpairedActual.map { actual[$0].name }
     )
   }

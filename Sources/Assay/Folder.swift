@@ -13,6 +13,9 @@ package enum Folder {
 
   package static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
 
+  /// Whether it can be read twice, as a pipe cannot.
+  static func isFile(_ path: String) -> Bool { kind(path) == S_IFREG }
+
   /// Arguments of which files whose names begin with a dash are told from options: `-dash.jpg` becomes
   /// `./-dash.jpg`, as what has an extension or exists is no option.
   package static func marked(_ arguments: [String]) -> [String] {

@@ -83,7 +83,7 @@ package struct InputSource: Sendable {
   }
 
   /// Whether a file that is something else is an image gone wrong.
-  private static func hasNameOfImage(_ path: String) -> Bool {
+  static func hasNameOfImage(_ path: String) -> Bool {
     let end = path.split(separator: ".").last?.lowercased() ?? ""
     return [
       "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "tif", "tiff", "webp", "heic", "heif",

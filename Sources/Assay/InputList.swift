@@ -185,6 +185,29 @@ struct UniqueNames {
 }
 
 extension InputList {
+  /// The inputs for which words name images, by the files' names, or a folder that has one; nil for
+  /// any input.
+  static func images(among words: [String]) -> Set<String?> {
+    var inputs: Set<String?> = []
+    for word in words {
+      if hasImage(word) {
+        inputs.insert(nil)
+      } else if let separator = word.firstIndex(of: "="),
+        hasImage(String(word[word.index(after: separator)...]))
+      {
+        inputs.insert(String(word[..<separator]))
+      }
+    }
+    return inputs
+  }
+
+  private static func hasImage(_ path: String) -> Bool {
+    guard Folder.isFolder(path) else {
+      return Folder.exists(path) && InputSource.hasNameOfImage(path)
+    }
+    return (try? Folder.files(below: path))?.contains(where: InputSource.hasNameOfImage) ?? false
+  }
+
   /// The values of all predictions. Throws `.mismatch` if there is none.
   static func values(
     _ words: [String], for model: Model, _ images: ImageOptions

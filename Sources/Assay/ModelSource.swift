@@ -21,7 +21,7 @@ public enum ModelSource: Sendable {
   /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
   /// come in either order.
   public init(contentsOf path: String, weights: String? = nil) throws {
-    let format = try FileFormat.read(path).format
+    let (bytes, format) = try FileFormat.read(path)
     switch format {
     case .darknet: self = .darknet(try DarknetImporter.load(path, weights: weights))
     case .prototxt, .caffeBinary: self = .caffe(try CaffeImporter.load(path, weights: weights))
@@ -36,8 +36,14 @@ public enum ModelSource: Sendable {
       throw ModelError(
         .malformed, "is neither a Keras archive nor an HDF5 file", file: path,
         hint: "the file is damaged, incomplete, or has another format")
-    case .coreML, .unknown: self = .coreML(try Model(uncheckedContentsOf: path))
-    case .png, .jpeg, .numPy, .text, .empty, .foreign:
+    case .coreML, .unknown:
+      self = .coreML(
+        try inFile(path == "-" ? "standard input" : path) {
+          try require(
+            weights == nil, .usage, "a Core ML model has its weights, and takes no second file")
+          return try Model(bytes: bytes)
+        })
+    case .darknetWeights, .png, .jpeg, .numPy, .text, .empty, .foreign:
       throw format.error(expected: "a network of Keras, Caffe, Darknet or Core ML").inFile(path)
     }
   }
@@ -72,32 +78,22 @@ public enum ModelSource: Sendable {
     }
   }
 
-  /// The document to time, with random weights of `seed` for all that has none: an architecture
-  /// without a file of weights, or a document whose weights have been taken out.
-  package func timedModel(
-    seed: UInt64, rules: CustomLayerRules = CustomLayerRules(),
-    customLayers: CustomLayerRegistry = CustomLayerRegistry()
-  ) throws -> (model: Model, hasRandomWeights: Bool) {
-    let random = RandomWeights(seed: seed)
-    switch self {
-    case .coreML(var model):
-      var filled = 0
-      if var network = model.neuralNetwork {
-        filled = try network.fillMissingWeights(random)
-        if filled > 0 { model.neuralNetwork = network }
-      }
-      try model.requireValid()
-      return (model, filled > 0)
-    case .keras, .caffe, .darknet:
-      var options = ConversionOptions()
-      options.missingWeights = .random(random)
-      options.customLayers = rules
-      return (try convert(options, customLayers: customLayers).model, !hasWeights)
+  /// The Core ML model with `missingWeights` for all that has none: one whose weights have been taken
+  /// out. Nil of a source network.
+  package func document(
+    missingWeights: MissingWeights?
+  ) throws -> (model: Model, lacksWeights: Bool)? {
+    guard case .coreML(var model) = self else { return nil }
+    var filled = 0
+    if case .random(let random)? = missingWeights, var network = model.neuralNetwork {
+      filled = try network.fillMissingWeights(random)
+      if filled > 0 { model.neuralNetwork = network }
     }
+    return (model, filled > 0)
   }
 
   /// Whether a file of weights belongs to a source network; true of a document.
-  private var hasWeights: Bool {
+  package var hasWeights: Bool {
     switch self {
     case .coreML: true
     case .keras(let source): source.hasWeights
@@ -111,7 +107,10 @@ public enum ModelSource: Sendable {
   public func inspectedModel(
     customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) throws -> Model {
-    try document(missingWeights: .zeros, customLayers)
+    var options = ConversionOptions()
+    options.customLayers = .allow
+    options.missingWeights = .zeros
+    return try validModel(options, customLayers)
   }
 
   /// The document with all its weights: a source network as it converts with every unknown layer
@@ -121,19 +120,18 @@ public enum ModelSource: Sendable {
   public func weightedModel(
     customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) throws -> Model {
-    try document(missingWeights: nil, customLayers)
-  }
-
-  private func document(
-    missingWeights: MissingWeights?, _ customLayers: CustomLayerRegistry
-  ) throws -> Model {
-    if case .coreML(let model) = self {
-      try model.requireValid()
-      return model
-    }
     var options = ConversionOptions()
     options.customLayers = .allow
-    options.missingWeights = missingWeights
-    return try convert(options, customLayers: customLayers).model
+    return try validModel(options, customLayers)
+  }
+
+  private func validModel(
+    _ options: ConversionOptions, _ customLayers: CustomLayerRegistry
+  ) throws -> Model {
+    guard case .coreML(let model) = self else {
+      return try convert(options, customLayers: customLayers).model
+    }
+    try model.requireValid()
+    return model
   }
 }

@@ -20,26 +20,24 @@ struct BenchCommand: ParsableCommand {
       each timed run, with --steps by a line for each step, and by a summary. --against compares with \
       such a file: two measurements are the same if their ranges from minimum to median overlap, or \
       if their minimums differ by less than 2 %.
+
+      \(ModelHelp.discussion)
       """)
 
-  @Argument(help: "An .mlmodel, or a network that convert reads.", completion: .file())
+  @Argument(help: ModelHelp.model, completion: .file())
   var model: String
 
-  @Argument(help: "Its weights, if they are in a separate file.", completion: .file())
+  @Argument(help: ModelHelp.weights, completion: .file())
   var weights: String?
+
+  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
   @Option(
     name: [.long, .customLong("input")], parsing: .upToNextOption,
     help: ArgumentHelp("An image or array; default: random values.", valueName: "FILE"),
     completion: .file())
   var inputs: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "How to convert unknown layers to custom layers, as for convert.",
-      valueName: "FILE.json|allow"),
-    completion: .file(extensions: ["json"]))
-  var customLayers: String?
 
   @Option(help: "The seed of random values and weights.")
   var seed: UInt64 = 0
@@ -94,14 +92,16 @@ struct BenchCommand: ParsableCommand {
     options.layout = layout
     options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
-    let rules = try customLayers.map { try CustomLayerRules(argument: $0) }
-    let (document, hasRandomWeights) = try ModelSource(contentsOf: model, weights: weights)
-      .timedModel(
-        seed: seed, rules: rules ?? CustomLayerRules(), customLayers: options.engine.customLayers)
+    var reader = ModelReader(source, options.engine.customLayers, global)
+    reader.precision = weightPrecision.precision
+    reader.forgetBias = engine.forgetBias
+    reader.missingWeights = .random(RandomWeights(seed: seed))
+    reader.inputs = inputs
+    let document = try reader.read(ModelFiles(model, weights: weights))
     let steps = StepLog()
     if self.steps { options.engine.hooks.onStep = { steps.append($0) } }
-    let predictor = try Predictor(model: document, options: options)
-    let blobs = try self.blobs(predictor, document)
+    let predictor = try Predictor(model: document.model, options: options)
+    let blobs = try self.blobs(predictor, document.model)
     let network = try predictor.network(for: blobs)
     let load = clock.now - start
     let first = try clock.measure { _ = try network.predict(blobs) }
@@ -126,7 +126,7 @@ struct BenchCommand: ParsableCommand {
     report.inputs = inputs.isEmpty ? nil : inputs.joined(separator: " ")
     report.inputShapes = network.inputs.map { ($0.name, $0.shape) }
     report.seed = seed
-    report.hasRandomWeights = hasRandomWeights
+    report.hasRandomWeights = document.lacksWeights
     report.warmup = warmup
     if let earlier { report.compare(with: earlier) }
     // A measurement that only reports its runs is not made longer by one of the machine.

@@ -4,14 +4,23 @@ import Assay
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Says all that is wrong with an .mlmodel, and what is suspicious.",
+    abstract: "Says all that is wrong with a model, and what is suspicious.",
     discussion: """
       Errors are what Core ML refuses; warnings are legal, but probably mistakes. Exit codes: 0 \
       neither; 1 warnings only; 2 errors.
+
+      \(ModelHelp.discussion)
       """)
 
-  @Argument(help: "The model.", completion: .file(extensions: ["mlmodel"]))
+  @Argument(help: ModelHelp.model, completion: .file())
   var model: String
+
+  @Argument(help: ModelHelp.weights, completion: .file())
+  var weights: String?
+
+  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
+  @OptionGroup var plugins: PluginArguments
 
   @Flag(help: "As JSON.")
   var json = false
@@ -20,7 +29,7 @@ struct CheckCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let check = try ModelCheck(contentsOf: model)
+    let check = try self.check()
     if json {
       Console.print(Self.json(check).text)
     } else {
@@ -30,6 +39,18 @@ struct CheckCommand: ParsableCommand {
     }
     if !check.errors.isEmpty { throw ExitCode(2) }
     if !check.warnings.isEmpty { throw ExitCode(1) }
+  }
+
+  private func check() throws -> ModelCheck {
+    var reader = ModelReader(source, try plugins.customLayers(), global)
+    reader.precision = weightPrecision.precision
+    let files = ModelFiles(model, weights: weights)
+    reader.takesInvalid = true
+    if weights != nil || files.isSource || files.isPackage {
+      return ModelCheck(try reader.read(files).model)
+    }
+    try inFile(model) { try ModelReader.refuse(reader.conversionOptions) }
+    return try ModelCheck(contentsOf: model)
   }
 
   private static func summary(_ check: ModelCheck) -> String {

@@ -22,16 +22,22 @@ struct CompressCommand: ParsableCommand {
       Codes apply to matrices and kernels; biases stay as they are. Batch normalization, scale and \
       bias layers are folded into their neighbors first. Weights that already use fewer bits keep \
       their storage, so that you can compress a file in several steps; --precision float32 expands all.
+
+      \(ModelHelp.discussion)
       """)
 
-  @Argument(help: "The .mlmodel to compress.", completion: .file(extensions: ["mlmodel"]))
+  @Argument(help: ModelHelp.model, completion: .file())
   var model: String
+
+  @Argument(help: ModelHelp.weights, completion: .file())
+  var weights: String?
 
   @Option(
     name: .customShort("o"), help: ArgumentHelp("The .mlmodel to write.", valueName: "OUT.mlmodel"),
     completion: .file(extensions: ["mlmodel"]))
   var destination: String
 
+  @OptionGroup(visibility: .hidden) var source: SourceArguments
   @OptionGroup(title: "Precision") var target: PrecisionArguments
   @OptionGroup(title: "Selection") var selection: SelectionArguments
   @OptionGroup(title: "By result") var search: SearchArguments
@@ -72,11 +78,16 @@ struct CompressCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let document = try inFile(model) { try Model(contentsOf: model) }
+    let compile = try engine.compileOptions()
+    var reader = ModelReader(source, compile.customLayers, global)
+    reader.recipe = images.recipe
+    reader.forgetBias = engine.forgetBias
+    reader.inputs = search.inputs
+    let document = try reader.read(ModelFiles(model, weights: weights)).model
     try inFile(model) { try selection.requireLayers(in: document) }
     var text: CompressionText
     if let goal = search.goals.first {
-      text = try inFile(model) { try self.searched(document, goal) }
+      text = try inFile(model) { try self.searched(document, goal, compile) }
     } else {
       var rules = selection.rules
       rules.precision = try target.weightPrecision()
@@ -86,7 +97,7 @@ struct CompressCommand: ParsableCommand {
           ? try document.withFoldedBatchnorm(keepsScales: rules.precision.wantsChannelScales)
           : (document, [])
         if !search.inputs.isEmpty {
-          rules.channelMeans = try self.channelMeans(folded)
+          rules.channelMeans = try self.channelMeans(folded, compile)
         }
         let (compressed, layers) = try folded.compressed(rules)
         return CompressionText(compressed, from: document, folds: folds, layers: layers)
@@ -102,17 +113,19 @@ struct CompressCommand: ParsableCommand {
     }
   }
 
-  private func channelMeans(_ document: Model) throws -> [String: [Double]] {
+  private func channelMeans(
+    _ document: Model, _ compile: CompileOptions
+  ) throws -> [String: [Double]] {
     var options = Predictor.Options()
     options.layout = search.layout
     options.images = try images.options(for: document)
-    options.engine = try engine.compileOptions()
+    options.engine = compile
     options.forgetBias = engine.forgetBias
     return try ChannelMeans(document, inputs: search.inputs, options: options).means
   }
 
   private func searched(
-    _ document: Model, _ goal: CompressionSearch.Goal
+    _ document: Model, _ goal: CompressionSearch.Goal, _ compile: CompileOptions
   ) throws -> CompressionText {
     var options = CompressionSearch.Options(goal)
     options.rules = selection.rules
@@ -120,7 +133,7 @@ struct CompressCommand: ParsableCommand {
     options.foldsBatchnorm = fold
     options.layout = search.layout
     options.images = try images.options(for: document)
-    options.engine = try engine.compileOptions()
+    options.engine = compile
     options.forgetBias = engine.forgetBias
     let progress = Progress("assay compress", enabled: !global.quiet && !json)
     defer { progress.finish() }

@@ -27,53 +27,15 @@ struct ConvertCommand: ParsableCommand {
     completion: .file(extensions: ["mlmodel"]))
   var destination: String?
 
-  @OptionGroup(title: "Interface") var interface: InterfaceArguments
-  @OptionGroup(title: "Images") var images: ImageArguments
-  @OptionGroup(title: "Classifier") var classifier: ClassifierArguments
-  @OptionGroup(title: "Caffe") var caffe: CaffeArguments
-  @OptionGroup(title: "Metadata") var metadata: MetadataArguments
-
-  @Option(
-    help: ArgumentHelp(
-      "Convert unknown layers to custom layers: by a JSON file of rules, or all (allow).",
-      valueName: "FILE.json|allow"),
-    completion: .file(extensions: ["json"]))
-  var customLayers: String?
-
-  @Option(
-    help:
-      "Convert Keras Lambdas whose code can be read to Core ML layers: auto, or off; auto unless --custom-layers is allow. The code is never run."
-  )
-  var lambda: Lambda?
-
-  enum Lambda: String, ExpressibleByArgument, CaseIterable {
-    case auto
-    case off
-  }
-
-  @Option(
-    name: [.long, .customLong("weights-precision")], help: "Precision of the weights.")
-  var precision = Precision.float32
-
-  enum Precision: String, ExpressibleByArgument, CaseIterable {
-    case float32
-    case float16
-  }
+  @OptionGroup var source: SourceArguments
+  @OptionGroup var weightPrecision: WeightPrecisionArguments
+  @OptionGroup(title: "Preprocessing") var recipe: RecipeArguments
 
   @Option(
     help: ArgumentHelp(
       "How to write LSTMs: with forgetBias false (ignore), or with forgetBias true and a bias reduced by 1 (add), as the specification says."
     ))
   var forgetBias = ForgetBias.ignore
-
-  @Option(
-    help: ArgumentHelp(
-      "The latest version of the specification that the model may need. Layers of later ones become "
-        + "earlier ones where they can; what cannot is named.", valueName: "N"))
-  var maxSpec: Int?
-
-  @Flag(help: "Mark trainable layers as updatable.")
-  var respectTrainable = false
 
   @Option(
     name: .customLong("check"),
@@ -100,9 +62,6 @@ struct ConvertCommand: ParsableCommand {
 
   func validate() throws {
     if destination == nil && !dryRun { throw ValidationError("add -o OUT.mlmodel, or --dry-run") }
-    if let maxSpec, !(1...SpecificationVersion.newest).contains(maxSpec) {
-      throw ValidationError("--max-spec takes a version from 1 to \(SpecificationVersion.newest)")
-    }
     if checkInputs.isEmpty != (expected == nil) {
       throw ValidationError("--check INPUT and --expected FILE need each other")
     }
@@ -114,20 +73,13 @@ struct ConvertCommand: ParsableCommand {
   }
 
   private func convert() throws {
-    var options = try conversionOptions()
-    if verbose { options.onVisit = { Console.note(Console.escaped($0)) } }
-    let source = try ModelSource(contentsOf: model, weights: weights)
     let registry = try plugins.customLayers()
-    var result = try source.convert(options, customLayers: registry)
-    if !global.quiet {
-      for note in result.notes { Console.warn(note) }
-      Console.warnOfWeights(result.model, file: source.weightsFile(model, weights))
-    }
-    if forgetBias == .add { result.model = try result.model.withForgetBiasInField() }
-    if precision == .float16 { result.model = try result.model.withHalfPrecisionWeights() }
-    if let maxSpec { try result.model.requireVersion(atMost: maxSpec) }
-    result.model.specificationVersion = result.model.minimumSpecificationVersion
-    try result.model.requireWritable()
+    var reader = ModelReader(source, registry, global)
+    reader.precision = weightPrecision.precision
+    reader.recipe = recipe.recipe
+    reader.forgetBias = forgetBias
+    if verbose { reader.onVisit = { Console.note(Console.escaped($0)) } }
+    let result = try reader.converted(ModelFiles(model, weights: weights))
     if dryRun {
       Console.write(Self.planText(result.plan))
       return
@@ -163,35 +115,5 @@ struct ConvertCommand: ParsableCommand {
         ])
     }
     return table.text
-  }
-
-  private func conversionOptions() throws -> ConversionOptions {
-    var options = ConversionOptions()
-    options.inputNames = interface.inputNames
-    options.outputNames = interface.outputNames
-    for shape in interface.inputShapes { options.inputShapes[shape.name] = shape.sizes }
-    options.arrayType = interface.arrayType == .double ? .double : .float32
-    options.imageInputs = images.imageInputs
-    options.imageOutputs = images.imageOutputs
-    options.preprocessing = images.preprocessing
-    options.preprocessing.meanImage = try caffe.meanImages
-    options.networkState = caffe.networkState
-    options.classifier = try classifier.options()
-    options.metadata = metadata.options
-    if let recipe = images.recipe {
-      options.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
-    }
-    options.respectTrainable = respectTrainable
-    options.maximumVersion = maxSpec
-    options.readsFormulas = lambda.map { $0 == .auto } ?? (customLayers != "allow")
-    if let customLayers { options.customLayers = try CustomLayerRules(argument: customLayers) }
-    return options
-  }
-}
-
-extension CustomLayerRules {
-  /// The word after `--custom-layers`.
-  init(argument: String) throws {
-    self = argument == "allow" ? .allow : try CustomLayerRules(contentsOf: argument)
   }
 }

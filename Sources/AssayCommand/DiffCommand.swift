@@ -5,19 +5,23 @@ struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Compares predictions with expected ones, or two models.",
     usage: """
-      assay diff MODEL.mlmodel INPUT --expected FILE [options]
+      assay diff MODEL [WEIGHTS] INPUT --expected FILE [options]
       assay diff A B [options]
-      assay diff A.mlmodel B.mlmodel [INPUT…] [options]
+      assay diff MODEL MODEL [INPUT…] [options]
       """,
     discussion: """
       EXAMPLES:
         assay diff model.mlmodel cat.png --expected keras_predictions.npz
         assay diff model.mlmodel cat.png --expected keras_predictions.npz --reference
         assay diff old.mlmodel new.mlmodel
+        assay diff deploy.prototxt net.caffemodel net.mlmodel
+        assay diff actual.png expected.png -o difference.png
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
       ones. Exit code 1 means that something differs; for models that run, that an output differs.
+
+      \(ModelHelp.discussion)
       """)
 
   @Argument(
@@ -26,7 +30,8 @@ struct DiffCommand: ParsableCommand {
   var files: [String]
 
   @Option(
-    help: ArgumentHelp("The expected outputs: .npz, .npy, .json, .csv or .h5.", valueName: "FILE"),
+    help: ArgumentHelp(
+      "The expected outputs: .npz, .npy, .json, .csv, .h5, or an image.", valueName: "FILE"),
     completion: .file())
   var expected: String?
 
@@ -35,7 +40,7 @@ struct DiffCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Absolute tolerance; default: 1e-5, times the largest expected value if that exceeds 1.",
+      "Absolute tolerance; default: 1e-5, times the largest expected value if that exceeds 1; 1 for images in files.",
       valueName: "[NAME=]X"))
   var atol: [NamedValue<Fraction>] = []
 
@@ -60,8 +65,19 @@ struct DiffCommand: ParsableCommand {
     completion: .file(extensions: ["html"]))
   var report: String?
 
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp(
+      "Write the absolute difference of two images, amplified so that the largest is white.",
+      valueName: "FILE.png"),
+    completion: .file(extensions: ["png"]))
+  var destination: String?
+
   @Option(help: "The layout of arrays.")
   var layout = ArrayLayout.source
+
+  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
   @OptionGroup(title: "Two models") var models: ModelDiffArguments
 
@@ -78,35 +94,43 @@ struct DiffCommand: ParsableCommand {
     if files.count < 2 {
       throw ValidationError("give a model and its inputs, two models, or two files of arrays")
     }
-    if expected == nil {
-      if files.count > 2, !files[1].lowercased().hasSuffix(".mlmodel") {
-        throw ValidationError("add --expected FILE")
-      }
-      if layers != nil || reference {
-        throw ValidationError("--layers and --reference need a model and --expected FILE")
-      }
+    if expected == nil, layers != nil || reference {
+      throw ValidationError("--layers and --reference need a model and --expected FILE")
+    }
+    if let destination, !destination.lowercased().hasSuffix(".png") {
+      throw ValidationError("-o writes a .png")
     }
     if let top, top < 1 { throw ValidationError("--top must be at least 1") }
   }
 
   func run() throws {
     global.apply()
-    if expected == nil, try ModelDiffArguments.areModels(files.prefix(2)) {
-      return try compareModels()
+    let compile = try engine.compileOptions()
+    var reader = ModelReader(source, compile.customLayers, global)
+    reader.precision = weightPrecision.precision
+    reader.recipe = images.recipe
+    reader.forgetBias = engine.forgetBias
+    var words = files[...]
+    if expected == nil, let first = ModelFiles(fromModels: &words) {
+      return try compareModels(first, words, reader, compile)
     }
-    try require(
-      files.count == 2 || expected != nil, .usage, "add --expected FILE, or give two models")
     let comparison: Comparison
     if let expected {
-      let document = try inFile(files[0]) { try Model(contentsOf: files[0]) }
-      comparison = try inFile(files[0]) {
+      let files = ModelFiles(from: &words)
+      reader.inputs = Array(words)
+      let document = try reader.read(files).model
+      comparison = try inFile(files.path) {
         try Comparison.compare(
-          document, inputs: Array(files.dropFirst()), expected: expected,
-          options: options(for: document))
+          document, inputs: Array(words), expected: expected,
+          options: options(for: document, compile))
       }
     } else {
+      try require(files.count == 2, .usage, "add --expected FILE, or give two models")
+      try inFile(files[0]) {
+        try ModelReader.refuse(reader.conversionOptions, of: "a file of arrays")
+      }
       comparison = try Comparison.compare(
-        arrays: files[0], with: files[1], options: options(for: nil))
+        arrays: files[0], with: files[1], options: options(for: nil, compile))
     }
     let text = ComparisonText(comparison)
     if json {
@@ -117,11 +141,33 @@ struct DiffCommand: ParsableCommand {
     if let report {
       try write(comparison.outputs + (comparison.blobs?.blobs ?? []), to: report)
     }
+    if let destination { try writeDifference(comparison.images, to: destination) }
     if !comparison.matches { throw ExitCode(1) }
   }
 
-  private func compareModels() throws {
-    let comparison = try models.compare(files) { try options(for: $0) }
+  private func compareModels(
+    _ files: ModelFiles, _ words: ArraySlice<String>, _ reader: ModelReader,
+    _ compile: CompileOptions
+  ) throws {
+    var words = words
+    try require(
+      destination == nil, .usage, "-o writes the difference of two images, not of models",
+      hint: "write a page with --report FILE.html")
+    guard let other = ModelFiles(fromModels: &words) else {
+      throw ModelError(
+        .usage, "there is one model and nothing to compare it with",
+        hint: "add an input and --expected FILE, or give two models")
+    }
+    var reader = reader
+    reader.inputs = Array(words)
+    let (first, second) = (
+      try reader.read(files, refusing: []), try reader.read(other, refusing: [])
+    )
+    if !first.isSource, !second.isSource {
+      try inFile(files.path) { try ModelReader.refuse(reader.conversionOptions) }
+    }
+    let comparison = try models.compare(
+      first.model, second.model, inputs: Array(words), options(for: first.model, compile))
     let text = ModelDifferenceText(comparison)
     if json {
       Console.print(text.json().text)
@@ -136,7 +182,9 @@ struct DiffCommand: ParsableCommand {
     if !comparison.matches { throw ExitCode(1) }
   }
 
-  private func options(for document: Model?) throws -> Comparison.Options {
+  private func options(
+    for document: Model?, _ compile: CompileOptions
+  ) throws -> Comparison.Options {
     var options = Comparison.Options()
     options.tolerances = Tolerances(profile.tolerance)
     for value in rtol {
@@ -144,6 +192,7 @@ struct DiffCommand: ParsableCommand {
         options.tolerances.relative[name] = value.value.value
       } else {
         options.tolerances.standard.relative = value.value.value
+        options.tolerances.image.relative = value.value.value
       }
     }
     for value in atol {
@@ -151,6 +200,7 @@ struct DiffCommand: ParsableCommand {
         options.tolerances.absolute[name] = value.value.value
       } else {
         options.tolerances.standard.absolute = value.value.value
+        options.tolerances.image.absolute = value.value.value
         options.tolerances.standard.isScaled = false
       }
     }
@@ -158,10 +208,25 @@ struct DiffCommand: ParsableCommand {
     options.layout = layout
     options.layers = layers
     options.reference = reference
-    options.engine = try engine.compileOptions()
+    options.engine = compile
     options.images = try document.map { try images.options(for: $0) }
     options.forgetBias = engine.forgetBias
     return options
+  }
+
+  private func writeDifference(_ images: [ImageDifference], to path: String) throws {
+    try require(
+      images.count == 1, .mismatch,
+      images.isEmpty
+        ? "there are no two images of the same size" : "\(images.count) outputs are images",
+      file: path, hint: "-o writes the difference of one pair of images")
+    let (image, largest) = try images[0].amplified()
+    try image.writePNG(to: path)
+    guard !global.quiet else { return }
+    Console.note(
+      Console.escaped(path)
+        + (largest == 0
+          ? ": black, as nothing differs" : ": white is a difference of \(largest) of 255"))
   }
 
   private func write(_ comparisons: [OutputComparison], to path: String) throws {

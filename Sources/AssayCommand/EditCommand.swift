@@ -3,7 +3,7 @@ import Assay
 
 struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Changes parts of an .mlmodel and leaves the rest untouched.",
+    commandName: "edit", abstract: "Changes parts of a model and leaves the rest untouched.",
     discussion: """
       EXAMPLES:
         assay edit model.mlmodel -o out.mlmodel --rename data=image
@@ -12,10 +12,15 @@ struct EditCommand: ParsableCommand {
 
       Everything else is kept, even fields that this program does not know. The model is validated, \
       run before and after on random inputs if it can run, written, read back and run again.
+
+      \(ModelHelp.discussion) Options that both commands have are those of the conversion then.
       """)
 
-  @Argument(help: "The .mlmodel to edit.", completion: .file(extensions: ["mlmodel"]))
+  @Argument(help: ModelHelp.model, completion: .file())
   var model: String
+
+  @Argument(help: ModelHelp.weights, completion: .file())
+  var weights: String?
 
   @Option(
     name: .customShort("o"), help: ArgumentHelp("The .mlmodel to write.", valueName: "OUT.mlmodel"),
@@ -23,22 +28,12 @@ struct EditCommand: ParsableCommand {
   var destination: String
 
   @OptionGroup(title: "Features") var features: FeatureEditArguments
-  @OptionGroup(title: "Images") var images: ImageArguments
-
-  @Option(
-    name: .customLong("mean"),
-    help: ArgumentHelp(
-      "Mean image of all image inputs, or of one: .binaryproto or .npy; repeatable.",
-      valueName: "[NAME=]FILE"),
-    completion: .file())
-  var means: [NamedFile] = []
-
-  @OptionGroup(title: "Classifier") var classifier: ClassifierArguments
+  @OptionGroup var source: SourceArguments
+  @OptionGroup(title: "Preprocessing") var recipe: RecipeArguments
+  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
   @OptionGroup(title: "Network") var network: NetworkEditArguments
   @OptionGroup(title: "Custom layers") var customLayers: CustomLayerArguments
   @OptionGroup(title: "Weights files") var weightFiles: WeightArguments
-  @OptionGroup(title: "Metadata") var metadata: MetadataArguments
-
   @Option(
     name: .customLong("remove-metadata"),
     help: ArgumentHelp(
@@ -54,8 +49,17 @@ struct EditCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let document = try inFile(model) { try Model(uncheckedContentsOf: model) }
-    let edited = try inFile(model) { try edit(document) }
+    let compile = try engine.compileOptions()
+    var reader = ModelReader(source, compile.customLayers, global)
+    reader.precision = weightPrecision.precision
+    reader.recipe = recipe.recipe
+    reader.forgetBias = engine.forgetBias
+    reader.takesInvalid = true
+    let document = try reader.read(
+      ModelFiles(model, weights: weights),
+      refusing: source.givenForConversion
+        + (weightPrecision.precision == nil ? [] : ["--precision"]))
+    let edited = try inFile(model) { try edit(document, compile) }
     try inFile(destination) { try edited.model.write(to: destination) }
     guard destination != "-", var check = edited.check else { return }
     try inFile(destination) {
@@ -63,11 +67,15 @@ struct EditCommand: ParsableCommand {
     }
   }
 
-  private func edit(_ document: Model) throws -> (model: Model, check: EditCheck?) {
+  private func edit(
+    _ read: ModelReader.Document, _ compile: CompileOptions
+  ) throws -> (model: Model, check: EditCheck?) {
     var options = Predictor.Options()
-    options.engine = try engine.compileOptions()
+    options.engine = compile
     options.forgetBias = engine.forgetBias
+    let document = read.model
     var edit = try self.edit(of: document)
+    if !read.isSource { try change(&edit, of: document) }
     edit.customLayerClasses = options.engine.customLayers
     let (model, notes) = try edit.apply(to: document)
     for note in notes where !global.quiet { Console.warn(note) }
@@ -85,24 +93,8 @@ struct EditCommand: ParsableCommand {
     var edit = ModelEdit()
     try features.add(to: &edit)
     network.add(to: &edit)
-    edit.imageInputs = images.imageInputs
-    edit.imageOutputs = images.imageOutputs
-    edit.preprocessing = images.preprocessing
-    edit.preprocessing.meanImage = try CaffeArguments.images(means)
     edit.customLayers = try customLayers.edits(of: document)
-    edit.metadata = metadata.edit
     edit.metadata.removedKeys = removedKeys
-    if let recipe = images.recipe {
-      edit.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
-      edit.metadata.removedKeys += (document.description?.metadata?.userDefined.keys.sorted() ?? [])
-        .filter { $0.hasPrefix(ImageOptions.metadataPrefix) && !removedKeys.contains($0) }
-    }
-    if let options = try classifier.options() {
-      var classes = ModelEdit.Classes(labels: options.labels)
-      classes.labelName = options.predictedFeatureName
-      classes.probabilities = options.probabilitiesOutput
-      edit.classes = classes
-    }
     if let folder = network.weights {
       edit.weights = try weightFiles.files.read(folder, for: document)
       if !global.quiet {
@@ -113,6 +105,28 @@ struct EditCommand: ParsableCommand {
       }
     }
     return edit
+  }
+
+  /// Adds what a conversion would have done.
+  private func change(_ edit: inout ModelEdit, of document: Model) throws {
+    edit.arrayTypes = source.arrays.arrayTypes.map { ($0.name, $0.value.dataType) }
+    edit.imageInputs = source.images.imageInputs
+    edit.imageOutputs = source.images.imageOutputs
+    edit.preprocessing = source.images.preprocessing
+    edit.preprocessing.meanImage = try source.caffe.meanImages
+    edit.metadata = source.metadata.edit
+    edit.metadata.removedKeys = removedKeys
+    if let recipe = recipe.recipe {
+      edit.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
+      edit.metadata.removedKeys += (document.description?.metadata?.userDefined.keys.sorted() ?? [])
+        .filter { $0.hasPrefix(ImageOptions.metadataPrefix) && !removedKeys.contains($0) }
+    }
+    if let options = try source.classifier.options() {
+      var classes = ModelEdit.Classes(labels: options.labels)
+      classes.labelName = options.predictedFeatureName
+      classes.probabilities = options.probabilitiesOutput
+      edit.classes = classes
+    }
   }
 }
 

@@ -10,14 +10,18 @@ struct InspectCommand: ParsableCommand {
         assay inspect deploy.prototxt
         assay inspect model.mlmodel --export-weights weights
 
-      Reads .mlmodel files and everything that convert reads.
+      \(ModelHelp.discussion) An architecture needs no weights, and unknown layers become custom \
+      layers.
       """)
 
-  @Argument(help: "An .mlmodel, or a network that convert reads.", completion: .file())
+  @Argument(help: ModelHelp.model, completion: .file())
   var model: String
 
-  @Argument(help: "Its weights, if they are in a separate file.", completion: .file())
+  @Argument(help: ModelHelp.weights, completion: .file())
   var weights: String?
+
+  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
   @Flag(help: "Print the description as protobuf text.")
   var spec = false
@@ -54,13 +58,20 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let registry = try plugins.customLayers()
-    if let exportWeights { return try export(to: exportWeights, registry) }
-    let source = try inFile(model) { try ModelSource(contentsOf: model, weights: weights) }
-    if let plan { return try inFile(model) { try printPlan(plan, of: source, registry) } }
-    let document = try inFile(model) { try source.inspectedModel(customLayers: registry) }
-    if !global.quiet {
-      Console.warnOfWeights(document, file: source.weightsFile(model, weights))
+    var reader = ModelReader(source, registry, global)
+    reader.precision = weightPrecision.precision
+    reader.rules = .allow
+    reader.showsPrograms = true
+    if exportWeights == nil {
+      reader.missingWeights = plan == nil ? .zeros : .random(RandomWeights(seed: 0))
     }
+    let read = try reader.read(ModelFiles(model, weights: weights))
+    let document = read.model
+    if let exportWeights {
+      return try inFile(model) { try export(document, to: exportWeights) }
+    }
+    if let plan { return try inFile(model) { try printPlan(plan, of: document, registry) } }
+    if !global.quiet, !read.isSource { Console.warnOfWeights(document, file: model) }
     if let swiftStubs {
       let stubs = AppStubs(document.customLayerClasses(registry))
       try require(!stubs.files.isEmpty, .unsupported, "the model has no custom layers", file: model)
@@ -95,12 +106,11 @@ struct InspectCommand: ParsableCommand {
   }
 
   private func printPlan(
-    _ stage: String, of source: ModelSource, _ registry: CustomLayerRegistry
+    _ stage: String, of document: Model, _ registry: CustomLayerRegistry
   ) throws {
     var options = Predictor.Options()
     options.engine.customLayers = registry
     options.engine.withoutPasses = Set(passes.without)
-    let document = try source.timedModel(seed: 0, rules: .allow, customLayers: registry).model
     let predictor = try Predictor(model: document, options: options)
     for plan in try predictor.plans(after: stage == Self.wholePlan ? nil : stage) {
       let text = PlanText(plan)
@@ -108,12 +118,8 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
-  private func export(to folder: String, _ registry: CustomLayerRegistry) throws {
-    let written = try inFile(model) {
-      let document = try ModelSource(contentsOf: model, weights: weights)
-        .weightedModel(customLayers: registry)
-      return try weightFiles.files.write(document, to: folder)
-    }
+  private func export(_ document: Model, to folder: String) throws {
+    let written = try weightFiles.files.write(document, to: folder)
     if !global.quiet {
       Console.note(
         "\(groupedText(written.weights)) weights in \(groupedText(written.files)) files")

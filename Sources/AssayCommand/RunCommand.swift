@@ -3,24 +3,33 @@ import Assay
 
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Runs an .mlmodel on images and arrays, on the CPU.",
+    commandName: "run", abstract: "Runs a model on images and arrays, on the CPU.",
+    usage: "assay run MODEL [WEIGHTS] INPUT… [options]",
     discussion: """
       EXAMPLES:
         assay run model.mlmodel cat.png
         assay run model.mlmodel images --json --resize center-crop
         assay run model.mlmodel cat.png --detect auto --resize squash -o boxes.png
+        assay run deploy.prototxt net.caffemodel cat.jpg --class-labels labels.txt
 
       Inputs are images (PNG, JPEG) and arrays (.npy, .npz, .json, .csv). Several files, or the files \
       of a folder and its subfolders, run one after the other. A model with several inputs takes \
       NAME=FILE for each. If some of several inputs cannot be read, each is reported by name, the \
       others run, and the exit code is 2.
+
+      \(ModelHelp.discussion)
       """)
 
-  @Argument(help: "The .mlmodel to run.", completion: .file(extensions: ["mlmodel"]))
+  @Argument(help: ModelHelp.model, completion: .file())
   var model: String
 
-  @Argument(help: "FILE, NAME=FILE, a folder, or - for a list of files.", completion: .file())
+  @Argument(
+    help: "Its weights, if in a separate file; then FILE, NAME=FILE, a folder, or - for a list.",
+    completion: .file())
   var inputs: [String]
+
+  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
   @Option(name: .shortAndLong, help: "The number of best classes to print.")
   var top = 5
@@ -101,13 +110,26 @@ struct RunCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let document = try inFile(model) { try Model(contentsOf: model) }
-    try inFile(model) { try predictAll(document) }
+    var words = ([model] + inputs)[...]
+    let files = ModelFiles(from: &words)
+    try require(
+      !words.isEmpty, .usage, "there is no input after the model",
+      hint: "add an image or an array: assay run MODEL INPUT")
+    let compile = try engine.compileOptions()
+    var reader = ModelReader(source, compile.customLayers, global)
+    reader.precision = weightPrecision.precision
+    reader.forgetBias = engine.forgetBias
+    reader.inputs = Array(words)
+    let document = try reader.read(files).model
+    try inFile(model) { try predictAll(document, Array(words), compile) }
   }
 
-  private func predictAll(_ document: Model) throws {
+  private func predictAll(
+    _ document: Model, _ inputs: [String], _ compile: CompileOptions
+  ) throws {
     let steps = StepLog()
-    let predictor = try Predictor(model: document, options: options(for: document, steps: steps))
+    let predictor = try Predictor(
+      model: document, options: options(for: document, compile, steps: steps))
     let list = try InputList(
       inputs, for: document, shard: shard, namesFiles: destination != nil
     ) { readLine() }
@@ -170,11 +192,13 @@ struct RunCommand: ParsableCommand {
     Console.note("images: \(predictor.images) (\(images.origin(for: predictor.model)))")
   }
 
-  private func options(for document: Model, steps: StepLog) throws -> Predictor.Options {
+  private func options(
+    for document: Model, _ compile: CompileOptions, steps: StepLog
+  ) throws -> Predictor.Options {
     var options = Predictor.Options()
     options.layout = layout
     options.images = try images.options(for: document)
-    options.engine = try engine.compileOptions()
+    options.engine = compile
     options.forgetBias = engine.forgetBias
     options.keep =
       allOutputs ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))

@@ -16,6 +16,8 @@ package enum FileFormat: Sendable, Equatable {
   case caffeBinary
   /// A text that begins with a section, as a Darknet `.cfg` does.
   case darknet
+  /// A Darknet `.weights`.
+  case darknetWeights
   case numPy
   case png
   case jpeg
@@ -35,18 +37,34 @@ package enum FileFormat: Sendable, Equatable {
     }
   }
 
-  /// The bytes of the file at `path`, and what they are.
+  /// The bytes of the file at `path`, and what they are. Of a Core ML package they are the model's.
   ///
   /// - Throws: as `MappedFile.read`; of a folder that is a model of another framework's, the error
   ///   names it.
   package static func read(
     _ path: String, limit: Int = Limits.fileBytes
   ) throws -> (bytes: Bytes, format: FileFormat) {
-    if let foreign = ForeignFormat(folder: path) {
-      throw ModelError(.unsupported, "is \(foreign.name)", file: path, hint: foreign.remedy)
+    func model(_ bytes: Bytes) throws -> (Bytes, FileFormat) {
+      let format = FileFormat(bytes)
+      guard format == .coreML else { throw format.error(expected: "a Core ML model") }
+      return (bytes, format)
     }
-    let bytes = try MappedFile.read(path, limit: limit)
-    return (bytes, FileFormat(bytes))
+    return try inFile(path == "-" ? "standard input" : path) {
+      if let bytes = try ModelPackage.model(inFolder: path, limit: limit) {
+        return try model(bytes)
+      }
+      if let foreign = ForeignFormat(folder: path) {
+        throw ModelError(.unsupported, "is \(foreign.name)", hint: foreign.remedy)
+      }
+      let bytes = try MappedFile.read(path, limit: limit)
+      let format = FileFormat(bytes)
+      if format == .zip || format == .foreign(.modelPackage),
+        let inner = try ModelPackage.model(in: ZipArchive(bytes))
+      {
+        return try model(inner)
+      }
+      return (bytes, format)
+    }
   }
 
   /// With its article: "an ONNX model".
@@ -59,6 +77,7 @@ package enum FileFormat: Sendable, Equatable {
     case .prototxt, .text: "text"
     case .caffeBinary: "a .caffemodel"
     case .darknet: "a configuration of Darknet's"
+    case .darknetWeights: "weights of Darknet"
     case .numPy: "a NumPy array (.npy)"
     case .png: "a PNG image"
     case .jpeg: "a JPEG image"
@@ -74,6 +93,7 @@ package enum FileFormat: Sendable, Equatable {
     case .empty: "the file has no bytes: fetch or save it again"
     case .zip: "a .keras file is one, which `assay convert` reads; unpack any other"
     case .json: "an architecture .json comes first, its weights file second"
+    case .darknetWeights: "its .cfg comes first, the .weights second"
     case .hdf5, .prototxt, .caffeBinary, .darknet:
       "`assay convert` makes a Core ML model of a network of Keras, Caffe or Darknet"
     case .png, .jpeg: "images are inputs: assay run MODEL IMAGE"
@@ -112,6 +132,12 @@ extension FileFormat {
     if let foreign { return .foreign(foreign.format) }
     if isText { return text(bytes) }
     if begins("BM") { return .foreign(.image("BMP")) }
+    // Versions 0.1 to 0.9, as 32-bit integers: no field of a message has the number 0.
+    if begins([0, 0, 0, 0]), bytes.count >= 16, (1...9).contains(bytes[4]),
+      bytes[5..<8].allSatisfy({ $0 == 0 })
+    {
+      return .darknetWeights
+    }
     return ProtobufModel(bytes)?.format
   }
 

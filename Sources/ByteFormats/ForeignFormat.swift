@@ -33,8 +33,7 @@ package struct ForeignFormat: Sendable, Equatable {
     remedy: "compiling cannot be undone: take the .mlmodel that it was compiled from")
   package static let modelPackage = ForeignFormat(
     name: "a Core ML package (.mlpackage)",
-    remedy: "coremltools writes a neural network, which is read here, with "
-      + "convert(…, convert_to=\"neuralnetwork\")")
+    remedy: "a package with its Manifest.json is a model: assay run MODEL INPUT")
   package static let markup = ForeignFormat(
     name: "HTML or XML",
     remedy: "a failed download often saves a web page: fetch the file again")
@@ -101,7 +100,8 @@ package struct ForeignFormat: Sendable, Equatable {
       self = .compiledModel
     } else if has(inside) {
       self.init(
-        name: Self.modelPackage.name, remedy: "the model in it is '\(path)/\(inside)'")
+        name: "a Core ML package (.mlpackage) without its Manifest.json",
+        remedy: "the model in it is '\(path)/\(inside)'")
     } else {
       return nil
     }

@@ -25,7 +25,7 @@ extension DarknetImporter {
     let bytes = try weights.map { path in
       let (bytes, format) = try FileFormat.read(path)
       switch format {
-      case .unknown, .coreML, .caffeBinary: return bytes
+      case .darknetWeights, .unknown, .coreML, .caffeBinary: return bytes
       default: throw format.error(expected: "weights of Darknet").inFile(path)
       }
     }

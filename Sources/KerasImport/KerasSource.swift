@@ -32,6 +32,14 @@ extension KerasSource {
 }
 
 extension KerasImporter {
+  /// Whether the file says how a network is built, whatever else it holds.
+  package static func hasArchitecture(_ path: String) -> Bool {
+    guard let configuration = try? KerasFile(path, access: .isolated).configuration else {
+      return false
+    }
+    return configuration["class_name"] != nil || configuration["config"] != nil
+  }
+
   /// Reads a whole model, from HDF5 or a `.keras` archive; an architecture JSON file with a file of
   /// weights; or the architecture of one file with the weights of another.
   ///

@@ -30,7 +30,8 @@ public struct ErrorMetrics: Sendable, Equatable {
   public let rootMeanSquareError: Double
   /// Σ a·b / √(Σ a² · Σ b²); 1 where both arrays are zeros, 0 where one is.
   public let cosine: Double
-  /// 20 · log₁₀(max |b| / RMSE), in decibels; infinite where nothing differs.
+  /// 20 · log₁₀(max |b| / RMSE), of images 20 · log₁₀(255 / RMSE), in decibels; infinite where nothing
+  /// differs.
   public let peakSignalToNoise: Double
   /// 10 · log₁₀(Σ b² / Σ (a − b)²), in decibels; infinite where nothing differs.
   public let signalToNoise: Double
@@ -50,10 +51,13 @@ public struct ErrorMetrics: Sendable, Equatable {
   public var isWithinTolerance: Bool { countOutside == 0 }
 
   /// Precondition: the arrays have as many elements. Indices count along the axes of `expected`.
-  public init(_ actual: Tensor, _ expected: Tensor, _ tolerance: Tolerance) {
+  /// - Parameter peak: the largest value that there can be; nil for the largest that there is.
+  public init(
+    _ actual: Tensor, _ expected: Tensor, _ tolerance: Tolerance, peak: Double? = nil
+  ) {
     self = actual.withUnsafeElements { a in
       expected.withUnsafeElements { b in
-        ErrorMetrics(a, b, shape: expected.shape, tolerance)
+        ErrorMetrics(a, b, shape: expected.shape, tolerance, peak: peak)
       }
     }
   }
@@ -61,7 +65,7 @@ public struct ErrorMetrics: Sendable, Equatable {
   /// Precondition: the arrays have as many elements, and `shape` has the same.
   init<Actual: BinaryFloatingPoint, Expected: BinaryFloatingPoint>(
     _ actual: UnsafeBufferPointer<Actual>, _ expected: UnsafeBufferPointer<Expected>,
-    shape: [Int], _ tolerance: Tolerance
+    shape: [Int], _ tolerance: Tolerance, peak: Double? = nil
   ) {
     precondition(actual.count == expected.count)
     var tolerance = tolerance
@@ -114,7 +118,8 @@ public struct ErrorMetrics: Sendable, Equatable {
       norms > 0 ? sums.product / norms : sums.squaredActual == sums.squaredExpected ? 1 : 0
     peakSignalToNoise =
       sums.squaredError == 0
-      ? .infinity : 20 * log10(largestExpected / (sums.squaredError / finite).squareRoot())
+      ? .infinity
+      : 20 * log10((peak ?? largestExpected) / (sums.squaredError / finite).squareRoot())
     signalToNoise =
       sums.squaredError == 0
       ? .infinity : 10 * log10(sums.squaredExpected / sums.squaredError)

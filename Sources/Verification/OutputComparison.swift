@@ -17,15 +17,18 @@ public struct OutputComparison: Sendable, Equatable {
   public var agrees: Bool { metrics?.isWithinTolerance ?? false }
 
   /// Axes of length 1 do not count.
-  /// - Parameter top: how many best classes to compare; nil for none.
+  /// - Parameters:
+  ///   - top: how many best classes to compare; nil for none.
+  ///   - peak: the largest value that there can be; nil for the largest that there is.
   public init(
-    _ name: String, actual: Tensor, expected: Tensor, tolerance: Tolerance, top: Int? = nil
+    _ name: String, actual: Tensor, expected: Tensor, tolerance: Tolerance, top: Int? = nil,
+    peak: Double? = nil
   ) {
     self.name = name
     actualShape = actual.shape
     expectedShape = expected.shape
     let fits = actual.shape.filter { $0 != 1 } == expected.shape.filter { $0 != 1 }
-    metrics = fits ? ErrorMetrics(actual, expected, tolerance) : nil
+    metrics = fits ? ErrorMetrics(actual, expected, tolerance, peak: peak) : nil
     classes = fits ? top.flatMap { ClassAgreement(actual, expected, count: $0) } : nil
   }
 }

@@ -55,15 +55,22 @@ public struct Tolerances: Sendable, Equatable {
   /// Absolute tolerances of single outputs.
   public var absolute: [String: Double] = [:]
 
+  /// Of images in files: a sample may be one of the 255 steps off, as rounding of nearly equal values
+  /// may be.
+  public var image = Tolerance(relative: 0, absolute: 1)
+
   /// One tolerance for every output.
   public init(_ standard: Tolerance = Tolerance.Profile.fp32.tolerance) {
     self.standard = standard
   }
 
   /// The tolerance of an output.
-  public subscript(name: String) -> Tolerance {
-    var tolerance = standard
-    tolerance.relative = relative[name] ?? standard.relative
+  public subscript(name: String) -> Tolerance { self[name, isImage: false] }
+
+  /// The tolerance of an output, which may be compared with the image of a file.
+  public subscript(name: String, isImage isImage: Bool) -> Tolerance {
+    var tolerance = isImage ? image : standard
+    tolerance.relative = relative[name] ?? tolerance.relative
     if let absolute = absolute[name] {
       tolerance.absolute = absolute
       tolerance.isScaled = false

@@ -43,7 +43,7 @@ import Testing
       ),
       ([0x40, 0, 0, 0, 0, 0, 0, 0] + Array("{\"__metadata__\"".utf8), .foreign(.tensors)),
       // The weights of Darknet 0.2.
-      ([0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], .unknown),
+      ([0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], .darknetWeights),
     ]
     for (bytes, format) in cases { #expect(Self.told(bytes) == format, "\(bytes)") }
   }

@@ -129,7 +129,8 @@ extension Model {
     return types.first ?? .double
   }
 
-  fileprivate func preparesPixels(of name: String) -> Bool {
+  /// Whether a network changes the pixels of an image before its first layer.
+  func preparesPixels(of name: String) -> Bool {
     (neuralNetwork?.preprocessing ?? []).contains { step in
       guard step.featureName.isEmpty || step.featureName == name else { return false }
       guard case .scaler(let scaler)? = step.preprocessor else { return true }

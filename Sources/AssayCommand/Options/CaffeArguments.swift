@@ -11,8 +11,8 @@ struct CaffeArguments: ParsableArguments {
     completion: .file())
   var means: [NamedFile] = []
 
-  @Option(help: "Include the layers of this phase.")
-  var phase = NetworkState.Phase.test
+  @Option(help: "Include the layers of this phase; default: test.")
+  var phase: NetworkState.Phase?
 
   @Option(help: "Include the layers of this level.")
   var level: Int?
@@ -23,24 +23,29 @@ struct CaffeArguments: ParsableArguments {
 
   var networkState: NetworkState {
     var state = NetworkState()
-    state.phase = phase
+    state.phase = phase ?? .test
     state.level = level
     state.stages = Set(stages)
     return state
   }
 
   var meanImages: PerFeature<MeanImage> {
-    get throws { try Self.images(means) }
+    get throws {
+      var images = PerFeature<MeanImage>()
+      for mean in means {
+        let image = try MeanImage(contentsOf: mean.file)
+        if let name = mean.name { images.named[name] = image } else { images.all = image }
+      }
+      return images
+    }
   }
 
-  static func images(_ files: [NamedFile]) throws -> PerFeature<MeanImage> {
-    var images = PerFeature<MeanImage>()
-    for mean in files {
-      let image = try MeanImage(contentsOf: mean.file)
-      if let name = mean.name { images.named[name] = image } else { images.all = image }
-    }
-    return images
+  /// Without the mean images.
+  var givenStates: [String] {
+    [("--phase", phase != nil), ("--level", level != nil), ("--stage", !stages.isEmpty)].given
   }
+
+  var given: [String] { [("--mean", !means.isEmpty)].given + givenStates }
 }
 
 extension NetworkState.Phase: ExpressibleByArgument {}

@@ -18,13 +18,29 @@ struct InterfaceArguments: ParsableArguments {
       valueName: "NAME=?,224,224,3"))
   var inputShapes: [NamedShape] = []
 
-  @Option(help: "Data type of array features.")
-  var arrayType = ArrayType.double
-
-  enum ArrayType: String, ExpressibleByArgument, CaseIterable {
-    case double
-    case float32
+  var given: [String] {
+    [
+      ("--input-name", !inputNames.isEmpty), ("--output-name", !outputNames.isEmpty),
+      ("--input-shape", !inputShapes.isEmpty),
+    ].given
   }
+}
+
+/// Data types of array features.
+struct ArrayTypeArguments: ParsableArguments {
+  @Option(
+    name: .customLong("array-type"),
+    help: ArgumentHelp(
+      "Data type of all array features or of one: double, float32, float16 or int32.",
+      valueName: "[NAME=]TYPE"))
+  var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
+
+  var given: [String] { [("--array-type", !arrayTypes.isEmpty)].given }
+}
+
+extension [(String, Bool)] {
+  /// The names of options that were given.
+  var given: [String] { filter(\.1).map(\.0) }
 }
 
 /// Image features and their preprocessing.
@@ -82,12 +98,6 @@ struct ImageArguments: ParsableArguments {
   @Option(help: "The preprocessing of a model zoo.")
   var preset: PreprocessingPreset?
 
-  @Option(
-    help: ArgumentHelp(
-      "Record in the model how run resizes and crops images.",
-      valueName: "NAME"))
-  var recipe: ImageRecipe?
-
   enum Color: String, ExpressibleByArgument, CaseIterable {
     case rgb
     case bgr
@@ -115,6 +125,26 @@ struct ImageArguments: ParsableArguments {
     preprocessing.preset = preset
     return preprocessing
   }
+
+  var given: [String] {
+    [
+      ("--image-input", !imageInputs.isEmpty), ("--image-output", !imageOutputs.isEmpty),
+      ("--color", !colors.isEmpty), ("--image-scale", !imageScales.isEmpty),
+      ("--red-bias", !redBiases.isEmpty), ("--green-bias", !greenBiases.isEmpty),
+      ("--blue-bias", !blueBiases.isEmpty), ("--gray-bias", !grayBiases.isEmpty),
+      ("--image-mean", imageMean != nil), ("--image-std", imageStd != nil),
+      ("--preset", preset != nil),
+    ].given
+  }
+}
+
+/// How images are brought into the model's size, as a model records it.
+struct RecipeArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Record in the model how run resizes and crops images.",
+      valueName: "NAME"))
+  var recipe: ImageRecipe?
 }
 
 extension PreprocessingPreset: ExpressibleByArgument {}
@@ -141,52 +171,26 @@ struct ClassifierArguments: ParsableArguments {
     completion: .file())
   var classLabels: String?
 
-  @Option(help: "The output with the best class.")
-  var predictedFeatureName = "classLabel"
+  @Option(help: "The output with the best class; default: classLabel.")
+  var predictedFeatureName: String?
 
   @Option(help: "The blob with the probabilities; default: the last layer's output.")
   var predictedProbabilitiesOutput: String?
+
+  var given: [String] {
+    [
+      ("--class-labels", classLabels != nil),
+      ("--predicted-feature-name", predictedFeatureName != nil),
+      ("--predicted-probabilities-output", predictedProbabilitiesOutput != nil),
+    ].given
+  }
 
   func options() throws -> ClassifierOptions? {
     guard let classLabels else { return nil }
     let labels = NeuralNetworkClassifier.ClassLabels(try LabelFile.read(classLabels))
     var options = ClassifierOptions(labels: labels)
-    options.predictedFeatureName = predictedFeatureName
+    if let predictedFeatureName { options.predictedFeatureName = predictedFeatureName }
     options.probabilitiesOutput = predictedProbabilitiesOutput
-    return options
-  }
-}
-
-struct MetadataArguments: ParsableArguments {
-  @Option(help: "The author of the model.") var author: String?
-  @Option(help: "The license of the model.") var license: String?
-  @Option(help: "What the model does.") var shortDescription: String?
-  @Option(help: "The version of the model.") var versionString: String?
-
-  @Option(
-    name: .customLong("metadata"),
-    help: ArgumentHelp("Add an entry to the user-defined metadata; repeatable.", valueName: "K=V"))
-  var entries: [KeyValue] = []
-
-  @Option(
-    name: .customLong("input-description"),
-    help: ArgumentHelp("Describe an input; repeatable.", valueName: "NAME=TEXT"))
-  var inputDescriptions: [KeyValue] = []
-
-  @Option(
-    name: .customLong("output-description"),
-    help: ArgumentHelp("Describe an output; repeatable.", valueName: "NAME=TEXT"))
-  var outputDescriptions: [KeyValue] = []
-
-  var options: MetadataOptions {
-    var options = MetadataOptions()
-    options.author = author ?? ""
-    options.license = license ?? ""
-    options.shortDescription = shortDescription ?? ""
-    options.versionString = versionString ?? ""
-    for entry in entries { options.userDefined[entry.key] = entry.value }
-    for entry in inputDescriptions { options.inputDescriptions[entry.key] = entry.value }
-    for entry in outputDescriptions { options.outputDescriptions[entry.key] = entry.value }
     return options
   }
 }

@@ -10,13 +10,6 @@ struct FeatureEditArguments: ParsableArguments {
   var rename: [KeyValue] = []
 
   @Option(
-    name: .customLong("array-type"),
-    help: ArgumentHelp(
-      "Data type of all array features or of one: double, float32, float16 or int32.",
-      valueName: "[NAME=]TYPE"))
-  var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
-
-  @Option(
     name: .customLong("array"),
     help: ArgumentHelp("Make this image an array; repeatable.", valueName: "NAME"))
   var arrays: [String] = []
@@ -62,7 +55,6 @@ struct FeatureEditArguments: ParsableArguments {
         edit.renames.updateValue(pair.value, forKey: pair.key) == nil, .usage,
         "--rename names '\(pair.key)' twice")
     }
-    edit.arrayTypes = arrayTypes.map { ($0.name, $0.value.dataType) }
     edit.arrays = arrays
     edit.optionalInputs = optionalInputs
     edit.requiredInputs = requiredInputs

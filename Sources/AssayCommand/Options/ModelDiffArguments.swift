@@ -10,21 +10,14 @@ struct ModelDiffArguments: ParsableArguments {
   @Option(help: "The seed of random inputs.")
   var seed: UInt64 = 0
 
-  /// Whether both files are models, by their content.
-  static func areModels(_ files: ArraySlice<String>) throws -> Bool {
-    try files.allSatisfy { try FileFormat.read($0).format == .coreML }
-  }
-
   /// - Parameter options: those for the first model.
   func compare(
-    _ files: [String], _ options: (Model) throws -> Comparison.Options
+    _ first: Model, _ second: Model, inputs: [String], _ options: Comparison.Options
   ) throws -> ModelComparison {
-    let first = try inFile(files[0]) { try Model(contentsOf: files[0]) }
     var all = ModelComparison.Options()
-    all.comparison = try options(first)
+    all.comparison = options
     all.structureOnly = structure
     all.seed = seed
-    let second = try inFile(files[1]) { try Model(contentsOf: files[1]) }
-    return try ModelComparison(first, second, inputs: Array(files.dropFirst(2)), options: all)
+    return try ModelComparison(first, second, inputs: inputs, options: all)
   }
 }

@@ -1,0 +1,59 @@
+import ByteFormats
+import Imaging
+import ModelPrediction
+import TensorCore
+import Verification
+
+/// Two images of the same size: `[height, width, channels]` of 0…255.
+public struct ImageDifference: Sendable {
+  /// The output's name.
+  public let name: String
+  private let actual: Tensor
+  private let expected: Tensor
+
+  /// Nil if the arrays are not two images of one size.
+  init?(_ name: String, actual: Tensor, expected: Tensor) {
+    func shape(_ tensor: Tensor) -> [Int] { Array(tensor.shape.drop { $0 == 1 }) }
+    let sizes = shape(expected)
+    guard sizes == shape(actual), sizes.count == 3 || sizes.count == 2 else { return nil }
+    let whole = sizes.count == 3 && [1, 3].contains(sizes[2]) ? sizes : sizes + [1]
+    guard whole.count == 3 else { return nil }
+    self.name = name
+    self.actual = actual.reshaped(whole)
+    self.expected = expected.reshaped(whole)
+  }
+
+  /// The absolute difference of each sample, after rounding to 8 bits, times the factor that makes
+  /// the largest 255, and that largest one.
+  public func amplified() throws -> (image: Image, largest: Int) {
+    let (a, b) = (actual.elements, expected.elements)
+    let differences = zip(a, b).map { abs(Int(UInt8(rounding: $0)) - Int(UInt8(rounding: $1))) }
+    let largest = differences.max() ?? 0
+    let factor = largest == 0 ? 0 : 255 / Float(largest)
+    let order: ChannelOrder = expected.shape[2] == 1 ? .grayscale : .rgb
+    let values = Tensor(shape: expected.shape, differences.map { Float($0) * factor })
+    return (try Image(values, order, channels: .last), largest)
+  }
+}
+
+extension PredictedOutput {
+  /// `[H, W, C]` of planes; anything else as it is.
+  var channelsLast: Tensor {
+    let shape = Array(value.shape.drop { $0 == 1 })
+    guard case .array = kind, channels == .first, shape.count == 3 else { return value }
+    return value.reshaped(shape).transposed([1, 2, 0])
+  }
+}
+
+extension Tensor {
+  /// The samples of an image as a file has them: rounded, and cut off at 0 and 255.
+  var asSamples: Tensor {
+    Tensor(shape: shape, elements.map { $0.isFinite ? Float(UInt8(rounding: $0)) : $0 })
+  }
+
+  /// `[H, W, 3]` of `[H, W, 1]`, if `other` is in color; otherwise as it is.
+  func colored(like other: Tensor) -> Tensor {
+    guard shape.count == 3, shape[2] == 1, other.shape.last == 3 else { return self }
+    return Tensor(shape: [shape[0], shape[1], 3], elements.flatMap { [$0, $0, $0] })
+  }
+}

@@ -1,0 +1,42 @@
+import CoreMLModel
+import CustomLayers
+import ImportSupport
+
+extension ModelSource {
+  /// Converts for these inputs, words of a command line: without image inputs in the options, inputs
+  /// that can be images are, if images are given for them.
+  package func convert(
+    _ options: ConversionOptions, for words: [String], customLayers: CustomLayerRegistry
+  ) throws -> ConversionResult {
+    var options = options
+    let images = InputList.images(among: words)
+    guard options.imageInputs.isEmpty, !images.isEmpty else {
+      return try convert(options, customLayers: customLayers)
+    }
+    var plain = options
+    plain.preprocessing = ImagePreprocessing()
+    plain.onVisit = nil
+    let inputs = try convert(plain, customLayers: customLayers).model.description?.input ?? []
+    options.imageInputs = inputs.filter(\.canBeImage).map(\.name).filter { name in
+      images.contains(name) || images.contains(nil)
+    }
+    var result = try convert(options, customLayers: customLayers)
+    for name in options.imageInputs where !result.model.preparesPixels(of: name) {
+      result.notes.append(
+        "'\(name)' gets the image's pixels from 0 to 255; --preset, --image-scale and --image-mean "
+          + "prepare them as the training did")
+    }
+    return result
+  }
+}
+
+extension FeatureDescription {
+  /// An array of one or three planes.
+  fileprivate var canBeImage: Bool {
+    guard case .multiArray(let array)? = type?.kind else { return false }
+    let shape =
+      array.shape.count == 4 && array.shape[0] == 1 ? array.shape.dropFirst() : array.shape[...]
+    return shape.count == 3 && [1, 3].contains(shape.first)
+      && shape.dropFirst().allSatisfy { $0 > 1 }
+  }
+}

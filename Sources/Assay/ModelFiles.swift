@@ -1,0 +1,111 @@
+import ByteFormats
+import Files
+import KerasImport
+import TensorCore
+
+/// The files of one model on a command line: an `.mlmodel`, a package, or a source network, whose
+/// weights may be in a file of their own.
+package struct ModelFiles: Sendable, Equatable {
+  package let path: String
+  package let weights: String?
+
+  package init(_ path: String, weights: String? = nil) {
+    self.path = path
+    self.weights = weights
+  }
+
+  /// The first of `words` and, if the second is a file of its weights, that one; both are taken off.
+  ///
+  /// Precondition: there is a word.
+  package init(from words: inout ArraySlice<String>) {
+    self.init(&words, besideModels: false)
+  }
+
+  /// The same where another model may follow; nil, and nothing taken, where the first is no model.
+  package init?(fromModels words: inout ArraySlice<String>) {
+    guard let first = words.first else { return nil }
+    if let second = words.dropFirst().first,
+      Self.areOneModel(first, second, besideModels: true)
+    {
+      self.init(&words, besideModels: true)
+      return
+    }
+    guard Self.isModel(first) else { return nil }
+    self.init(&words, besideModels: true)
+  }
+
+  private init(_ words: inout ArraySlice<String>, besideModels: Bool) {
+    let path = words.removeFirst()
+    guard let second = words.first, Self.areOneModel(path, second, besideModels: besideModels)
+    else {
+      self.init(path)
+      return
+    }
+    words.removeFirst()
+    self.init(path, weights: second)
+  }
+
+  private static func format(_ path: String) -> FileFormat? {
+    guard path != "-", Folder.isFile(path) else { return nil }
+    return try? FileFormat.read(path).format
+  }
+
+  /// Whether the second file has the weights of the first, or the other way round for Caffe's.
+  ///
+  /// - Parameter besideModels: of two files that are whole models by themselves, each is one.
+  private static func areOneModel(_ first: String, _ second: String, besideModels: Bool) -> Bool {
+    guard let format = format(first), takesWeights(format), let other = Self.format(second) else {
+      return false
+    }
+    switch (format, other) {
+    case (.prototxt, .caffeBinary), (.caffeBinary, .prototxt), (.prototxt, .hdf5),
+      (.hdf5, .prototxt), (.darknet, .darknetWeights), (.darknet, .unknown):
+      return true
+    case (.json, .hdf5): return KerasImporter.hasArchitecture(first)
+    case (.json, .zip): return KerasImporter.hasArchitecture(second)
+    case (.hdf5, .hdf5), (.zip, .hdf5):
+      return !besideModels
+        || KerasImporter.hasArchitecture(first) && !KerasImporter.hasArchitecture(second)
+    case (.hdf5, .zip), (.zip, .zip):
+      return !besideModels && KerasImporter.hasArchitecture(second)
+    default: return false
+    }
+  }
+
+  /// Whether the model is in a package, a folder or an archive.
+  package var isPackage: Bool {
+    if Folder.isFolder(path) { return true }
+    guard path == "-" || Folder.isFile(path), let bytes = try? MappedFile.read(path) else {
+      return false
+    }
+    return bytes.withUnsafeBytes { $0.starts(with: "PK".utf8) }
+  }
+
+  private static func takesWeights(_ format: FileFormat) -> Bool {
+    [.prototxt, .caffeBinary, .darknet, .json, .hdf5, .zip].contains(format)
+  }
+
+  /// Whether the first file is one that is converted.
+  package var isSource: Bool { Self.format(path).map(Self.takesWeights) ?? false }
+
+  /// Whether a file is a model by itself, and not arrays.
+  private static func isModel(_ path: String) -> Bool {
+    if Folder.isFolder(path) {
+      do { return try FileFormat.read(path).format == .coreML } catch {
+        return (error as? ModelError)?.code != .missingFile
+      }
+    }
+    guard Folder.isFile(path), let (bytes, format) = try? FileFormat.read(path) else {
+      return false
+    }
+    func has(_ byte: UInt8) -> Bool { bytes.withUnsafeBytes { $0.contains(byte) } }
+    return switch format {
+    case .coreML, .caffeBinary: true
+    // A table with words on its first line begins like Caffe's text, `[NaN]` like Darknet's.
+    case .prototxt: has(UInt8(ascii: "{"))
+    case .darknet: has(UInt8(ascii: "="))
+    case .json, .hdf5, .zip: KerasImporter.hasArchitecture(path)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Assay
+
+/// Reads the model of a command: an `.mlmodel` or a package as it is, a source network as `convert`
+/// would write it.
+struct ModelReader {
+  let source: SourceArguments
+  /// Asked for the output shapes of custom layers.
+  let customLayers: CustomLayerRegistry
+  var precision: PrecisionArguments.Floats?
+  var recipe: ImageRecipe?
+  var forgetBias = ForgetBias.ignore
+  /// What becomes of unknown layers, if no option says.
+  var rules = CustomLayerRules()
+  /// For an architecture without weights; nil makes that an error.
+  var missingWeights: MissingWeights?
+  /// Whether a Core ML model is taken whatever is wrong with it.
+  var takesInvalid = false
+  /// Whether a package of an ML Program is taken, only to be looked at.
+  var showsPrograms = false
+  /// What the model is going to run on, as words of the command line.
+  var inputs: [String] = []
+  var onVisit: (@Sendable (String) -> Void)?
+  let quiet: Bool
+
+  init(_ source: SourceArguments, _ customLayers: CustomLayerRegistry, _ global: GlobalOptions) {
+    self.source = source
+    self.customLayers = customLayers
+    quiet = global.quiet
+  }
+
+  struct Document {
+    var model: Model
+    let isSource: Bool
+    /// Whether it has other weights than its own.
+    let lacksWeights: Bool
+    /// What its layers became.
+    var plan: [PlanEntry] = []
+  }
+
+  /// - Parameter given: options without a meaning for a Core ML model; nil for all of a conversion.
+  /// - Throws: `ModelError`, also where there are such options and the model is Core ML's.
+  func read(_ files: ModelFiles, refusing given: [String]? = nil) throws -> Document {
+    try inFile(files.path) {
+      let opened = try ModelSource(contentsOf: files.path, weights: files.weights)
+      guard let document = try opened.document(missingWeights: missingWeights) else {
+        return try convert(opened, files)
+      }
+      try Self.refuse(given ?? conversionOptions)
+      if !showsPrograms, let type = document.model.firstTypeThatDoesNotRun, type == "mlProgram",
+        files.isPackage
+      {
+        // Its weights are in other files of the package.
+        throw ModelError(
+          .unsupported, "models of type \(type) cannot run", hint: Model.remedy(forType: type))
+      }
+      if !takesInvalid { try document.model.requireValid() }
+      return Document(
+        model: document.model, isSource: false, lacksWeights: document.lacksWeights)
+    }
+  }
+
+  /// The network that these files hold, converted.
+  ///
+  /// - Throws: also where it is a Core ML model.
+  func converted(_ files: ModelFiles) throws -> Document {
+    try inFile(files.path) {
+      try convert(try ModelSource(contentsOf: files.path, weights: files.weights), files)
+    }
+  }
+
+  /// The options that were given and are for a conversion only.
+  var conversionOptions: [String] { source.given + (precision == nil ? [] : ["--precision"]) }
+
+  static func refuse(_ given: [String], of kind: String = "a Core ML model") throws {
+    guard let option = given.first else { return }
+    throw ModelError(
+      .usage, "\(option) is for source networks, which are converted, and this is \(kind)",
+      hint: kind == "a Core ML model" ? "`assay edit` changes Core ML models" : nil)
+  }
+
+  private func convert(_ opened: ModelSource, _ files: ModelFiles) throws -> Document {
+    var options = try source.options(rules)
+    options.missingWeights = missingWeights
+    options.onVisit = onVisit
+    if let recipe {
+      options.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
+    }
+    let result = try opened.convert(options, for: inputs, customLayers: customLayers)
+    var model = result.model
+    if !quiet {
+      for note in result.notes { Console.warn(note) }
+      Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))
+    }
+    for type in source.arrays.arrayTypes where type.name != nil {
+      model = try model.settingArrayType(type.value.dataType, of: type.name)
+    }
+    if forgetBias == .add { model = try model.withForgetBiasInField() }
+    if precision == .float16 { model = try model.withHalfPrecisionWeights() }
+    if let version = source.layers.maxSpec { try model.requireVersion(atMost: version) }
+    model.specificationVersion = model.minimumSpecificationVersion
+    if missingWeights == nil { try model.requireWritable() }
+    return Document(
+      model: model, isSource: true, lacksWeights: !opened.hasWeights, plan: result.plan)
+  }
+}

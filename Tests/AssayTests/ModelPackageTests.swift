@@ -1,0 +1,149 @@
+import ByteFormats
+import Foundation
+import TestSupport
+import Testing
+
+/// Core ML packages of neural networks, laid out as Apple's `ModelPackage.cpp` does.
+@Suite struct ModelPackageTests {
+  private static let caffe = Fixtures("caffe")
+
+  private static func manifest(_ path: String = "com.apple.CoreML/model.mlmodel") -> String {
+    """
+    {"fileFormatVersion": "1.0.0", "rootModelIdentifier": "B", "itemInfoEntries": {
+      "A": {"author": "com.apple.CoreML", "name": "weights", "path": "com.apple.CoreML/weights"},
+      "B": {"author": "com.apple.CoreML", "name": "model.mlmodel", "path": "\(path)"}}}
+    """
+  }
+
+  /// A model, and the folder of a package of it.
+  private func withPackage(_ body: (_ folder: String, _ package: String) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let package = folder + "/net.mlpackage"
+      let inside = package + "/Data/com.apple.CoreML"
+      try FileManager.default.createDirectory(atPath: inside, withIntermediateDirectories: true)
+      try Command.run(
+        "convert", Self.caffe.path("v2.prototxt"), Self.caffe.path("single.caffemodel"), "-o",
+        inside + "/model.mlmodel")
+      try writeFile(Array(Self.manifest().utf8), to: package + "/Manifest.json")
+      try body(folder, package)
+    }
+  }
+
+  private func zip(_ members: [(String, [UInt8])], to path: String, deflated: Bool = true) throws {
+    var bytes: [UInt8] = []
+    var writer = ZipWriter { bytes += $0 }
+    for (name, content) in members {
+      try content.withUnsafeBytes { try writer.add(name, [$0], deflated: deflated) }
+    }
+    try writer.finish()
+    try writeFile(bytes, to: path)
+  }
+
+  @Test func everyCommandReadsFoldersAndArchives() throws {
+    try withPackage { folder, package in
+      let model = try fileBytes(package + "/Data/com.apple.CoreML/model.mlmodel")
+      let (archive, flat) = (folder + "/net.zip", folder + "/flat.mlpackage")
+      let members = [
+        ("Manifest.json", Array(Self.manifest().utf8)),
+        ("Data/com.apple.CoreML/model.mlmodel", model),
+      ]
+      // What the Finder packs, and what somebody packs inside the folder.
+      try zip(
+        members.map { ("net.mlpackage/" + $0.0, $0.1) } + [("__MACOSX/._Manifest.json", [1])],
+        to: archive)
+      try zip(members, to: flat, deflated: false)
+      let input = Self.caffe.path("input.npy")
+      for path in [package, package + "/", archive, flat] {
+        let out = ["-o", folder + "/out.mlmodel"]
+        for command in [
+          ["diff", path, input, "--expected", Self.caffe.path("expected.npy")],
+          ["run", path, input], ["inspect", path], ["check", path], ["bench", path, "--runs", "1"],
+          ["edit", path, "--author", "A"] + out, ["compress", path, "--bits", "8"] + out,
+          ["diff", path, package],
+        ] {
+          let result = try Command.run(command)
+          #expect(result.code == 0, "\(command): \(result.errors)")
+        }
+        let converted = try Command.run(["convert", path] + out)
+        #expect(converted.code == 2 && converted.errors.contains("already a Core ML model"))
+      }
+      // Among the inputs it is named.
+      let run = try Command.run("run", package, archive)
+      #expect(run.code == 2 && run.errors.contains("a Core ML package"), "\(run.errors)")
+    }
+  }
+
+  @Test func hostilePackagesAreRefused() throws {
+    try withPackage { folder, package in
+      func refused(_ path: String, _ text: String) throws {
+        let result = try Command.run("inspect", path)
+        #expect(result.code == 2 && result.output.isEmpty, "\(text): \(result.errors)")
+        #expect(result.errors.hasPrefix("error: \(path): "), "\(text): \(result.errors)")
+        #expect(result.errors.contains(text), "\(text): \(result.errors)")
+      }
+      let inside = package + "/Data/com.apple.CoreML/model.mlmodel"
+      let model = try fileBytes(inside)
+      let outside = folder + "/outside.mlmodel"
+      try writeFile(model, to: outside)
+      for (manifest, text) in [
+        (Self.manifest("../../outside.mlmodel"), "leads outside the package"),
+        (Self.manifest(outside), "leads outside the package"),
+        (Self.manifest(""), "leads outside the package"),
+        (Self.manifest("nowhere"), "has no"), ("{}", "names no model"),
+        (#"{"rootModelIdentifier": "B", "itemInfoEntries": []}"#, "names no model"),
+        ("{", "Manifest.json: not JSON"),
+      ] {
+        try writeFile(Array(manifest.utf8), to: package + "/Manifest.json")
+        try refused(package, text)
+        try zip(
+          [("Manifest.json", Array(manifest.utf8)), ("Data/x", model)], to: folder + "/z.mlpackage")
+        try refused(folder + "/z.mlpackage", text)
+      }
+      try writeFile(Array(Self.manifest().utf8), to: package + "/Manifest.json")
+      removeFile(inside)
+      try FileManager.default.createSymbolicLink(atPath: inside, withDestinationPath: outside)
+      try refused(package, "is a link to a file outside the package")
+      removeFile(inside)
+      try writeFile(Self.caffe.bytes("single.caffemodel"), to: inside)
+      try refused(package, "is a .caffemodel, not a Core ML model")
+      // A thousand times as large as its archive.
+      try zip(
+        [
+          ("Manifest.json", Array(Self.manifest().utf8)),
+          ("Data/com.apple.CoreML/model.mlmodel", [UInt8](repeating: 0, count: 100 << 20)),
+        ], to: folder + "/z.mlpackage")
+      try refused(folder + "/z.mlpackage", "expands to")
+    }
+  }
+
+  /// Of a folder without its manifest the model is named, of one without anything nothing is known.
+  @Test func aManifestIsNeeded() throws {
+    try withPackage { _, package in
+      removeFile(package + "/Manifest.json")
+      let result = try Command.run("inspect", package)
+      #expect(result.code == 2 && result.errors.contains("without its Manifest.json"))
+      #expect(result.errors.contains("Data/com.apple.CoreML/model.mlmodel"), "\(result.errors)")
+    }
+  }
+
+  /// A program's weights are in other files, and nothing here reads its operations.
+  @Test(.shared("corpus/programs")) func programsAreRefused() throws {
+    let package = Shared.path("corpus/programs/conv_ios15_fp32/model.mlpackage")
+    try withTemporaryFolder { folder in
+      let out = ["-o", folder + "/out.mlmodel"]
+      for command in [
+        ["run", package, "x.npy"], ["bench", package], ["check", package],
+        ["diff", package, package],
+        ["convert", package] + out, ["edit", package, "--author", "A"] + out,
+        ["compress", package, "--bits", "8"] + out,
+      ] {
+        let result = try Command.run(command)
+        #expect(result.code == 2, "\(command): \(result.code)")
+        #expect(result.errors.contains("convert_to=\"neuralnetwork\""), "\(result.errors)")
+        #expect(!fileExists(folder + "/out.mlmodel"), "\(command)")
+      }
+      let inspected = try Command.run("inspect", package)
+      #expect(inspected.code == 0 && inspected.output.contains("mlProgram"), "\(inspected.errors)")
+    }
+  }
+}

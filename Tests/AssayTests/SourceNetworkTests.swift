@@ -1,0 +1,231 @@
+import ByteFormats
+import Foundation
+import TensorCore
+import TestSupport
+import Testing
+
+/// Every command takes a source network where it takes an `.mlmodel`, converted as by `convert`.
+@Suite struct SourceNetworkTests {
+  private static let caffe = Fixtures("caffe")
+  private static let keras = Fixtures("networks")
+  private static let demo = Fixtures("demo")
+  private static let net = [caffe.path("v2.prototxt"), caffe.path("single.caffemodel")]
+  private static let preprocessing = [
+    "--image-scale", "1/127.5", "--red-bias=-1", "--green-bias=-1", "--blue-bias=-1",
+  ]
+
+  /// What the frameworks answered, for networks in each form of their files.
+  static let networks: [(files: [String], input: String, expected: String)] =
+    [
+      net, net.reversed(), [net[0], caffe.path("hdf5.caffemodel.h5")],
+      [caffe.path("hdf5.caffemodel.h5"), net[0]], [caffe.path("whole.caffemodel")],
+    ].map { ($0, caffe.path("input.npy"), caffe.path("expected.npy")) }
+    + [["h5"], ["keras"], ["json", "weights.h5"], ["json", "keras"], ["json", "h5"]].map { forms in
+      (
+        forms.map { keras.path("keras3-nested." + $0) }, keras.path("keras3-nested.inputs.npz"),
+        keras.path("keras3-nested.expected.npz")
+      )
+    }
+    + ["avgpool", "route_two"].map { name in
+      let layers = Fixtures("darknet/layers")
+      return (
+        ["cfg", "weights"].map { layers.path("\(name).\($0)") }.filter(fileExists),
+        layers.path(name + ".inputs.npz"), layers.path(name + ".expected.npz")
+      )
+    }
+
+  @Test(arguments: networks.indices)
+  func theyAnswerAsTheirFrameworks(_ index: Int) throws {
+    let (files, input, expected) = Self.networks[index]
+    let result = try Command.run(["diff"] + files + [input, "--expected", expected])
+    #expect(result.code == 0, "\(files): \(result.output)\(result.errors)")
+    #expect(result.output.hasSuffix("no difference\n"), "\(files): \(result.output)")
+    let run = try Command.run(["run"] + files + [input, "--json"])
+    #expect(run.code == 0 && run.output.hasPrefix("{"), "\(files): \(run.errors)")
+  }
+
+  @Test func theOptionsOfConversionApply() throws {
+    let network = Self.demo.path("swish.h5")
+    let options =
+      Self.preprocessing + [
+        "--class-labels", Self.demo.path("labels.txt"), "--output-name", "color",
+      ]
+    let run = try Command.run(
+      ["run", network, Self.demo.path("picture.png"), "--top", "1"] + options)
+    // As the README has it of the converted model.
+    #expect(run.output.hasPrefix("color  1×3\n  blue   71.35 %"), "\(run.output)\(run.errors)")
+    #expect(run.errors.isEmpty, "\(run.errors)")
+    let diff = try Command.run(
+      [
+        "diff", network, Self.demo.path("picture.png"), "--expected",
+        Self.demo.path("expected.npz"),
+      ]
+        + options)
+    #expect(diff.code == 0, "\(diff.output)")
+  }
+
+  /// An image for an input that can be one makes it one; a warning says how its pixels arrive.
+  @Test func anImageMakesAnImageInput() throws {
+    let picture = Self.demo.path("picture.png")
+    let network = Self.demo.path("swish.h5")
+    let plain = try Command.run("run", network, picture, "--json")
+    let declared = try Command.run("run", network, picture, "--json", "--image-input", "input1")
+    #expect(plain.code == 0 && plain.output == declared.output, "\(plain.errors)")
+    #expect(plain.errors.contains("warning: 'input1' gets the image's pixels from 0 to 255"))
+    #expect(try Command.run("run", network, picture, "--json", "-q").errors.isEmpty)
+    // As an input of an array's it is still a mistake where it does not fit.
+    let flat = try Command.run("run", Self.keras.path("keras3-nested.keras"), picture)
+    #expect(flat.code == 2 && flat.errors.contains("an image cannot be"), "\(flat.errors)")
+  }
+
+  @Test func twoNetworksOfAnyKind() throws {
+    try withTemporaryFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try Command.run(["convert"] + Self.net + ["-o", model])
+      let v1 = ["v1.prototxt", "v1.caffemodel"].map(Self.caffe.path)
+      for models in [
+        [model] + Self.net, Self.net + [model], Self.net + Self.net.reversed(), Self.net + v1,
+        [Self.caffe.path("whole.caffemodel"), model],
+      ] {
+        for input in [[], [Self.caffe.path("input.npy")]] {
+          let result = try Command.run(["diff"] + models + input)
+          #expect(result.code == 0, "\(models): \(result.output)\(result.errors)")
+          #expect(result.output.contains("prob  1×5  agrees"), "\(models): \(result.output)")
+        }
+      }
+      let alone = try Command.run(["diff"] + Self.net)
+      #expect(alone.code == 64 && alone.errors.contains("one model"), "\(alone.errors)")
+    }
+  }
+
+  @Test func arraysAreNotNetworks() throws {
+    try withTemporaryFolder { folder in
+      // Begins with a word, as Caffe's text does; with a section, as Darknet's.
+      for (name, text) in [
+        ("a.csv", "one,two\n1,2\n"), ("b.json", "[NaN]"), ("c.json", "{\"a\": 1}"),
+      ] {
+        let path = "\(folder)/\(name)"
+        try writeFile(Array(text.utf8), to: path)
+        let result = try Command.run("diff", path, path)
+        #expect(!result.errors.contains("model"), "\(name): \(result.errors)")
+        #expect(name == "a.csv" || result.code == 0, "\(name): \(result.errors)")
+      }
+    }
+  }
+
+  /// What is written of a source network is what is written of the converted one.
+  @Test(arguments: [
+    ["edit", "--rename", "prob=scores", "--author", "A"], ["compress", "--bits", "8"],
+    ["compress", "--precision", "float16"],
+  ])
+  func writingCommandsConvertFirst(_ command: [String]) throws {
+    try withTemporaryFolder { folder in
+      let (model, a, b) = (folder + "/m.mlmodel", folder + "/a.mlmodel", folder + "/b.mlmodel")
+      let options = command.dropFirst()
+      try Command.run(["convert"] + Self.net + ["-o", model])
+      let two = try Command.run([command[0], model, "-o", a] + options)
+      let one = try Command.run([command[0]] + Self.net + ["-o", b] + options)
+      #expect(two.code == 0 && one.code == 0, "\(two.errors)\(one.errors)")
+      #expect(try fileBytes(a) == fileBytes(b))
+    }
+  }
+
+  /// The same options make an image input of a source network's and of a converted one's.
+  @Test func editConvertsWithItsOwnOptions() throws {
+    try withTemporaryFolder { folder in
+      let edited = folder + "/e.mlmodel"
+      let result = try Command.run(
+        ["edit", Self.demo.path("swish.h5"), "-o", edited, "--image-input", "input1"]
+          + ["--class-labels", Self.demo.path("labels.txt"), "--array-type", "float32"]
+          + ["--cut-to", "output1", "--recipe", "keras-load-img"] + Self.preprocessing)
+      #expect(result.code == 0, "\(result.errors)")
+      let diff = try Command.run(
+        "diff", edited, Self.demo.path("picture.png"), "--expected", Self.demo.path("expected.npz"))
+      #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
+      let shown = try Command.run("inspect", edited).output
+      #expect(shown.contains("input1  image 64×64 RGB") && shown.contains("float32"), "\(shown)")
+      #expect(shown.contains("assay.image.recipe"), "\(shown)")
+    }
+  }
+
+  /// YOLO's grids are a 32nd and a 16th of the image.
+  @Test(arguments: ["inspect", "bench", "check"])
+  func architecturesAreLookedAt(_ command: String) throws {
+    let network = Fixtures("darknet").path("yolov3-tiny.cfg")
+    let arguments = [command, network, "--input-shape", "data=1,3,96,96"]
+    let result = try Command.run(arguments + (command == "bench" ? ["--runs", "1"] : []))
+    switch command {
+    case "inspect":
+      #expect(result.code == 0 && result.output.contains("array 255×3×3"), "\(result.output)")
+      #expect(result.output.contains("array 255×6×6"), "\(result.output)")
+    case "bench":
+      #expect(result.code == 0 && result.output.contains("[1, 1, 3, 96, 96]"), "\(result.errors)")
+      #expect(result.output.contains("weights   random"), "\(result.output)")
+    default:
+      #expect(result.code == 2 && result.errors.contains(".weights"), "\(result.errors)")
+    }
+  }
+
+  @Test func architecturesAloneDoNotRun() throws {
+    let input = Self.caffe.path("input.npy")
+    for arguments in [
+      ["run", Self.net[0], input], ["diff", Self.net[0], input, "--expected", input],
+    ] {
+      let result = try Command.run(arguments)
+      #expect(result.code == 2 && result.output.isEmpty, "\(result.errors)")
+      #expect(result.errors.contains("hint: add the .caffemodel"), "\(result.errors)")
+    }
+    let none = try Command.run(["run"] + Self.net)
+    #expect(none.code == 64 && none.errors.contains("no input"), "\(none.errors)")
+  }
+
+  @Test func coreMLModelsTakeNoOptionsOfConversion() throws {
+    try withTemporaryFolder { folder in
+      let model = folder + "/m.mlmodel"
+      let input = Self.caffe.path("input.npy")
+      try Command.run(["convert"] + Self.net + ["-o", model])
+      let out = ["-o", folder + "/out.mlmodel"]
+      let commands = [
+        ["run", model, input], ["diff", model, input, "--expected", input], ["diff", model, model],
+        ["inspect", model], ["bench", model], ["check", model],
+        ["compress", model, "--bits", "8"] + out, ["edit", model] + out,
+      ]
+      for command in commands {
+        for option in [["--input-shape", "data=1,3,6,6"], ["--custom-layers", "allow"]] {
+          let result = try Command.run(command + option)
+          #expect(result.code == 64, "\(command): \(result.errors)")
+          #expect(
+            result.errors.contains("m.mlmodel: \(option[0]) is for source"), "\(result.errors)")
+        }
+        let second = try Command.run(
+          command[0] == "diff" || command[0] == "run"
+            ? ["inspect", model, input] : command + [input])
+        #expect(second.code == 64, "\(command): \(second.errors)")
+      }
+      let edited = try Command.run(["edit", model, "--array-type", "float32"] + out)
+      #expect(edited.code == 0, "\(edited.errors)")
+    }
+  }
+
+  @Test func aFaultySourceIsOneError() throws {
+    try withTemporaryFolder { folder in
+      let (half, text) = (folder + "/half.h5", folder + "/bad.prototxt")
+      try writeFile(Array(Self.demo.bytes("swish.h5").prefix(3000)), to: half)
+      try writeFile(Array("layer { name: \"a\" type: \"Power\" bottom: \"x\"".utf8), to: text)
+      let out = ["-o", folder + "/out.mlmodel"]
+      for path in [half, text] {
+        for command in [
+          ["run", path, "x.npy"], ["diff", path, "x.npy", "--expected", "y.npy"],
+          ["inspect", path],
+          ["bench", path], ["check", path], ["compress", path, "--bits", "8"] + out,
+          ["edit", path] + out, ["convert", path] + out,
+        ] {
+          let result = try Command.run(command)
+          let errors = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+          #expect(result.code == 2 && errors.count == 1, "\(command): \(result.errors)")
+          #expect(errors.first?.contains(path) == true, "\(command): \(result.errors)")
+        }
+      }
+    }
+  }
+}
