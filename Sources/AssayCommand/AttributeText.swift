@@ -1,10 +1,11 @@
 import Assay
 
-/// A layer's fields as a person reads them: `kernelSize 3×3, stride 2×2, valid (1, 1) (1, 1)`. Flags
-/// that are false and empty lists are left out.
+/// A layer's fields as a person reads them: `kernelSize 3×3, stride 2×2, valid (1, 1) (1, 1)`, with
+/// blanks that do not break lines inside a field. Flags that are false and empty lists are left out.
 enum AttributeText {
   static func text(_ attributes: JSONObject) -> String {
-    fragments(attributes).joined(separator: ", ")
+    // A name and its value stay on one line.
+    fragments(attributes).map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: ", ")
   }
 
   private static func fragments(_ object: JSONObject) -> [String] {
@@ -18,7 +19,7 @@ enum AttributeText {
     case .string(""): return nil
     case .array(let values):
       let sizes = values.compactMap(\.int)
-      if sizes.count == values.count, isSize(name), sizes.allSatisfy({ $0 > 0 }) {
+      if sizes.count == values.count, isSize(name), sizes.allSatisfy({ $0 >= 0 }) {
         return "\(name) " + sizes.map(String.init).joined(separator: "×")
       }
       let isList = values.allSatisfy { $0.object == nil }

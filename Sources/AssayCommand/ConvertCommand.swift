@@ -118,7 +118,14 @@ struct ConvertCommand: ParsableCommand {
     if verbose { options.onVisit = { Console.note(Console.escaped($0)) } }
     let source = try ModelSource(contentsOf: model, weights: weights)
     let registry = try plugins.customLayers()
-    var result = try source.convert(options, customLayers: registry)
+    var result: ConversionResult
+    if dryRun {
+      let plan = PlanReport(try source.plan(options, customLayers: registry), file: model)
+      Console.write(plan.text)
+      result = try plan.result()
+    } else {
+      result = try source.convert(options, customLayers: registry)
+    }
     if !global.quiet {
       for note in result.notes { Console.warn(note) }
       Console.warnOfWeights(result.model, file: source.weightsFile(model, weights))
@@ -128,15 +135,14 @@ struct ConvertCommand: ParsableCommand {
     if let maxSpec { try result.model.requireVersion(atMost: maxSpec) }
     result.model.specificationVersion = result.model.minimumSpecificationVersion
     try result.model.requireWritable()
-    if dryRun {
-      Console.write(Self.planText(result.plan))
-      return
-    }
-    guard let destination else { return }
+    guard let destination, !dryRun else { return }
+    var summary = ConversionSummary(
+      model: result.model, files: [model] + (weights.map { [$0] } ?? []), customLayers: registry)
     if let expected {
       var options = Comparison.Options()
       options.forgetBias = forgetBias
       options.engine.customLayers = registry
+      if result.model.givesScores { options.top = 5 }
       let report = try Comparison.compare(
         result.model, inputs: checkInputs, expected: expected, options: options)
       guard report.matches else {
@@ -148,21 +154,13 @@ struct ConvertCommand: ParsableCommand {
             hint: "nothing was written; omit --check to write the model anyway"))
         throw ExitCode(1)
       }
+      summary.check = (report, checkInputs)
     }
     try inFile(destination) { try result.model.write(to: destination) }
-  }
-
-  private static func planText(_ plan: [PlanEntry]) -> String {
-    var table = TextTable([("", .left), ("", .left), ("", .left)])
-    for entry in plan {
-      let target = entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", ")
-      table.add(
-        [
-          Console.escaped(entry.layer), Console.escaped(entry.layerClass),
-          "→ " + Console.escaped(target),
-        ])
+    if Console.hasReader {
+      Console.note(String(summary.text(width: Terminal.errorWidth).dropLast()))
+      Console.wrote(destination)
     }
-    return table.text
   }
 
   private func conversionOptions() throws -> ConversionOptions {

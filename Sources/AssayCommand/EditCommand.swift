@@ -57,10 +57,12 @@ struct EditCommand: ParsableCommand {
     let document = try inFile(model) { try Model(uncheckedContentsOf: model) }
     let edited = try inFile(model) { try edit(document) }
     try inFile(destination) { try edited.model.write(to: destination) }
-    guard destination != "-", var check = edited.check else { return }
-    try inFile(destination) {
-      try check.checkWritten(edited.model, Model(contentsOf: destination))
+    if destination != "-", var check = edited.check {
+      try inFile(destination) {
+        try check.checkWritten(edited.model, Model(contentsOf: destination))
+      }
     }
+    Console.wrote(destination)
   }
 
   private func edit(_ document: Model) throws -> (model: Model, check: EditCheck?) {

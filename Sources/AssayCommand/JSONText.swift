@@ -19,9 +19,9 @@ indirect enum JSONText {
   /// The version of everything that `docs/json.md` describes.
   static let version = 1
 
-  /// An object with the version in front: what a line of a command's output is.
+  /// An object with the version at its end: what a line of a command's output is.
   static func versioned(_ pairs: [(String, JSONText)]) -> JSONText {
-    .object([("version", .int(version))] + pairs)
+    .object(pairs + [("version", .int(version))])
   }
 
   static func ints(_ values: [Int]) -> JSONText { .array(values.map(JSONText.int)) }

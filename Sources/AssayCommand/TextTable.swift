@@ -47,7 +47,8 @@ struct TextTable {
       if row.note.isEmpty { return line }
       let start = String(repeating: " ", count: indent + 4)
       return line + start
-        + row.note.wrapped(to: width, indent: indent + 6, column: indent + 4) + "\n"
+        + row.note.wrapped(to: width, indent: indent + 6, column: indent + 4)
+        .replacing("\u{A0}", with: " ") + "\n"
     }.joined()
   }
 
