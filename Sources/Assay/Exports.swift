@@ -25,5 +25,6 @@
 @_exported import struct CoreMLModel.ModelDescription
 @_exported import struct CoreMLModel.NamePattern
 @_exported import struct CoreMLModel.NeuralNetworkClassifier
+@_exported import struct CoreMLModel.NeuralNetworkPreprocessing
 @_exported import struct CoreMLModel.RandomWeights
 @_exported import enum CoreMLModel.SpecificationVersion

@@ -59,7 +59,8 @@ package struct InputSource: Sendable {
     }
     let open = inputs.filter { values[$0.name] == nil && $0.type?.isOptional != true }
     try require(
-      unnamed.count <= open.count, .mismatch, "\(unnamed.count) files for \(open.count) inputs",
+      unnamed.count <= open.count, .mismatch,
+      "\(counted(unnamed.count, "file")) for \(counted(open.count, "input"))",
       file: unnamed.last?.path,
       hint: "the model's inputs are \(inputs.map(\.name).joined(separator: ", "))")
     for (feature, item) in zip(open, unnamed) { values[feature.name] = item.value }

@@ -1,3 +1,4 @@
+import ByteFormats
 import CoreMLModel
 import CustomLayers
 import ModelPrediction
@@ -11,6 +12,14 @@ public struct Inspection: Sendable {
     public let name: String
     /// The type in the specification; of a custom layer, its class.
     public let type: String
+    /// The blobs that it reads.
+    public let inputs: [String]
+    /// The blobs that it writes.
+    public let outputs: [String]
+    /// The fields of its parameters, without weights, with values of their types.
+    package let attributes: JSONObject
+    /// Name, shape and storage of each weight.
+    package let weights: [(name: String, shape: [Int], storage: String?)]
     /// `[Seq, Batch, C, H, W]`, or the exact shape; nil if a custom layer's class or a free size leaves it open.
     public let inputShapes: [[Int]?]
     /// Likewise.
@@ -31,6 +40,8 @@ public struct Inspection: Sendable {
     public let description: String
     /// In the order of their names, each value with its type.
     public let parameters: [(name: String, value: String)]
+    /// The same as values; null if unset.
+    package let values: [(name: String, value: JSONValue)]
     /// Numbers in each of its weights.
     public let weightCounts: [Int]
     /// Whether there is an implementation.
@@ -59,7 +70,9 @@ public struct Inspection: Sendable {
     var layers: [Layer] = []
     var customClasses: [CustomClass] = []
     var weightTypes: Set<String> = []
-    for layer in model.neuralNetwork?.layers ?? [] {
+    let network = model.neuralNetwork
+    let attributes = (try? network?.layerAttributes()) ?? []
+    for (index, layer) in (network?.layers ?? []).enumerated() {
       let inputs = layer.input.map { shapes[$0] }
       let outputs = layer.output.map { shapes[$0] }
       let weights = layer.parameters?.weights ?? []
@@ -78,6 +91,10 @@ public struct Inspection: Sendable {
       layers.append(
         Layer(
           name: layer.name, type: custom?.className ?? layer.parameters?.typeName ?? "unknown",
+          inputs: layer.input, outputs: layer.output,
+          // A custom layer's own are those of its class.
+          attributes: custom == nil && index < attributes.count ? attributes[index] : JSONObject(),
+          weights: weights.map { ($0.name, $0.shape, $0.values.storageName) },
           inputShapes: inputs, outputShapes: outputs,
           parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) },
           multiplyAdds: count ?? 0))
@@ -95,9 +112,21 @@ public struct Inspection: Sendable {
       layer: layer, className: custom.className, description: custom.classDescription,
       parameters: custom.parameters.sorted { $0.key < $1.key }
         .map { ($0.key, $0.value.map(Self.text) ?? "unset") },
+      values: custom.parameters.sorted { $0.key < $1.key }
+        .map { ($0.key, $0.value.map(Self.value) ?? .null) },
       weightCounts: custom.weights.map { $0.shape.reduce(1, *) },
       isProvided: customLayers.factory(of: custom) != nil,
       plugin: customLayers.plugins[custom.className])
+  }
+
+  private static func value(_ value: Custom.Value) -> JSONValue {
+    switch value {
+    case .double(let number): .double(number)
+    case .string(let text): .string(text)
+    case .int(let number): .int(Int(number))
+    case .long(let number): .int(Int(number))
+    case .bool(let flag): .bool(flag)
+    }
   }
 
   private static func text(_ value: Custom.Value) -> String {
@@ -107,6 +136,9 @@ public struct Inspection: Sendable {
 }
 
 extension Model {
+  /// The oldest systems that load a file of its version; nil if it has none of the known ones.
+  public var oldestSystem: String? { SpecificationVersion.oldestSystem(specificationVersion) }
+
   /// The blobs' shapes, sequences as long as the source framework takes them.
   func inferredBlobShapes(
     _ customLayers: CustomLayerRegistry = CustomLayerRegistry()

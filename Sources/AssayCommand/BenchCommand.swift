@@ -84,7 +84,8 @@ struct BenchCommand: ParsableCommand {
   }
 
   private func measure(_ earlier: EarlierResult?) throws {
-    let progress = Progress("assay bench", enabled: !global.quiet && !json)
+    let progress = Progress(
+      "assay bench", enabled: !global.quiet && !Progress.isDisturbed(by: json))
     defer { progress.finish() }
     let clock = ContinuousClock()
     let start = clock.now

@@ -47,14 +47,14 @@ struct BenchReport {
   // MARK: JSON
 
   static func firstLine(load: Duration, first: Duration) -> JSONText {
-    .object([
+    .versioned([
       ("load_ms", milliseconds(load.milliseconds)),
       ("first_ms", milliseconds(first.milliseconds)),
     ])
   }
 
   static func line(_ milliseconds: Double) -> JSONText {
-    .object([("ms", Self.milliseconds(milliseconds))])
+    .versioned([("ms", Self.milliseconds(milliseconds))])
   }
 
   private static func milliseconds(_ value: Double) -> JSONText {
@@ -89,7 +89,7 @@ struct BenchReport {
       pairs.append(("against", .string(comparison.verdict.rawValue)))
       pairs.append(("ratio", .fixed(comparison.ratio, decimals: 4)))
     }
-    return .object(pairs)
+    return .versioned(pairs)
   }
 
   // MARK: Text

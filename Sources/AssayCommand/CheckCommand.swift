@@ -54,11 +54,8 @@ struct CheckCommand: ParsableCommand {
   }
 
   private static func summary(_ check: ModelCheck) -> String {
-    func count(_ number: Int, _ name: String) -> String? {
-      number == 0 ? nil : "\(groupedText(number)) \(name)\(number == 1 ? "" : "s")"
-    }
-    let counts = [count(check.errors.count, "error"), count(check.warnings.count, "warning")]
-      .compactMap(\.self)
+    let counts = [(check.errors.count, "error"), (check.warnings.count, "warning")]
+      .filter { $0.0 > 0 }.map(counted)
     return ([check.errors.isEmpty ? "valid" : "not valid"] + counts).joined(separator: ", ")
   }
 
@@ -82,7 +79,7 @@ struct CheckCommand: ParsableCommand {
           ])
         })
     }
-    return .object([
+    return .versioned([
       ("valid", .bool(check.errors.isEmpty)), ("errors", entries(check.errors)),
       ("warnings", entries(check.warnings)),
     ])

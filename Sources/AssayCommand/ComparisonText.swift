@@ -103,7 +103,7 @@ struct ComparisonText {
   }
 
   func json() -> JSONText {
-    .object([
+    .versioned([
       ("matches", .bool(comparison.matches)),
       ("outputs", .array(comparison.outputs.map(outputJSON))),
       ("notCompared", .array(comparison.unexpected.map(JSONText.string))),

@@ -111,6 +111,8 @@ struct CompressCommand: ParsableCommand {
     } else if !global.quiet {
       Console.write(text.text)
     }
+    Console.wrote(destination)
+    if let report = search.report { Console.wrote(report) }
   }
 
   private func channelMeans(
@@ -135,7 +137,8 @@ struct CompressCommand: ParsableCommand {
     options.images = try images.options(for: document)
     options.engine = compile
     options.forgetBias = engine.forgetBias
-    let progress = Progress("assay compress", enabled: !global.quiet && !json)
+    let progress = Progress(
+      "assay compress", enabled: !global.quiet && !Progress.isDisturbed(by: json))
     defer { progress.finish() }
     let result = try CompressionSearch(document, inputs: search.inputs, options: options) {
       progress.update($0, $1)

@@ -91,7 +91,7 @@ struct CompressionText {
   }
 
   var json: JSONText {
-    .object([
+    .versioned([
       ("bytesBefore", .int(bytesBefore)), ("bytesAfter", .int(bytesAfter)),
       (
         "folds",

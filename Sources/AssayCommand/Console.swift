@@ -15,6 +15,20 @@ enum Console {
   /// Replaces the terminal's current line.
   static func overwriteLine(_ text: String) { write("\r\u{1B}[K" + text, to: STDERR_FILENO) }
 
+  /// Whether `--quiet` was given.
+  nonisolated(unsafe) static var isQuiet = false
+
+  /// Whether somebody reads along who wants to know what was done.
+  static var hasReader: Bool { !isQuiet && Terminal.errorWidth != nil }
+
+  /// Names a file that was written, if somebody reads along.
+  static func wrote(_ path: String) {
+    guard hasReader, path != "-" else { return }
+    var info = stat()
+    let size = stat(path, &info) == 0 ? ", \(counted(Int(info.st_size), "byte"))" : ""
+    note("wrote \(escaped(path))\(size)")
+  }
+
   static func report(_ error: ModelError) {
     for error in error.all { reportOne(error) }
   }

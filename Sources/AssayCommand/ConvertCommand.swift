@@ -79,16 +79,22 @@ struct ConvertCommand: ParsableCommand {
     reader.recipe = recipe.recipe
     reader.forgetBias = forgetBias
     if verbose { reader.onVisit = { Console.note(Console.escaped($0)) } }
-    let result = try reader.converted(ModelFiles(model, weights: weights))
     if dryRun {
-      Console.write(Self.planText(result.plan))
-      return
+      reader.onPlan = { plan in
+        let report = PlanReport(plan, file: model)
+        Console.write(report.text)
+        return try report.result()
+      }
     }
-    guard let destination else { return }
+    let result = try reader.converted(ModelFiles(model, weights: weights))
+    guard let destination, !dryRun else { return }
+    var summary = ConversionSummary(
+      model: result.model, files: [model] + (weights.map { [$0] } ?? []), customLayers: registry)
     if let expected {
       var options = Comparison.Options()
       options.forgetBias = forgetBias
       options.engine.customLayers = registry
+      if result.model.givesScores { options.top = 5 }
       let report = try Comparison.compare(
         result.model, inputs: checkInputs, expected: expected, options: options)
       guard report.matches else {
@@ -100,20 +106,12 @@ struct ConvertCommand: ParsableCommand {
             hint: "nothing was written; omit --check to write the model anyway"))
         throw ExitCode(1)
       }
+      summary.check = (report, checkInputs)
     }
     try inFile(destination) { try result.model.write(to: destination) }
-  }
-
-  private static func planText(_ plan: [PlanEntry]) -> String {
-    var table = TextTable([("", .left), ("", .left), ("", .left)])
-    for entry in plan {
-      let target = entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", ")
-      table.add(
-        [
-          Console.escaped(entry.layer), Console.escaped(entry.layerClass),
-          "→ " + Console.escaped(target),
-        ])
+    if Console.hasReader {
+      Console.note(String(summary.text(width: Terminal.errorWidth).dropLast()))
+      Console.wrote(destination)
     }
-    return table.text
   }
 }

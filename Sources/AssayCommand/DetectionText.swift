@@ -31,7 +31,7 @@ struct DetectionText {
         ("box", Self.box(object.box)),
       ])
     }
-    return .object([("input", .string(input)), ("detections", .array(objects))])
+    return .versioned([("input", .string(input)), ("detections", .array(objects))])
   }
 
   /// COCO's results of the image: one object a box.

@@ -240,6 +240,7 @@ struct DiffCommand: ParsableCommand {
     try html.withUTF8 { bytes in
       try AtomicFile.write(to: path) { try $0.write(UnsafeRawBufferPointer(bytes)) }
     }
+    Console.wrote(path)
   }
 }
 

@@ -61,10 +61,12 @@ struct EditCommand: ParsableCommand {
         + (weightPrecision.precision == nil ? [] : ["--precision"]))
     let edited = try inFile(model) { try edit(document, compile) }
     try inFile(destination) { try edited.model.write(to: destination) }
-    guard destination != "-", var check = edited.check else { return }
-    try inFile(destination) {
-      try check.checkWritten(edited.model, Model(contentsOf: destination))
+    if destination != "-", var check = edited.check {
+      try inFile(destination) {
+        try check.checkWritten(edited.model, Model(contentsOf: destination))
+      }
     }
+    Console.wrote(destination)
   }
 
   private func edit(

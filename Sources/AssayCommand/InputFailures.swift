@@ -28,7 +28,7 @@ struct InputFailures {
     if json {
       if error.file == source.name { error.file = nil }
       Console.print(
-        JSONText.object([
+        JSONText.versioned([
           ("input", .string(source.name)), ("error", .string(error.description)),
         ]).text)
       return
@@ -44,7 +44,7 @@ struct InputFailures {
     guard count > 0 else { return }
     Console.report(
       ModelError(
-        .mismatch, "\(groupedText(count)) of \(groupedText(total)) inputs failed"))
+        .mismatch, "\(groupedText(count)) of \(counted(total, "input")) failed"))
     throw ExitCode(2)
   }
 }

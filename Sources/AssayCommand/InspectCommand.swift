@@ -85,11 +85,10 @@ struct InspectCommand: ParsableCommand {
       Console.write(try document.descriptionText)
       return
     }
-    let text = InspectionText(document, customLayers: registry)
     if json {
-      Console.print(text.json().text)
+      Console.print(InspectionJSON(document, customLayers: registry).json.text)
     } else {
-      Console.write(text.text())
+      Console.write(InspectionText(document, customLayers: registry).text())
     }
   }
 

@@ -17,7 +17,7 @@ struct InspectionText {
     text += section("Inputs", (model.description?.input ?? []).map(featureRow))
     text += section("Outputs", (model.description?.output ?? []).map(featureRow))
     text += section("Preprocessing", preprocessingRows())
-    text += section("Metadata", metadataRows())
+    text += section("Metadata", Self.metadataRows(model))
     if !inspection.layers.isEmpty { text += "Layers\n" + layerTable() + "\n" }
     text += section("Custom layers", customRows())
     text += section("Totals", totalRows())
@@ -29,13 +29,19 @@ struct InspectionText {
   }
 
   private func section(_ title: String, _ rows: [(String, String)]) -> String {
-    guard !rows.isEmpty else { return "" }
-    let width = min(32, rows.map { Console.escaped($0.0).count }.max() ?? 0)
-    return title + "\n"
-      + rows.map {
-        "  \(Console.escaped($0.0).padded(to: width))  \(Console.escaped($0.1))".trimmedRight()
-          + "\n"
-      }.joined() + "\n"
+    rows.isEmpty ? "" : "\(title)\n\(Self.lines(rows, indent: 2, width: Terminal.outputWidth))\n"
+  }
+
+  /// Names and values, each on a line of its own or, where that is too long, on several.
+  static func lines(_ rows: [(String, String)], indent: Int, width: Int?) -> String {
+    let column = min(32, rows.map { Console.escaped($0.0).count }.max() ?? 0)
+    return rows.map { name, value in
+      let start =
+        String(repeating: " ", count: indent) + Console.escaped(name).padded(to: column) + "  "
+      let text = Console.escaped(value)
+        .wrapped(to: width, indent: indent + column + 2, column: start.count)
+      return (start + text).trimmedRight() + "\n"
+    }.joined()
   }
 
   private func modelRows() -> [(String, String)] {
@@ -53,59 +59,14 @@ struct InspectionText {
   }
 
   private var versionText: String {
-    let version = model.specificationVersion
-    return "\(version)"
-      + (SpecificationVersion.oldestSystem(version).map { " (\($0) and later)" } ?? "")
+    "\(model.specificationVersion)" + (model.oldestSystem.map { " (\($0) and later)" } ?? "")
   }
 
   private func featureRow(_ feature: FeatureDescription) -> (String, String) {
-    let layout = SourceLayout(of: feature.name, in: model).map { ", \($0.letters) in the source" }
-    let optional = feature.type?.isOptional == true ? ", optional" : ""
-    let description = feature.shortDescription.isEmpty ? "" : ": \(feature.shortDescription)"
-    return (feature.name, typeText(feature.type) + (layout ?? "") + optional + description)
+    (feature.name, FeatureText(feature: feature, model: model).text)
   }
 
-  private func typeText(_ type: FeatureType?) -> String {
-    switch type?.kind {
-    case .int64: return "int64"
-    case .double: return "double"
-    case .string: return "string"
-    case .image(let image):
-      let flexible = image.flexibility == nil ? "" : ", flexible size"
-      return "image \(image.width)×\(image.height) \(colorText(image.colorSpace))\(flexible)"
-    case .multiArray(let array):
-      let flexible = array.flexibility == nil ? "" : ", flexible shape"
-      let shape = array.shape.map(String.init).joined(separator: "×")
-      return
-        "array \(shape.isEmpty ? "of any shape" : shape) \(dataTypeText(array.dataType))\(flexible)"
-    case .dictionary(let key): return key == .int64 ? "dictionary by int64" : "dictionary by string"
-    case .opaque(let message): return message.name ?? "type \(message.field)"
-    case nil: return "no type"
-    }
-  }
-
-  private func colorText(_ color: ImageFeatureType.ColorSpace) -> String {
-    switch color {
-    case .invalid: "no color space"
-    case .grayscale: "grayscale"
-    case .rgb: "RGB"
-    case .bgr: "BGR"
-    case .grayscaleFloat16: "grayscale float16"
-    }
-  }
-
-  private func dataTypeText(_ type: ArrayFeatureType.DataType) -> String {
-    switch type {
-    case .invalid: "no data type"
-    case .float16: "float16"
-    case .float32: "float32"
-    case .double: "double"
-    case .int8: "int8"
-    case .int32: "int32"
-    }
-  }
-
-  private func preprocessingRows() -> [(String, String)] {
+  func preprocessingRows() -> [(String, String)] {
     (model.neuralNetwork?.preprocessing ?? []).map { item in
       let name = item.featureName.isEmpty ? "first image" : item.featureName
       switch item.preprocessor {
@@ -123,7 +84,7 @@ struct InspectionText {
     }
   }
 
-  private func metadataRows() -> [(String, String)] {
+  static func metadataRows(_ model: Model) -> [(String, String)] {
     guard let metadata = model.description?.metadata else { return [] }
     let fixed = [
       ("description", metadata.shortDescription), ("author", metadata.author),
@@ -132,23 +93,26 @@ struct InspectionText {
     return fixed + metadata.userDefined.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
+  /// Two lines a layer: sizes in columns; then the blobs that it reads and writes, and its fields.
   private func layerTable() -> String {
-    let layers = inspection.layers
-    let nameWidth = min(40, layers.map { Console.escaped($0.name).count }.max() ?? 0)
-    let typeWidth = min(24, layers.map { Console.escaped($0.type).count }.max() ?? 0)
-    let shapes = layers.map(shapeText)
-    let shapeWidth = max(6, shapes.map(\.count).max() ?? 0)
-    var text =
-      "  " + "name".padded(to: nameWidth) + "  " + "type".padded(to: typeWidth) + "  "
-      + "shape".padded(to: shapeWidth) + "    parameters  multiply-adds\n"
-    for (layer, shape) in zip(layers, shapes) {
-      text += "  " + Console.escaped(layer.name).padded(to: nameWidth)
-      text += "  " + Console.escaped(layer.type).padded(to: typeWidth)
-      text += "  " + shape.padded(to: shapeWidth)
-      text += groupedText(layer.parameterCount).leftPadded(to: 14)
-      text += groupedText(layer.multiplyAdds).leftPadded(to: 15) + "\n"
+    var table = TextTable(
+      [
+        ("name", .left), ("type", .left), ("shape", .left), ("parameters", .right),
+        ("multiply-adds", .right),
+      ], indent: 2)
+    func list(_ names: [String]) -> String {
+      names.isEmpty ? "nothing" : names.joined(separator: ", ")
     }
-    return text
+    for layer in inspection.layers {
+      let attributes = AttributeText.text(layer.attributes)
+      let blobs = "\(list(layer.inputs)) → \(list(layer.outputs))"
+      table.add(
+        [
+          Console.escaped(layer.name), Console.escaped(layer.type), shapeText(layer),
+          groupedText(layer.parameterCount), groupedText(layer.multiplyAdds),
+        ], note: Console.escaped(attributes.isEmpty ? blobs : "\(blobs): \(attributes)"))
+    }
+    return table.text
   }
 
   private func shapeText(_ layer: Inspection.Layer) -> String {
@@ -201,41 +165,5 @@ struct InspectionText {
       rows.append(("weights", inspection.weightTypes.joined(separator: ", ")))
     }
     return rows
-  }
-
-  func json() -> JSONText {
-    func feature(_ feature: FeatureDescription) -> JSONText {
-      .object([("name", .string(feature.name)), ("type", .string(typeText(feature.type)))])
-    }
-    func shape(_ shape: [Int]?) -> JSONText { shape.map { .array($0.map(JSONText.int)) } ?? .null }
-    let members = model.pipelineModels.map {
-      InspectionText($0, customLayers: customLayers).json()
-    }
-    return .object([
-      ("type", .string(model.typeName)),
-      ("specificationVersion", .int(model.specificationVersion)),
-      ("inputs", .array((model.description?.input ?? []).map(feature))),
-      ("outputs", .array((model.description?.output ?? []).map(feature))),
-      ("metadata", .object(metadataRows().map { ($0.0, .string($0.1)) })),
-      (
-        "layers",
-        .array(
-          inspection.layers.map { layer in
-            .object([
-              ("name", .string(layer.name)), ("type", .string(layer.type)),
-              ("inputShapes", .array(layer.inputShapes.map(shape))),
-              ("outputShapes", .array(layer.outputShapes.map(shape))),
-              ("parameters", .int(layer.parameterCount)),
-              ("multiplyAdds", .int(layer.multiplyAdds)),
-            ])
-          })
-      ),
-      ("customClasses", .array(inspection.customClasses.map { .string($0.className) })),
-      ("parameters", .int(inspection.parameterCount)),
-      ("trainableParameters", inspection.trainableCount.map(JSONText.int) ?? .null),
-      ("multiplyAdds", .int(inspection.multiplyAdds)),
-      ("weights", .array(inspection.weightTypes.map(JSONText.string))),
-      ("models", .array(members)),
-    ])
   }
 }

@@ -13,7 +13,20 @@ indirect enum JSONText {
   case string(String)
   case array([JSONText])
   case object([(String, JSONText)])
+  /// As it was read.
+  case value(JSONValue)
 
+  /// The version of everything that `docs/json.md` describes.
+  static let version = 1
+
+  /// An object with the version at its end: what a line of a command's output is.
+  static func versioned(_ pairs: [(String, JSONText)]) -> JSONText {
+    .object(pairs + [("version", .int(version))])
+  }
+
+  static func ints(_ values: [Int]) -> JSONText { .array(values.map(JSONText.int)) }
+  static func strings(_ values: [String]) -> JSONText { .array(values.map(JSONText.string)) }
+  static func optional(_ value: String?) -> JSONText { value.map(JSONText.string) ?? .null }
   static func float(_ value: Float) -> JSONText { .number(Double(value), digits: 9) }
 
   var text: String {
@@ -28,6 +41,7 @@ indirect enum JSONText {
     case .floats(let values):
       "[" + values.map { Self.float($0).text }.joined(separator: ", ") + "]"
     case .string(let value): JSONValue.quoted(value)
+    case .value(let value): value.text
     case .array(let values): "[" + values.map(\.text).joined(separator: ", ") + "]"
     case .object(let pairs):
       "{" + pairs.map { "\(JSONValue.quoted($0.0)): \($0.1.text)" }.joined(separator: ", ") + "}"

@@ -71,7 +71,7 @@ struct ModelDifferenceText {
 
   func json() -> JSONText {
     let difference = comparison.difference
-    return .object([
+    return .versioned([
       ("matches", .bool(comparison.matches)),
       (
         "structure",

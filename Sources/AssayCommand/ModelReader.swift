@@ -20,6 +20,8 @@ struct ModelReader {
   /// What the model is going to run on, as words of the command line.
   var inputs: [String] = []
   var onVisit: (@Sendable (String) -> Void)?
+  /// Takes the plan of a conversion, which goes as far as it can, and gives its result.
+  var onPlan: ((ConversionPlan) throws -> ConversionResult)?
   let quiet: Bool
 
   init(_ source: SourceArguments, _ customLayers: CustomLayerRegistry, _ global: GlobalOptions) {
@@ -33,8 +35,6 @@ struct ModelReader {
     let isSource: Bool
     /// Whether it has other weights than its own.
     let lacksWeights: Bool
-    /// What its layers became.
-    var plan: [PlanEntry] = []
   }
 
   /// - Parameter given: options without a meaning for a Core ML model; nil for all of a conversion.
@@ -85,7 +85,12 @@ struct ModelReader {
     if let recipe {
       options.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
     }
-    let result = try opened.convert(options, for: inputs, customLayers: customLayers)
+    let result =
+      if let onPlan {
+        try onPlan(opened.plan(options, customLayers: customLayers))
+      } else {
+        try opened.convert(options, for: inputs, customLayers: customLayers)
+      }
     var model = result.model
     if !quiet {
       for note in result.notes { Console.warn(note) }
@@ -99,7 +104,6 @@ struct ModelReader {
     if let version = source.layers.maxSpec { try model.requireVersion(atMost: version) }
     model.specificationVersion = model.minimumSpecificationVersion
     if missingWeights == nil { try model.requireWritable() }
-    return Document(
-      model: model, isSource: true, lacksWeights: !opened.hasWeights, plan: result.plan)
+    return Document(model: model, isSource: true, lacksWeights: !opened.hasWeights)
   }
 }

@@ -32,7 +32,7 @@ struct PlanText {
 
   var json: JSONText {
     func names(_ values: [String]) -> JSONText { .array(values.map(JSONText.string)) }
-    return .object([
+    return .versioned([
       ("model", plan.model.map(JSONText.string) ?? .null),
       ("after", plan.pass.map(JSONText.string) ?? .null),
       (

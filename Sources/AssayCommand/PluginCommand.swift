@@ -27,16 +27,18 @@ struct PluginCommand: ParsableCommand {
 
     @OptionGroup var plugins: PluginArguments
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
       global.apply()
       let registry = try plugins.customLayers()
+      if json { return Console.print(Self.json(registry).text) }
       var table = TextTable([("class", .left), ("computes", .left)])
       for type in builtInCustomLayers where registry.plugins[type.className] == nil {
-        // What the page of layers links to is there by its name.
-        let formula = type.notes.formula.filter { $0 != "`" }
-          .replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }
+        let formula = Self.plain(type.notes.formula)
         for (index, name) in ([type.className] + type.otherNames).enumerated() {
           table.add([name, index == 0 ? formula : "the same as \(type.className)"])
         }
@@ -45,6 +47,35 @@ struct PluginCommand: ParsableCommand {
         table.add([Console.escaped(name), Console.escaped("from \(file)")])
       }
       Console.write(table.text)
+    }
+
+    /// What the page of layers links to is there by its name.
+    private static func plain(_ text: String) -> String {
+      text.filter { $0 != "`" }.replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }
+    }
+
+    private static func json(_ registry: CustomLayerRegistry) -> JSONText {
+      func entry(
+        _ name: String, otherNames: [String] = [], _ notes: CustomLayerNotes? = nil,
+        plugin: String? = nil
+      ) -> JSONText {
+        .object([
+          ("class", .string(name)), ("otherNames", .strings(otherNames)),
+          ("computes", .optional(notes.map { plain($0.formula) })),
+          ("parameters", .strings(notes?.parameters.map(plain) ?? [])),
+          ("weights", .optional(notes.map { plain($0.weights) })), ("plugin", .optional(plugin)),
+        ])
+      }
+      let builtIn = builtInCustomLayers.filter { registry.plugins[$0.className] == nil }
+      let plugins = registry.plugins.sorted { $0.key < $1.key }
+      return .versioned([
+        (
+          "classes",
+          .array(
+            builtIn.map { entry($0.className, otherNames: $0.otherNames, $0.notes) }
+              + plugins.map { entry($0.key, plugin: $0.value) })
+        )
+      ])
     }
   }
 

@@ -22,7 +22,8 @@ struct PredictionText {
     classified = labels == nil ? nil : own ?? (areGiven && outputs.count == 1 ? outputs[0] : nil)
     if classified == nil, areGiven {
       throw ModelError(
-        .mismatch, "--labels does not say which of the \(outputs.count) outputs it names",
+        .mismatch,
+        "--labels does not say which of the \(counted(outputs.count, "output")) it names",
         hint: "choose one with --feature: " + outputs.map(\.name).joined(separator: ", "))
     }
   }
@@ -43,9 +44,11 @@ struct PredictionText {
 
   func json(input: String) throws -> JSONText {
     var values: [(String, JSONText)] = []
+    var shapes: [(String, JSONText)] = []
     var classes: JSONText?
     for output in outputs {
       values.append((output.name, .floats(output.value.elements)))
+      shapes.append((output.name, .ints(output.value.shape)))
       if output.name == classified?.name {
         let lists = try best(output).map { list in
           JSONText.array(
@@ -58,9 +61,11 @@ struct PredictionText {
         classes = lists.count == 1 ? lists[0] : .array(lists)
       }
     }
-    var object: [(String, JSONText)] = [("input", .string(input)), ("outputs", .object(values))]
+    var object: [(String, JSONText)] = [
+      ("input", .string(input)), ("outputs", .object(values)), ("shapes", .object(shapes)),
+    ]
     if let classes { object.append(("classes", classes)) }
-    return .object(object)
+    return .versioned(object)
   }
 
   private func best(_ output: PredictedOutput) throws -> [[ClassProbability]] {

@@ -17,6 +17,8 @@ struct PredictionWriter {
   private var table: PredictionTable?
   /// The COCO results of all predictions; nil if they are not wanted.
   var results: [JSONText]?
+  /// How many files of several predictions there are.
+  private var fileCount = 0
 
   init(isSingle: Bool, json: Bool, quiet: Bool) {
     self.isSingle = isSingle
@@ -43,6 +45,7 @@ struct PredictionWriter {
         ? destination
         : try OutputFiles.path(in: destination, for: source.outputStem ?? "output", outputs)
       try OutputFiles.write(outputs, to: path)
+      fileCount += 1
     }
     show(text, of: source)
   }
@@ -61,6 +64,7 @@ struct PredictionWriter {
       } else {
         try OutputFiles.write(outputs, to: path)
       }
+      fileCount += 1
     }
     results?.append(contentsOf: shown.coco(input: source.name))
     show(json ? shown.json(input: source.name).text + "\n" : shown.text(), of: source)
@@ -85,8 +89,15 @@ struct PredictionWriter {
 
   /// Writes what is written of all predictions together.
   func finish() throws {
-    guard let table, let destination else { return }
-    try AtomicFile.write(Array(table.text.utf8), to: destination)
+    guard let destination else { return }
+    if let table {
+      try AtomicFile.write(Array(table.text.utf8), to: destination)
+      Console.wrote(destination)
+    } else if isSingle {
+      Console.wrote(destination)
+    } else if fileCount > 0, Console.hasReader {
+      Console.note("wrote \(counted(fileCount, "file")) to \(Console.escaped(destination))")
+    }
   }
 
   private func show(_ text: String, of source: InputSource) {

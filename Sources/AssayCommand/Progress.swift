@@ -1,44 +1,107 @@
-import LibC
+import Assay
 
-/// One line on standard error that says how far long work has come; only on a terminal, and only
-/// after half a second.
+/// One line on standard error that says how far long work has come, how fast it goes and how long it
+/// will take; only on a terminal, and only after half a second. A dumb terminal, which cannot replace
+/// a line, gets a new one every ten seconds.
 final class Progress {
   private let title: String
-  private let enabled: Bool
-  private let start = ContinuousClock.now
+  private let width: Int?
+  private let isDumb: Bool
+  private let clock: () -> ContinuousClock.Instant
+  private let show: (String) -> Void
+  private let start: ContinuousClock.Instant
   private var lastUpdate: ContinuousClock.Instant?
   private var isShown = false
 
-  init(_ title: String, enabled: Bool) {
-    self.title = title
-    self.enabled = enabled && isatty(STDERR_FILENO) == 1
+  convenience init(_ title: String, enabled: Bool) {
+    let isDumb = Terminal.isDumb
+    self.init(
+      title, width: enabled ? Terminal.errorWidth : nil, isDumb: isDumb,
+      clock: { ContinuousClock.now },
+      show: { isDumb ? Console.note($0) : Console.overwriteLine($0) })
   }
+
+  /// - Parameter width: columns of the terminal; nil if nothing is shown.
+  init(
+    _ title: String, width: Int?, isDumb: Bool, clock: @escaping () -> ContinuousClock.Instant,
+    show: @escaping (String) -> Void
+  ) {
+    self.title = title
+    self.width = width
+    self.isDumb = isDumb
+    self.clock = clock
+    self.show = show
+    start = clock()
+  }
+
+  /// Whether lines of a result would run into it: they go to the same terminal.
+  static func isDisturbed(by json: Bool) -> Bool { json && Terminal.outputWidth != nil }
 
   /// Shows `done` of `total` steps; nil if the total is unknown.
   func update(_ done: Int, of total: Int?) {
-    guard let total else { return update(0, "\(done)") }
+    let rate = rateText(done)
+    guard let total else { return update(nil, "\(done)\(rate)") }
     guard total > 0 else { return }
-    update(Double(done) / Double(total), "\(done)/\(total)")
+    update(Double(done) / Double(total), "\(done)/\(total)\(rate)")
   }
 
   /// Shows that a share `done` of the work is done, at most ten times a second.
   func update(_ done: Double, _ label: @autoclosure () -> String) {
-    guard enabled else { return }
-    let now = ContinuousClock.now
+    update(.some(done), label())
+  }
+
+  private func update(_ done: Double?, _ label: @autoclosure () -> String) {
+    guard let width else { return }
+    let now = clock()
     guard now - start > .milliseconds(500) else { return }
-    if let lastUpdate, now - lastUpdate < .milliseconds(100) { return }
+    if let lastUpdate, now - lastUpdate < .milliseconds(isDumb ? 10_000 : 100) { return }
     lastUpdate = now
     isShown = true
-    let width = 24
-    let filled = Int(min(max(done, 0), 1) * Double(width))
-    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    Console.overwriteLine("\(title) \(bar) \(label())")
+    var text = label()
+    if let done, done > 0, done < 1 {
+      let seconds = (now - start).milliseconds * 1e-3
+      text += ", " + Self.timeText(seconds * (1 - done) / done) + " left"
+    }
+    // The last column stays free: some terminals go on to the next line after it.
+    show(Self.line(title, done, text, width: width - 1))
   }
 
   /// Takes the line away, until the next update.
   func finish() {
-    guard isShown else { return }
+    guard isShown, !isDumb else { return }
     isShown = false
-    Console.overwriteLine("")
+    show("")
+  }
+
+  /// The title, a bar as long as there is room for, and the text; a line too long loses its title,
+  /// then its end.
+  static func line(_ title: String, _ done: Double?, _ text: String, width: Int) -> String {
+    let whole = "\(title) \(text)"
+    if whole.count > width { return text.cut(to: width) }
+    let room = min(24, width - whole.count - 1)
+    guard let done, room >= 4 else { return whole }
+    let filled = Int(min(max(done, 0), 1) * Double(room))
+    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: room - filled)
+    return "\(title) \(bar) \(text)"
+  }
+
+  /// `0:05`, `12:34`, `1:02:03`; at most a thousand hours.
+  static func timeText(_ seconds: Double) -> String {
+    guard seconds.isFinite else { return "?" }
+    let whole = Int(min(max(seconds, 0), 3_600_000).rounded(.up))
+    func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    return whole < 3600
+      ? "\(whole / 60):\(two(whole % 60))"
+      : "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))"
+  }
+
+  /// Steps a second, or the time of one where that is longer.
+  private func rateText(_ done: Int) -> String {
+    let seconds = (clock() - start).milliseconds * 1e-3
+    guard done > 0, seconds > 0 else { return "" }
+    let rate = Double(done) / seconds
+    return rate >= 1
+      ? ", \(numberText(rate, digits: rate < 1000 ? 3 : 6))/s"
+      : ", \(numberText(1 / rate, digits: 3)) s each"
   }
 }

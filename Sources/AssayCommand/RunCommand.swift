@@ -145,7 +145,7 @@ struct RunCommand: ParsableCommand {
       if boxes.coco != nil { writer.results = [] }
     }
     noteImages(predictor)
-    let progress = Progress("assay run", enabled: !global.quiet && !json)
+    let progress = Progress("assay run", enabled: !global.quiet && !Progress.isDisturbed(by: json))
     defer { progress.finish() }
     var failures = InputFailures(json: json)
     let items = ReadAhead(list, for: document, images: predictor.images)
@@ -177,6 +177,7 @@ struct RunCommand: ParsableCommand {
     }
     if let path = boxes.coco, let results = writer.results {
       try AtomicFile.write(Array((JSONText.array(results).text + "\n").utf8), to: path)
+      Console.wrote(path)
     }
     try failures.conclude(of: count)
   }

@@ -70,7 +70,7 @@ struct StepTable {
     return records.map { record in
       let step = record.step
       let speed = speed(record)
-      return .object(
+      return .versioned(
         [
           ("step", .string(step.name)), ("type", .string(step.layerType)),
           ("kernel", .string(step.kernel)),

@@ -1,41 +1,72 @@
-/// Rows of cells in columns as wide as their widest cell, two spaces apart.
+/// Rows of cells in columns as wide as their widest cell, two spaces apart. On a terminal the table
+/// is no wider than that.
 struct TextTable {
   enum Alignment {
     case left, right
   }
 
-  /// A column grows to this; a longer cell moves what follows it.
+  /// A column grows to this where lines may be of any length; a longer cell moves what follows it.
   private static let widest = 40
+  /// On a terminal no column shrinks below this.
+  private static let narrowest = 6
 
   private let alignments: [Alignment]
-  private let indent: String
-  private var rows: [[String]]
+  private let indent: Int
+  private var rows: [(cells: [String], note: String)]
 
   /// - Parameter columns: titles and alignments; without any title there is no line of titles.
   init(_ columns: [(title: String, alignment: Alignment)], indent: Int = 0) {
     alignments = columns.map(\.alignment)
-    self.indent = String(repeating: " ", count: indent)
+    self.indent = indent
     let titles = columns.map(\.title)
-    rows = titles.allSatisfy(\.isEmpty) ? [] : [titles]
+    rows = titles.allSatisfy(\.isEmpty) ? [] : [(titles, "")]
   }
 
   /// Precondition: a cell a column.
-  mutating func add(_ cells: [String]) {
+  ///
+  /// - Parameter note: what follows on lines of its own.
+  mutating func add(_ cells: [String], note: String = "") {
     precondition(cells.count == alignments.count)
-    rows.append(cells)
+    rows.append((cells, note))
   }
 
   /// A line a row, without blanks at the ends.
-  var text: String {
-    let widths = alignments.indices.map { column in
-      min(Self.widest, rows.map { $0[column].count }.max() ?? 0)
-    }
+  var text: String { text(width: Terminal.outputWidth) }
+
+  /// - Parameter width: the length of the longest line; nil for any.
+  func text(width: Int?) -> String {
+    let widths = columnWidths(width)
+    let margin = String(repeating: " ", count: indent)
     return rows.map { row in
-      let cells = row.enumerated().map { column, cell in
-        alignments[column] == .left
+      let cells = row.cells.enumerated().map { column, cell in
+        let cell = width == nil ? cell : cell.cut(to: widths[column])
+        return alignments[column] == .left
           ? cell.padded(to: widths[column]) : cell.leftPadded(to: widths[column])
       }
-      return (indent + cells.joined(separator: "  ")).trimmedRight() + "\n"
+      let line = (margin + cells.joined(separator: "  ")).trimmedRight().cut(to: width) + "\n"
+      if row.note.isEmpty { return line }
+      let start = String(repeating: " ", count: indent + 4)
+      return line + start
+        + row.note.wrapped(to: width, indent: indent + 6, column: indent + 4)
+        .replacing("\u{A0}", with: " ") + "\n"
     }.joined()
+  }
+
+  private func columnWidths(_ width: Int?) -> [Int] {
+    var widths = alignments.indices.map { column in
+      rows.map { $0.cells[column].count }.max() ?? 0
+    }
+    guard let width else { return widths.map { min(Self.widest, $0) } }
+    var excess = indent + widths.reduce(0, +) + 2 * (widths.count - 1) - width
+    while excess > 0 {
+      // The widest one shrinks first.
+      guard
+        let column = widths.indices.filter({ alignments[$0] == .left })
+          .max(by: { widths[$0] < widths[$1] }), widths[column] > Self.narrowest
+      else { break }
+      widths[column] -= 1
+      excess -= 1
+    }
+    return widths
   }
 }

@@ -11,6 +11,8 @@ struct CaffeConversion {
   private var tensors: [CaffeTensor?]
   private var problems: [ModelError] = []
   private var names: BlobNames
+  /// Versions in a plan whose shapes depend on a layer that cannot be converted.
+  private var guesses: Set<Int> = []
   private(set) var inputs: [CaffeInput] = []
   var network: CaffeNetwork
 
@@ -203,15 +205,16 @@ struct CaffeConversion {
     layer.inputs = known
     layer.blobs = blobs(layer)
     layer.topReaders = node.outputs.map { graph.versions[$0].readerTypes }
-    layer.hasWeightsFile = source.weights != nil
-    layer.missingWeights = source.weights == nil ? options.missingWeights : nil
+    layer.hasWeightsFile = source.weights != nil && !options.isPlan
+    layer.missingWeights =
+      source.weights == nil || options.isPlan ? options.missingWeights : nil
     network.visit(layer.name, layer.type)
     let position = network.layers.count
     do {
       let outputs = try converted(layer)
       try layer.require(
         outputs.count == node.outputs.count,
-        "it has \(node.outputs.count) tops; it can have \(outputs.count)", field: "top")
+        "it has \(counted(node.outputs.count, "top")); it can have \(outputs.count)", field: "top")
       for tensor in outputs {
         guard tensor.shape.allSatisfy({ (0...Limits.dimension).contains($0) }) else {
           throw layer.error(
@@ -226,12 +229,31 @@ struct CaffeConversion {
             graph.versions[input].blob == graph.versions[version].blob
           }?.1.blob)
       }
+      if node.inputs.contains(where: guesses.contains) { guesses.formUnion(node.outputs) }
       noteLayer(layer)
       network.finish(layer.name, layer.type)
     } catch {
       network.abandon()
       add(error, layer)
+      if options.isPlan { refuse(node, layer, known) }
     }
+  }
+
+  /// Notes in the plan why a layer, whose problem is the last one, is not converted, and goes on with
+  /// its first bottom.
+  private mutating func refuse(
+    _ node: CaffeGraph.Node, _ layer: CaffeLayer, _ inputs: [CaffeTensor]
+  ) {
+    guard let problem = problems.last else { return }
+    var refusal = CustomCaffeLayer.refusal(of: layer, problem)
+    refusal.isOpen =
+      node.inputs.contains(where: guesses.contains) && unknownTypeError(node) == nil
+    network.refuse(layer.name, layer.type, refusal)
+    guesses.formUnion(node.outputs)
+    guard var result = inputs.first else { return }
+    result.constant = nil
+    result.maxima = nil
+    for output in node.outputs { set(output, result) }
   }
 
   private mutating func add(_ error: any Error, _ layer: CaffeLayer) {

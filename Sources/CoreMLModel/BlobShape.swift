@@ -61,7 +61,8 @@ extension LayerParameters {
         : range.lowerBound == range.upperBound
           ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
       throw ModelError(
-        .malformed, "the layer has \(inputs.count) inputs; it needs \(needed)", field: "input")
+        .malformed, "the layer has \(counted(inputs.count, "input")); it needs \(needed)",
+        field: "input")
     }
   }
 }

@@ -31,7 +31,8 @@ extension NeuralNetwork {
         }
         if shapes.count < layer.output.count {
           throw ModelError(
-            .malformed, "the layer names \(layer.output.count) outputs but has \(shapes.count)",
+            .malformed,
+            "the layer names \(counted(layer.output.count, "output")) but has \(shapes.count)",
             field: "output")
         }
         shapes = Array(shapes.prefix(layer.output.count))

@@ -79,7 +79,8 @@ func inputs(_ shapes: [[Int]], _ count: ClosedRange<Int>) throws -> [[Int]] {
       count.lowerBound == count.upperBound
       ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
     throw ModelError(
-      .malformed, "it has \(shapes.count) inputs, but the class takes \(needed)", field: "input")
+      .malformed, "it has \(counted(shapes.count, "input")), but the class takes \(needed)",
+      field: "input")
   }
   return shapes
 }

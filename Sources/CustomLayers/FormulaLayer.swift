@@ -114,7 +114,7 @@ package final class FormulaLayer: BuiltInCustomLayer {
     if let program, program.shapes == shapes { return program.program }
     try require(
       shapes.count == inputs.count,
-      "it has \(shapes.count) inputs, but the class takes \(inputs.count)")
+      "it has \(counted(shapes.count, "input")), but the class takes \(inputs.count)")
     let made = try VectorProgram(
       expression, inputs: Array(zip(inputs, shapes)), weights: weights, kernels: kernels)
     program = (shapes, made)

@@ -12,11 +12,7 @@ struct CustomSection: Sendable {
 
   func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.input
-    var configuration = JSONObject()
-    for option in section.options {
-      configuration[option.key] = Self.value(option.value)
-    }
-    let builder = CustomLayerBuilder(configuration: configuration, weights: [])
+    let builder = CustomLayerBuilder(configuration: Self.configuration(of: section), weights: [])
     if let rule, let formula = try builder.formula(rule, inputCount: 1) {
       let result = try network.add(formula, name: call.name, [(input.blob, input.placement)])
       guard let tensor = try DarknetTensor(result.blob, result.placement) else {
@@ -36,6 +32,12 @@ struct CustomSection: Sendable {
     network.writer.notes.append(
       "'\(call.name)' is assumed to have no weights and to keep the size of its input")
     return input.with(blob)
+  }
+
+  static func configuration(of section: ConfigurationSection) -> JSONObject {
+    var configuration = JSONObject()
+    for option in section.options { configuration[option.key] = value(option.value) }
+    return configuration
   }
 
   private static func value(_ text: String) -> JSONValue {

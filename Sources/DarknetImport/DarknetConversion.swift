@@ -38,7 +38,7 @@ struct DarknetConversion {
   private static func weights(
     _ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading
   ) throws -> WeightReader.Source {
-    if let bytes = source.weightBytes, let weights = source.weights {
+    if !options.isPlan, let bytes = source.weightBytes, let weights = source.weights {
       return .file(
         try WeightsFile(bytes, path: weights.path, takesOther: reading.takesOtherHeader))
     }
@@ -95,13 +95,19 @@ struct DarknetConversion {
       network.finish(call.name, section.name)
       return output
     } catch let error as ModelError {
-      throw error.inLayer(call.name, class: section.name)
+      let problem = error.inLayer(call.name, class: section.name)
+      guard options.isPlan else { throw problem }
+      var refusal = LayerRefusal(problem)
+      refusal.configuration = CustomSection.configuration(of: section)
+      network.refuse(call.name, section.name, refusal)
+      return previous
     }
   }
 
   private enum Handler {
     case known(any DarknetLayer)
     case custom(CustomSection)
+    case refused(ModelError)
 
     var vanishes: Bool {
       if case .known(let layer) = self { type(of: layer).vanishes } else { false }
@@ -113,6 +119,7 @@ struct DarknetConversion {
       switch self {
       case .known(let layer): try layer.convert(call, into: &network)
       case .custom(let section): try section.convert(call, into: &network)
+      case .refused(let error): throw error
       }
     }
   }
@@ -129,9 +136,10 @@ struct DarknetConversion {
         handlers.append(try handler(section, name))
       } catch let error as ModelError {
         problems.append(error.inLayer(name, class: section.name))
+        handlers.append(.refused(error))
       }
     }
-    if let error = UnsupportedLayers.error(problems) { throw error }
+    if !options.isPlan, let error = UnsupportedLayers.error(problems) { throw error }
     guard !handlers.isEmpty else { throw ModelError(.malformed, "it has no layers") }
     return handlers
   }

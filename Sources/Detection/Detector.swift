@@ -183,7 +183,8 @@ extension Detector {
       }
     } else if let count = try settings.integer("num", of: output, in: 1...most) {
       guard count <= anchors.count else {
-        throw settings.fault("anchors", output, "\(anchors.count) anchors for \(count) boxes")
+        throw settings.fault(
+          "anchors", output, "\(counted(anchors.count, "anchor")) for \(count) boxes")
       }
       own = Array(anchors.prefix(count))
     }
@@ -249,7 +250,7 @@ extension Detector {
       let all = groups[0]
       try require(
         all.count % outputs.count == 0, .mismatch,
-        "\(all.count) anchors for \(outputs.count) outputs", field: "anchors",
+        "\(counted(all.count, "anchor")) for \(counted(outputs.count, "output"))", field: "anchors",
         hint: "give those of each output: 'W,H,…; W,H,…', or choose outputs with --feature NAME")
       let each = all.count / outputs.count
       groups = (0..<outputs.count).map { Array(all[$0 * each..<($0 + 1) * each]) }
@@ -257,7 +258,8 @@ extension Detector {
     }
     try require(
       groups.count == outputs.count, .mismatch,
-      "anchors for \(groups.count) outputs, but the model has \(outputs.count)", field: "anchors")
+      "anchors for \(counted(groups.count, "output")), but the model has \(outputs.count)",
+      field: "anchors")
     return try zip(outputs, groups).flatMap { output, anchors in
       try objects(output, try decoder(for: output, kind, anchors))
     }

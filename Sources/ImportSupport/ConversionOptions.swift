@@ -36,6 +36,9 @@ public struct ConversionOptions: Sendable {
   public var maximumVersion: Int?
   /// Weights for an architecture that comes without; nil makes that an error.
   public var missingWeights: MissingWeights?
+  /// Go on past layers that cannot be converted, as if they gave what they get: what counts is the
+  /// plan, and no weights are read.
+  package var isPlan = false
   /// Receives a line for every layer as it is visited, such as `0 : input_1, InputLayer`.
   public var onVisit: (@Sendable (String) -> Void)?
 

@@ -29,7 +29,7 @@ package struct CustomLayerBuilder {
     if formula.inputs.isEmpty { formula.inputs = LayerFormula.inputNames(inputCount) }
     try require(
       formula.inputs.count == inputCount, .mismatch,
-      "the rule names \(formula.inputs.count) inputs, but the layer has \(inputCount)")
+      "the rule names \(counted(formula.inputs.count, "input")), but the layer has \(inputCount)")
     let names = Set(formula.inputs + rule.parameters.map(\.name) + rule.weightNames)
     if let unknown = formula.expression.names.subtracting(names).min() {
       throw ModelError(

@@ -1,4 +1,6 @@
+import ByteFormats
 import CoreMLModel
+import TensorCore
 
 /// A network as an importer hands it over, before the user's options shape its interface.
 package struct ImportedNetwork: Sendable {
@@ -84,12 +86,31 @@ package struct PlanEntry: Sendable, Equatable {
   package var layerClass: String
   /// The Core ML layers, each as `type 'name'`; empty if the layer vanishes.
   package var becomes: [String]
+  /// Why it cannot be converted; nil if it can.
+  package var refusal: LayerRefusal?
 
-  package init(layer: String, layerClass: String, becomes: [String]) {
+  package init(
+    layer: String, layerClass: String, becomes: [String], refusal: LayerRefusal? = nil
+  ) {
     self.layer = layer
     self.layerClass = layerClass
     self.becomes = becomes
+    self.refusal = refusal
   }
+}
+
+/// Why a layer cannot be converted, and what a rule for it can use.
+package struct LayerRefusal: Sendable, Equatable {
+  package var error: ModelError
+  /// Whether it may only seem so, because the shape of an input depends on a layer that cannot be
+  /// converted.
+  package var isOpen = false
+  /// Settings of the layer.
+  package var configuration = JSONObject()
+  /// Names of the layer's weights, in file order.
+  package var weights: [String] = []
+
+  package init(_ error: ModelError) { self.error = error }
 }
 
 /// What a conversion gives.

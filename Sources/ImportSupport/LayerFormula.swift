@@ -47,7 +47,8 @@ extension LayerWriting {
   ) throws -> (blob: String, placement: Placement) {
     try require(
       formula.inputs.count == inputs.count, .mismatch,
-      "the formula has \(formula.inputs.count) inputs, but the layer has " + "\(inputs.count)")
+      "the formula has \(counted(formula.inputs.count, "input")), but the layer has "
+        + "\(inputs.count)")
     do {
       var names: [String: Placement] = [:]
       for (input, tensor) in zip(formula.inputs, inputs) { names[input] = tensor.placement }

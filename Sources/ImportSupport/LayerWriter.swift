@@ -38,6 +38,11 @@ package struct LayerWriter: Sendable {
     return added
   }
 
+  fileprivate mutating func refuse(_ name: String, _ className: String, _ refusal: LayerRefusal) {
+    abandon()
+    plan.append(PlanEntry(layer: name, layerClass: className, becomes: [], refusal: refusal))
+  }
+
   fileprivate mutating func abandon() {
     names.remove(layers[firstLayerOfEntry...].map(\.name))
     layers.removeSubrange(firstLayerOfEntry...)
@@ -95,6 +100,11 @@ extension LayerWriting {
 
   /// Forgets the layers of an attempt that failed.
   package mutating func abandon() { writer.abandon() }
+
+  /// Notes in the plan that a layer cannot be converted.
+  package mutating func refuse(_ name: String, _ className: String, _ refusal: LayerRefusal) {
+    writer.refuse(name, className, refusal)
+  }
 
   /// Adds a layer with one output, and returns the output's blob.
   @discardableResult

@@ -1,3 +1,4 @@
+import ByteFormats
 import TensorCore
 
 /// Errors of several layers as one.
@@ -24,6 +25,20 @@ package enum UnsupportedLayers {
   private static let formulasHint =
     "convert formulas with --lambda auto"
 
+  /// The rule that a hint shows, to be pasted between brackets.
+  private static func ruleText(in hint: String) -> String? {
+    guard let start = hint.firstIndex(of: "["), hint.hasSuffix("]"), hint.contains("className")
+    else { return nil }
+    return String(hint[hint.index(after: start)...].dropLast())
+  }
+
+  /// The rule that the hint of a layer's error shows.
+  package static func rule(in error: ModelError) -> JSONObject? {
+    error.hint.flatMap(ruleText).flatMap {
+      try? JSONValue(parsing: Array($0.utf8)).object
+    }
+  }
+
   /// Hints that show rules become one that shows them all.
   private static func combined(_ hints: [String]) -> String {
     var rules: [String] = []
@@ -32,8 +47,8 @@ package enum UnsupportedLayers {
       if hint.hasPrefix(formulaHint), !others.contains(Self.formulasHint) {
         others.append(Self.formulasHint)
       }
-      if let start = hint.firstIndex(of: "["), hint.hasSuffix("]"), hint.contains("className") {
-        rules.append(String(hint[hint.index(after: start)...].dropLast()))
+      if let rule = ruleText(in: hint) {
+        rules.append(rule)
       } else {
         others.append(hint)
       }

@@ -8,36 +8,16 @@ struct Conversion {
   private let options: ConversionOptions
   private let graph: KerasGraph
   private let formats: [LayerConfiguration.DataFormat]
-  private var handlers: [Handler?] = []
+  private var handlers: [LayerHandler?] = []
   private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
   /// Outputs of each node; nil if it has not been converted.
   private var tensors: [[KerasTensor]?]
   private var problems: [ModelError] = []
+  /// Why layers have no handler, by their index.
+  private var refusals: [Int: ModelError] = [:]
+  /// Nodes of a plan whose shapes depend on a layer that cannot be converted.
+  private var guesses: Set<Int> = []
   var network: NetworkWriter
-
-  /// What converts a node.
-  private enum Handler {
-    case known(any KerasLayer)
-    case custom(CustomConversion)
-    case formula(FormulaConversion)
-
-    /// The formula that the layer becomes.
-    var formula: String? {
-      switch self {
-      case .known: nil
-      case .custom(let custom): custom.rule?.formula?.expression.description
-      case .formula(let formula): formula.text
-      }
-    }
-
-    var slots: [WeightSlot]? {
-      if case .known(let layer) = self, type(of: layer).hasKnownWeights {
-        layer.weights
-      } else {
-        nil
-      }
-    }
-  }
 
   init(_ source: KerasSource, _ options: ConversionOptions) throws {
     self.source = source
@@ -60,7 +40,7 @@ struct Conversion {
     chooseHandlers()
     var imported = ImportedNetwork(source: source.version.description)
     do {
-      try assignWeights()
+      do { try assignWeights() } catch  where options.isPlan { nameWeights() }
       imported.inputs = try addInputs()
     } catch {
       // The layers that are not supported are named before anything that follows from them.
@@ -94,7 +74,7 @@ struct Conversion {
   // MARK: Layers
 
   private mutating func chooseHandlers() {
-    var known: [Int: Handler] = [:]
+    var known: [Int: LayerHandler] = [:]
     var failed: Set<Int> = []
     for node in graph.nodes {
       let layer = node.layer
@@ -122,8 +102,9 @@ struct Conversion {
         if let handler { known[node.layerIndex] = handler } else { failed.insert(node.layerIndex) }
         handlers.append(handler)
       } catch {
-        problems.append(
-          (error as? ModelError ?? ModelError(.internal, "\(error)")).inLayer(node.name))
+        let problem = (error as? ModelError ?? ModelError(.internal, "\(error)")).inLayer(node.name)
+        problems.append(problem)
+        refusals[node.layerIndex] = problem
         failed.insert(node.layerIndex)
         handlers.append(nil)
       }
@@ -142,7 +123,7 @@ struct Conversion {
 
   private func handler(
     _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject, inputCount: Int
-  ) throws -> Handler? {
+  ) throws -> LayerHandler? {
     let type: (any KerasLayer.Type)? =
       layer.isOperation ? OperationLayer.self : KerasLayerRegistry.type(named: layer.className)
     if let type {
@@ -208,7 +189,12 @@ struct Conversion {
 
   private mutating func convert(_ index: Int) {
     let node = graph.nodes[index]
-    guard let handler = handlers[index] else { return }
+    guard let handler = handlers[index] else {
+      if options.isPlan, node.isNeeded, let error = refusals[node.layerIndex] {
+        refuse(index, error, node.inputs.compactMap { tensors[$0.node]?.first })
+      }
+      return
+    }
     var inputs: [KerasTensor] = []
     for input in node.inputs {
       guard let outputs = tensors[input.node] else { return }
@@ -221,6 +207,7 @@ struct Conversion {
         return
       }
       inputs.append(outputs[input.tensor])
+      if guesses.contains(input.node) { guesses.insert(index) }
     }
     if !node.masks.isEmpty, inputs.first?.mask == nil {
       guard let mask = mask(node) else {
@@ -236,7 +223,7 @@ struct Conversion {
     let call = LayerCall(
       name: node.name, className: node.layer.className, inputs: inputs, version: source.version,
       weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index],
-      missingWeights: source.weights == nil ? options.missingWeights : nil,
+      missingWeights: source.weights == nil || options.isPlan ? options.missingWeights : nil,
       arguments: node.arguments)
     let text = handler.formula
     do {
@@ -270,10 +257,30 @@ struct Conversion {
     } catch {
       tensors[index] = nil
       network.forget()
-      problems.append(
-        (error as? ModelError ?? ModelError(.internal, "\(error)"))
-          .inLayer(node.name, class: node.layer.className))
+      let problem = (error as? ModelError ?? ModelError(.internal, "\(error)"))
+        .inLayer(node.name, class: node.layer.className)
+      problems.append(problem)
+      if options.isPlan { refuse(index, problem, inputs) }
     }
+  }
+
+  /// Notes in the plan why a node is not converted, and goes on with its first input.
+  private mutating func refuse(_ index: Int, _ error: ModelError, _ inputs: [KerasTensor]) {
+    let node = graph.nodes[index]
+    let layer = node.layer
+    var refusal = LayerRefusal(error)
+    refusal.isOpen = guesses.contains(index) && refusals[node.layerIndex] == nil
+    guesses.insert(index)
+    for member in layer.fields.members where !CustomConversion.bookkeeping.contains(member.name) {
+      refusal.configuration[member.name] = member.value
+    }
+    refusal.weights = (weights[ObjectIdentifier(layer)] ?? []).map {
+      StoredWeight.shortName($0.storedName, layer: layer.name)
+    }
+    network.refuse(node.name, layer.className, refusal)
+    guard var result = inputs.first else { return }
+    result.mask = nil
+    tensors[index] = [KerasTensor](repeating: result, count: node.outputCount)
   }
 
   /// The mask that a layer is given by the model's author: one number for each step.

@@ -33,7 +33,8 @@ struct CustomConversion {
     if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
       try call.require(
         outputCount == 1,
-        unsupported: "a formula has one result, but the layer has \(outputCount) outputs")
+        unsupported: "a formula has one result, but the layer has \(counted(outputCount, "output"))"
+      )
       if isAssumed {
         network.notes.append(
           "layer '\(call.name)' (\(call.className)) is assumed to be the formula "

@@ -107,7 +107,7 @@ struct KerasGraph: Sendable {
       if let arguments, arguments.count != model.inputs.count {
         throw ModelError(
           .malformed,
-          "the model '\(model.name)' has \(model.inputs.count) inputs but gets "
+          "the model '\(model.name)' has \(counted(model.inputs.count, "input")) but gets "
             + "\(arguments.count)")
       }
       for (index, layer) in model.layers.enumerated() {

@@ -19,4 +19,15 @@ package enum KerasImporter {
       return ConversionResult(model: model, plan: conversion.network.plan, notes: notes)
     }
   }
+
+  /// What each layer becomes, past those that cannot be converted.
+  package static func plan(
+    _ source: KerasSource, options: ConversionOptions
+  ) throws -> [PlanEntry] {
+    var options = options
+    options.isPlan = true
+    var conversion = try Conversion(source, options)
+    _ = try? conversion.run()
+    return conversion.network.plan
+  }
 }

@@ -61,7 +61,7 @@ public final class CompiledModel: Sendable {
   func prepared(_ value: InputValue) throws -> PreparedInputs {
     guard let name = inputNames.first, inputNames.count == 1 else {
       throw ModelError(
-        .mismatch, "one value, but the network has \(inputNames.count) inputs",
+        .mismatch, "one value, but the network has \(counted(inputNames.count, "input"))",
         hint: "pass a dictionary with a value for each of \(inputNames.joined(separator: ", "))")
     }
     return try prepared([name: value])

@@ -8,3 +8,8 @@ package func groupedText(_ value: Int) -> String {
   }
   return (value < 0 ? "-" : "") + String(digits)
 }
+
+/// `1 input`, `2 inputs`, `1,000 inputs`: a number with the name of what it counts.
+package func counted(_ count: Int, _ name: String) -> String {
+  "\(groupedText(count)) \(name)\(count == 1 ? "" : "s")"
+}

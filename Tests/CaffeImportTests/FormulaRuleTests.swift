@@ -57,6 +57,6 @@ import Testing
       modelError {
         try convert(
           text, options: options(#"[{"class": "Blend", "inputs": ["a"], "expression": "a"}]"#))
-      }?.message == "the rule names 1 inputs, but the layer has 2")
+      }?.message == "the rule names 1 input, but the layer has 2")
   }
 }

@@ -327,7 +327,7 @@ extension BreachTests {
     changed(vector(), "layer without type", "layer: the layer's type is missing") {
       $0.neuralNetwork?.layers[1].parameters = nil
     },
-    changed(image(), "concat of one", "input: the layer cannot have 1 inputs") {
+    changed(image(), "concat of one", "input: the layer cannot have 1 input") {
       $0.neuralNetwork?.layers[6].input = ["f"]
     },
     changed(vector(), "two inputs of a dense layer", "input: the layer cannot have 2 inputs") {
@@ -498,10 +498,10 @@ extension BreachTests {
   }
 
   static let recurrences: [Breach] = [
-    changed(sequence(), "no state", "input: the layer cannot have 1 inputs") {
+    changed(sequence(), "no state", "input: the layer cannot have 1 input") {
       $0.neuralNetwork?.layers[0].input = ["in"]
     },
-    changed(sequence(), "no state given", "output: the layer cannot have 1 outputs") {
+    changed(sequence(), "no state given", "output: the layer cannot have 1 output") {
       $0.neuralNetwork?.layers[0].output = ["out"]
     },
     layer(sequence(), "function of other layers", "in a recurrent layer") {

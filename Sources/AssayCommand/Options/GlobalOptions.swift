@@ -12,5 +12,8 @@ struct GlobalOptions: ParsableArguments {
   @Option(help: "Color on standard error; NO_COLOR is respected.")
   var colorOutput = ColorOutput.auto
 
-  func apply() { Console.colorOutput = colorOutput }
+  func apply() {
+    Console.colorOutput = colorOutput
+    Console.isQuiet = quiet
+  }
 }

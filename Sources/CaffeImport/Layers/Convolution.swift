@@ -34,7 +34,7 @@ enum ConvolutionLayer: CaffeLayerConverter {
     // Weights are shared by several pairs of bottoms and tops.
     try layer.require(
       inputs.count == layer.tops.count && !inputs.isEmpty,
-      "it has \(inputs.count) bottoms and \(layer.tops.count) tops; the counts must be equal",
+      "it has \(counted(inputs.count, "bottom")) and \(counted(layer.tops.count, "top")); the counts must be equal",
       field: "bottom")
     return try inputs.indices.map { index in
       let settings = try ConvolutionSettings(layer, inputs[index], kind)

@@ -23,7 +23,7 @@ enum DetectionOutput: CaffeLayerConverter {
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.require(
       layer.inputs.count == 3,
-      unsupported: "it has \(layer.inputs.count) bottoms; three are supported",
+      unsupported: "it has \(counted(layer.inputs.count, "bottom")); three are supported",
       field: "bottom"
     )
     guard let priors = layer.inputs[2].constant, layer.inputs[2].shape.count == 3,

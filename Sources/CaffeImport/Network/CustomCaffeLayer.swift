@@ -25,6 +25,14 @@ struct CustomCaffeLayer {
         + subject.suggestedRule)
   }
 
+  /// What a rule for the layer can use.
+  static func refusal(of layer: CaffeLayer, _ error: ModelError) -> LayerRefusal {
+    var refusal = LayerRefusal(error)
+    refusal.configuration = object(layer.message)
+    refusal.weights = layer.blobs.indices.map(String.init)
+    return refusal
+  }
+
   func convert(
     _ shapes: CustomLayerShapes, _ network: inout CaffeNetwork
   ) throws -> [CaffeTensor] {

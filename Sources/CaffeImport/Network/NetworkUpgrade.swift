@@ -34,7 +34,8 @@ enum NetworkUpgrade {
     var parameters = CaffeMessage(MessageType.layer.message("input_param"))
     if shapes.isEmpty {
       try require(
-        sizes.count == 4 * names.count, "\(sizes.count) sizes for \(names.count) inputs",
+        sizes.count == 4 * names.count,
+        "\(counted(sizes.count, "size")) for \(counted(names.count, "input"))",
         field: "input_dim", hint: "each input needs four: batch, channels, height and width")
       let type = MessageType.network.message("input_shape")
       for index in names.indices {
@@ -44,7 +45,8 @@ enum NetworkUpgrade {
       }
     } else {
       try require(
-        shapes.count == names.count, "\(shapes.count) shapes for \(names.count) inputs",
+        shapes.count == names.count,
+        "\(counted(shapes.count, "shape")) for \(counted(names.count, "input"))",
         field: "input_shape")
       for shape in shapes { parameters.add(.message(shape), to: "shape") }
     }

@@ -50,10 +50,24 @@ extension Model {
 extension NeuralNetworkLayer {
   /// The parameters' fields, weights and names left out.
   package func flatFields() throws -> [FlatField] {
-    var bare = self
+    var bare = try withoutWeights()
+    if bare.parameters is OpaqueLayer { return [] }
     bare.name = ""
     bare.input = []
     bare.output = []
+    var network = NeuralNetwork()
+    network.layers = [bare]
+    var model = Model()
+    model.description = nil
+    model.type = .neuralNetwork(network)
+    return try model.flatFields(below: "neuralNetwork.layers.")
+  }
+}
+
+extension NeuralNetworkLayer {
+  /// The layer with empty weights, and nothing that this program's schema does not know.
+  func withoutWeights() throws -> NeuralNetworkLayer {
+    var bare = self
     bare.unknownFields = UnknownFields()
     if var activation = bare.parameters as? Activation {
       switch activation.function {
@@ -62,20 +76,13 @@ extension NeuralNetworkLayer {
       default: break
       }
       bare.parameters = activation
-    } else if bare.parameters is OpaqueLayer {
-      return []
     }
     try bare.editWeights { _, weights in
       let isUpdatable = weights.isUpdatable
       weights = Weights()
       weights.isUpdatable = isUpdatable
     }
-    var network = NeuralNetwork()
-    network.layers = [bare]
-    var model = Model()
-    model.description = nil
-    model.type = .neuralNetwork(network)
-    return try model.flatFields(below: "neuralNetwork.layers.")
+    return bare
   }
 }
 

@@ -16,23 +16,31 @@ struct ProtobufText {
   private mutating func append(
     _ field: UnsafePointer<ProtobufCFieldDescriptor>, of message: UnsafeRawPointer, indent: Int
   ) {
+    let isList = field.pointee.label == PROTOBUF_C_LABEL_REPEATED
+    for element in Self.elements(of: field, in: message)
+    where isList || field.pointee.isInChoice || !Self.isDefault(field.pointee.type, at: element) {
+      appendValue(field, at: element, indent: indent)
+    }
+  }
+
+  /// Where the values of a field are: one each of a list, in the order of the keys of a map, or one;
+  /// none if it is a choice that was not made.
+  static func elements(
+    of field: UnsafePointer<ProtobufCFieldDescriptor>, in message: UnsafeRawPointer
+  ) -> [UnsafeRawPointer] {
     let address = message + Int(field.pointee.offset)
     let quantifier = message + Int(field.pointee.quantifier_offset)
     if field.pointee.label == PROTOBUF_C_LABEL_REPEATED {
-      guard let base = address.load(as: UnsafeRawPointer?.self) else { return }
-      let width = Self.width(field.pointee.type)
+      guard let base = address.load(as: UnsafeRawPointer?.self) else { return [] }
+      let width = width(field.pointee.type)
       var elements = (0..<quantifier.load(as: Int.self)).map { base + $0 * width }
       if field.pointee.messageType?.isMapEntry ?? false {
-        elements.sort { Self.key($0).lexicographicallyPrecedes(Self.key($1)) }
+        elements.sort { key($0).lexicographicallyPrecedes(key($1)) }
       }
-      for element in elements { appendValue(field, at: element, indent: indent) }
-    } else if field.pointee.isInChoice {
-      if quantifier.load(as: UInt32.self) == field.pointee.id {
-        appendValue(field, at: address, indent: indent)
-      }
-    } else if !Self.isDefault(field.pointee.type, at: address) {
-      appendValue(field, at: address, indent: indent)
+      return elements
     }
+    if field.pointee.isInChoice, quantifier.load(as: UInt32.self) != field.pointee.id { return [] }
+    return [address]
   }
 
   private static func width(_ type: ProtobufCType) -> Int {
@@ -71,7 +79,7 @@ struct ProtobufText {
     }
   }
 
-  private static func scalar(
+  static func scalar(
     _ field: UnsafePointer<ProtobufCFieldDescriptor>, at address: UnsafeRawPointer
   ) -> String {
     switch field.pointee.type {
@@ -96,7 +104,7 @@ struct ProtobufText {
     }
   }
 
-  private static func string(at address: UnsafeRawPointer) -> UnsafeBufferPointer<UInt8> {
+  static func string(at address: UnsafeRawPointer) -> UnsafeBufferPointer<UInt8> {
     guard let pointer = address.load(as: UnsafePointer<CChar>?.self) else {
       return UnsafeBufferPointer(start: nil, count: 0)
     }
@@ -134,7 +142,7 @@ struct ProtobufText {
 
 extension UnsafePointer<ProtobufCMessageDescriptor> {
   /// Whether the message is an entry of a map.
-  fileprivate var isMapEntry: Bool {
+  var isMapEntry: Bool {
     let name = String(cString: pointee.short_name)
     return name.hasSuffix("Entry") && pointee.n_fields == 2
   }

@@ -61,7 +61,8 @@ extension LayerParameters {
     let shape = try input(inputs)
     try require(
       [1, states + 1].contains(inputs.count),
-      "the layer has \(inputs.count) inputs; it needs 1 or \(states + 1)", field: "input")
+      "the layer has \(counted(inputs.count, "input")); it needs 1 or \(states + 1)", field: "input"
+    )
     try require(
       shape.itemCount == inputSize,
       "the input has \(try shape.itemCount) values per item, not \(inputSize)",

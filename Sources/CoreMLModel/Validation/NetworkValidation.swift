@@ -90,17 +90,19 @@ extension NeuralNetworkLayer {
     if parameters is OpaqueLayer { return }
     let type = Swift.type(of: parameters)
     faults.require(
-      type.inputCount.contains(input.count), "input", "the layer cannot have \(input.count) inputs")
+      type.inputCount.contains(input.count), "input",
+      "the layer cannot have \(counted(input.count, "input"))")
     faults.require(
       type.outputCount.contains(output.count), "output",
-      "the layer cannot have \(output.count) outputs")
+      "the layer cannot have \(counted(output.count, "output"))")
     let alpha = (parameters as? Add)?.alpha ?? (parameters as? Multiply)?.alpha ?? 0
     faults.doubt(
-      unless: alpha == 0 || input.count == 1, "alpha", "\(alpha) with \(input.count) inputs")
+      unless: alpha == 0 || input.count == 1, "alpha",
+      "\(alpha) with \(counted(input.count, "input"))")
     if let split = parameters as? Split {
       faults.require(
         output.count == split.nOutputs, "nOutputs",
-        "\(split.nOutputs), but the layer has \(output.count) outputs")
+        "\(split.nOutputs), but the layer has \(counted(output.count, "output"))")
     }
     if let crop = parameters as? Crop {
       let amounts = crop.cropAmounts?.borderAmounts.count ?? 0

@@ -96,7 +96,7 @@ extension Custom: EngineLayer {
       try require(
         shapes.count == layer.layer.output.count,
         "it returned \(shapes.count) output shapes, but the layer has "
-          + "\(layer.layer.output.count) outputs")
+          + "\(counted(layer.layer.output.count, "output"))")
     } catch {
       throw customLayerError(error, layer: layer.layer.name, className: className)
     }

@@ -92,7 +92,8 @@ struct GraphBuilder {
     graph = (consume lowering).graph
     try require(
       outputs.count == layer.output.count,
-      "\(layer.output.count) outputs are named, but the layer has \(outputs.count)", field: "output"
+      "\(counted(layer.output.count, "output")) are named, but the layer has \(outputs.count)",
+      field: "output"
     )
     func dimensions(_ values: [Graph.ValueID]) -> [[Int]] {
       values.map { graph.shape($0).dimensions }

@@ -72,8 +72,10 @@ package struct ReferenceNetwork {
       throw ModelError(.unsupported, "this type of layer is not supported")
     }
     let type = type(of: parameters)
-    try require(type.inputCount.contains(layer.input.count), "has \(layer.input.count) inputs")
-    try require(type.outputCount.contains(layer.output.count), "has \(layer.output.count) outputs")
+    try require(
+      type.inputCount.contains(layer.input.count), "has \(counted(layer.input.count, "input"))")
+    try require(
+      type.outputCount.contains(layer.output.count), "has \(counted(layer.output.count, "output"))")
     let taken = values.values.reduce(0) { $0 + $1.elements.count }
     var inputs: [ReferenceTensor] = []
     for name in layer.input {
@@ -94,7 +96,8 @@ package struct ReferenceNetwork {
     settings.layerIndex = index
     let outputs = try parameters.exactReferenceOutputs(inputs, settings)
     try require(
-      outputs.count >= layer.output.count, "has \(layer.output.count) outputs, not \(outputs.count)"
+      outputs.count >= layer.output.count,
+      "has \(counted(layer.output.count, "output")), not \(outputs.count)"
     )
     return outputs
   }

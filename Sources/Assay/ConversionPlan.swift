@@ -1,0 +1,123 @@
+import ByteFormats
+import CaffeImport
+import CustomLayers
+import DarknetImport
+import ImportSupport
+import KerasImport
+import TensorCore
+
+/// What a conversion makes of each layer, also where some layers cannot be converted.
+public struct ConversionPlan: Sendable {
+  /// In the order of the network.
+  package let entries: [PlanEntry]
+  /// What the conversion gives; nil if it fails.
+  public let result: ConversionResult?
+  /// Why it fails.
+  public let error: ModelError?
+
+  /// Rules for the layers that cannot be converted, which `--custom-layers` takes from a file: each
+  /// makes a custom layer of the built-in class of that name, or of a class to write.
+  package var rules: [JSONValue] {
+    var seen: Set<String> = []
+    return refusals.map { Self.rule(for: $0.entry, $0.refusal) }.filter {
+      seen.insert($0.text).inserted
+    }
+  }
+
+  /// Classes of layers, or functions, with the built-in classes that they may be.
+  package var similarClasses: [(name: String, classes: [String])] {
+    var seen: Set<String> = []
+    return refusals.map { Self.name(of: $0.entry, UnsupportedLayers.rule(in: $0.refusal.error)) }
+      .filter { seen.insert($0).inserted }
+      .compactMap { name in
+        if let same = Self.builtIn(name) { return (name, [same]) }
+        let similar = NameDistance.nearest(to: name, among: builtInCustomLayers.map(\.className))
+        return similar.isEmpty ? nil : (name, similar)
+      }
+  }
+
+  private static func name(of entry: PlanEntry, _ rule: JSONObject?) -> String {
+    rule?["activation"]?.string ?? rule?["function"]?.string ?? entry.layerClass
+  }
+
+  private var refusals: [(entry: PlanEntry, refusal: LayerRefusal)] {
+    entries.compactMap { entry in
+      entry.refusal.flatMap { $0.isOpen ? nil : (entry, $0) }
+    }
+  }
+
+  /// The built-in class of the same name, whatever its case and its underlines.
+  private static func builtIn(_ name: String) -> String? {
+    func plain(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
+    return builtInCustomLayers.first { type in
+      ([type.className] + type.otherNames).contains { plain($0) == plain(name) }
+    }?.className
+  }
+
+  private static func rule(for entry: PlanEntry, _ refusal: LayerRefusal) -> JSONValue {
+    var rule = UnsupportedLayers.rule(in: refusal.error) ?? JSONObject()
+    if rule.names.isEmpty {
+      rule["class"] = .string(entry.layerClass)
+      // Others of its class convert.
+      rule["name"] = .string(entry.layer)
+    }
+    let named = name(of: entry, rule)
+    rule["className"] = .string(builtIn(named) ?? className(named))
+    guard rule["activation"] == nil, rule["function"] == nil else { return .object(rule) }
+    var parameters = JSONObject()
+    addParameters(of: refusal.configuration, path: "$config", to: &parameters)
+    if !parameters.names.isEmpty { rule["parameters"] = .object(parameters) }
+    if !refusal.weights.isEmpty {
+      rule["weights"] = .array(refusal.weights.map { .string($0) })
+    }
+    return .object(rule)
+  }
+
+  /// The settings that a custom layer can have: numbers, strings and flags.
+  private static func addParameters(
+    of object: JSONObject, path: String, to parameters: inout JSONObject
+  ) {
+    for (name, value) in object.members where !name.contains(".") {
+      switch value {
+      case .object(let inner): addParameters(of: inner, path: "\(path).\(name)", to: &parameters)
+      case .array, .null: break
+      case .string, .int, .double, .bool:
+        if parameters[name] == nil { parameters[name] = .string("\(path).\(name)") }
+      }
+    }
+  }
+
+  /// `my_layer` as `MyLayer`.
+  private static func className(_ name: String) -> String {
+    let words = name.split { !$0.isLetter && !$0.isNumber }
+    let text = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    return text.first?.isLetter == true ? text : "Layer" + text
+  }
+}
+
+extension ModelSource {
+  /// Converts as far as it goes; an architecture needs no weights.
+  ///
+  /// - Throws: where not even a plan can be made.
+  public func plan(
+    _ options: ConversionOptions, customLayers: CustomLayerRegistry = CustomLayerRegistry()
+  ) throws -> ConversionPlan {
+    var options = options
+    options.missingWeights = .zeros
+    do {
+      let result = try convert(options, customLayers: customLayers)
+      return ConversionPlan(entries: result.plan, result: result, error: nil)
+    } catch let error as ModelError {
+      options.onVisit = nil
+      let entries =
+        switch self {
+        case .coreML: throw error
+        case .keras(let source): try? KerasImporter.plan(source, options: options)
+        case .caffe(let source): try? CaffeImporter.plan(source, options: options)
+        case .darknet(let source): try? DarknetImporter.plan(source, options: options)
+        }
+      guard let entries, !entries.isEmpty else { throw error }
+      return ConversionPlan(entries: entries, result: nil, error: error)
+    }
+  }
+}

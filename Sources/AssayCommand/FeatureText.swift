@@ -1,0 +1,85 @@
+import Assay
+
+/// An input or output of a model, as text and as JSON.
+struct FeatureText {
+  let feature: FeatureDescription
+  let model: Model
+
+  /// Type, source layout and description.
+  var text: String {
+    let layout = SourceLayout(of: feature.name, in: model).map { ", \($0.letters) in the source" }
+    let optional = feature.type?.isOptional == true ? ", optional" : ""
+    let description = feature.shortDescription.isEmpty ? "" : ": \(feature.shortDescription)"
+    return typeText + (layout ?? "") + optional + description
+  }
+
+  /// `image 224×224 RGB`, `array 3×10 float32`.
+  var typeText: String {
+    switch feature.type?.kind {
+    case .int64: return "int64"
+    case .double: return "double"
+    case .string: return "string"
+    case .image(let image):
+      let flexible = image.flexibility == nil ? "" : ", flexible size"
+      return "image \(image.width)×\(image.height) \(colorText(image.colorSpace))\(flexible)"
+    case .multiArray(let array):
+      let flexible = array.flexibility == nil ? "" : ", flexible shape"
+      let shape = array.shape.map(String.init).joined(separator: "×")
+      return
+        "array \(shape.isEmpty ? "of any shape" : shape) \(dataTypeText(array.dataType))\(flexible)"
+    case .dictionary(let key): return key == .int64 ? "dictionary by int64" : "dictionary by string"
+    case .opaque(let message): return message.name ?? "type \(message.field)"
+    case nil: return "no type"
+    }
+  }
+
+  var json: JSONText {
+    var pairs: [(String, JSONText)] = [
+      ("name", .string(feature.name)), ("type", .string(typeText)),
+    ]
+    switch feature.type?.kind {
+    case .image(let image):
+      pairs += [
+        ("kind", .string("image")), ("width", .int(image.width)), ("height", .int(image.height)),
+        ("color", .string(colorText(image.colorSpace))),
+        ("flexible", .bool(image.flexibility != nil)),
+      ]
+    case .multiArray(let array):
+      pairs += [
+        ("kind", .string("array")), ("shape", .ints(array.shape)),
+        ("dataType", .string(dataTypeText(array.dataType))),
+        ("flexible", .bool(array.flexibility != nil)),
+      ]
+    case .dictionary: pairs.append(("kind", .string("dictionary")))
+    case .int64, .double, .string: pairs.append(("kind", .string(typeText)))
+    case .opaque, nil: pairs.append(("kind", .string("other")))
+    }
+    return .object(
+      pairs + [
+        ("optional", .bool(feature.type?.isOptional ?? false)),
+        ("sourceLayout", .optional(SourceLayout(of: feature.name, in: model)?.letters)),
+        ("description", .string(feature.shortDescription)),
+      ])
+  }
+
+  private func colorText(_ color: ImageFeatureType.ColorSpace) -> String {
+    switch color {
+    case .invalid: "no color space"
+    case .grayscale: "grayscale"
+    case .rgb: "RGB"
+    case .bgr: "BGR"
+    case .grayscaleFloat16: "grayscale float16"
+    }
+  }
+
+  private func dataTypeText(_ type: ArrayFeatureType.DataType) -> String {
+    switch type {
+    case .invalid: "no data type"
+    case .float16: "float16"
+    case .float32: "float32"
+    case .double: "double"
+    case .int8: "int8"
+    case .int32: "int32"
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Assay
+
+/// What `convert --dry-run` prints.
+struct PlanReport {
+  private let plan: ConversionPlan
+  private let file: String
+
+  init(_ plan: ConversionPlan, file: String) {
+    self.plan = plan
+    self.file = file
+  }
+
+  /// A line a layer: name, class, and what it becomes or why it does not.
+  var text: String {
+    var table = TextTable([("", .left), ("", .left), ("", .left)])
+    for entry in plan.entries {
+      let target: String
+      if let refusal = entry.refusal {
+        target =
+          refusal.isOpen
+          ? "→ open: it depends on a layer above that cannot be converted"
+          : "→ cannot be converted: \(refusal.error.message)"
+      } else {
+        target = "→ " + (entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", "))
+      }
+      table.add([entry.layer, entry.layerClass, target].map(Console.escaped))
+    }
+    return table.text
+  }
+
+  /// What the conversion gives.
+  ///
+  /// - Throws: why it fails, with what to do about the layers that cannot be converted; their rules
+  ///   are printed before.
+  func result() throws -> ConversionResult {
+    if let result = plan.result { return result }
+    guard var error = plan.error else {
+      throw ModelError(.internal, "the conversion gives neither a model nor an error")
+    }
+    let rules = plan.rules
+    if !rules.isEmpty {
+      error.hint = hints.joined(separator: "\n")
+      Console.report(error.inFile(file))
+      Console.note(
+        "[\n" + rules.map { "  " + Console.escaped($0.text) }.joined(separator: ",\n") + "\n]")
+      throw ExitCode(error.code.exitCode)
+    }
+    throw error
+  }
+
+  private var hints: [String] {
+    var hints = plan.similarClasses.map { name, classes in
+      "'\(name)' may be the built-in class \(classes.joined(separator: " or ")); "
+        + "`assay plugin list` says what each computes"
+    }
+    if let own = plan.error?.hint, own.contains("--lambda auto") {
+      hints.append("convert formulas with --lambda auto")
+    }
+    return hints + [
+      "if a layer is a formula, write \"expression\": \"x * sigmoid(x)\" into its rule in place of "
+        + "\"className\"",
+      "make all of them custom layers with --custom-layers allow, or by these rules with "
+        + "--custom-layers FILE.json:",
+    ]
+  }
+}

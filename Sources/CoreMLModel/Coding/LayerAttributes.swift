@@ -1,0 +1,89 @@
+import ByteFormats
+import CProtobufC
+import TensorCore
+
+extension NeuralNetwork {
+  /// For each layer the fields of its parameters by their names in the specification, in its order,
+  /// with values of their types: an enumeration is the name of its case, a message an object. Weights
+  /// are left out, and so is the content of layers that are carried unread.
+  package func layerAttributes() throws -> [JSONObject] {
+    var bare = NeuralNetwork()
+    bare.layers = try layers.map {
+      var layer = $0.parameters is OpaqueLayer ? NeuralNetworkLayer() : try $0.withoutWeights()
+      layer.name = ""
+      layer.input = []
+      layer.output = []
+      return layer
+    }
+    var model = Model()
+    model.description = nil
+    model.type = .neuralNetwork(bare)
+    let bytes = try model.encoded()
+    let allocator = UnpackAllocator(budget: 8 * bytes.count + (64 << 20))
+    let values = allocator.withUnpacked(bytes, SpecificationSchema.descriptor) {
+      ProtobufValues.object($0)["neuralNetwork"]?["layers"]?.array
+    }
+    guard let values = values ?? nil, values.count == layers.count else {
+      throw ModelError(.malformed, "the layers cannot be printed")
+    }
+    return values.map { layer in
+      // Of all the types of layers one is chosen; the fields before them are the layer's own.
+      layer.object?.members.lazy.compactMap { $0.value.object }.first ?? JSONObject()
+    }
+  }
+}
+
+/// An unpacked message as a tree of values.
+private enum ProtobufValues {
+  /// Every number, flag, name and list; messages that are there, weights excepted.
+  static func object(_ message: UnsafeRawPointer) -> JSONObject {
+    var object = JSONObject()
+    guard let descriptor = message.load(as: ProtobufCMessage.self).descriptor else { return object }
+    for index in 0..<Int(descriptor.pointee.n_fields) {
+      let field = descriptor.pointee.fields + index
+      let type = field.pointee.messageType
+      if type.map({ String(cString: $0.pointee.short_name) }) == "WeightParams" { continue }
+      let elements = ProtobufText.elements(of: field, in: message)
+      let values = elements.compactMap { value(field, at: $0) }
+      let name = String(cString: field.pointee.name)
+      if type?.isMapEntry == true {
+        object[name] = .object(map(values))
+      } else if field.pointee.label == PROTOBUF_C_LABEL_REPEATED {
+        object[name] = .array(values)
+      } else if let value = values.first {
+        object[name] = value
+      }
+    }
+    return object
+  }
+
+  /// Entries by their keys; a value that is one of several types stands for itself.
+  private static func map(_ entries: [JSONValue]) -> JSONObject {
+    var object = JSONObject()
+    for entry in entries {
+      let value = entry["value"] ?? .null
+      object[entry["key"]?.string ?? entry["key"]?.text ?? ""] =
+        value.object.map { $0.members.count == 1 ? $0.members[0].value : value } ?? value
+    }
+    return object
+  }
+
+  private static func value(
+    _ field: UnsafePointer<ProtobufCFieldDescriptor>, at address: UnsafeRawPointer
+  ) -> JSONValue? {
+    switch field.pointee.type {
+    case PROTOBUF_C_TYPE_MESSAGE:
+      return address.load(as: UnsafeRawPointer?.self).map { .object(object($0)) }
+    case PROTOBUF_C_TYPE_BOOL: return .bool(address.load(as: Int32.self) != 0)
+    case PROTOBUF_C_TYPE_STRING:
+      return .string(String(decoding: ProtobufText.string(at: address), as: UTF8.self))
+    case PROTOBUF_C_TYPE_BYTES:
+      return .string("\(address.load(as: ProtobufCBinaryData.self).len) bytes")
+    case PROTOBUF_C_TYPE_ENUM: return .string(ProtobufText.scalar(field, at: address))
+    default:
+      // The shortest decimal that names the number.
+      let text = ProtobufText.scalar(field, at: address)
+      return Int(text).map { .int($0) } ?? Double(text).map { .double($0) } ?? .string(text)
+    }
+  }
+}
