@@ -30,6 +30,16 @@ public struct Comparison: Sendable {
 
     /// The outputs, within the tolerance of 32-bit weights.
     public init() {}
+
+    /// How to predict.
+    package var predictor: Predictor.Options {
+      var result = Predictor.Options()
+      result.forgetBias = forgetBias
+      result.layout = layout
+      result.images = images
+      result.engine = engine
+      return result
+    }
   }
 
   /// In the order of the expected arrays.
@@ -54,17 +64,11 @@ public struct Comparison: Sendable {
     let expected = try ExpectedArrays.read(path)
     let source = try InputSource.only(words, for: model, command: "diff")
     let values = try source.read(for: model, images: options.images)
-    var predictorOptions = Predictor.Options()
-    predictorOptions.forgetBias = options.forgetBias
-    predictorOptions.layout = options.layout
-    predictorOptions.images = options.images
-    predictorOptions.engine = options.engine
+    var predictorOptions = options.predictor
     if options.layers != nil { predictorOptions.keep = .all }
     let predictor = try Predictor(model: model, options: predictorOptions)
     let prediction = try predictor.predict(values)
-    let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
-    let (pairs, unexpected) = try pair(
-      outputs.map { ($0.name, $0.value) }, with: expected, file: path)
+    let (pairs, unexpected) = try pair(prediction, with: expected, file: path)
     let comparisons = pairs.map { pair in
       OutputComparison(
         pair.name, actual: pair.actual, expected: pair.expected,
@@ -103,6 +107,27 @@ public struct Comparison: Sendable {
           $0.name, actual: $0.actual, expected: $0.expected,
           tolerance: options.tolerances[$0.name], top: options.top)
       }, unexpected: unexpected, blobs: nil, verdicts: [:])
+  }
+
+  /// The outputs of a prediction of one of many inputs against what was expected of it. Vectors of
+  /// scores are compared by their five best classes, unless the options say otherwise.
+  package static func compare(
+    _ prediction: Prediction, expected: ArraySet, file: String, options: Options
+  ) throws -> [OutputComparison] {
+    let vectors = Set(prediction.outputs.filter(\.isScores).map(\.name))
+    return try pair(prediction, with: expected, file: file).pairs.map { pair in
+      OutputComparison(
+        pair.name, actual: pair.actual, expected: pair.expected,
+        tolerance: options.tolerances[pair.name],
+        top: options.top ?? (vectors.contains(pair.name) ? 5 : nil))
+    }
+  }
+
+  private static func pair(
+    _ prediction: Prediction, with expected: ArraySet, file: String
+  ) throws -> (pairs: [(name: String, actual: Tensor, expected: Tensor)], unexpected: [String]) {
+    let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
+    return try pair(outputs.map { ($0.name, $0.value) }, with: expected, file: file)
   }
 
   private static func pair(

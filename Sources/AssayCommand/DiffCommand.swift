@@ -13,11 +13,12 @@ struct DiffCommand: ParsableCommand {
       EXAMPLES:
         assay diff model.mlmodel cat.png --expected keras_predictions.npz
         assay diff model.mlmodel cat.png --expected keras_predictions.npz --reference
-        assay diff old.mlmodel new.mlmodel
+        assay diff model.mlmodel images --expected predictions
+        assay diff old.mlmodel new.mlmodel images
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
-      ones. Exit code 1 means that something differs; for models that run, that an output differs.
+      ones. A folder or several files as INPUT give one summary of all. Exit code 1 means that something differs; for models that run, that an output differs.
       """)
 
   @Argument(
@@ -26,7 +27,9 @@ struct DiffCommand: ParsableCommand {
   var files: [String]
 
   @Option(
-    help: ArgumentHelp("The expected outputs: .npz, .npy, .json, .csv or .h5.", valueName: "FILE"),
+    help: ArgumentHelp(
+      "The expected outputs: .npz, .npy, .json, .csv or .h5. Of several inputs a folder with a file for each, a file whose first axis counts them, a .csv with the columns file,label, or folders for classes that are the folders' names.",
+      valueName: "FILE"),
     completion: .file())
   var expected: String?
 
@@ -99,9 +102,13 @@ struct DiffCommand: ParsableCommand {
     let comparison: Comparison
     if let expected {
       let document = try inFile(files[0]) { try Model(contentsOf: files[0]) }
+      let words = Array(files.dropFirst())
+      if let list = try ManyInputs.list(words, for: document, expected: expected) {
+        return try compareMany(document, list, expected)
+      }
       comparison = try inFile(files[0]) {
         try Comparison.compare(
-          document, inputs: Array(files.dropFirst()), expected: expected,
+          document, inputs: words, expected: expected,
           options: options(for: document))
       }
     } else {
@@ -121,19 +128,39 @@ struct DiffCommand: ParsableCommand {
   }
 
   private func compareModels() throws {
-    let comparison = try models.compare(files) { try options(for: $0) }
+    let (comparison, loop) = try models.compare(files, quiet: global.quiet || json) {
+      try options(for: $0)
+    }
+    if loop != nil { try requireNoReport() }
     let text = ModelDifferenceText(comparison)
     if json {
-      Console.print(text.json().text)
+      Console.print(text.json(failed: loop?.json).text)
     } else {
       Console.write(text.text())
     }
+    try loop?.conclude()
     if let report {
       try write(
         comparison.runs.flatMap { $0.comparison.outputs + ($0.comparison.blobs?.blobs ?? []) },
         to: report)
     }
     if !comparison.matches { throw ExitCode(1) }
+  }
+
+  private func compareMany(_ document: Model, _ list: InputList, _ expected: String) throws {
+    try requireNoReport()
+    let many = try inFile(files[0]) {
+      try ManyInputs(
+        document, list, expected: expected, options: try options(for: document),
+        title: "assay diff", quiet: global.quiet || json)
+    }
+    if json { Console.print(many.json.text) } else { Console.write(many.text) }
+    try many.loop.conclude()
+    if !many.matches { throw ExitCode(1) }
+  }
+
+  private func requireNoReport() throws {
+    try require(report == nil, .usage, "--report takes a single input")
   }
 
   private func options(for document: Model?) throws -> Comparison.Options {

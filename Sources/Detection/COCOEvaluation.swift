@@ -42,7 +42,8 @@ package struct TrueObject: Sendable, Equatable {
   /// A group of objects under one box: detections inside are neither right nor wrong.
   package var isCrowd: Bool
 
-  package init(image: Int, category: Int, box: COCOBox, area: Double? = nil, isCrowd: Bool = false) {
+  package init(image: Int, category: Int, box: COCOBox, area: Double? = nil, isCrowd: Bool = false)
+  {
     self.image = image
     self.category = category
     self.box = box
@@ -168,6 +169,24 @@ package struct COCOEvaluation: Sendable {
       ("ARmedium", averageRecall(count: 100, size: .medium)),
       ("ARlarge", averageRecall(count: 100, size: .large)),
     ]
+  }
+
+  /// Of one image the objects that no detection found, and the detections that found nothing, at an
+  /// overlap of a half.
+  package static func mistakes(
+    truth: [TrueObject], found: [FoundObject]
+  ) -> (missed: Int, wrong: Int) {
+    let truths = Dictionary(grouping: truth, by: \.category)
+    let founds = Dictionary(grouping: found, by: \.category)
+    var (missed, wrong) = (0, 0)
+    for category in Set(truths.keys).union(founds.keys) {
+      let matches = MatchedImage(truth: truths[category] ?? [], found: founds[category] ?? [])
+        .matches(.all)
+      let outcomes = matches.detections.map { $0.outcomes[0] }
+      missed += matches.wanted - outcomes.count { $0 == .right }
+      wrong += outcomes.count { $0 == .wrong }
+    }
+    return (missed, wrong)
   }
 
   private static func curve(_ images: [SizedMatches], _ count: Int) -> Curve? {
