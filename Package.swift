@@ -134,7 +134,7 @@ let package = Package(
       "DarknetImport",
       ["ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
-    library("Detection", ["Imaging", "TensorCore"]),
+    library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"]),
     library(
       "ModelPrediction",

@@ -59,18 +59,3 @@ package func bestClasses(
     .prefix(count)
     .map { ClassProbability(label: $0.element.0, probability: $0.element.1) }
 }
-
-extension Model {
-  /// Whether what it gives is a score for each of some classes: it has labels, or all its outputs are
-  /// rows of more than five numbers.
-  public var givesScores: Bool {
-    if classLabels != nil { return true }
-    let outputs = description?.output ?? []
-    return !outputs.isEmpty
-      && outputs.allSatisfy { output in
-        guard case .multiArray(let array) = output.type?.kind else { return false }
-        let sizes = array.shape.filter { $0 > 1 }
-        return sizes.count == 1 && sizes[0] > 5
-      }
-  }
-}

@@ -15,6 +15,8 @@ public struct Comparison: Sendable {
     public var tolerances = Tolerances()
     /// How many best classes to compare; nil for none.
     public var top: Int?
+    /// The same for outputs that are scores of classes, if `top` is nil.
+    public var topOfScores: Int?
     /// The order of axes of inputs and expected arrays.
     public var layout = ArrayLayout.source
     /// What happens to images; nil for what the model records.
@@ -30,6 +32,16 @@ public struct Comparison: Sendable {
 
     /// The outputs, within the tolerance of 32-bit weights.
     public init() {}
+
+    /// How to predict.
+    package var predictor: Predictor.Options {
+      var result = Predictor.Options()
+      result.forgetBias = forgetBias
+      result.layout = layout
+      result.images = images
+      result.engine = engine
+      return result
+    }
   }
 
   /// In the order of the expected arrays.
@@ -57,11 +69,7 @@ public struct Comparison: Sendable {
     let isImage = try ExpectedArrays.isImage(path)
     let source = try InputSource.only(words, for: model, command: "diff")
     let values = try source.read(for: model, images: options.images)
-    var predictorOptions = Predictor.Options()
-    predictorOptions.forgetBias = options.forgetBias
-    predictorOptions.layout = options.layout
-    predictorOptions.images = options.images
-    predictorOptions.engine = options.engine
+    var predictorOptions = options.predictor
     if options.layers != nil { predictorOptions.keep = .all }
     let predictor = try Predictor(model: model, options: predictorOptions)
     let prediction = try predictor.predict(values)
@@ -70,7 +78,10 @@ public struct Comparison: Sendable {
     if isImage, imageOutputs.count == 1 { expected.arrays[0].name = imageOutputs[0].name }
     let (pairs, unexpected) = try pair(
       outputs.map { ($0.name, isImage ? $0.channelsLast : $0.value) }, with: expected, file: path)
-    let comparisons = pairs.map { $0.compared(options, isImage: isImage) }
+    let scores = Set(outputs.filter(\.isScores).map(\.name))
+    let comparisons = pairs.map {
+      $0.compared(options, isImage: isImage, isScores: scores.contains($0.name))
+    }
     var verdicts: [String: ReferenceVerdict] = [:]
     if options.reference {
       let references = try predictor.referencePrediction(values)
@@ -114,19 +125,33 @@ public struct Comparison: Sendable {
     let actual: Tensor
     let expected: Tensor
 
-    /// - Parameter isImage: whether one of them is the image of a file; the other is compared as
-    ///   such a file would have it.
-    func compared(_ options: Options, isImage: Bool) -> OutputComparison {
+    /// - Parameters:
+    ///   - isImage: whether one of them is the image of a file; the other is compared as such a
+    ///     file would have it.
+    ///   - isScores: whether they are scores of classes.
+    func compared(_ options: Options, isImage: Bool, isScores: Bool = false) -> OutputComparison {
       OutputComparison(
         name, actual: isImage ? actual.colored(like: expected).asSamples : actual,
         expected: isImage ? expected.colored(like: actual).asSamples : expected,
-        tolerance: options.tolerances[name, isImage: isImage], top: options.top,
+        tolerance: options.tolerances[name, isImage: isImage],
+        top: options.top ?? (isScores ? options.topOfScores : nil),
         peak: isImage ? 255 : nil)
     }
 
     var images: ImageDifference? {
       ImageDifference(
         name, actual: actual.colored(like: expected), expected: expected.colored(like: actual))
+    }
+  }
+
+  /// The outputs of a prediction against what was expected of it.
+  package static func compare(
+    _ prediction: Prediction, expected: ArraySet, file: String, options: Options
+  ) throws -> [OutputComparison] {
+    let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
+    let scores = Set(outputs.filter(\.isScores).map(\.name))
+    return try pair(outputs.map { ($0.name, $0.value) }, with: expected, file: file).pairs.map {
+      $0.compared(options, isImage: false, isScores: scores.contains($0.name))
     }
   }
 

@@ -302,17 +302,6 @@ extension CompressionSearch {
   }
 }
 
-extension PredictedOutput {
-  /// Whether it is a vector of scores, one a class.
-  fileprivate var isScores: Bool {
-    switch kind {
-    case .classes: true
-    case .array: value.shape.filter { $0 != 1 }.count == 1
-    case .image, .blob: false
-    }
-  }
-}
-
 extension PredictedOutput.Kind {
   fileprivate var isOutput: Bool { if case .blob = self { false } else { true } }
 }

@@ -26,7 +26,7 @@ struct AssayCommand: ParsableCommand {
     version: "assay \(assayVersion)",
     subcommands: [
       ConvertCommand.self, RunCommand.self, DiffCommand.self, InspectCommand.self,
-      CheckCommand.self,
+      CheckCommand.self, EvalCommand.self,
       CompressCommand.self, EditCommand.self, BenchCommand.self, PluginCommand.self,
     ])
 }

@@ -16,7 +16,8 @@ struct CompressCommand: ParsableCommand {
       that keeps the largest error of the outputs, the agreement of the best class, or the size of the \
       weights within the limit.
 
-      --inputs names the inputs to measure on. They also correct the biases for the shift that codes \
+      --inputs names the inputs to measure on; the change of the outputs is printed. With codes they \
+      also correct the biases for the shift that codes \
       cause in the mean of a layer's outputs, which with few bits is much of the error.
 
       Codes apply to matrices and kernels; biases stay as they are. Batch normalization, scale and \
@@ -69,11 +70,6 @@ struct CompressCommand: ParsableCommand {
     if search.goals.isEmpty, search.report != nil {
       throw ValidationError("--report needs --max-error, --min-agreement or --max-size")
     }
-    if target.precision != nil, !search.inputs.isEmpty {
-      throw ValidationError(
-        "--inputs has no effect with --precision; it needs --bits, --table, --max-error, "
-          + "--min-agreement or --max-size")
-    }
   }
 
   func run() throws {
@@ -96,7 +92,7 @@ struct CompressCommand: ParsableCommand {
           fold
           ? try document.withFoldedBatchnorm(keepsScales: rules.precision.wantsChannelScales)
           : (document, [])
-        if !search.inputs.isEmpty {
+        if !search.inputs.isEmpty, target.precision == nil {
           rules.channelMeans = try self.channelMeans(folded, compile)
         }
         let (compressed, layers) = try folded.compressed(rules)
@@ -106,6 +102,9 @@ struct CompressCommand: ParsableCommand {
     try inFile(model) { try text.model.requireValid() }
     try inFile(destination) { try text.model.write(to: destination) }
     text.listsFolds = verbose
+    if !search.inputs.isEmpty, !global.quiet || json {
+      text.change = try inFile(model) { try change(document, text.model, compile) }
+    }
     if json {
       Console.print(text.json.text)
     } else if !global.quiet {
@@ -113,6 +112,24 @@ struct CompressCommand: ParsableCommand {
     }
     Console.wrote(destination)
     if let report = search.report { Console.wrote(report) }
+  }
+
+  /// How far the outputs move on the given inputs.
+  private func change(
+    _ document: Model, _ compressed: Model, _ compile: CompileOptions
+  ) throws -> ComparisonSummary {
+    var options = Comparison.Options()
+    options.layout = search.layout
+    options.images = try images.options(for: document)
+    options.engine = compile
+    options.forgetBias = engine.forgetBias
+    options.topOfScores = 5
+    let (summary, loop) = try ModelDiffArguments.summary(
+      try ModelPair(document, compressed, options), document,
+      try InputList(search.inputs, for: document), options.images, title: "assay compress",
+      quiet: global.quiet || json)
+    try loop.conclude()
+    return summary
   }
 
   private func channelMeans(

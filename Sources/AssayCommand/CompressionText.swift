@@ -13,6 +13,8 @@ struct CompressionText {
   /// What a search has measured, and what it chose.
   var points: [CompressionPoint] = []
   var chosen: CompressionPoint?
+  /// What inputs showed of the change of the outputs.
+  var change: ComparisonSummary?
 
   init(_ model: Model, from original: Model, folds: [Fold], layers: [CompressedLayer]) {
     self.model = model
@@ -43,6 +45,7 @@ struct CompressionText {
       text += "'\(Console.escaped(layer.name))' keeps its precision: \(Console.escaped(note))\n"
     }
     if !points.isEmpty { text += "\n" + pointText }
+    if let change { text += "\n" + SummaryText(summary: change).changeTable + "\n" }
     let share = bytesBefore == 0 ? 0 : 100 * Double(bytesAfter) / Double(bytesBefore)
     return text
       + "weights  \(groupedText(bytesBefore)) bytes → \(groupedText(bytesAfter)) bytes, "
@@ -120,6 +123,7 @@ struct CompressionText {
       ),
       ("points", .array(points.map(pointJSON))),
       ("chosen", chosen.map(pointJSON) ?? .null),
+      ("outputs", change.map { SummaryText(summary: $0).outputsJSON } ?? .array([])),
     ])
   }
 

@@ -40,7 +40,7 @@ struct ConvertCommand: ParsableCommand {
   @Option(
     name: .customLong("check"),
     help: ArgumentHelp(
-      "Run the result on this input and compare it with --expected before writing.",
+      "Run the result on this input, or the files of this folder, and compare with --expected before writing.",
       valueName: "INPUT"),
     completion: .file())
   var checkInputs: [String] = []
@@ -94,24 +94,50 @@ struct ConvertCommand: ParsableCommand {
       var options = Comparison.Options()
       options.forgetBias = forgetBias
       options.engine.customLayers = registry
-      if result.model.givesScores { options.top = 5 }
+      options.topOfScores = 5
+      if let list = try ManyInputs.list(checkInputs, for: result.model, expected: expected) {
+        try check(result.model, list, expected, options)
+        try inFile(destination) { try result.model.write(to: destination) }
+        return Self.sayWritten(summary, destination)
+      }
       let report = try Comparison.compare(
         result.model, inputs: checkInputs, expected: expected, options: options)
       guard report.matches else {
         Console.write(ComparisonText(report).text())
-        Console.report(
-          ModelError(
-            .mismatch, "the converted network does not give the predictions in \(expected)",
-            file: model,
-            hint: "nothing was written; omit --check to write the model anyway"))
-        throw ExitCode(1)
+        throw checkFailure(expected)
       }
       summary.check = (report, checkInputs)
     }
     try inFile(destination) { try result.model.write(to: destination) }
-    if Console.hasReader {
-      Console.note(String(summary.text(width: Terminal.errorWidth).dropLast()))
-      Console.wrote(destination)
+    Self.sayWritten(summary, destination)
+  }
+
+  private static func sayWritten(_ summary: ConversionSummary, _ path: String) {
+    guard Console.hasReader else { return }
+    Console.note(String(summary.text(width: Terminal.errorWidth).dropLast()))
+    Console.wrote(path)
+  }
+
+  /// Of several inputs.
+  private func check(
+    _ document: Model, _ list: InputList, _ expected: String, _ options: Comparison.Options
+  ) throws {
+    let many = try ManyInputs(
+      document, list, expected: expected, options: options, title: "assay convert",
+      quiet: global.quiet)
+    if !many.matches { Console.write(many.text) }
+    try many.loop.conclude()
+    if !many.matches { throw checkFailure(expected) }
+  }
+
+  /// Reports that the predictions are other ones.
+  private func checkFailure(_ expected: String) -> ExitCode {
+    Console.report(
+      ModelError(
+        .mismatch, "the converted network does not give the predictions in \(expected)",
+        file: model,
+        hint: "nothing was written; omit --check to write the model anyway"))
+    return ExitCode(1)
     }
   }
 }

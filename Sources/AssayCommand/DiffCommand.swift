@@ -13,13 +13,15 @@ struct DiffCommand: ParsableCommand {
       EXAMPLES:
         assay diff model.mlmodel cat.png --expected keras_predictions.npz
         assay diff model.mlmodel cat.png --expected keras_predictions.npz --reference
-        assay diff old.mlmodel new.mlmodel
+        assay diff model.mlmodel images --expected predictions
+        assay diff old.mlmodel new.mlmodel images
         assay diff deploy.prototxt net.caffemodel net.mlmodel
         assay diff actual.png expected.png -o difference.png
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
-      ones. Exit code 1 means that something differs; for models that run, that an output differs.
+      ones. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
+      something differs; for models that run, that an output differs.
 
       \(ModelHelp.discussion)
       """)
@@ -31,7 +33,8 @@ struct DiffCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The expected outputs: .npz, .npy, .json, .csv, .h5, or an image.", valueName: "FILE"),
+      "The expected outputs: .npz, .npy, .json, .csv, .h5, or an image. Of several inputs a folder with a file for each, a file whose first axis counts them, a .csv with the columns file,label, or folders for classes that are the folders' names.",
+      valueName: "FILE"),
     completion: .file())
   var expected: String?
 
@@ -119,6 +122,11 @@ struct DiffCommand: ParsableCommand {
       let files = ModelFiles(from: &words)
       reader.inputs = Array(words)
       let document = try reader.read(files).model
+      if let list = try ManyInputs.list(Array(words), for: document, expected: expected) {
+        return try inFile(files.path) {
+          try compareMany(document, list, expected, options(for: document, compile))
+        }
+      }
       comparison = try inFile(files.path) {
         try Comparison.compare(
           document, inputs: Array(words), expected: expected,
@@ -166,20 +174,42 @@ struct DiffCommand: ParsableCommand {
     if !first.isSource, !second.isSource {
       try inFile(files.path) { try ModelReader.refuse(reader.conversionOptions) }
     }
-    let comparison = try models.compare(
-      first.model, second.model, inputs: Array(words), options(for: first.model, compile))
+    let (comparison, loop) = try models.compare(
+      first.model, second.model, inputs: Array(words), options(for: first.model, compile),
+      quiet: global.quiet || json)
+    if loop != nil { try requireNoReport() }
     let text = ModelDifferenceText(comparison)
     if json {
-      Console.print(text.json().text)
+      Console.print(text.json(failed: loop?.json).text)
     } else {
       Console.write(text.text())
     }
+    try loop?.conclude()
     if let report {
       try write(
         comparison.runs.flatMap { $0.comparison.outputs + ($0.comparison.blobs?.blobs ?? []) },
         to: report)
     }
     if !comparison.matches { throw ExitCode(1) }
+  }
+
+  private func compareMany(
+    _ document: Model, _ list: InputList, _ expected: String, _ options: Comparison.Options
+  ) throws {
+    try requireNoReport()
+    var options = options
+    options.topOfScores = 5
+    let many = try ManyInputs(
+      document, list, expected: expected, options: options, title: "assay diff",
+      quiet: global.quiet || json)
+    if json { Console.print(many.json.text) } else { Console.write(many.text) }
+    try many.loop.conclude()
+    if !many.matches { throw ExitCode(1) }
+  }
+
+  private func requireNoReport() throws {
+    try require(
+      report == nil && destination == nil, .usage, "--report and -o take a single input")
   }
 
   private func options(

@@ -19,6 +19,7 @@ struct ModelDifferenceText {
         "\n\(Console.escaped(run.input))\n"
         + ComparisonText(run.comparison, isOfModels: true).text()
     }
+    if let summary = comparison.summary { text += "\n" + SummaryText(summary: summary).text() }
     return text
   }
 
@@ -69,7 +70,8 @@ struct ModelDifferenceText {
     return escaped.count > 80 ? escaped.prefix(79) + "…" : escaped
   }
 
-  func json() -> JSONText {
+  /// - Parameter failed: of many inputs those that failed.
+  func json(failed: JSONText? = nil) -> JSONText {
     let difference = comparison.difference
     return .versioned([
       ("matches", .bool(comparison.matches)),
@@ -107,6 +109,11 @@ struct ModelDifferenceText {
               ("comparison", ComparisonText(run.comparison).json()),
             ])
           })
+      ),
+      (
+        "summary",
+        comparison.summary.map { SummaryText(summary: $0).json(failed: failed ?? .array([])) }
+          ?? .null
       ),
     ])
   }

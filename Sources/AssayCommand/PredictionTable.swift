@@ -7,7 +7,7 @@ struct PredictionTable {
   private var columns: [String] = []
   private var rows = ""
 
-  var text: String { columns.isEmpty ? "" : Self.row(columns) + rows }
+  var text: String { columns.isEmpty ? "" : TextTableFile.line(columns) + rows }
 
   /// - Throws: `.mismatch` where an input has other columns than the first.
   mutating func add(
@@ -21,7 +21,7 @@ struct PredictionTable {
         "its \(found.count - 1) values are not those of the first input, which has "
           + "\(columns.count - 1)", file: input, hint: "write a folder of files instead")
     }
-    rows += Self.row(
+    rows += TextTableFile.line(
       [input] + outputs.flatMap { $0.value.elements.map { numberText(Double($0)) } })
   }
 
@@ -29,15 +29,5 @@ struct PredictionTable {
     let count = output.value.elements.count
     if case .classes = output.kind, let labels, labels.count == count { return labels }
     return count == 1 ? [output.name] : (0..<count).map { "\(output.name)[\($0)]" }
-  }
-
-  /// Quoted as RFC 4180 has it.
-  private static func row(_ fields: [String]) -> String {
-    fields.map { field in
-      guard field.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return field }
-      return "\""
-        + field.split(separator: "\"", omittingEmptySubsequences: false)
-        .joined(separator: "\"\"") + "\""
-    }.joined(separator: ",") + "\n"
   }
 }

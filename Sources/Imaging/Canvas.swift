@@ -55,6 +55,15 @@ package struct Canvas: Sendable {
     samples = image.samples.array(of: UInt8.self)
   }
 
+  /// A canvas of one color.
+  package init(width: Int, height: Int, _ color: Color) throws {
+    _ = try checkedProduct([width, height, 3], limit: Limits.imageSamples)
+    self.width = width
+    self.height = height
+    samples = [UInt8](repeating: 0, count: 3 * width * height)
+    fill(x: 0..<width, y: 0..<height, color)
+  }
+
   package var image: Image {
     Image(width: width, height: height, channelCount: 3, samples: Bytes(samples))
   }
@@ -67,6 +76,19 @@ package struct Canvas: Sendable {
         samples[at] = color.red
         samples[at + 1] = color.green
         samples[at + 2] = color.blue
+      }
+    }
+  }
+
+  /// An image, its left upper corner at (`x`, `y`).
+  package mutating func paste(_ image: Image, x: Int, y: Int) throws {
+    let image = try image.rgb()
+    image.samples.withUnsafeBytes { source in
+      for row in 0..<image.height where (0..<height).contains(y + row) {
+        for column in 0..<image.width where (0..<width).contains(x + column) {
+          let (from, to) = (3 * (row * image.width + column), 3 * ((y + row) * width + x + column))
+          for channel in 0..<3 { samples[to + channel] = source[from + channel] }
+        }
       }
     }
   }

@@ -35,6 +35,8 @@ public struct ErrorMetrics: Sendable, Equatable {
   public let peakSignalToNoise: Double
   /// 10 · log₁₀(Σ b² / Σ (a − b)²), in decibels; infinite where nothing differs.
   public let signalToNoise: Double
+  /// max |b| over the finite elements
+  public let largestExpected: Double
   /// Elements outside the tolerance.
   public let countOutside: Int
   /// Of these, the ones where a NaN or an infinity stands against something else.
@@ -123,6 +125,7 @@ public struct ErrorMetrics: Sendable, Equatable {
     signalToNoise =
       sums.squaredError == 0
       ? .infinity : 10 * log10(sums.squaredExpected / sums.squaredError)
+    self.largestExpected = largestExpected
     countOutside = outside
     countNotFinite = notFinite
     self.histogram = histogram

@@ -195,7 +195,7 @@ import Testing
 
   private static let wrongUsages: [[String]] = [
     [], ["--bits", "9"], ["--bits", "4", "--precision", "float16"], ["--max-error", "1"],
-    ["--bits", "4", "--mode", "other"], ["--precision", "float16", "--inputs", "x"],
+    ["--bits", "4", "--mode", "other"],
     ["--bits", "4", "--inputs", "x", "--report", "r.html"],
   ]
 

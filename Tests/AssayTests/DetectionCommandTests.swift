@@ -257,4 +257,33 @@ import Testing
       #expect(found.first?["box"] as? [Double] == [8, 0, 8, 16])
     }
   }
+
+  /// The truth is what the network finds, and a second object that it does not.
+  @Test func evalFollowsTheTruth() throws {
+    try withModel { folder, model in
+      let (truth, sheet) = (folder + "/truth.json", folder + "/sheet.png")
+      let object = #"{"id": 1, "image_id": 5, "category_id": 3, "bbox": [8, 0, 8, 16]}"#
+      let other = #"{"id": 2, "image_id": 5, "category_id": 3, "bbox": [0, 24, 4, 8]}"#
+      for (objects, precision) in [(object, 1.0), ("\(object), \(other)", 51.0 / 101)] {
+        let text =
+          #"{"images": [{"id": 5, "file_name": "red_0007.png"}], "#
+          + #""categories": [{"id": 3, "name": "Red"}], "annotations": [\#(objects)]}"#
+        try Data(text.utf8).write(to: URL(filePath: truth))
+        let eval = try Command.run(
+          "eval", model, folder + "/red_0007.png", "--truth", truth, "--detect", "auto",
+          "--detector", "labels=red", "--resize", "squash", "--json", "-o", sheet, "--coco",
+          folder + "/results.json")
+        #expect(eval.code == 0, "\(eval.errors)")
+        let summary = try #require(try self.object(eval.output)["summary"] as? [String: Any])
+        let found = try #require(summary["AP50"] as? Double)
+        #expect(abs(found - precision) < 1e-12)
+        #expect(FileManager.default.fileExists(atPath: sheet) == (precision < 1))
+      }
+      let results = try String(contentsOfFile: folder + "/results.json", encoding: .utf8)
+      #expect(results.contains(#""image_id": 5, "category_id": 3, "bbox": [8, 0, 8, 16]"#))
+      let empty = try Command.run(
+        "eval", model, folder + "/red_0007.png", "--truth", model, "--detect", "auto")
+      #expect(empty.code == 2 && empty.errors.contains("JSON"), "\(empty.errors)")
+    }
+  }
 }

@@ -27,9 +27,21 @@ package struct ModelComparison: Sendable {
   /// Why the models were not run, where they were not.
   package let notRun: ModelError?
 
+  /// What many inputs gave, in the place of `runs`.
+  package let summary: ComparisonSummary?
+
   /// Without a run the structure decides, with one what the models answer.
   package var matches: Bool {
-    runs.isEmpty ? difference.isEmpty : runs.allSatisfy(\.comparison.outputsMatch)
+    if let summary { return summary.matches && summary.notCompared.isEmpty }
+    return runs.isEmpty ? difference.isEmpty : runs.allSatisfy(\.comparison.outputsMatch)
+  }
+
+  /// The comparison of many inputs.
+  package init(_ difference: ModelDifference, _ summary: ComparisonSummary) {
+    self.difference = difference
+    self.summary = summary
+    runs = []
+    notRun = nil
   }
 
   /// - Parameter words: inputs as on a command line; none for random ones.
@@ -37,13 +49,14 @@ package struct ModelComparison: Sendable {
   package init(_ a: Model, _ b: Model, inputs words: [String], options: Options) throws {
     let difference = try ModelDifference(a, b)
     self.difference = difference
+    summary = nil
     guard !options.structureOnly else {
       runs = []
       notRun = nil
       return
     }
     guard words.isEmpty else {
-      let pair = try ModelPair(a, b, difference, options.comparison, isRandom: false)
+      let pair = try ModelPair(a, b, blobs: difference.blobs, options.comparison, keepsBlobs: true)
       runs = try InputList(words, for: a).map { source in
         let values = try source.read(for: a, images: options.comparison.images)
         return Run(input: source.name, comparison: try pair.compare(values))
@@ -52,7 +65,8 @@ package struct ModelComparison: Sendable {
       return
     }
     let result = Result { () throws -> Run in
-      let pair = try ModelPair(a, b, difference, options.comparison, isRandom: true)
+      let pair = try ModelPair(
+        a, b, blobs: difference.blobs, options.comparison, isRandom: true, keepsBlobs: true)
       return Run(
         input: "random inputs",
         comparison: try pair.compare(try pair.randomValues(seed: options.seed)))
@@ -77,23 +91,23 @@ extension Comparison {
 }
 
 /// Two models ready to run.
-private struct ModelPair {
+package struct ModelPair {
   private let a: Predictor
   private let b: Predictor
   private let model: Model
   private let blobs: [String: String]
   private let options: Comparison.Options
 
-  init(
-    _ a: Model, _ b: Model, _ difference: ModelDifference, _ options: Comparison.Options,
-    isRandom: Bool
+  /// - Parameters:
+  ///   - blobs: the second model's blob for one of the first.
+  ///   - keepsBlobs: whether the blobs inside are compared, too.
+  package init(
+    _ a: Model, _ b: Model, blobs: [String: String] = [:], _ options: Comparison.Options,
+    isRandom: Bool = false, keepsBlobs: Bool = false
   ) throws {
-    var predictorOptions = Predictor.Options()
-    predictorOptions.forgetBias = options.forgetBias
-    predictorOptions.layout = isRandom ? .coreml : options.layout
-    predictorOptions.images = options.images
-    predictorOptions.engine = options.engine
-    predictorOptions.keep = .all
+    var predictorOptions = options.predictor
+    if isRandom { predictorOptions.layout = .coreml }
+    if keepsBlobs { predictorOptions.keep = .all }
     self.a = try Self.named("the first model") {
       try Predictor(model: a, options: predictorOptions)
     }
@@ -101,7 +115,7 @@ private struct ModelPair {
       try Predictor(model: b, options: predictorOptions)
     }
     model = a
-    blobs = difference.blobs
+    self.blobs = blobs
     self.options = options
   }
 
@@ -119,7 +133,7 @@ private struct ModelPair {
     return values
   }
 
-  func compare(_ values: [String: FeatureValue]) throws -> Comparison {
+  package func compare(_ values: [String: FeatureValue]) throws -> Comparison {
     let expected = try Self.named("the first model") { try a.predict(values) }
     let names = inputNames
     let renamed = Dictionary(
@@ -132,7 +146,8 @@ private struct ModelPair {
       let (output, reference) = (y[pair.actual], x[pair.expected])
       return OutputComparison(
         reference.name, actual: output.value, expected: reference.value,
-        tolerance: options.tolerances[reference.name], top: options.top)
+        tolerance: options.tolerances[reference.name],
+        top: options.top ?? (reference.isScores ? options.topOfScores : nil))
     }
     return Comparison(
       outputs: comparisons,

@@ -11,13 +11,39 @@ struct ModelDiffArguments: ParsableArguments {
   var seed: UInt64 = 0
 
   /// - Parameter options: those for the first model.
+  /// - Returns: the comparison, and what became of the inputs where they were several.
   func compare(
-    _ first: Model, _ second: Model, inputs: [String], _ options: Comparison.Options
-  ) throws -> ModelComparison {
+    _ first: Model, _ second: Model, inputs words: [String], _ options: Comparison.Options,
+    quiet: Bool
+  ) throws -> (ModelComparison, InputLoop?) {
     var all = ModelComparison.Options()
     all.comparison = options
     all.structureOnly = structure
     all.seed = seed
-    return try ModelComparison(first, second, inputs: inputs, options: all)
+    guard !words.isEmpty, !structure,
+      let list = try ManyInputs.list(words, for: first, expected: nil)
+    else { return (try ModelComparison(first, second, inputs: words, options: all), nil) }
+    let difference = try ModelDifference(first, second)
+    all.comparison.topOfScores = 5
+    let (summary, loop) = try Self.summary(
+      try ModelPair(first, second, blobs: difference.blobs, all.comparison), first, list,
+      all.comparison.images, title: "assay diff", quiet: quiet)
+    return (ModelComparison(difference, summary), loop)
+  }
+
+  /// How far the answers of two models differ over many inputs.
+  static func summary(
+    _ pair: ModelPair, _ model: Model, _ list: InputList, _ images: ImageOptions?, title: String,
+    quiet: Bool
+  ) throws -> (ComparisonSummary, InputLoop) {
+    var summary = ComparisonSummary()
+    var loop = InputLoop(title, quiet: quiet)
+    try loop.run(list, for: model, images: try images ?? ImageOptions(recordedIn: model)) {
+      source, values, _ in
+      let comparison = try pair.compare(values)
+      summary.add(source.name, comparison.outputs, notCompared: comparison.unexpected)
+    }
+    try loop.requireResults()
+    return (summary, loop)
   }
 }

@@ -94,7 +94,8 @@ import Testing
 /// What `--help` prints.
 enum Help {
   static let commands = [
-    [], ["convert"], ["run"], ["diff"], ["inspect"], ["compress"], ["edit"], ["bench"], ["plugin"],
+    [], ["convert"], ["run"], ["diff"], ["eval"], ["inspect"], ["compress"], ["edit"], ["bench"],
+    ["plugin"],
     ["plugin", "new"], ["plugin", "list"],
   ]
 

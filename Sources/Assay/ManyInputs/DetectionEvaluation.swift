@@ -1,0 +1,136 @@
+import Detection
+import Imaging
+import TensorCore
+
+/// What a detector finds in many images, against COCO annotations of them.
+package struct DetectionEvaluation {
+  /// An image with mistakes.
+  package struct Mistake: Sendable {
+    package let source: InputSource
+    /// Objects that were not found.
+    package let missed: Int
+    /// Boxes that found nothing.
+    package let wrong: Int
+    package let found: [DetectedObject]
+    /// The boxes of the truth; empty where the image was turned.
+    package let truth: [Box]
+    package let detector: Detector
+  }
+
+  /// Boxes with a lower score than this, or than the detector's threshold, are no mistakes.
+  package static let mistakeScore = 0.25
+  /// A detector keeps boxes down to this score, so that the curve of precision and recall is whole.
+  package static let usualThreshold = 0.001
+
+  private let truth: COCOTruth
+  private let objects: [Int: [TrueObject]]
+  private var images = PathTable<Int>()
+  private let mistakeLimit: Int
+  private var categories: [Int: Int] = [:]
+  /// Of all images.
+  package private(set) var found: [FoundObject] = []
+  private var seen: [Int] = []
+  /// Names of the detector's classes that the truth lacks.
+  package private(set) var unknownClasses: Set<String> = []
+  /// Those with most mistakes first.
+  package private(set) var mistakes: [Mistake] = []
+
+  package init(_ truth: COCOTruth, mistakeLimit: Int) throws {
+    self.truth = truth
+    self.mistakeLimit = mistakeLimit
+    objects = Dictionary(grouping: truth.objects, by: \.image)
+    for image in truth.images { try images.insert(image.name, image.id) }
+  }
+
+  package var imageCount: Int { seen.count }
+  /// Images of the truth that were not among the inputs.
+  package var countMissingImages: Int { truth.images.count - seen.count }
+  package var objectCount: Int { seen.reduce(0) { $0 + (objects[$1]?.count ?? 0) } }
+
+  package mutating func add(_ result: ImageDetection.Result, of source: InputSource) throws {
+    let image = try image(of: source)
+    var own: [FoundObject] = []
+    for object in result.objects {
+      guard let category = category(of: object.classIndex, result.detector) else { continue }
+      own.append(
+        FoundObject(
+          image: image, category: category, box: COCOBox(object.box), score: object.score))
+    }
+    seen.append(image)
+    found += own
+    let score = max(Self.mistakeScore, result.detector.threshold)
+    let truth = objects[image] ?? []
+    let (missed, wrong) = COCOEvaluation.mistakes(
+      truth: truth, found: own.filter { $0.score >= score })
+    guard missed + wrong > 0 else { return }
+    let isTurned = result.objects != result.turnedObjects
+    let mistake = Mistake(
+      source: source, missed: missed, wrong: wrong,
+      found: result.turnedObjects.filter { $0.score >= score },
+      truth: isTurned ? [] : truth.map(\.box.box), detector: result.detector)
+    let place = mistakes.firstIndex { $0.missed + $0.wrong < missed + wrong } ?? mistakes.count
+    mistakes.insert(mistake, at: place)
+    if mistakes.count > mistakeLimit { mistakes.removeLast() }
+  }
+
+  private mutating func image(of source: InputSource) throws -> Int {
+    if let id = try images.value(for: source.name) {
+      try require(
+        !seen.contains(id), .mismatch, "is the same image of the truth as an earlier input",
+        file: source.name)
+      return id
+    }
+    throw ModelError(.mismatch, "the truth has no image of this name", file: source.name)
+  }
+
+  /// By the class's name, or by COCO's numbers where nothing names it.
+  private mutating func category(of index: Int, _ detector: Detector) -> Int? {
+    if let known = categories[index] { return known < 0 ? nil : known }
+    let number = COCOResults.categoryID(of: index, labels: detector.labels)
+    var category: Int?
+    if detector.labels != nil {
+      let label = detector.label(index).lowercased()
+      category = truth.categories.filter { $0.value.lowercased() == label }.keys.min()
+    } else if truth.categories[number] != nil {
+      category = number
+    }
+    if category == nil { unknownClasses.insert(detector.label(index)) }
+    categories[index] = category ?? -1
+    return category
+  }
+
+  /// The evaluation of the images that were run.
+  package var result: COCOEvaluation {
+    COCOEvaluation(
+      truth: seen.flatMap { objects[$0] ?? [] }, found: found,
+      categories: Array(truth.categories.keys))
+  }
+
+  package func name(ofCategory id: Int) -> String { truth.categories[id] ?? "\(id)" }
+
+  /// Objects of the class in the images that were run, crowds left out.
+  package func objectCount(ofCategory id: Int) -> Int {
+    seen.reduce(0) { sum, image in
+      sum + (objects[image] ?? []).count { $0.category == id && !$0.isCrowd }
+    }
+  }
+}
+
+extension DetectionEvaluation.Mistake {
+  /// The image with what was found in the colors of the classes, over the truth in white.
+  package func drawn(_ image: Image) throws -> Image {
+    var canvas = try Canvas(image)
+    let thickness = max(1, (min(image.width, image.height) + 60) / 120)
+    for box in truth {
+      guard
+        let box = box.clipped(width: Double(image.width), height: Double(image.height))
+      else { continue }
+      let (left, top) = (Int(box.left), Int(box.top))
+      canvas.outline(
+        x: left..<max(left + 1, Int(box.right)), y: top..<max(top + 1, Int(box.bottom)),
+        thickness: thickness, Color(255, 255, 255))
+    }
+    canvas.draw(found) { "\(detector.label($0.classIndex)) \(Int(($0.score * 100).rounded()))%" }
+    return canvas.image
+  }
+}

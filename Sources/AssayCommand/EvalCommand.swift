@@ -1,0 +1,224 @@
+import ArgumentParser
+import Assay
+
+struct EvalCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "eval",
+    abstract: "Measures how right a classifier or a detector is on labeled images.",
+    discussion: """
+      EXAMPLES:
+        assay eval model.mlmodel images --truth labels.csv
+        assay eval model.mlmodel images --truth folders -o worst.png
+        assay eval yolo.mlmodel val2017 --truth instances_val2017.json --detect auto --resize squash
+
+      A classifier's truth is a .csv with the columns file,label, or the word folders if each image is \
+      in a folder with its class's name. A detector's truth is a COCO annotation file; average precision \
+      and recall follow COCO's rules. Inputs that fail are reported by name, the others are measured, and \
+      the exit code is 2.
+
+      \(ModelHelp.discussion)
+      """)
+
+  @Argument(help: ModelHelp.model, completion: .file())
+  var model: String
+
+  @Argument(
+    help: "Its weights, if in a separate file; then images, a folder, or - for a list of files.",
+    completion: .file())
+  var inputs: [String]
+
+  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
+
+  @Option(
+    help: ArgumentHelp(
+      "The true classes or boxes: a .csv with the columns file,label; folders; or COCO's .json.",
+      valueName: "FILE|folders"),
+    completion: .file())
+  var truth: String
+
+  @Option(
+    name: .shortAndLong, help: "The number of best classes of which one must be right, too.")
+  var top = 5
+
+  @Option(
+    help: ArgumentHelp(
+      "Labels for a model without labels: one per line, or JSON.", valueName: "FILE"),
+    completion: .file())
+  var labels: String?
+
+  @Option(help: ArgumentHelp("The output with the scores of the classes.", valueName: "NAME"))
+  var feature: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the whole matrix of true and predicted classes.", valueName: "FILE.csv"),
+    completion: .file(extensions: ["csv"]))
+  var confusion: String?
+
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp(
+      "Write a sheet of the worst images: those wrong with the highest scores, or with most wrong and missing boxes.",
+      valueName: "FILE.png"),
+    completion: .file(extensions: ["png"]))
+  var sheet: String?
+
+  @Option(help: ArgumentHelp("The number of worst images.", valueName: "N"))
+  var worst = 20
+
+  @Option(help: "The layout of array inputs and outputs.")
+  var layout = ArrayLayout.source
+
+  @OptionGroup(title: "Images") var images: ResizeArguments
+
+  @OptionGroup(title: "Detection") var boxes: DetectionArguments
+
+  @OptionGroup(title: "Engine") var engine: EngineArguments
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  @OptionGroup var global: GlobalOptions
+
+  func validate() throws {
+    if top < 1 { throw ValidationError("--top must be at least 1") }
+    if !(1...100).contains(worst) { throw ValidationError("--worst must be 1 to 100") }
+    if let sheet, !sheet.lowercased().hasSuffix(".png") {
+      throw ValidationError("-o writes a .png")
+    }
+    if boxes.mode != nil, confusion != nil || feature != nil {
+      throw ValidationError("--confusion and --feature are for classifiers, not for --detect")
+    }
+  }
+
+  func run() throws {
+    global.apply()
+    let compile = try engine.compileOptions()
+    var words = ([model] + inputs)[...]
+    let files = ModelFiles(from: &words)
+    var reader = ModelReader(source, compile.customLayers, global)
+    reader.precision = weightPrecision.precision
+    reader.recipe = images.recipe
+    reader.forgetBias = engine.forgetBias
+    reader.inputs = Array(words)
+    let document = try reader.read(files).model
+    try inFile(files.path) {
+      var options = Comparison.Options()
+      options.layout = layout
+      options.images = try images.options(for: document)
+      options.engine = compile
+      options.forgetBias = engine.forgetBias
+      let predictor = try Predictor(model: document, options: options.predictor)
+      let list = try InputList(Array(words), for: document) { readLine() }
+      if let mode = boxes.mode {
+        try detect(predictor, list, mode)
+      } else {
+        try classify(predictor, list)
+      }
+    }
+  }
+
+  private func classify(_ predictor: Predictor, _ list: InputList) throws {
+    if truth != InputLabels.folders, try FileFormat.read(truth).format == .json {
+      throw ModelError(
+        .usage, "the truth is JSON, which holds boxes", file: truth,
+        hint: "add --detect auto, or give a .csv with the columns file,label")
+    }
+    let names = try ClassNames(file: labels, model: predictor.model, keepsIdentifiers: true)?.names
+    var evaluation = ClassEvaluation(
+      try InputLabels(truth, inputs: list), names: names, output: feature, top: top,
+      mistakeLimit: worst)
+    var loop = InputLoop("assay eval", quiet: global.quiet || json)
+    var sources: [String: InputSource] = [:]
+    try loop.run(list, for: predictor.model, images: predictor.images) { source, values, _ in
+      try evaluation.add(try predictor.predict(values), of: source)
+      // Only the sources of mistakes are needed again.
+      let mistakes = evaluation.result?.mistakes ?? []
+      if sheet != nil, mistakes.contains(where: { $0.input == source.name }) {
+        sources[source.name] = source
+        sources = sources.filter { name, _ in mistakes.contains { $0.input == name } }
+      }
+    }
+    try loop.requireResults()
+    guard let result = evaluation.result else { return }
+    let text = ClassificationText(result)
+    if json { Console.print(text.json(failed: loop.json).text) } else { Console.write(text.text) }
+    if let confusion { try AtomicFile.write(Array(text.matrix.utf8), to: confusion) }
+    try writeSheet(
+      result.mistakes.compactMap { mistake in
+        guard let source = sources[mistake.input] else { return nil }
+        let score = numberText(mistake.score, digits: 3)
+        return (
+          source,
+          [
+            "\(result.classes[mistake.predicted]) \(score)",
+            "is \(result.classes[mistake.truth])", mistake.input,
+          ], { $0 }
+        )
+      }, predictor)
+    try loop.conclude()
+  }
+
+  private func detect(_ predictor: Predictor, _ list: InputList, _ mode: DetectionMode) throws {
+    var options = boxes.options
+    if options["threshold"] == nil {
+      options["threshold"] = String(DetectionEvaluation.usualThreshold)
+    }
+    let names = try ClassNames(file: labels, model: predictor.model, keepsIdentifiers: false)?.names
+    let detection = ImageDetection(predictor, mode: mode, options: options, labels: names)
+    var evaluation = try inFile(truth) {
+      try DetectionEvaluation(try COCOTruth.read(truth), mistakeLimit: worst)
+    }
+    var loop = InputLoop("assay eval", quiet: global.quiet || json)
+    try loop.run(list, for: predictor.model, images: predictor.images) { source, values, _ in
+      let prediction = try predictor.predict(values)
+      try evaluation.add(
+        try detection.result(prediction.outputs, of: values, from: source), of: source)
+    }
+    try loop.requireResults()
+    let text = AveragePrecisionText(evaluation)
+    if json { Console.print(text.json(failed: loop.json).text) } else { Console.write(text.text) }
+    if let path = boxes.coco {
+      try AtomicFile.write(Array((text.results.text + "\n").utf8), to: path)
+    }
+    let unknown = evaluation.unknownClasses.sorted()
+    if !unknown.isEmpty, !global.quiet {
+      Console.note(
+        "boxes of classes that the truth lacks do not count: "
+          + Console.escaped(unknown.joined(separator: ", ")))
+    }
+    try writeSheet(
+      evaluation.mistakes.map { mistake in
+        (
+          mistake.source,
+          ["\(mistake.missed) missed, \(mistake.wrong) wrong", mistake.source.name],
+          { try mistake.drawn($0) }
+        )
+      }, predictor)
+    try loop.conclude()
+  }
+
+  private func writeSheet(
+    _ tiles: [(source: InputSource, lines: [String], draw: (Image) throws -> Image)],
+    _ predictor: Predictor
+  ) throws {
+    guard let sheet else { return }
+    guard !tiles.isEmpty else {
+      if !global.quiet { Console.note("\(sheet) is not written: no image is wrong") }
+      return
+    }
+    let images = try tiles.map { tile in
+      let values = try tile.source.read(for: predictor.model, images: predictor.images)
+      let image = values.values.compactMap { value in
+        if case .image(let image) = value { image } else { nil }
+      }.first
+      guard let image else {
+        throw ModelError(
+          .mismatch, "a sheet needs images, but the input is an array", file: tile.source.name)
+      }
+      return ContactSheet.Tile(try tile.draw(image), lines: tile.lines)
+    }
+    try ContactSheet.image(of: images).writePNG(to: sheet)
+  }
+}

@@ -1,0 +1,292 @@
+/// A rectangle as COCO writes it: its left upper corner and its size, in pixels of the image's file.
+package struct COCOBox: Sendable, Equatable {
+  package var x: Double
+  package var y: Double
+  package var width: Double
+  package var height: Double
+
+  package init(x: Double, y: Double, width: Double, height: Double) {
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
+  }
+
+  package init(_ box: Box) {
+    self.init(x: box.left, y: box.top, width: box.width, height: box.height)
+  }
+
+  /// The rectangle by its edges.
+  package var box: Box { Box(left: x, top: y, right: x + width, bottom: y + height) }
+
+  package var area: Double { width * height }
+
+  /// Intersection over union, or over this rectangle alone where `other` is a crowd's, in
+  /// pycocotools' order of operations.
+  package func overlap(_ other: COCOBox, isCrowd: Bool = false) -> Double {
+    let across = min(x + width, other.x + other.width) - max(x, other.x)
+    let down = min(y + height, other.y + other.height) - max(y, other.y)
+    guard across > 0, down > 0 else { return 0 }
+    let common = across * down
+    return common / (isCrowd ? area : area + other.area - common)
+  }
+}
+
+/// An object that an image is known to show.
+package struct TrueObject: Sendable, Equatable {
+  package var image: Int
+  package var category: Int
+  package var box: COCOBox
+  /// Of the object itself, in pixels, which decides whether it is small, medium or large.
+  package var area: Double
+  /// A group of objects under one box: detections inside are neither right nor wrong.
+  package var isCrowd: Bool
+
+  package init(image: Int, category: Int, box: COCOBox, area: Double? = nil, isCrowd: Bool = false)
+  {
+    self.image = image
+    self.category = category
+    self.box = box
+    self.area = area ?? box.area
+    self.isCrowd = isCrowd
+  }
+}
+
+/// An object that a detector found, in the terms of the truth.
+package struct FoundObject: Sendable, Equatable {
+  package var image: Int
+  package var category: Int
+  package var box: COCOBox
+  package var score: Double
+
+  package init(image: Int, category: Int, box: COCOBox, score: Double) {
+    self.image = image
+    self.category = category
+    self.box = box
+    self.score = score
+  }
+}
+
+/// Average precision and recall of detections by COCO's rules, as pycocotools computes them.
+///
+/// A detection counts where its overlap with an object of its class is at least a threshold; the best
+/// detections choose first, and each object is found once. The precision at 101 values of recall is
+/// the best that any higher recall has; its mean over those, over ten thresholds from 0.5 to 0.95 and
+/// over the classes is AP.
+package struct COCOEvaluation: Sendable {
+  /// The areas between which objects count.
+  package enum Size: Int, CaseIterable, Sendable {
+    case all, small, medium, large
+
+    var areas: ClosedRange<Double> {
+      switch self {
+      case .all: 0...1e10
+      case .small: 0...1024
+      case .medium: 1024...9216
+      case .large: 9216...1e10
+      }
+    }
+  }
+
+  /// The overlaps that a detection needs.
+  package static let overlaps = (0..<10).map { $0 == 9 ? 0.95 : 0.5 + Double($0) * (0.45 / 9) }
+  private static let recalls = (0...100).map { $0 == 100 ? 1 : Double($0) * 0.01 }
+  /// How many of an image's detections of a class count, the best ones.
+  package static let counts = [1, 10, 100]
+
+  /// The classes that the truth has, in ascending order.
+  package let categories: [Int]
+  /// By class, size and count: for each overlap the precision at each recall, and the largest recall;
+  /// nil for a class of which the truth has no object of the size.
+  private var curves: [Key: Curve] = [:]
+
+  private struct Key: Hashable {
+    var category: Int
+    var size: Size
+    var count: Int
+  }
+
+  private struct Curve {
+    /// One a threshold.
+    var precision: [Double]
+    var recall: [Double]
+  }
+
+  package init(truth: [TrueObject], found: [FoundObject], categories: [Int]) {
+    self.categories = Array(Set(categories)).sorted()
+    let truths = Dictionary(grouping: truth) { Place(category: $0.category, image: $0.image) }
+    let founds = Dictionary(grouping: found) { Place(category: $0.category, image: $0.image) }
+    let places = Dictionary(grouping: Set(truths.keys).union(founds.keys), by: \.category)
+    for category in self.categories {
+      let images = (places[category] ?? []).sorted { $0.image < $1.image }.map { place in
+        MatchedImage(truth: truths[place] ?? [], found: founds[place] ?? [])
+      }
+      for size in Size.allCases {
+        let matches = images.map { $0.matches(size) }
+        for count in Self.counts {
+          curves[Key(category: category, size: size, count: count)] = Self.curve(matches, count)
+        }
+      }
+    }
+  }
+
+  private struct Place: Hashable {
+    var category: Int
+    var image: Int
+  }
+
+  /// AP over classes and thresholds, or at one of `overlaps`; nil if the truth has no such object.
+  package func averagePrecision(
+    overlap: Int? = nil, size: Size = .all, category: Int? = nil
+  ) -> Double? {
+    mean(size, 100, category) { curve in
+      overlap.map { [curve.precision[$0]] } ?? curve.precision
+    }
+  }
+
+  /// AR: the mean over classes and thresholds of the recall with `count` detections an image.
+  package func averageRecall(count: Int, size: Size = .all, category: Int? = nil) -> Double? {
+    mean(size, count, category, \.recall)
+  }
+
+  private func mean(
+    _ size: Size, _ count: Int, _ category: Int?, _ values: (Curve) -> [Double]
+  ) -> Double? {
+    let found = (category.map { [$0] } ?? categories).flatMap { category in
+      curves[Key(category: category, size: size, count: count)].map(values) ?? []
+    }
+    return found.isEmpty ? nil : found.reduce(0, +) / Double(found.count)
+  }
+
+  /// COCO's twelve numbers in its order, under its names.
+  package var summary: [(name: String, value: Double?)] {
+    [
+      ("AP", averagePrecision()), ("AP50", averagePrecision(overlap: 0)),
+      ("AP75", averagePrecision(overlap: 5)), ("APsmall", averagePrecision(size: .small)),
+      ("APmedium", averagePrecision(size: .medium)), ("APlarge", averagePrecision(size: .large)),
+      ("AR1", averageRecall(count: 1)), ("AR10", averageRecall(count: 10)),
+      ("AR100", averageRecall(count: 100)), ("ARsmall", averageRecall(count: 100, size: .small)),
+      ("ARmedium", averageRecall(count: 100, size: .medium)),
+      ("ARlarge", averageRecall(count: 100, size: .large)),
+    ]
+  }
+
+  /// Of one image the objects that no detection found, and the detections that found nothing, at an
+  /// overlap of a half.
+  package static func mistakes(
+    truth: [TrueObject], found: [FoundObject]
+  ) -> (missed: Int, wrong: Int) {
+    let truths = Dictionary(grouping: truth, by: \.category)
+    let founds = Dictionary(grouping: found, by: \.category)
+    var (missed, wrong) = (0, 0)
+    for category in Set(truths.keys).union(founds.keys) {
+      let matches = MatchedImage(truth: truths[category] ?? [], found: founds[category] ?? [])
+        .matches(.all)
+      let outcomes = matches.detections.map { $0.outcomes[0] }
+      missed += matches.wanted - outcomes.count { $0 == .right }
+      wrong += outcomes.count { $0 == .wrong }
+    }
+    return (missed, wrong)
+  }
+
+  private static func curve(_ images: [SizedMatches], _ count: Int) -> Curve? {
+    let wanted = images.reduce(0) { $0 + $1.wanted }
+    guard wanted > 0 else { return nil }
+    let ranked = images.flatMap { image in
+      image.detections.prefix(count)
+    }.enumerated().sorted { ($0.element.score, $1.offset) > ($1.element.score, $0.offset) }
+      .map(\.element)
+    var curve = Curve(precision: [], recall: [])
+    for threshold in overlaps.indices {
+      var (right, wrong) = (0.0, 0.0)
+      var points: [(recall: Double, precision: Double)] = []
+      for detection in ranked {
+        switch detection.outcomes[threshold] {
+        case .right: right += 1
+        case .wrong: wrong += 1
+        case .ignored: break
+        }
+        // The smallest step of a double at 1 keeps 0 / 0 away, as in pycocotools.
+        points.append((right / Double(wanted), right / (right + wrong + .ulpOfOne)))
+      }
+      for index in points.indices.dropLast().reversed() {
+        points[index].precision = max(points[index].precision, points[index + 1].precision)
+      }
+      var sum = 0.0
+      var place = 0
+      for recall in recalls {
+        while place < points.count, points[place].recall < recall { place += 1 }
+        if place < points.count { sum += points[place].precision }
+      }
+      curve.precision.append(sum / Double(recalls.count))
+      curve.recall.append(points.last?.recall ?? 0)
+    }
+    return curve
+  }
+}
+
+/// How the detections of one class in an image match its objects of a size.
+private struct SizedMatches {
+  enum Outcome {
+    case right, wrong, ignored
+  }
+
+  struct Detection {
+    var score: Double
+    /// One an overlap.
+    var outcomes: [Outcome]
+  }
+
+  /// The best first, no more than the most that count.
+  var detections: [Detection]
+  /// Objects to find.
+  var wanted: Int
+}
+
+/// The objects and the best detections of one class in an image, and how they overlap.
+private struct MatchedImage {
+  private let truth: [TrueObject]
+  private let found: [FoundObject]
+  /// By detection and object; by the detection's own area where the object is a crowd.
+  private let overlaps: [[Double]]
+
+  init(truth: [TrueObject], found: [FoundObject]) {
+    self.truth = truth
+    self.found = Array(
+      found.enumerated().sorted { ($0.element.score, $1.offset) > ($1.element.score, $0.offset) }
+        .map(\.element).prefix(COCOEvaluation.counts.last ?? 0))
+    overlaps = self.found.map { detection in
+      truth.map { detection.box.overlap($0.box, isCrowd: $0.isCrowd) }
+    }
+  }
+
+  func matches(_ size: COCOEvaluation.Size) -> SizedMatches {
+    let isIgnored = truth.map { $0.isCrowd || !size.areas.contains($0.area) }
+    // Objects that count come first.
+    let order = truth.indices.filter { !isIgnored[$0] } + truth.indices.filter { isIgnored[$0] }
+    var detections = found.map { SizedMatches.Detection(score: $0.score, outcomes: []) }
+    for threshold in COCOEvaluation.overlaps {
+      var isTaken = [Bool](repeating: false, count: truth.count)
+      for index in found.indices {
+        var best = min(threshold, 1 - 1e-10)
+        var match: Int?
+        for object in order {
+          if isTaken[object], !truth[object].isCrowd { continue }
+          if let match, !isIgnored[match], isIgnored[object] { break }
+          if overlaps[index][object] < best { continue }
+          best = overlaps[index][object]
+          match = object
+        }
+        if let match {
+          isTaken[match] = true
+          detections[index].outcomes.append(isIgnored[match] ? .ignored : .right)
+        } else {
+          detections[index].outcomes.append(
+            size.areas.contains(found[index].box.area) ? .wrong : .ignored)
+        }
+      }
+    }
+    return SizedMatches(
+      detections: detections, wanted: isIgnored.reduce(0) { $0 + ($1 ? 0 : 1) })
+  }
+}

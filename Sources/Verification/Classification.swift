@@ -1,0 +1,100 @@
+/// Predicted classes against true ones.
+package struct Classification: Sendable {
+  /// An input whose best class is not the true one.
+  package struct Mistake: Sendable {
+    package let input: String
+    package let truth: Int
+    package let predicted: Int
+    /// Of the predicted class.
+    package let score: Double
+  }
+
+  /// A class taken for another.
+  package struct Confusion: Sendable {
+    package let truth: Int
+    package let predicted: Int
+    package let count: Int
+  }
+
+  package let classes: [String]
+  /// How many best classes count for the second accuracy.
+  package let top: Int
+  /// How many mistakes are kept, those with the highest scores.
+  private let mistakeLimit: Int
+  package private(set) var count = 0
+  package private(set) var countCorrect = 0
+  package private(set) var countInTop = 0
+  /// The most confident first.
+  package private(set) var mistakes: [Mistake] = []
+  /// By true and predicted class.
+  private var counts: [Int: [Int: Int]] = [:]
+
+  package init(classes: [String], top: Int, mistakeLimit: Int) {
+    self.classes = classes
+    self.top = min(top, classes.count)
+    self.mistakeLimit = mistakeLimit
+  }
+
+  /// Precondition: a score a class, and `truth` is a class. Among equal scores the lower class is
+  /// better; NaN is worst.
+  package mutating func add(_ input: String, truth: Int, scores: [Float]) {
+    func score(_ index: Int) -> Float { scores[index].isNaN ? -.infinity : scores[index] }
+    var predicted = 0
+    for index in scores.indices where score(index) > score(predicted) { predicted = index }
+    let own = score(truth)
+    let better = scores.indices.reduce(0) { count, index in
+      count + (score(index) > own || score(index) == own && index < truth ? 1 : 0)
+    }
+    count += 1
+    counts[truth, default: [:]][predicted, default: 0] += 1
+    if better < top { countInTop += 1 }
+    guard better > 0 else {
+      countCorrect += 1
+      return
+    }
+    let mistake = Mistake(
+      input: input, truth: truth, predicted: predicted, score: Double(scores[predicted]))
+    let place = mistakes.firstIndex { $0.score < mistake.score } ?? mistakes.count
+    mistakes.insert(mistake, at: place)
+    if mistakes.count > mistakeLimit { mistakes.removeLast() }
+  }
+
+  package var accuracy: Double { share(countCorrect, of: count) ?? 0 }
+  package var topAccuracy: Double { share(countInTop, of: count) ?? 0 }
+
+  /// Inputs of class `truth` that were taken for `predicted`.
+  package func count(_ truth: Int, takenFor predicted: Int) -> Int {
+    counts[truth]?[predicted] ?? 0
+  }
+
+  /// Inputs of the class.
+  package func support(_ index: Int) -> Int { counts[index]?.values.reduce(0, +) ?? 0 }
+
+  /// Inputs that were taken for the class.
+  package func predictions(_ index: Int) -> Int {
+    counts.values.reduce(0) { $0 + ($1[index] ?? 0) }
+  }
+
+  /// Part of the class's inputs that were taken for it; nil if there are none.
+  package func recall(_ index: Int) -> Double? {
+    share(count(index, takenFor: index), of: support(index))
+  }
+
+  /// Part of the inputs taken for the class that are of it; nil if there are none.
+  package func precision(_ index: Int) -> Double? {
+    share(count(index, takenFor: index), of: predictions(index))
+  }
+
+  /// The classes taken for others, the most frequent first.
+  package var confusions: [Confusion] {
+    counts.flatMap { truth, row in
+      row.compactMap { predicted, count in
+        truth == predicted ? nil : Confusion(truth: truth, predicted: predicted, count: count)
+      }
+    }.sorted { ($1.count, $0.truth, $0.predicted) < ($0.count, $1.truth, $1.predicted) }
+  }
+
+  private func share(_ part: Int, of whole: Int) -> Double? {
+    whole == 0 ? nil : Double(part) / Double(whole)
+  }
+}

@@ -1,0 +1,142 @@
+import LibC
+import TensorCore
+
+/// The errors of one output over many inputs.
+package struct OutputSummary: Sendable {
+  package let name: String
+  package private(set) var countAgreeing = 0
+  /// Inputs of which the output had another shape than was expected.
+  package private(set) var countMisshapen = 0
+  /// The largest absolute error of each input.
+  private var errors: [Double] = []
+  private var sums = (elements: 0.0, error: 0.0, squaredError: 0.0)
+  private var largestExpected = 0.0
+  private var classes = (inputs: 0, top1: 0.0, topN: 0.0)
+  /// How many best classes were compared; 0 where the output holds no scores.
+  package private(set) var topCount = 0
+
+  init(name: String) { self.name = name }
+
+  mutating func add(_ comparison: OutputComparison) {
+    if comparison.agrees { countAgreeing += 1 }
+    guard let metrics = comparison.metrics else {
+      countMisshapen += 1
+      errors.append(.infinity)
+      return
+    }
+    errors.append(metrics.largestAbsoluteError)
+    let count = Double(metrics.count - metrics.countNotFinite)
+    sums.elements += count
+    sums.error += metrics.meanError * count
+    sums.squaredError += metrics.rootMeanSquareError * metrics.rootMeanSquareError * count
+    largestExpected = max(largestExpected, metrics.largestExpected)
+    if let agreement = comparison.classes {
+      classes.inputs += 1
+      classes.top1 += agreement.top1
+      classes.topN += agreement.topN
+      topCount = max(topCount, agreement.count)
+    }
+  }
+
+  package var count: Int { errors.count }
+
+  /// Of all inputs.
+  package var largestError: Double { errors.max() ?? 0 }
+
+  /// The mean of the inputs' largest absolute errors.
+  package var meanLargestError: Double { errors.reduce(0, +) / Double(max(1, errors.count)) }
+
+  /// The least error that at least `share` of the inputs do not exceed (nearest rank).
+  package func percentile(_ share: Double) -> Double {
+    let sorted = errors.sorted()
+    let rank = (share * Double(sorted.count)).rounded(.up)
+    return sorted.isEmpty ? 0 : sorted[min(max(Int(rank), 1), sorted.count) - 1]
+  }
+
+  /// Σ |a − b| / n over the finite elements of all inputs.
+  package var meanError: Double { sums.error / max(1, sums.elements) }
+
+  /// √(Σ (a − b)² / n) over the same.
+  package var rootMeanSquareError: Double {
+    (sums.squaredError / max(1, sums.elements)).squareRoot()
+  }
+
+  /// 20 · log₁₀(max |b| / RMSE) over the same, in decibels; infinite where nothing differs.
+  package var peakSignalToNoise: Double {
+    sums.squaredError == 0 ? .infinity : 20 * log10(largestExpected / rootMeanSquareError)
+  }
+
+  /// Part of the inputs whose best class is the same, and mean part of the expected best classes that
+  /// are among the actual ones; nil of an output without scores.
+  package var agreement: (top1: Double, topN: Double)? {
+    classes.inputs == 0
+      ? nil
+      : (classes.top1 / Double(classes.inputs), classes.topN / Double(classes.inputs))
+  }
+}
+
+/// Comparisons of many inputs, put together.
+package struct ComparisonSummary: Sendable {
+  /// An output of one input.
+  package struct Case: Sendable {
+    package let input: String
+    package let output: String
+    package let agrees: Bool
+    /// Infinite where the shape is another one.
+    package let error: Double
+  }
+
+  /// How many of the worst inputs are kept.
+  package static let worstCount = 10
+
+  /// In the order in which they first came.
+  package private(set) var outputs: [OutputSummary] = []
+  package private(set) var count = 0
+  package private(set) var countAgreeing = 0
+  /// By their worst output: those that differ first, then by the error.
+  package private(set) var worst: [Case] = []
+  /// Outputs that have no counterpart.
+  package private(set) var notCompared: [String] = []
+
+  package init() {}
+
+  package var matches: Bool { count == countAgreeing }
+
+  package mutating func add(
+    _ input: String, _ comparisons: [OutputComparison], notCompared names: [String] = []
+  ) {
+    count += 1
+    notCompared += names.filter { !notCompared.contains($0) }
+    if comparisons.allSatisfy(\.agrees) { countAgreeing += 1 }
+    for comparison in comparisons {
+      if !outputs.contains(where: { $0.name == comparison.name }) {
+        outputs.append(OutputSummary(name: comparison.name))
+      }
+      for index in outputs.indices where outputs[index].name == comparison.name {
+        outputs[index].add(comparison)
+      }
+    }
+    guard let comparison = comparisons.max(by: { $0.severity < $1.severity }) else { return }
+    let own = Case(
+      input: input, output: comparison.name, agrees: comparison.agrees,
+      error: comparison.metrics?.largestAbsoluteError ?? .infinity)
+    func isWorse(_ a: Case, _ b: Case) -> Bool {
+      a.agrees == b.agrees ? a.error > b.error : !a.agrees
+    }
+    worst.insert(own, at: worst.firstIndex { isWorse(own, $0) } ?? worst.count)
+    if worst.count > Self.worstCount { worst.removeLast() }
+  }
+}
+
+extension OutputComparison {
+  /// The error of the worst element as a part of what was allowed; infinite where the shapes do not
+  /// fit.
+  fileprivate var severity: Double {
+    guard let metrics else { return .infinity }
+    guard let worst = metrics.worst else { return 0 }
+    let error = abs(worst.actual - worst.expected)
+    guard error.isFinite else { return metrics.countNotFinite > 0 ? .infinity : 0 }
+    let allowed = metrics.tolerance.allowed(worst.expected)
+    return error == 0 ? 0 : error / max(allowed, .leastNormalMagnitude)
+  }
+}
