@@ -109,7 +109,7 @@ let package = Package(
       "Engine",
       ["CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "CSystem", "TensorCore"],
       settings: optimized),
-    .target(name: "PluginSupport", exclude: ["Support"]),
+    .target(name: "PluginSupport", exclude: ["Support", "Layers", "embed.sh"]),
     library(
       "LayerTemplates",
       [

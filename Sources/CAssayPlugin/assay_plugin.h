@@ -99,7 +99,28 @@ typedef struct {
   void (*multiply)(const float *a, const float *b, float *y, size_t count);
   /// a / b
   void (*divide)(const float *a, const float *b, float *y, size_t count);
+  /// a · x + b
+  void (*scale_add)(const float *x, float a, float b, float *y, size_t count);
+  double (*sum)(const float *x, size_t count);
+  double (*sum_of_squares)(const float *x, size_t count);
+  void (*exponential_minus_one)(const float *x, float *y, size_t count);
+  /// Natural, of 1 + x.
+  void (*logarithm_one_plus)(const float *x, float *y, size_t count);
+  void (*sine)(const float *x, float *y, size_t count);
+  void (*cosine)(const float *x, float *y, size_t count);
+  void (*tangent)(const float *x, float *y, size_t count);
+  void (*arc_sine)(const float *x, float *y, size_t count);
+  void (*arc_cosine)(const float *x, float *y, size_t count);
+  void (*arc_tangent)(const float *x, float *y, size_t count);
+  void (*hyperbolic_sine)(const float *x, float *y, size_t count);
+  void (*hyperbolic_cosine)(const float *x, float *y, size_t count);
+  void (*power)(const float *x, const float *exponents, float *y, size_t count);
+  void (*power_of_one)(const float *x, float exponent, float *y, size_t count);
 } assay_host;
+
+/// Whether the program, which may be older than the plug-in, has the function.
+#define ASSAY_HOST_HAS(host, function)                                                             \
+  ((host) && (host)->size > offsetof(assay_host, function))
 
 typedef struct {
   uint64_t magic;

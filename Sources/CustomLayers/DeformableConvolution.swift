@@ -52,7 +52,7 @@ final class DeformableConvolution: BuiltInCustomLayer {
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
     let shapes = try inputs(inputShapes, 2...3)
     let image = try PlaneShape(planes: shapes[0])
-    let (rows, columns) = try window.size(image.height, image.width)
+    let (rows, columns) = try window.checkedSize(image.height, image.width)
     let taps = try checkedProduct([window.taps, window.groups], limit: Limits.dimension)
     for (shape, channels) in zip(shapes.dropFirst(), [2 * taps, taps]) {
       let own = try PlaneShape(planes: shape)
@@ -111,63 +111,16 @@ final class DeformableConvolution: BuiltInCustomLayer {
   }
 }
 
-/// The places of a convolution's window, moved by offsets.
-struct DeformedWindow {
-  let kernel: (height: Int, width: Int)
-  let stride: (height: Int, width: Int)
-  let padding: (height: Int, width: Int)
-  let dilation: (height: Int, width: Int)
-  /// Of channels that are moved alike.
-  let groups: Int
-
-  init(
-    kernel: (Int, Int), stride: (Int, Int), padding: (Int, Int), dilation: (Int, Int), groups: Int
-  ) {
-    self.kernel = kernel
-    self.stride = stride
-    self.padding = padding
-    self.dilation = dilation
-    self.groups = groups
-  }
-
-  var taps: Int { kernel.height &* kernel.width }
-
-  /// Rows and columns of the output.
-  func size(_ height: Int, _ width: Int) throws -> (rows: Int, columns: Int) {
+extension DeformedWindow {
+  /// - Throws: if the window does not fit.
+  func checkedSize(_ height: Int, _ width: Int) throws -> (rows: Int, columns: Int) {
     _ = try checkedProduct([kernel.height, kernel.width], limit: Limits.dimension)
-    func length(_ input: Int, _ kernel: Int, _ stride: Int, _ padding: Int, _ dilation: Int)
-      throws -> Int
-    {
-      let extent = try checkedSum([try checkedProduct([dilation, kernel - 1]), 1])
-      let room = input + 2 * padding - extent
-      try require(room >= 0, "a window of \(extent) does not fit \(input) places")
-      return room / stride + 1
+    guard let size = size(height, width) else {
+      throw ModelError(
+        .malformed,
+        "a window of \(kernel.height) × \(kernel.width), \(dilation.height) × \(dilation.width) "
+          + "apart, does not fit \(height) × \(width) places")
     }
-    return (
-      try length(height, kernel.height, stride.height, padding.height, dilation.height),
-      try length(width, kernel.width, stride.width, padding.width, dilation.width)
-    )
-  }
-
-  /// What one place of the window sees, for all places of the output.
-  ///
-  /// - Parameter offsets: a plane of rows' offsets, then one of columns'.
-  func sample(
-    _ plane: UnsafePointer<Float>, _ height: Int, _ width: Int, tap: Int,
-    offsets: UnsafePointer<Float>, mask: UnsafePointer<Float>?,
-    into row: UnsafeMutablePointer<Float>, rows: Int, columns: Int
-  ) {
-    let (i, j) = tap.quotientAndRemainder(dividingBy: kernel.width)
-    let area = rows * columns
-    for y in 0..<rows {
-      let top = Float(y * stride.height - padding.height + i * dilation.height)
-      for x in 0..<columns {
-        let index = y * columns + x
-        let left = Float(x * stride.width - padding.width + j * dilation.width)
-        let value = bilinearSample(
-          plane, height, width, y: top + offsets[index], x: left + offsets[area + index])
-        row[index] = mask.map { $0[index] * value } ?? value
-      }
-    }
+    return size
   }
 }

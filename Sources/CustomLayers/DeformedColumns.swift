@@ -34,7 +34,7 @@ final class DeformedColumns: BuiltInCustomLayer {
       groups: try values.required("deformableGroup", in: positive))
     let size = try pair("height", "width", positive)
     input = [try values.required("inChannels", in: positive), size.0, size.1]
-    (rows, columns) = try window.size(size.0, size.1)
+    (rows, columns) = try window.checkedSize(size.0, size.1)
     usesMask = try values.bool("useMask") ?? true
     outputShape = try Self.shape(parameters["outShape"])
     let stated = try pair("outH", "outW", positive)

@@ -20,10 +20,8 @@ final class Resize: BuiltInCustomLayer {
   private let height: Size
   private let width: Size
   private let sampling: AxisSampling
-  private let kernels: LayerKernels
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    kernels = try LayerKernels()
     let values = CustomLayerParameters(parameters)
     func size(_ name: String) throws -> Size {
       if let fixed = try values.int(name, in: 1...Limits.dimension) { return .fixed(fixed) }
@@ -73,61 +71,8 @@ final class Resize: BuiltInCustomLayer {
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
-    let (source, target) = (inputs[0].first, outputs[0].first)
-    let (from, to) = (PlaneShape(inputs[0].shape), PlaneShape(outputs[0].shape))
-    let rows = sampling.places(of: from.height, in: to.height)
-    let columns = sampling.places(of: from.width, in: to.width)
-    for plane in 0..<from.images * from.channels {
-      let image = source + plane * from.area
-      let result = target + plane * to.area
-      for (y, row) in rows.enumerated() {
-        let (upper, lower) = (image + row.first * from.width, image + row.second * from.width)
-        let line = result + y * to.width
-        for x in 0..<to.width {
-          let column = columns[x]
-          let top = upper[column.first] * (1 - column.weight) + upper[column.second] * column.weight
-          let bottom =
-            lower[column.first] * (1 - column.weight) + lower[column.second] * column.weight
-          line[x] = top * (1 - row.weight) + bottom * row.weight
-        }
-      }
-    }
-  }
-}
-
-/// Where the places of a resized axis lie on the axis that it was.
-struct AxisSampling {
-  /// Two neighbors and how much the second counts.
-  struct Place: Equatable {
-    var first: Int
-    var second: Int
-    var weight: Float
-  }
-
-  var isNearest: Bool
-  var alignsCorners: Bool
-  var usesHalfPixels: Bool
-
-  func places(of length: Int, in count: Int) -> [Place] {
-    let scale =
-      alignsCorners && count > 1
-      ? Double(length - 1) / Double(count - 1) : Double(length) / Double(count)
-    return (0..<count).map { index in
-      if isNearest {
-        // TensorFlow rounds aligned places half up, floors the others.
-        let place =
-          alignsCorners
-          ? (Double(index) * scale + 0.5).rounded(.down)
-          : ((Double(index) + (usesHalfPixels ? 0.5 : 0)) * scale).rounded(.down)
-        let nearest = min(max(Int(place), 0), length - 1)
-        return Place(first: nearest, second: nearest, weight: 0)
-      }
-      let place =
-        usesHalfPixels ? (Double(index) + 0.5) * scale - 0.5 : Double(index) * scale
-      let floor = place.rounded(.down)
-      return Place(
-        first: min(max(Int(floor), 0), length - 1), second: min(max(Int(floor) + 1, 0), length - 1),
-        weight: Float(place - floor))
-    }
+    sampling.resize(
+      inputs[0].first, PlaneShape(inputs[0].shape), to: outputs[0].first,
+      PlaneShape(outputs[0].shape))
   }
 }

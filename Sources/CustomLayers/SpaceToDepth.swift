@@ -1,57 +1,22 @@
 import TensorCore
 
-/// Which channel of the deep image an offset (i, j) in a block of b × b of channel c has.
-enum BlockOrder: String {
-  /// (i · b + j) · C + c, TensorFlow's.
-  case depthLast = "DCR"
-  /// c · b² + i · b + j, PyTorch's pixel shuffle.
-  case depthFirst = "CRD"
-
-  func channel(_ c: Int, of channels: Int, _ i: Int, _ j: Int, block: Int) -> Int {
-    switch self {
-    case .depthLast: (i * block + j) * channels + c
-    case .depthFirst: (c * block + i) * block + j
-    }
-  }
-}
-
-/// What both directions share: the parameters, and which rows belong together.
+/// What both directions share: the parameters.
 class BlockLayer {
-  let size: Int
-  let order: BlockOrder
+  let blocks: BlockArrangement
+  var size: Int { blocks.size }
 
   required init(parameters: [String: CustomLayerParameter]) throws {
     let values = CustomLayerParameters(parameters)
-    size = try values.int("block_size", "blocksize", "scale", "size", in: 1...1024) ?? 2
-    order = try values.choice("mode", of: ["DCR", "CRD"]).flatMap(BlockOrder.init) ?? .depthLast
+    blocks = BlockArrangement(
+      size: try values.int("block_size", "blocksize", "scale", "size", in: 1...1024) ?? 2,
+      order: try values.choice("mode", of: ["DCR", "CRD"])
+        .flatMap(BlockArrangement.Order.init) ?? .depthLast)
   }
 
   static let parameterNotes = [
     "`block_size`, `scale` or `size` (2)",
     "`mode`: `DCR`, TensorFlow's channel order, or `CRD`, PyTorch's (`DCR`)",
   ]
-
-  /// Hands over where a row of the deep image begins, where its first place is in the wide one, and
-  /// its length.
-  func forEachRow(
-    of wide: PlaneShape, _ body: (_ deep: Int, _ wide: Int, _ count: Int) -> Void
-  ) {
-    let (rows, columns) = (wide.height / size, wide.width / size)
-    for image in 0..<wide.images {
-      for channel in 0..<wide.channels {
-        for i in 0..<size {
-          for j in 0..<size {
-            let depth = order.channel(channel, of: wide.channels, i, j, block: size)
-            for row in 0..<rows {
-              let deep = ((image * wide.channels * size * size + depth) * rows + row) * columns
-              let y = (image * wide.channels + channel) * wide.height + row * size + i
-              body(deep, y * wide.width + j, columns)
-            }
-          }
-        }
-      }
-    }
-  }
 }
 
 /// Blocks of b × b places side by side as channels.
@@ -77,7 +42,7 @@ final class SpaceToDepth: BlockLayer, BuiltInCustomLayer {
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     let (source, target) = (inputs[0].first, outputs[0].first)
-    forEachRow(of: PlaneShape(inputs[0].shape)) { deep, start, count in
+    blocks.forEachRow(of: PlaneShape(inputs[0].shape)) { deep, start, count in
       for index in 0..<count { target[deep + index] = source[start + index * size] }
     }
   }
@@ -107,7 +72,7 @@ final class DepthToSpace: BlockLayer, BuiltInCustomLayer {
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     let (source, target) = (inputs[0].first, outputs[0].first)
-    forEachRow(of: PlaneShape(outputs[0].shape)) { deep, start, count in
+    blocks.forEachRow(of: PlaneShape(outputs[0].shape)) { deep, start, count in
       for index in 0..<count { target[start + index * size] = source[deep + index] }
     }
   }

@@ -12,34 +12,57 @@ struct ClassText {
     parameters = layerClass.parameters
   }
 
-  /// Whether the class has a Metal kernel.
-  var hasKernel: Bool {
-    formula.isElementwise
-      && layerClass.layers.allSatisfy { $0.inputShapes.count == 1 && $0.outputShapes.count == 1 }
+  /// The class' Metal kernel; nil if it is more than a function of each element.
+  var metal: MetalText? {
+    guard let formula = MetalFormula(self) else { return nil }
+    return MetalText(name: layerClass.typeName, formula: formula)
   }
 
   var text: String {
-    var lines = ["import Accelerate", "import CoreML", "import Foundation", ""]
-    if hasKernel { lines += ["#if canImport(Metal)", "  import Metal", "#endif", ""] }
+    let metal = metal?.encoding ?? []
+    if case .builtIn(let builtIn) = formula { return text(of: builtIn, metal) }
+    var lines = ["import CoreML", "import Foundation", ""]
+    if isUnfinished { lines.insert("import Accelerate", at: 0) }
+    if !metal.isEmpty { lines += Self.metalImport }
+    lines += ["/// " + SwiftNames.comment(layerClass.description)]
     lines += heading
     lines += properties
     lines += initializer
     lines += weightData
     lines += outputShapes
     lines += evaluation
-    lines += checks
-    if hasKernel { lines += MetalText(self).encoding }
+    if isUnfinished { lines += checks }
+    lines += metal
+    while lines.last == "" { lines.removeLast() }
     lines.append("}")
     return lines.joined(separator: "\n") + "\n"
   }
 
+  private var isUnfinished: Bool { if case .none = formula { true } else { false } }
+
+  private static let metalImport = ["#if canImport(Metal)", "  import Metal", "#endif", ""]
+
+  /// The file of a built-in class, under the name that it has in the model.
+  private func text(of builtIn: BuiltInClass, _ metal: [String]) -> String {
+    var imports = builtIn.heading.split(separator: "\n", omittingEmptySubsequences: false)
+    if !metal.isEmpty, let end = imports.firstIndex(of: "") {
+      imports.insert(contentsOf: Self.metalImport.map { Substring($0) }, at: end + 1)
+    }
+    var content = String(builtIn.content.dropLast(2))
+    if hasWeights {
+      content = content.replacing(
+        "halfPrecision: [Int: Set<Int>] = [:]", with: "halfPrecision: [Int: Set<Int>] = \(halves)")
+    }
+    let lines = imports.dropLast().map(String.init) + heading
+    return lines.joined(separator: "\n") + "\n" + content + metal.map { $0 + "\n" }.joined() + "}\n"
+  }
+
   private var heading: [String] {
-    var lines = ["/// " + SwiftNames.comment(layerClass.description), "///"]
-    lines.append("/// Layers of this class in the model:")
+    var lines = ["///", "/// Layers of this class in the model:"]
     for layer in layerClass.layers {
       lines.append(
         "/// - \(SwiftNames.comment(layer.name)): \(Self.shapes(layer.inputShapes)) → "
-          + Self.shapes(layer.outputShapes))
+          + Self.shapes(layer.outputShapes) + values(of: layer.name))
     }
     if SwiftNames.isIdentifier(layerClass.name) {
       lines += ["#if canImport(ObjectiveC)", "  @objc(\(layerClass.name))", "#endif"]
@@ -51,17 +74,27 @@ struct ClassText {
     return lines
   }
 
+  /// The parameters of a layer whose class reads them by itself.
+  private func values(of layer: String) -> String {
+    guard case .builtIn = formula else { return "" }
+    return parameters.compactMap { parameter in
+      parameter.values.first { $0.layer == layer }
+        .map { "; \(SwiftNames.comment(parameter.key)) = \($0.value)" }
+    }.joined()
+  }
+
   private static func shapes(_ shapes: [[Int]?]) -> String {
     shapes.map { $0.map { "\($0)" } ?? "?" }.joined(separator: ", ")
   }
 
   private var properties: [String] {
     var lines = [
-      "  enum Fault: Error {", "    case parameter(String)", "    case weights(Int)",
-      "    case shape([NSNumber])", "    case dataType(MLMultiArrayDataType)",
+      "  enum Fault: Error {", "    case parameter(String)",
+      "    case shape([NSNumber])",
     ]
-    if hasKernel { lines.append("    case kernel(String)") }
-    if case .none = formula { lines.append("    case unfinished(String)") }
+    if isUnfinished {
+      lines += ["    case dataType(MLMultiArrayDataType)", "    case unfinished(String)"]
+    }
     lines += ["  }", ""]
     for parameter in parameters {
       for (value, layer) in parameter.values.prefix(20) {
@@ -99,13 +132,16 @@ struct ClassText {
 extension ClassText {
   private var hasWeights: Bool { layerClass.layers.contains { !$0.custom.blobs.isEmpty } }
 
-  /// Places of weights that are stored as half floats.
-  private var halves: [Int] {
-    Set(
-      layerClass.layers.flatMap { layer in
-        layer.custom.blobs.indices.filter { layer.custom.blobs[$0].float16Value.count > 0 }
+  /// The sizes in bytes of weights that are stored as half floats, by their places, in Swift.
+  private var halves: String {
+    var sizes: [Int: Set<Int>] = [:]
+    for layer in layerClass.layers {
+      for (place, weights) in layer.custom.blobs.enumerated() where weights.float16Value.count > 0 {
+        sizes[place, default: []].insert(weights.float16Value.count)
       }
-    ).sorted()
+    }
+    let texts = sizes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.sorted())" }
+    return texts.isEmpty ? "[:]" : "[\(texts.joined(separator: ", "))]"
   }
 
   private var weightData: [String] {
@@ -115,38 +151,13 @@ extension ClassText {
       let counts = layer.custom.blobs.map { "\($0.storedCount)" }.joined(separator: ", ")
       lines.append("  // Numbers in the weights of \(SwiftNames.comment(layer.name)): \(counts)")
     }
-    lines.append("  func setWeightData(_ weights: [Data]) throws {")
-    let counts = Set(layerClass.layers.map(\.custom.blobs.count)).sorted()
-    lines.append(
-      "    guard [\(counts.map(String.init).joined(separator: ", "))].contains(weights.count) else {"
-    )
-    lines.append("      throw Fault.weights(weights.count)")
-    lines.append("    }")
-    if halves.isEmpty {
-      lines.append("    self.weights = weights.map(Self.floats)")
-    } else {
-      lines.append(
-        "    let halfPrecision: Set = [\(halves.map(String.init).joined(separator: ", "))]")
-      lines.append("    self.weights = weights.enumerated().map { place, data in")
-      lines.append("      halfPrecision.contains(place) ? Self.halves(data) : Self.floats(data)")
-      lines.append("    }")
-    }
-    lines += ["  }", ""]
-    lines += [
-      "  private static func floats(_ data: Data) -> [Float] {",
-      "    var values = [Float](repeating: 0, count: data.count / 4)",
-      "    _ = values.withUnsafeMutableBytes { data.copyBytes(to: $0) }",
-      "    return values", "  }", "",
+    let counts = layerClass.layers.map(\.custom.blobs.count)
+    return lines + [
+      "  func setWeightData(_ weights: [Data]) throws {",
+      "    self.weights = try LayerWeights.floats(",
+      "      weights, \(counts.min() ?? 0)...\(counts.max() ?? 0), halfPrecision: \(halves))",
+      "  }", "",
     ]
-    if !halves.isEmpty {
-      lines += [
-        "  private static func halves(_ data: Data) -> [Float] {",
-        "    var values = [UInt16](repeating: 0, count: data.count / 2)",
-        "    _ = values.withUnsafeMutableBytes { data.copyBytes(to: $0) }",
-        "    return values.map { Float(Float16(bitPattern: $0)) }", "  }", "",
-      ]
-    }
-    return lines
   }
 }
 
@@ -158,23 +169,14 @@ extension ClassText {
       "  func outputShapes(forInputShapes inputShapes: [[NSNumber]]) throws -> [[NSNumber]] {"
     ]
     switch formula {
-    case .crop:
-      return head + [
-        "    try inputShapes.map { shape in", "      var result = shape",
-        "      for axis in [shape.count - 2, shape.count - 1] {",
-        "        guard axis >= 0, shape[axis].intValue > 4 else { throw Fault.shape(shape) }",
-        "        result[axis] = NSNumber(value: shape[axis].intValue - 4)", "      }",
-        "      return result", "    }", "  }", "",
-      ]
-    case .swish, .rescale: return head + ["    inputShapes", "  }", ""]
     case .expressions:
       return head + [
         "    let inputs = inputShapes.map { shape -> FormulaArray in",
         "      let sizes = shape.map { $0.intValue }",
-        "      return FormulaArray(sizes, [Double](repeating: 0, count: sizes.reduce(1, *)))",
+        "      return FormulaArray(sizes, [Float](repeating: 0, count: sizes.reduce(1, *)))",
         "    }", "    return [try answer(inputs).shape.map { NSNumber(value: $0) }]", "  }", "",
       ]
-    case .none:
+    case .builtIn, .none:
       return head + [
         "    // TO DO: return the shape of each output.",
         "    throw Fault.unfinished(\"outputShapes(forInputShapes:)\")", "  }", "",
@@ -184,73 +186,40 @@ extension ClassText {
 
   private var evaluation: [String] {
     let head = [
-      "  func evaluate(inputs: [MLMultiArray], outputs: [MLMultiArray]) throws {",
-      "    try Self.check(inputs + outputs)",
-    ]
-    let pointers = [
-      "    for (input, output) in zip(inputs, outputs) {",
-      "      let x = input.dataPointer.assumingMemoryBound(to: Float.self)",
-      "      let y = output.dataPointer.assumingMemoryBound(to: Float.self)",
+      "  func evaluate(inputs: [MLMultiArray], outputs: [MLMultiArray]) throws {"
     ]
     switch formula {
-    case .swish:
-      return head + ["    let betas: [Float] = \(betas)"] + pointers + [
-        "      // One beta, or one per channel, the third axis from the end.",
-        "      let channel = input.shape.count - 3",
-        "      let channels = betas.count == 1 ? 1 : input.shape[max(0, channel)].intValue",
-        "      guard betas.count == channels else { throw Fault.shape(input.shape) }",
-        "      let area = channels == 1",
-        "        ? input.count : input.shape[(max(0, channel) + 1)...].reduce(1) { $0 * $1.intValue }",
-        "      for plane in 0..<input.count / max(1, area) {",
-        "        let (from, to) = (x + plane * area, y + plane * area)",
-        "        var factor = -betas[plane % channels]", "        var one: Float = 1",
-        "        var count = Int32(area)",
-        "        vDSP_vsmul(from, 1, &factor, to, 1, vDSP_Length(area))",
-        "        vvexpf(to, to, &count)",
-        "        vDSP_vsadd(to, 1, &one, to, 1, vDSP_Length(area))",
-        "        vDSP_vdiv(to, 1, from, 1, to, 1, vDSP_Length(area))", "      }", "    }", "  }",
-        "",
-      ]
-    case .rescale:
-      return head + pointers + [
-        "      var one: Float = 1", "      var half: Float = 127.5",
-        "      vDSP_vsadd(x, 1, &one, y, 1, vDSP_Length(input.count))",
-        "      vDSP_vsmul(y, 1, &half, y, 1, vDSP_Length(input.count))", "    }", "  }", "",
-      ]
-    case .crop:
-      return head + pointers + [
-        "      let axis = input.shape.count - 2",
-        "      let (height, width) = (input.shape[axis].intValue, input.shape[axis + 1].intValue)",
-        "      let (rows, columns) = (height - 4, width - 4)",
-        "      for plane in 0..<input.count / (height * width) {",
-        "        vDSP_mmov(",
-        "          x + (plane * height + 2) * width + 2, y + plane * rows * columns,",
-        "          vDSP_Length(columns), vDSP_Length(rows), vDSP_Length(width), vDSP_Length(columns))",
-        "      }", "    }", "  }", "",
-      ]
     case .expressions(let all):
       return head + [
         "    guard outputs.count == 1 else { throw Fault.shape([]) }",
-        "    try answer(inputs.map { FormulaArray($0) }).write(to: outputs[0])", "  }", "",
+        "    try answer(inputs.map { try FormulaArray($0) }).write(to: outputs[0])", "  }", "",
       ] + answer(all)
-    case .none:
+    case .builtIn, .none:
       return head + [
+        "    try Self.check(inputs + outputs)",
         "    // TO DO: compute the outputs from the inputs.",
         "    throw Fault.unfinished(\"evaluate(inputs:outputs:)\")", "  }", "",
       ]
     }
   }
 
-  /// The method that computes the formula of the layer's parameters.
-  private func answer(_ all: [ClassExpression]) -> [String] {
+  /// The values of the parameters that are numbers, by their keys.
+  var numbers: [String: String] {
     var numbers: [String: String] = [:]
     for parameter in parameters where parameter.kind != .string {
-      let number = parameter.kind == .bool ? "($0 ? 1 : 0)" : "Double($0)"
-      let value =
-        parameter.isOptional ? "self.\(parameter.property)" : "[self.\(parameter.property)]"
+      let property = "self.\(parameter.property)"
       numbers[parameter.key] =
-        "\(value).map { \(number) }" + (parameter.isOptional ? " ?? 0" : "[0]")
+        switch (parameter.kind, parameter.isOptional) {
+        case (.bool, _): "(\(property) \(parameter.isOptional ? "?? false " : "")? 1 : 0)"
+        case (_, false): "Float(\(property))"
+        case (_, true): "Float(\(property) ?? 0)"
+        }
     }
+    return numbers
+  }
+
+  /// The method that computes the formula of the layer's parameters.
+  private func answer(_ all: [ClassExpression]) -> [String] {
     var lines = [
       "  private func answer(_ inputs: [FormulaArray]) throws -> FormulaArray {"
     ]
@@ -259,9 +228,6 @@ extension ClassText {
         ["guard inputs.count == \(formula.inputs.count) else { throw Fault.shape([]) }"]
         + formula.statements(numbers)
       lines.append("    // \(SwiftNames.comment(formula.expression.description))")
-      guard !formula.selection.isEmpty else {
-        return lines + statements.map { "    " + $0 } + ["  }", ""]
-      }
       let keys = ["expression", "inputs", "weights"]
       let found = keys.map { key in
         guard let parameter = parameters.first(where: { $0.key == key }) else {
@@ -278,19 +244,6 @@ extension ClassText {
       lines.append("    }")
     }
     return lines + ["    throw Fault.parameter(\"expression\")", "  }", ""]
-  }
-
-  /// The values of Swish's beta.
-  var betas: String {
-    let parameter = parameters.first { $0.key == "beta" }
-    let constant: String =
-      switch parameter {
-      case .none: "1"
-      case .some(let found) where found.isOptional: "\(found.property).map { Float($0) } ?? 1"
-      case .some(let found) where found.kind == .float: found.property
-      case .some(let found): "Float(\(found.property))"
-      }
-    return hasWeights ? "weights.first ?? [\(constant)]" : "[\(constant)]"
   }
 
   private var checks: [String] {

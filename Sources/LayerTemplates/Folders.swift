@@ -45,8 +45,8 @@ extension PluginPackage {
   }
 }
 
-/// The files for an app: the Swift class of each custom layer, and a Metal kernel where the class may
-/// be an element-wise one.
+/// The files for an app: the Swift class of each custom layer, and a Metal kernel where the class is
+/// a function of each element.
 package struct AppStubs: Sendable {
   package private(set) var files: [PluginPackage.File]
 
@@ -56,17 +56,13 @@ package struct AppStubs: Sendable {
       var files = [
         PluginPackage.File(path: "\(layerClass.typeName).swift", bytes: Array(text.text.utf8))
       ]
-      if text.hasKernel {
+      if let kernel = text.metal?.kernel {
         files.append(
-          PluginPackage.File(
-            path: "\(layerClass.typeName).metal", bytes: Array(MetalText(text).kernel.utf8)))
+          PluginPackage.File(path: "\(layerClass.typeName).metal", bytes: Array(kernel.utf8)))
       }
       return files
     }
-    if classes.contains(where: { Formula($0).needsArrays }) {
-      files.append(
-        PluginPackage.File(path: "FormulaArray.swift", bytes: Array(FormulaArrayText.text.utf8)))
-    }
+    files += LayerFiles.used(by: classes.map { ClassText($0).text })
   }
 
   /// Writes the files into the folder `path`, which is made if need be. None that is there already is

@@ -1,94 +1,185 @@
-/// The Metal kernel of an element-wise class, and the method that runs it.
+import Formulas
+
+/// The Metal kernel of a class that is a function of each element, and the method that runs it.
 ///
-/// Core ML hands over textures of half floats, four channels a pixel: with more than four channels,
-/// or several images, an array of slices. The computation is in floats.
+/// The computation is in floats; the textures hold half floats, four channels per pixel.
 struct MetalText {
-  let text: ClassText
-
-  init(_ text: ClassText) { self.text = text }
-
-  private var name: String { text.layerClass.typeName }
+  let name: String
+  let formula: MetalFormula
 
   /// The .metal file.
   var kernel: String {
-    let (arguments, value): (String, String) =
-      switch text.formula {
-      case .swish:
-        (
-          "    constant float4 *betas [[buffer(0)]],\n    constant uint &slices [[buffer(1)]],\n",
-          "x / (1.0f + exp(-betas[gid.z % slices] * x))"
-        )
-      case .rescale: ("", "(x + 1.0f) * 127.5f")
-      case .expressions(let all): ("", all[0].metal ?? "x")
-      case .crop, .none: ("", "x")
-      }
-    func function(_ suffix: String, _ type: String, _ place: String) -> String {
-      """
-      kernel void \(name)\(suffix)(
-          \(type)<half, access::read> input [[texture(0)]],
-          \(type)<half, access::write> output [[texture(1)]],
-      \(arguments)    uint3 gid [[thread_position_in_grid]]) {
-        if (gid.x >= output.get_width() || gid.y >= output.get_height()) return;
-        const float4 x = float4(input.read(\(place)));
-        output.write(half4(\(value)), \(place));
-      }
-
-      """
-    }
+    let (statements, value) = self.statements
+    let body = statements.joined() + value
+    let helpers = Self.helpers.filter { body.contains($0.key) }.sorted { $0.key < $1.key }
     return """
       #include <metal_stdlib>
       using namespace metal;
 
-      \(value.contains("formula_erf") ? ClassExpression.metalErrorFunction : "")\(function("", "texture2d", "uint2(gid.xy)"))
-      \(function("_array", "texture2d_array", "uint2(gid.xy), gid.z"))
+      \(formula.weights.isEmpty ? "" : Self.stretched)\(helpers.map(\.value).joined())\
+      \(function("", "texture2d", "", statements, value))
+      \(function("_array", "texture2d_array", ", gid.z", statements, value))
       """
   }
 
+  /// - Parameter slice: of a pixel's place in the textures.
+  private func function(
+    _ suffix: String, _ type: String, _ slice: String, _ statements: [String], _ value: String
+  ) -> String {
+    var arguments = formula.inputs.indices.map {
+      "\(type)<half, access::read> \(Self.input($0)) [[texture(\($0))]]"
+    }
+    arguments.append(
+      "\(type)<half, access::write> output [[texture(\(formula.inputs.count))]]")
+    for index in formula.weights.indices {
+      arguments.append("constant float4 *weight\(index) [[buffer(\(2 * index))]]")
+      arguments.append("constant uint3 &size\(index) [[buffer(\(2 * index + 1))]]")
+    }
+    arguments.append("uint3 gid [[thread_position_in_grid]]")
+    var lines = ["if (gid.x >= output.get_width() || gid.y >= output.get_height()) return;"]
+    for index in formula.inputs.indices {
+      let input = Self.input(index)
+      // Of several inputs, one of a single row or column stretches.
+      let place =
+        formula.inputs.count == 1
+        ? "gid.xy" : "gid.x % \(input).get_width(), gid.y % \(input).get_height()"
+      lines.append(
+        "const float4 \(Self.element(index)) = float4(\(input).read(uint2(\(place))\(slice)));")
+    }
+    for index in formula.weights.indices {
+      lines.append("const float4 w\(index) = stretched(weight\(index), size\(index), gid);")
+    }
+    lines += statements
+    lines.append("output.write(half4(\(value)), uint2(gid.xy)\(slice));")
+    return "kernel void \(name)\(suffix)(\n    " + arguments.joined(separator: ",\n    ")
+      + ") {\n  "
+      + lines.joined(separator: "\n  ") + "\n}\n"
+  }
+
+  private static func input(_ index: Int) -> String { index == 0 ? "input" : "input\(index)" }
+  private static func element(_ index: Int) -> String { index == 0 ? "x" : "x\(index)" }
+
   /// `encode(commandBuffer:inputs:outputs:)`.
   var encoding: [String] {
-    var lines = [
+    let weights = formula.weights.map(\.value).joined(separator: ", ")
+    return [
       "", "  #if canImport(Metal)",
-      "    /// Made when first needed, so that a layer on the CPU needs no GPU.",
-      "    private var pipelines: [String: any MTLComputePipelineState] = [:]", "",
-      "    func encode(",
+      "    private let kernel = LayerKernel(\(SwiftNames.literal(name)))",
+      "", "    func encode(",
       "      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]",
-      "    ) throws {", "      for (input, output) in zip(inputs, outputs) {",
-      "        let isArray = input.textureType == .type2DArray",
-      "        let name = isArray ? \(SwiftNames.literal(name + "_array")) : \(SwiftNames.literal(name))",
-      "        let state = try pipeline(name, commandBuffer.device)",
-      "        guard let encoder = commandBuffer.makeComputeCommandEncoder() else { return }",
-      "        encoder.setComputePipelineState(state)",
-      "        encoder.setTexture(input, index: 0)", "        encoder.setTexture(output, index: 1)",
+      "    ) throws {", "      try kernel.encode(",
+      "        commandBuffer, inputs, outputs"
+        + (weights.isEmpty ? ")" : ", weights: [\(weights)])"),
+      "    }", "  #endif",
     ]
-    if case .swish = text.formula {
-      lines += [
-        "        let given: [Float] = \(text.betas)",
-        "        // Four channels per slice.",
-        "        var slices = UInt32(given.count == 1 ? 1 : (given.count + 3) / 4)",
-        "        var betas = [Float](repeating: given.count == 1 ? given[0] : 0, count: Int(slices) * 4)",
-        "        for (index, beta) in given.enumerated() { betas[index] = beta }",
-        "        let buffer = commandBuffer.device.makeBuffer(bytes: betas, length: betas.count * 4)",
-        "        encoder.setBuffer(buffer, offset: 0, index: 0)",
-        "        encoder.setBytes(&slices, length: 4, index: 1)",
-      ]
+  }
+
+  private static let stretched = """
+    static float4 stretched(constant float4 *values, constant uint3 &size, uint3 gid) {
+      return values[((gid.z % size.z) * size.y + gid.y % size.y) * size.x + gid.x % size.x];
     }
-    return lines + [
-      "        let width = state.threadExecutionWidth",
-      "        let height = state.maxTotalThreadsPerThreadgroup / width",
-      "        encoder.dispatchThreadgroups(", "          MTLSize(",
-      "            width: (output.width + width - 1) / width,",
-      "            height: (output.height + height - 1) / height, depth: output.arrayLength),",
-      "          threadsPerThreadgroup: MTLSize(width: width, height: height, depth: 1))",
-      "        encoder.endEncoding()", "      }", "    }", "",
-      "    private func pipeline(",
-      "      _ name: String, _ device: any MTLDevice",
-      "    ) throws -> any MTLComputePipelineState {",
-      "      if let made = pipelines[name] { return made }",
-      "      let library = try device.makeDefaultLibrary(bundle: Bundle(for: Self.self))",
-      "      guard let function = library.makeFunction(name: name) else {",
-      "        throw Fault.kernel(name)", "      }",
-      "      let made = try device.makeComputePipelineState(function: function)",
-      "      pipelines[name] = made", "      return made", "    }", "  #endif",
-    ]
+
+
+    """
+
+  private static let helpers = [
+    // Metal has no error function: Abramowitz and Stegun 7.1.26, within 1.5e-7.
+    "formula_erf": """
+    static float4 formula_erf(float4 x) {
+      const float4 t = 1.0f / (1.0f + 0.3275911f * abs(x));
+      const float4 p = t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f
+          + t * (-1.453152027f + t * 1.061405429f))));
+      return sign(x) * (1.0f - p * exp(-x * x));
+    }
+
+
+    """,
+    // Metal's power is not a number below zero.
+    "formula_power": """
+    static float4 formula_power(float4 x, float4 y) {
+      const float4 p = pow(abs(x), y);
+      const float4 odd = abs(y - 2.0f * floor(y / 2.0f));
+      const float4 below = select(select(p, -p, odd == 1.0f), float4(NAN), floor(y) != y);
+      return select(p, below, x < 0.0f);
+    }
+
+
+    """,
+  ]
+}
+
+// MARK: - The expression
+
+extension MetalText {
+  /// Constants, one for each operation, and the result.
+  private var statements: (lines: [String], value: String) {
+    var lines: [String] = []
+    var places: [Expression: String] = [:]
+    func emit(_ expression: Expression) -> String {
+      if let place = places[expression] { return place }
+      let value: String
+      switch expression.node {
+      case .number(let number): return Self.text(Float(number))
+      case .name(let name):
+        if let index = formula.inputs.firstIndex(of: name) { return Self.element(index) }
+        return "w\(formula.weights.firstIndex { $0.name == name } ?? 0)"
+      case .apply(let function, let operands):
+        if let composed = try? function.composed(operands) { return emit(composed) }
+        value = Self.text(function, operands.map(emit))
+      case .reduce, .slice: return "x"
+      }
+      let place = "v\(lines.count)"
+      lines.append("const float4 \(place) = \(value);")
+      places[expression] = place
+      return place
+    }
+    let value = emit(formula.expression)
+    return (lines, value)
+  }
+
+  private static func text(_ number: Float) -> String {
+    if number.isNaN { return "float4(NAN)" }
+    return "float4(\(number.isInfinite ? number < 0 ? "-INFINITY" : "INFINITY" : "\(number)f"))"
+  }
+
+  private static func text(_ function: ElementFunction, _ values: [String]) -> String {
+    let (x, y) = (values[0], values.count > 1 ? values[1] : "")
+    switch function {
+    case .add: return "\(x) + \(y)"
+    case .subtract: return "\(x) - \(y)"
+    case .multiply: return "\(x) * \(y)"
+    case .divide: return "\(x) / \(y)"
+    case .floorDivide: return "floor(\(x) / \(y))"
+    case .modulo: return "\(x) - \(y) * floor(\(x) / \(y))"
+    case .power: return "formula_power(\(x), \(y))"
+    case .minimum: return "min(\(x), \(y))"
+    case .maximum: return "max(\(x), \(y))"
+    case .less: return "float4(\(x) < \(y))"
+    case .lessEqual: return "float4(\(x) <= \(y))"
+    case .greater: return "float4(\(x) > \(y))"
+    case .greaterEqual: return "float4(\(x) >= \(y))"
+    case .equal: return "float4(\(x) == \(y))"
+    case .notEqual: return "float4(\(x) != \(y))"
+    case .logicalAnd: return "float4(\(x) != 0.0f && \(y) != 0.0f)"
+    case .logicalOr: return "float4(\(x) != 0.0f || \(y) != 0.0f)"
+    case .negative: return "-\(x)"
+    case .logicalNot: return "float4(\(x) == 0.0f)"
+    case .square: return "\(x) * \(x)"
+    case .reciprocal: return "1.0f / \(x)"
+    case .round: return "rint(\(x))"
+    case .expm1: return "exp(\(x)) - 1.0f"
+    case .log1p: return "log(1.0f + \(x))"
+    case .erf: return "formula_erf(\(x))"
+    case .sigmoid: return "1.0f / (1.0f + exp(-\(x)))"
+    case .relu: return "max(\(x), float4(0.0f))"
+    case .softplus: return "max(\(x), float4(0.0f)) + log(1.0f + exp(-abs(\(x))))"
+    case .softsign: return "\(x) / (1.0f + abs(\(x)))"
+    case .elu: return "select(\(y) * (exp(\(x)) - 1.0f), \(x), \(x) > 0.0f)"
+    case .clip: return "min(max(\(x), \(y)), \(values[2]))"
+    case .choose: return "select(\(values[2]), \(y), \(x) != 0.0f)"
+    case .abs, .sign, .floor, .ceil, .sqrt, .rsqrt, .exp, .log, .sin, .cos, .tan, .asin, .acos,
+      .atan, .sinh, .cosh, .tanh, .swish, .mish, .gelu, .tanhGelu:
+      return "\(function.rawValue)(\(x))"
+    }
   }
 }

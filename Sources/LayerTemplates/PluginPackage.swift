@@ -39,8 +39,8 @@ package struct PluginPackage: Sendable {
     for layerClass in classes {
       add("Sources/\(name)/\(layerClass.typeName).swift", ClassText(layerClass).text)
     }
-    if classes.contains(where: { Formula($0).needsArrays }) {
-      add("Sources/\(name)/FormulaArray.swift", FormulaArrayText.text)
+    for file in LayerFiles.used(by: classes.map { ClassText($0).text }) {
+      files.append(File(path: "Sources/\(name)/\(file.path)", bytes: file.bytes))
     }
     add("Tests/\(name)Tests/LayerTests.swift", TestText(self).text)
     for (file, text) in ExpectedValues.files(for: classes) {

@@ -61,15 +61,23 @@ struct SwiftNames {
   }
 
   /// What the package's files use, and a class or a property of that name would hide.
-  static let types: Set<String> = [
+  static let types = systemTypes.union(
+    LayerFiles.texts.filter { !$0.value.contains(LayerFiles.declaration) }.keys
+  ).union([
+    "AxisShape", "LayerFault", "LayerParameters", "LayerShapes", "LayerWeights", "bilinearSample",
+    "complement", "errorFunction", "exponential",
+  ])
+
+  private static let systemTypes: Set<String> = [
     "Accelerate", "Any", "AnyObject", "Array", "AssayPlugin", "Bool", "Bundle", "CAssayPlugin",
     "Character", "CoreML", "Data", "Dictionary", "Double", "Error", "Expected", "Fault", "Float",
-    "Float16", "FormulaArray", "Foundation", "Int", "Int32", "LayerTests", "Metal", "MLCustomLayer",
+    "Float16", "Foundation", "Int", "Int32", "LayerTests", "Metal", "MLCustomLayer",
     "MLMultiArray", "MLMultiArrayDataType", "MTLCommandBuffer", "MTLComputePipelineState",
     "MTLDevice", "MTLSize", "MTLTexture", "NSNumber", "NSObject", "NSString", "Never",
     "OpaquePointer", "Optional", "Plugin", "Result", "Self", "Set", "String", "Substring", "Swift",
     "Testing", "Type", "UInt", "UInt16", "UInt32", "UInt8", "URL", "UnsafeMutablePointer",
-    "UnsafePointer", "Void", "all", "classes", "entry", "exp", "max", "min", "vDSP_Length",
+    "UnsafePointer", "Void", "abs", "all", "classes", "entry", "erf", "erfc", "exp", "max", "min",
+    "vDSP_Length",
     "vDSP_mmov", "vDSP_vdiv", "vDSP_vsadd", "vDSP_vsmul", "vvexpf", "zip",
   ]
 
@@ -77,8 +85,8 @@ struct SwiftNames {
   static let members: Set<String> = [
     "Fault", "answer", "check", "classForCoder", "className", "copy", "debugDescription",
     "description",
-    "encode", "evaluate", "floats", "halves", "hash", "hashValue", "isEqual", "isProxy",
-    "mutableCopy", "outputShapes", "parameters", "perform", "pipelines", "responds",
+    "encode", "evaluate", "floats", "halves", "hash", "hashValue", "isEqual", "isProxy", "kernel",
+    "mutableCopy", "outputShapes", "parameters", "perform", "responds",
     "setWeightData", "superclass", "weights",
   ]
 

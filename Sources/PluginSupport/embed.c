@@ -40,7 +40,7 @@ static const unsigned char file11[] = {
 #embed "Support/CoreML/MLMultiArrayDataType.swift"
 };
 
-static const plugin_support_file files[] = {
+static const plugin_support_file support[] = {
     {"Support/Accelerate/module.modulemap", file0, sizeof file0},
     {"Support/Accelerate/vDSP.h", file1, sizeof file1},
     {"Support/Accelerate/vForce.h", file2, sizeof file2},
@@ -55,6 +55,174 @@ static const plugin_support_file files[] = {
     {"Support/CoreML/MLMultiArrayDataType.swift", file11, sizeof file11},
 };
 
-size_t plugin_support_count(void) { return sizeof files / sizeof files[0]; }
+static const unsigned char file12[] = {
+#embed "../CustomLayers/Shared/AxisSampling.swift"
+};
+static const unsigned char file13[] = {
+#embed "../CustomLayers/Shared/AxisSplit.swift"
+};
+static const unsigned char file14[] = {
+#embed "../CustomLayers/Shared/BilinearSample.swift"
+};
+static const unsigned char file15[] = {
+#embed "../CustomLayers/Shared/BlockArrangement.swift"
+};
+static const unsigned char file16[] = {
+#embed "../CustomLayers/Shared/CubicSampling.swift"
+};
+static const unsigned char file17[] = {
+#embed "../CustomLayers/Shared/DeformedWindow.swift"
+};
+static const unsigned char file18[] = {
+#embed "../CustomLayers/Shared/GridSampling.swift"
+};
+static const unsigned char file19[] = {
+#embed "../CustomLayers/Shared/LeastSquaresSolver.swift"
+};
+static const unsigned char file20[] = {
+#embed "../CustomLayers/Shared/PlaneShape.swift"
+};
+static const unsigned char file21[] = {
+#embed "../CustomLayers/Shared/RegionWindows.swift"
+};
+static const unsigned char file22[] = {
+#embed "../CustomLayers/Shared/StretchedWeight.swift"
+};
+static const unsigned char file23[] = {
+#embed "Layers/ChannelNormalization.swift"
+};
+static const unsigned char file24[] = {
+#embed "Layers/DeformableConvolution.swift"
+};
+static const unsigned char file25[] = {
+#embed "Layers/DeformedColumns.swift"
+};
+static const unsigned char file26[] = {
+#embed "Layers/DepthToSpace.swift"
+};
+static const unsigned char file27[] = {
+#embed "Layers/FormulaArray.swift"
+};
+static const unsigned char file28[] = {
+#embed "Layers/GELU.swift"
+};
+static const unsigned char file29[] = {
+#embed "Layers/GridSample.swift"
+};
+static const unsigned char file30[] = {
+#embed "Layers/GroupNormalization.swift"
+};
+static const unsigned char file31[] = {
+#embed "Layers/HardSwish.swift"
+};
+static const unsigned char file32[] = {
+#embed "Layers/Identity.swift"
+};
+static const unsigned char file33[] = {
+#embed "Layers/ImResize.swift"
+};
+static const unsigned char file34[] = {
+#embed "Layers/InstanceNormalization.swift"
+};
+static const unsigned char file35[] = {
+#embed "Layers/KrakenAddition.swift"
+};
+static const unsigned char file36[] = {
+#embed "Layers/KrakenReshape.swift"
+};
+static const unsigned char file37[] = {
+#embed "Layers/L2Normalization.swift"
+};
+static const unsigned char file38[] = {
+#embed "Layers/LayerKernel.swift"
+};
+static const unsigned char file39[] = {
+#embed "Layers/LayerSupport.swift"
+};
+static const unsigned char file40[] = {
+#embed "Layers/LeastSquares.swift"
+};
+static const unsigned char file41[] = {
+#embed "Layers/Mish.swift"
+};
+static const unsigned char file42[] = {
+#embed "Layers/PositionSensitivePooling.swift"
+};
+static const unsigned char file43[] = {
+#embed "Layers/RegionAlign.swift"
+};
+static const unsigned char file44[] = {
+#embed "Layers/RegionMaxima.swift"
+};
+static const unsigned char file45[] = {
+#embed "Layers/ResCropBlockLambda.swift"
+};
+static const unsigned char file46[] = {
+#embed "Layers/RescaleOutputLambda.swift"
+};
+static const unsigned char file47[] = {
+#embed "Layers/Resize.swift"
+};
+static const unsigned char file48[] = {
+#embed "Layers/RowProduct.swift"
+};
+static const unsigned char file49[] = {
+#embed "Layers/Softmax.swift"
+};
+static const unsigned char file50[] = {
+#embed "Layers/SpaceToDepth.swift"
+};
+static const unsigned char file51[] = {
+#embed "Layers/Swish.swift"
+};
 
-const plugin_support_file *plugin_support_files(void) { return files; }
+static const plugin_support_file layers[] = {
+    {"AxisSampling.swift", file12, sizeof file12},
+    {"AxisSplit.swift", file13, sizeof file13},
+    {"BilinearSample.swift", file14, sizeof file14},
+    {"BlockArrangement.swift", file15, sizeof file15},
+    {"CubicSampling.swift", file16, sizeof file16},
+    {"DeformedWindow.swift", file17, sizeof file17},
+    {"GridSampling.swift", file18, sizeof file18},
+    {"LeastSquaresSolver.swift", file19, sizeof file19},
+    {"PlaneShape.swift", file20, sizeof file20},
+    {"RegionWindows.swift", file21, sizeof file21},
+    {"StretchedWeight.swift", file22, sizeof file22},
+    {"ChannelNormalization.swift", file23, sizeof file23},
+    {"DeformableConvolution.swift", file24, sizeof file24},
+    {"DeformedColumns.swift", file25, sizeof file25},
+    {"DepthToSpace.swift", file26, sizeof file26},
+    {"FormulaArray.swift", file27, sizeof file27},
+    {"GELU.swift", file28, sizeof file28},
+    {"GridSample.swift", file29, sizeof file29},
+    {"GroupNormalization.swift", file30, sizeof file30},
+    {"HardSwish.swift", file31, sizeof file31},
+    {"Identity.swift", file32, sizeof file32},
+    {"ImResize.swift", file33, sizeof file33},
+    {"InstanceNormalization.swift", file34, sizeof file34},
+    {"KrakenAddition.swift", file35, sizeof file35},
+    {"KrakenReshape.swift", file36, sizeof file36},
+    {"L2Normalization.swift", file37, sizeof file37},
+    {"LayerKernel.swift", file38, sizeof file38},
+    {"LayerSupport.swift", file39, sizeof file39},
+    {"LeastSquares.swift", file40, sizeof file40},
+    {"Mish.swift", file41, sizeof file41},
+    {"PositionSensitivePooling.swift", file42, sizeof file42},
+    {"RegionAlign.swift", file43, sizeof file43},
+    {"RegionMaxima.swift", file44, sizeof file44},
+    {"ResCropBlockLambda.swift", file45, sizeof file45},
+    {"RescaleOutputLambda.swift", file46, sizeof file46},
+    {"Resize.swift", file47, sizeof file47},
+    {"RowProduct.swift", file48, sizeof file48},
+    {"Softmax.swift", file49, sizeof file49},
+    {"SpaceToDepth.swift", file50, sizeof file50},
+    {"Swish.swift", file51, sizeof file51},
+};
+
+size_t plugin_support_count(void) { return sizeof support / sizeof support[0]; }
+
+const plugin_support_file *plugin_support_files(void) { return support; }
+
+size_t plugin_layer_count(void) { return sizeof layers / sizeof layers[0]; }
+
+const plugin_support_file *plugin_layer_files(void) { return layers; }

@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CustomLayers

@@ -17,4 +17,15 @@ import Testing
         FileManager.default.contents(atPath: root + file.path) == Data(file.bytes), "\(file.path)")
     }
   }
+
+  @Test func everyLayerFileIsInTheProgram() throws {
+    let folders = ["Sources/PluginSupport/Layers/", "Sources/CustomLayers/Shared/"]
+    var found: [String: String] = [:]
+    for folder in folders.map({ packageRoot + "/" + $0 }) {
+      for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        found[String(file.dropLast(6))] = try String(contentsOfFile: folder + file, encoding: .utf8)
+      }
+    }
+    #expect(LayerFiles.texts == found, "run Sources/PluginSupport/embed.sh")
+  }
 }

@@ -18,7 +18,22 @@ enum HostFunctions {
         add: { HostFunctions.combine(.add, $0, $1, $2, $3) },
         subtract: { HostFunctions.combine(.subtract, $0, $1, $2, $3) },
         multiply: { HostFunctions.combine(.multiply, $0, $1, $2, $3) },
-        divide: { HostFunctions.combine(.divide, $0, $1, $2, $3) }))
+        divide: { HostFunctions.combine(.divide, $0, $1, $2, $3) },
+        scale_add: { HostFunctions.unary(.linear, $0, $3, $4, alpha: $1, beta: $2) },
+        sum: { HostFunctions.sum(.sum, $0, $1) },
+        sum_of_squares: { HostFunctions.sum(.sumOfSquares, $0, $1) },
+        exponential_minus_one: { HostFunctions.unary(.expm1, $0, $1, $2) },
+        logarithm_one_plus: { HostFunctions.unary(.log1p, $0, $1, $2) },
+        sine: { HostFunctions.unary(.sin, $0, $1, $2) },
+        cosine: { HostFunctions.unary(.cos, $0, $1, $2) },
+        tangent: { HostFunctions.unary(.tan, $0, $1, $2) },
+        arc_sine: { HostFunctions.unary(.asin, $0, $1, $2) },
+        arc_cosine: { HostFunctions.unary(.acos, $0, $1, $2) },
+        arc_tangent: { HostFunctions.unary(.atan, $0, $1, $2) },
+        hyperbolic_sine: { HostFunctions.unary(.sinh, $0, $1, $2) },
+        hyperbolic_cosine: { HostFunctions.unary(.cosh, $0, $1, $2) },
+        power: { HostFunctions.combine(.power, $0, $1, $2, $3) },
+        power_of_one: { HostFunctions.unary(.power, $0, $2, $3, alpha: $1) }))
     return UnsafePointer(table)
   }()
 
@@ -26,10 +41,19 @@ enum HostFunctions {
 
   private static func unary(
     _ function: UnaryFunction, _ x: UnsafePointer<Float>?, _ y: UnsafeMutablePointer<Float>?,
-    _ count: Int
+    _ count: Int, alpha: Float = 0, beta: Float = 0
   ) {
     guard let x, let y, count > 0 else { return }
-    kernels.unary(UnaryArguments(function: function, input: x, output: y, count: count))
+    kernels.unary(
+      UnaryArguments(
+        function: function, input: x, output: y, count: count, alpha: alpha, beta: beta))
+  }
+
+  private static func sum(
+    _ reduction: Reduction, _ x: UnsafePointer<Float>?, _ count: Int
+  ) -> Double {
+    guard let x, count > 0 else { return 0 }
+    return kernels.sum(reduction, x, count)
   }
 
   private static func combine(

@@ -1,9 +1,11 @@
 /// The functions of Apple's vDSP that custom layers call, with their signatures and operand orders.
 /// Each stands for floats and, with a D at the end of its name, for doubles; a result may be where
-/// an operand is. Every operation is rounded on its own.
+/// an operand is. Every operation is rounded on its own, except where a program has loaded the plug-in
+/// and its own layers' function takes part: see `vDSP_vsmsa` and the sums.
 #ifndef VDSP_H
 #define VDSP_H
 
+#include <assay_plugin_host.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tgmath.h>
@@ -127,7 +129,16 @@ VDSP_BOTH(VDSP_VS, vDSP_vthr, a >= b ? a : b)
 VDSP_BOTH(VDSP_VS, vDSP_vthres, a >= b ? a : 0)
 VDSP_BOTH(VDSP_SV, vDSP_svdiv, a / b)
 
-VDSP_BOTH(VDSP_VSS, vDSP_vsmsa, a *b + c)
+VDSP_VSS(float, vdsp_scale_add, a *b + c)
+VDSP_VSS(double, vDSP_vsmsaD, a *b + c)
+static inline void vDSP_vsmsa(
+    VDSP_VECTOR(float, x), VDSP_VALUE(float, y), VDSP_VALUE(float, z), VDSP_RESULT(float, r),
+    vDSP_Length n) {
+  const assay_host *host = assay_plugin_host();
+  if (ix != 1 || ir != 1 || !ASSAY_HOST_HAS(host, scale_add))
+    return vdsp_scale_add(x, ix, y, z, r, ir, n);
+  host->scale_add(x, *y, *z, r, n);
+}
 VDSP_BOTH(VDSP_VSS, vDSP_vclip, (a < b ? b : a) > c ? c : (a < b ? b : a))
 VDSP_BOTH(VDSP_VSS, vDSP_vthrsc, a >= b ? c : -c)
 VDSP_BOTH(VDSP_VSS, vDSP_vlim, b <= a ? c : -c)
@@ -153,12 +164,23 @@ VDSP_BOTH(VDSP_VVS, vDSP_vintb, a + c * (b - a))
     *result = last;                                                                                \
   }
 
-VDSP_BOTH(VDSP_FOLD, vDSP_sve, 0, r + a, r)
-VDSP_BOTH(VDSP_FOLD, vDSP_svesq, 0, r + a * a, r)
+// Of floats by the program's function, where the plug-in runs in one.
+#define VDSP_HOSTED_FOLD(name, function, first, next, last)                                        \
+  VDSP_FOLD(float, name##_alone, first, next, last)                                                \
+  VDSP_FOLD(double, name##D, first, next, last)                                                    \
+  static inline void name(VDSP_VECTOR(float, x), float *result, vDSP_Length n) {                   \
+    const assay_host *host = assay_plugin_host();                                                  \
+    if (ix != 1 || !ASSAY_HOST_HAS(host, function)) return name##_alone(x, ix, result, n);         \
+    const double r = host->function(x, n);                                                         \
+    *result = (float)(last);                                                                       \
+  }
+
+VDSP_HOSTED_FOLD(vDSP_sve, sum, 0, r + a, r)
+VDSP_HOSTED_FOLD(vDSP_svesq, sum_of_squares, 0, r + a * a, r)
+VDSP_HOSTED_FOLD(vDSP_meanv, sum, 0, r + a, r / n)
+VDSP_HOSTED_FOLD(vDSP_measqv, sum_of_squares, 0, r + a * a, r / n)
 VDSP_BOTH(VDSP_FOLD, vDSP_svemg, 0, r + fabs(a), r)
-VDSP_BOTH(VDSP_FOLD, vDSP_meanv, 0, r + a, r / n)
 VDSP_BOTH(VDSP_FOLD, vDSP_meamgv, 0, r + fabs(a), r / n)
-VDSP_BOTH(VDSP_FOLD, vDSP_measqv, 0, r + a * a, r / n)
 VDSP_BOTH(VDSP_FOLD, vDSP_rmsqv, 0, r + a * a, sqrt(r / n))
 VDSP_BOTH(VDSP_FOLD, vDSP_maxv, -INFINITY, a >= r ? a : r, r)
 VDSP_BOTH(VDSP_FOLD, vDSP_minv, INFINITY, a < r ? a : r, r)
@@ -252,6 +274,14 @@ VDSP_BOTH(VDSP_SUM, vDSP_distancesq, (a - b) * (a - b))
 
 VDSP_OTHERS(float, )
 VDSP_OTHERS(double, D)
+
+// Floats as doubles, and doubles rounded to floats.
+static inline void vDSP_vspdp(VDSP_VECTOR(float, x), VDSP_RESULT(double, r), vDSP_Length n) {
+  VDSP_EACH(i, n) r[i * ir] = x[i * ix];
+}
+static inline void vDSP_vdpsp(VDSP_VECTOR(double, x), VDSP_RESULT(float, r), vDSP_Length n) {
+  VDSP_EACH(i, n) r[i * ir] = (float)x[i * ix];
+}
 
 #pragma clang assume_nonnull end
 #endif

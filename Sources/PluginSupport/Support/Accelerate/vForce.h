@@ -39,7 +39,7 @@ static inline size_t vforce_count(int n) { return n < 0 ? 0 : (size_t)n; }
   VFORCE_UNARY(double, name, value)                                                                \
   static inline void name##f(float *result, const float *operand, const int *n) {                  \
     const assay_host *host = assay_plugin_host();                                                  \
-    if (!host) return vforce_##function(result, operand, n);                                       \
+    if (!ASSAY_HOST_HAS(host, function)) return vforce_##function(result, operand, n);                                       \
     host->function(operand, result, vforce_count(*n));                                             \
   }
 
@@ -47,20 +47,20 @@ VFORCE_HOSTED_UNARY(vvexp, exponential, exp(x))
 VFORCE_HOSTED_UNARY(vvlog, logarithm, log(x))
 VFORCE_HOSTED_UNARY(vvtanh, tangent_hyperbolic, tanh(x))
 VFORCE_HOSTED_UNARY(vvsqrt, square_root, sqrt(x))
+VFORCE_HOSTED_UNARY(vvexpm1, exponential_minus_one, expm1(x))
+VFORCE_HOSTED_UNARY(vvlog1p, logarithm_one_plus, log1p(x))
+VFORCE_HOSTED_UNARY(vvsin, sine, sin(x))
+VFORCE_HOSTED_UNARY(vvcos, cosine, cos(x))
+VFORCE_HOSTED_UNARY(vvtan, tangent, tan(x))
+VFORCE_HOSTED_UNARY(vvasin, arc_sine, asin(x))
+VFORCE_HOSTED_UNARY(vvacos, arc_cosine, acos(x))
+VFORCE_HOSTED_UNARY(vvatan, arc_tangent, atan(x))
+VFORCE_HOSTED_UNARY(vvsinh, hyperbolic_sine, sinh(x))
+VFORCE_HOSTED_UNARY(vvcosh, hyperbolic_cosine, cosh(x))
 
 VFORCE_BOTH(VFORCE_UNARY, vvexp2, exp2(x))
-VFORCE_BOTH(VFORCE_UNARY, vvexpm1, expm1(x))
-VFORCE_BOTH(VFORCE_UNARY, vvlog1p, log1p(x))
 VFORCE_BOTH(VFORCE_UNARY, vvlog2, log2(x))
 VFORCE_BOTH(VFORCE_UNARY, vvlog10, log10(x))
-VFORCE_BOTH(VFORCE_UNARY, vvsinh, sinh(x))
-VFORCE_BOTH(VFORCE_UNARY, vvcosh, cosh(x))
-VFORCE_BOTH(VFORCE_UNARY, vvsin, sin(x))
-VFORCE_BOTH(VFORCE_UNARY, vvcos, cos(x))
-VFORCE_BOTH(VFORCE_UNARY, vvtan, tan(x))
-VFORCE_BOTH(VFORCE_UNARY, vvasin, asin(x))
-VFORCE_BOTH(VFORCE_UNARY, vvacos, acos(x))
-VFORCE_BOTH(VFORCE_UNARY, vvatan, atan(x))
 VFORCE_BOTH(VFORCE_UNARY, vvcbrt, cbrt(x))
 VFORCE_BOTH(VFORCE_UNARY, vvrsqrt, 1 / sqrt(x))
 VFORCE_BOTH(VFORCE_UNARY, vvrec, 1 / x)
@@ -80,7 +80,14 @@ static inline void vvdivf(
   host->divide(first, second, result, vforce_count(*n));
 }
 // The exponents come first.
-VFORCE_BOTH(VFORCE_BINARY, vvpow, pow(x, y))
+VFORCE_BINARY(float, vforce_power, pow(x, y))
+VFORCE_BINARY(double, vvpow, pow(x, y))
+static inline void vvpowf(
+    float *result, const float *exponents, const float *bases, const int *n) {
+  const assay_host *host = assay_plugin_host();
+  if (!ASSAY_HOST_HAS(host, power)) return vforce_power(result, exponents, bases, n);
+  host->power(bases, exponents, result, vforce_count(*n));
+}
 VFORCE_BOTH(VFORCE_BINARY, vvatan2, atan2(y, x))
 VFORCE_BOTH(VFORCE_BINARY, vvfmod, fmod(y, x))
 VFORCE_BOTH(VFORCE_BINARY, vvcopysign, copysign(y, x))
@@ -94,7 +101,14 @@ VFORCE_BOTH(VFORCE_BINARY, vvcopysign, copysign(y, x))
       result[i] = value;                                                                           \
     }                                                                                              \
   }
-VFORCE_BOTH(VFORCE_POWER, vvpows, pow(x, y))
+VFORCE_POWER(float, vforce_power_of_one, pow(x, y))
+VFORCE_POWER(double, vvpows, pow(x, y))
+static inline void vvpowsf(
+    float *result, const float *exponent, const float *bases, const int *n) {
+  const assay_host *host = assay_plugin_host();
+  if (!ASSAY_HOST_HAS(host, power_of_one)) return vforce_power_of_one(result, exponent, bases, n);
+  host->power_of_one(bases, *exponent, result, vforce_count(*n));
+}
 
 #pragma clang assume_nonnull end
 #endif

@@ -1,5 +1,3 @@
-import TensorCore
-
 /// A shape of any rank as images of channels of planes: its last three axes are C, H and W, the
 /// last of one or two axes is C.
 struct PlaneShape: Equatable {
@@ -16,14 +14,6 @@ struct PlaneShape: Equatable {
     channels = rest[rest.count - 3]
     height = rest[rest.count - 2]
     width = rest[rest.count - 1]
-  }
-
-  /// - Throws: if `shape` has no axes for C, H and W.
-  init(planes shape: [Int]) throws {
-    try require(
-      shape.count >= 3, "an input has the shape \(shape); C, H and W are needed",
-      field: "input")
-    self.init(shape)
   }
 
   var area: Int { height * width }
@@ -43,12 +33,11 @@ struct AxisShape {
 
   /// - Parameter axis: counted from the last one where negative; nil for that of the channels, the one
   /// before rows and columns or the last of fewer than three.
-  init(_ shape: [Int], axis: Int?) throws {
+  /// - Returns: nil if the shape has no such axis.
+  init?(_ shape: [Int], along axis: Int?) {
     let axis = axis ?? (shape.count < 3 ? -1 : -3)
     let index = axis < 0 ? axis + shape.count : axis
-    try require(
-      shape.indices.contains(index), "axis \(axis) does not exist in the shape \(shape)",
-      field: "parameters.axis")
+    guard shape.indices.contains(index) else { return nil }
     outer = shape[..<index].reduce(1, *)
     length = shape[index]
     inner = shape[(index + 1)...].reduce(1, *)

@@ -1,0 +1,60 @@
+/// Where the positions of a resized axis lie on the axis that it was.
+struct AxisSampling {
+  /// Two neighbors and how much the second counts.
+  struct Place: Equatable {
+    var first: Int
+    var second: Int
+    var weight: Float
+  }
+
+  var isNearest: Bool
+  var alignsCorners: Bool
+  var usesHalfPixels: Bool
+
+  func places(of length: Int, in count: Int) -> [Place] {
+    let scale =
+      alignsCorners && count > 1
+      ? Double(length - 1) / Double(count - 1) : Double(length) / Double(count)
+    return (0..<count).map { index in
+      if isNearest {
+        // TensorFlow rounds aligned places half up, floors the others.
+        let place =
+          alignsCorners
+          ? (Double(index) * scale + 0.5).rounded(.down)
+          : ((Double(index) + (usesHalfPixels ? 0.5 : 0)) * scale).rounded(.down)
+        let nearest = min(max(Int(place), 0), length - 1)
+        return Place(first: nearest, second: nearest, weight: 0)
+      }
+      let place =
+        usesHalfPixels ? (Double(index) + 0.5) * scale - 0.5 : Double(index) * scale
+      let floor = place.rounded(.down)
+      return Place(
+        first: min(max(Int(floor), 0), length - 1), second: min(max(Int(floor) + 1, 0), length - 1),
+        weight: Float(place - floor))
+    }
+  }
+
+  /// Resizes every plane.
+  func resize(
+    _ source: UnsafePointer<Float>, _ from: PlaneShape, to target: UnsafeMutablePointer<Float>,
+    _ to: PlaneShape
+  ) {
+    let rows = places(of: from.height, in: to.height)
+    let columns = places(of: from.width, in: to.width)
+    for plane in 0..<from.images * from.channels {
+      let image = source + plane * from.area
+      let result = target + plane * to.area
+      for (y, row) in rows.enumerated() {
+        let (upper, lower) = (image + row.first * from.width, image + row.second * from.width)
+        let line = result + y * to.width
+        for x in 0..<to.width {
+          let column = columns[x]
+          let top = upper[column.first] * (1 - column.weight) + upper[column.second] * column.weight
+          let bottom =
+            lower[column.first] * (1 - column.weight) + lower[column.second] * column.weight
+          line[x] = top * (1 - row.weight) + bottom * row.weight
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/// Bicubic resizing with the border repeated, by Keys' cubic with a = −3/4 as OpenCV has it.
+enum CubicSampling {
+  private typealias Tap = (place: Int, weight: Float)
+
+  /// Resizes every plane, columns first.
+  static func resize(
+    _ source: UnsafePointer<Float>, _ from: PlaneShape, to target: UnsafeMutablePointer<Float>,
+    _ to: PlaneShape
+  ) {
+    let rows = taps(of: from.height, in: to.height)
+    let columns = taps(of: from.width, in: to.width)
+    withUnsafeTemporaryAllocation(of: Float.self, capacity: from.height * to.width) { buffer in
+      guard let wide = buffer.baseAddress else { return }
+      for plane in 0..<from.images * from.channels {
+        let image = source + plane * from.area
+        for y in 0..<from.height {
+          for (x, tap) in columns.enumerated() {
+            let row = image + y * from.width
+            wide[y * to.width + x] =
+              row[tap.0.place] * tap.0.weight + row[tap.1.place] * tap.1.weight
+              + row[tap.2.place] * tap.2.weight + row[tap.3.place] * tap.3.weight
+          }
+        }
+        for (y, tap) in rows.enumerated() {
+          let result = target + plane * to.area + y * to.width
+          for x in 0..<to.width {
+            result[x] =
+              wide[tap.0.place * to.width + x] * tap.0.weight
+              + wide[tap.1.place * to.width + x] * tap.1.weight
+              + wide[tap.2.place * to.width + x] * tap.2.weight
+              + wide[tap.3.place * to.width + x] * tap.3.weight
+          }
+        }
+      }
+    }
+  }
+
+  /// The four places around each one, with the weights of the cubic.
+  private static func taps(of length: Int, in count: Int) -> [(Tap, Tap, Tap, Tap)] {
+    let a = -0.75
+    return (0..<count).map { index in
+      let place = (Double(index) + 0.5) * Double(length) / Double(count) - 0.5
+      let floor = place.rounded(.down)
+      let t = place - floor
+      func near(_ d: Double) -> Double { ((a + 2) * d - (a + 3)) * d * d + 1 }
+      func far(_ d: Double) -> Double { ((a * d - 5 * a) * d + 8 * a) * d - 4 * a }
+      func tap(_ step: Int, _ weight: Double) -> Tap {
+        (min(max(Int(floor) + step, 0), length - 1), Float(weight))
+      }
+      return (tap(-1, far(1 + t)), tap(0, near(t)), tap(1, near(1 - t)), tap(2, far(2 - t)))
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import PluginSupport
+
+/// The Swift files that classes of layers are made of, as they are in this program.
+enum LayerFiles {
+  /// Texts by the names of the files without `.swift`.
+  static let texts: [String: String] = {
+    guard let files = plugin_layer_files() else { return [:] }
+    var result: [String: String] = [:]
+    for file in UnsafeBufferPointer(start: files, count: plugin_layer_count()) {
+      let bytes = UnsafeBufferPointer(start: file.bytes, count: file.byte_count)
+      result[String(String(cString: file.path).dropLast(6))] = String(
+        decoding: bytes, as: UTF8.self)
+    }
+    return result
+  }()
+
+  /// What begins the declaration of a layer's class, behind its name.
+  static let declaration = ": NSObject, MLCustomLayer {\n"
+
+  /// The files that `classes` use, and those that these use: each is named after what it declares.
+  static func used(by classes: [String]) -> [PluginPackage.File] {
+    let others = texts.filter { !$0.value.contains(declaration) }
+    var names: Set<String> = []
+    var open = classes
+    while let text = open.popLast() {
+      for (name, other) in others where !names.contains(name) {
+        guard declared(by: name).contains(where: { text.contains($0) }) else { continue }
+        names.insert(name)
+        open.append(other)
+      }
+    }
+    return names.sorted().map {
+      PluginPackage.File(path: $0 + ".swift", bytes: Array((texts[$0] ?? "").utf8))
+    }
+  }
+
+  private static func declared(by name: String) -> [String] {
+    switch name {
+    case "BilinearSample": ["bilinearSample"]
+    case "LayerSupport": ["LayerFault", "LayerParameters", "LayerShapes", "LayerWeights"]
+    case "PlaneShape": ["PlaneShape", "AxisShape"]
+    default: [name]
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import CoreML
+import Foundation
+
+/// The x of least length that makes ‖A·x − b‖ least, for A transposed, […, n, m], and b […, m]; with it
+/// residuals (0), the rank of A and its singular values.
+final class LeastSquares: NSObject, MLCustomLayer {
+  required init(parameters: [String: Any]) throws {
+    _ = try LayerParameters(parameters).choice("driver", of: ["gelsd"])
+    super.init()
+  }
+
+  func setWeightData(_ weights: [Data]) throws {}
+
+  func outputShapes(forInputShapes inputShapes: [[NSNumber]]) throws -> [[NSNumber]] {
+    try LayerShapes.outputs(inputShapes, inputs: 2...2) { shapes in
+      let (a, b) = (shapes[0], shapes[1])
+      guard a.count >= 2, b == a.dropLast(2) + [a[a.count - 1]] else {
+        throw LayerFault.shape(shapes)
+      }
+      let batches = Array(a.dropLast(2))
+      let one = batches.isEmpty ? [1] : batches
+      return [batches + [a[a.count - 2]], one, one, batches + [a[a.count - 1]]]
+    }
+  }
+
+  func evaluate(inputs: [MLMultiArray], outputs: [MLMultiArray]) throws {
+    let shape = inputs[0].sizes
+    LeastSquaresSolver.solve(
+      try inputs[0].floats(), try inputs[1].floats(), batches: shape.dropLast(2).reduce(1, *),
+      n: shape[shape.count - 2], m: shape[shape.count - 1],
+      outputs: try outputs.map { try $0.floats() })
+  }
+}
