@@ -139,6 +139,15 @@ struct Conversion {
         let formula = LayerFormula(found.expression, inputs: found.inputs)
         return .formula(FormulaConversion(formula: formula))
       }
+      if options.readsFormulas,
+        let program = LambdaFunction.program(in: layer.fields, inputCount: inputCount)
+      {
+        let fallback = CustomConversion(layer: layer, subject: subject, rule: nil)
+        return .python(
+          PythonConversion(
+            program: program, subject: subject,
+            fallback: options.customLayers.allowsAll ? fallback : nil))
+      }
     } else if options.readsFormulas, let rule = try FormulaClasses.rule(for: subject, layer) {
       return .custom(
         CustomConversion(layer: layer, subject: subject, rule: rule, isAssumed: true))
@@ -225,7 +234,7 @@ struct Conversion {
       weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index],
       missingWeights: source.weights == nil || options.isPlan ? options.missingWeights : nil,
       arguments: node.arguments)
-    let text = handler.formula
+    var text = handler.formula
     do {
       switch handler {
       case .known(let layer):
@@ -245,6 +254,15 @@ struct Conversion {
       case .formula(let formula):
         network.visit(node.name, "\(node.layer.className), \(formula.text)")
         tensors[index] = try formula.convert(call, into: &network)
+      case .python(let python):
+        network.visit(node.name, node.layer.className)
+        do {
+          (tensors[index], text) = try python.convert(call, into: &network)
+        } catch {
+          guard let fallback = python.fallback else { throw error }
+          tensors[index] = try fallback.convert(
+            call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
+        }
       case .custom(let custom):
         network.visit(node.name, node.layer.className)
         tensors[index] = try custom.convert(

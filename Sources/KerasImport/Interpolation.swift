@@ -5,6 +5,10 @@ import LibC
 enum Interpolation: String, Sendable {
   /// As TensorFlow 1 takes the nearest: the element at ⌊place · scale⌋. No configuration names it.
   case nearestBelow = "⌊nearest⌋"
+  /// The same with what is between two elements, and both from the first element to the last one.
+  case bilinearBelow = "⌊bilinear⌋"
+  case nearestOfCorners = "nearest, corners aligned"
+  case bilinearOfCorners = "bilinear, corners aligned"
   case nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic
 
   /// The factors, `[output][input]`.
@@ -16,6 +20,16 @@ enum Interpolation: String, Sendable {
       switch self {
       case .nearest: factors[min(max(Int(center.rounded(.down)), 0), input - 1)] = 1
       case .nearestBelow: factors[min(Int(Double(row) * scale), input - 1)] = 1
+      case .bilinearBelow, .bilinearOfCorners, .nearestOfCorners:
+        let aligned = Double(Float(input - 1) / Float(max(output - 1, 1)))
+        let place = Double(row) * (self == .bilinearBelow || output == 1 ? scale : aligned)
+        if self == .nearestOfCorners {
+          factors[min(Int(place.rounded()), input - 1)] = 1
+          break
+        }
+        let below = min(Int(place), input - 1)
+        factors[below] += 1 - (place - Double(below))
+        factors[min(below + 1, input - 1)] += place - Double(below)
       case .bilinear:
         let place = center - 0.5
         let below = place.rounded(.down)

@@ -3,11 +3,12 @@ enum LayerHandler {
   case known(any KerasLayer)
   case custom(CustomConversion)
   case formula(FormulaConversion)
+  case python(PythonConversion)
 
   /// The formula that the layer becomes.
   var formula: String? {
     switch self {
-    case .known: nil
+    case .known, .python: nil
     case .custom(let custom): custom.rule?.formula?.expression.description
     case .formula(let formula): formula.text
     }

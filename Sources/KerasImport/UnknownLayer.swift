@@ -37,10 +37,12 @@ enum UnconvertedClasses {
 extension UnsupportedLayers {
   /// A layer of an unknown class; the hint shows a rule to paste.
   ///
-  /// - Parameter reading: of a Lambda, what its code was found to be.
+  /// - Parameters:
+  ///   - reading: of a Lambda, what its code was found to be.
+  ///   - pseudocode: its code as it may have been written.
   static func error(
     for subject: CustomLayerSubject, reading: Result<PythonFormula, ModelError>? = nil,
-    readsFormulas: Bool = false
+    pseudocode: String? = nil, readsFormulas: Bool = false
   ) -> ModelError {
     var message = "this layer class is not supported"
     let known = UnconvertedClasses.reasons.first { $0.names.contains(subject.layerClass) }
@@ -59,7 +61,8 @@ extension UnsupportedLayers {
       hint = formulaHint + "; or "
     case .failure(let reason)? where readsFormulas:
       message =
-        "its Python function\(name) is not a formula (\(reason.message)) and is never run"
+        "its Python function\(name) cannot be converted: \(reason.message)"
+          + (pseudocode.map { "; the function: \($0)" } ?? "")
     default: break
     }
     return ModelError(

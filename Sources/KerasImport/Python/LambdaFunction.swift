@@ -32,25 +32,26 @@ enum LambdaFunction {
     }
   }
 
-  /// The formula that a Lambda of so many inputs is.
-  ///
-  /// - Throws: `.unsupported` if it is more than a formula.
-  static func formula(in fields: JSONObject, inputCount: Int) throws -> PythonFormula {
+  /// The function of a Lambda of so many inputs; nil if its code is not in the file.
+  static func program(in fields: JSONObject, inputCount: Int) -> PythonProgram? {
     guard fields["function_type"]?.string != "function", let function = fields["function"],
       let stored = stored(function, depth: 0)
-    else { throw ModelError(.unsupported, "its code is not in the file") }
+    else { return nil }
     var surroundings = PythonFormula.Surroundings()
     surroundings.inputCount = inputCount
     surroundings.defaults = stored.defaults
     surroundings.closure = stored.closure
     surroundings.arguments = fields["arguments"]?.object ?? JSONObject()
-    return try PythonFormula(stored.code, surroundings)
+    return PythonProgram(stored.code, surroundings)
   }
 
   static func reading(
     of fields: JSONObject, inputCount: Int
   ) -> Result<PythonFormula, ModelError> {
-    do { return .success(try formula(in: fields, inputCount: inputCount)) } catch {
+    guard let program = program(in: fields, inputCount: inputCount) else {
+      return .failure(ModelError(.unsupported, "its code is not in the file"))
+    }
+    do { return .success(try PythonFormula(program.code, program.surroundings)) } catch {
       return .failure(error as? ModelError ?? ModelError(.unsupported, "\(error)"))
     }
   }

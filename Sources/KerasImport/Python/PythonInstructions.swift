@@ -6,9 +6,24 @@ enum PythonOperation: Equatable, Sendable {
     case function(ElementFunction)
     /// Python 2's division: of whole numbers the whole part.
     case classicDivide
+    case matrixProduct
   }
 
   enum Sign: Sendable { case positive, negative, not }
+
+  /// What is tested before a jump.
+  enum Test: Equatable, Sendable {
+    case truth(Bool)
+    case none(Bool)
+  }
+
+  /// Parts of a function that is defined.
+  enum FunctionPart: Int, CaseIterable, Sendable {
+    case defaults = 1
+    case keywordDefaults = 2
+    case annotations = 4
+    case closure = 8
+  }
 
   case nothing
   case pop
@@ -16,28 +31,54 @@ enum PythonOperation: Equatable, Sendable {
   case rotate(Int)
   /// The value at this place from the top, 1 being the topmost, once more.
   case copy(Int)
+  /// So many topmost values once more.
+  case copies(Int)
   case swap(Int)
   case null
   case constant(Int)
   case local(Int)
   case setLocal(Int)
+  /// Takes the value of a variable, which then has none.
+  case takeLocal(Int)
   case global(Int)
   case attribute(Int)
   case method(Int)
-  /// A variable of the function around this one.
+  /// A variable of the function around this one, or one that inner functions take.
   case enclosed(Int)
+  case setEnclosed(Int)
+  case makeCell(Int)
+  case cell(Int)
   case importModule(Int)
   case importName(Int)
   case sign(Sign)
+  case negation
   case binary(Operator)
+  case contains(negated: Bool)
+  case identical(negated: Bool)
   case subscripted
+  case setSubscripted
   /// Start and end, below them what is cut.
   case sliced
   /// `x[a:b]` of Python 2, with a start for odd numbers, an end for 2 and 3.
   case classicSlice(Int)
   case tuple(Int)
+  case list(Int)
+  case listToTuple
+  /// The topmost value becomes the last of the list at this place.
+  case append(Int)
+  /// The same with all its elements.
+  case extend(Int)
+  case dictionary(Int)
+  case keyedDictionary(Int)
+  case addPair
+  case text(Int)
   case slice(Int)
   case unpack(Int)
+  /// Parts, given by a set of them, below the code, which has its name above it up to 3.10.
+  case function(parts: Int, isNamed: Bool)
+  case addPart(Int)
+  /// As up to 3.5.
+  case classicFunction(defaults: Int, hasClosure: Bool, isNamed: Bool)
   /// Arguments, below them the function and a null, in either order.
   case call(Int)
   /// The same with a tuple of names on top.
@@ -49,22 +90,61 @@ enum PythonOperation: Equatable, Sendable {
   case plainCallWithNames(Int)
   /// Positional arguments, then pairs of names and values.
   case classicCall(Int, named: Int)
+  /// All arguments as one tuple, and those by name as a dictionary.
+  case expandedCall(hasNames: Bool, hasNull: Bool)
+  case jump(Int)
+  /// Where the test fails the next instruction follows. `keeps` leaves the value where it jumps.
+  case branch(Test, Int, keeps: Bool)
+  case iterate
+  /// The next element of an iterator, or a jump.
+  case next(Int)
+  /// A loop that `breakLoop` ends by a jump.
+  case loop(Int)
+  case endLoop
+  case breakLoop
+  case raise
   case result
   case constantResult(Int)
+  /// What no formula does.
+  case other(UInt8)
+
+  /// The number of the operation that it may jump to.
+  fileprivate(set) var target: Int? {
+    get {
+      switch self {
+      case .jump(let target), .branch(_, let target, _), .next(let target), .loop(let target):
+        target
+      default: nil
+      }
+    }
+    set {
+      guard let newValue else { return }
+      switch self {
+      case .jump: self = .jump(newValue)
+      case .branch(let test, _, let keeps): self = .branch(test, newValue, keeps: keeps)
+      case .next: self = .next(newValue)
+      case .loop: self = .loop(newValue)
+      default: break
+      }
+    }
+  }
 }
 
 /// Reads the instructions of a code object.
 struct PythonInstructions {
   static let countLimit = 10_000
 
-  /// - Returns: nil for bytes that are not this version's, or that do what no formula does.
+  /// - Returns: nil for bytes that are not this version's.
   static func read(_ code: PythonCode, as version: PythonVersion) -> [PythonOperation]? {
     let bytes = code.code
     var operations: [PythonOperation] = []
+    /// The operation that starts at a byte.
+    var starts: [Int: Int] = [:]
     var position = 0
     var prefix = 0
     while position < bytes.count {
       guard operations.count < countLimit else { return nil }
+      if prefix == 0 { starts[position] = operations.count }
       let opcode = bytes[position]
       var argument = 0
       if version.usesWords {
@@ -78,8 +158,12 @@ struct PythonInstructions {
       } else {
         position += 1
       }
-      guard let (name, caches) = version.opcodes[opcode] else { return nil }
       argument |= prefix
+      guard let (name, caches) = version.opcodes[opcode] else {
+        prefix = 0
+        operations.append(.other(opcode))
+        continue
+      }
       if name == "EXTENDED_ARG" {
         guard argument < 1 << 16 else { return nil }
         prefix = argument << (version.usesWords ? 8 : 16)
@@ -93,27 +177,71 @@ struct PythonInstructions {
         }
         position += 2
       }
+      if let jump = jump(name, argument, position, version) {
+        operations.append(jump)
+        continue
+      }
       guard let parts = operation(name, argument, version) else { return nil }
       operations += parts
     }
-    return prefix == 0 ? operations : nil
+    guard prefix == 0 else { return nil }
+    for index in operations.indices {
+      guard let target = operations[index].target else { continue }
+      guard let start = starts[target] else { return nil }
+      operations[index].target = start
+    }
+    return operations
+  }
+
+  /// An instruction that may jump, with the byte that it jumps to; nil for others.
+  private static func jump(
+    _ name: String, _ argument: Int, _ next: Int, _ version: PythonVersion
+  ) -> PythonOperation? {
+    let distance = argument * version.jumpUnit
+    let forward = next + distance
+    let absolute = version.jumpsRelatively ? forward : distance
+    switch name {
+    case "JUMP_FORWARD": return .jump(forward)
+    case "JUMP_ABSOLUTE", "CONTINUE_LOOP": return .jump(distance)
+    case "JUMP_BACKWARD": return .jump(next - distance)
+    case "POP_JUMP_IF_FALSE": return .branch(.truth(false), absolute, keeps: false)
+    case "POP_JUMP_IF_TRUE": return .branch(.truth(true), absolute, keeps: false)
+    case "POP_JUMP_IF_NONE": return .branch(.none(true), absolute, keeps: false)
+    case "POP_JUMP_IF_NOT_NONE": return .branch(.none(false), absolute, keeps: false)
+    case "POP_JUMP_BACKWARD_IF_FALSE":
+      return .branch(.truth(false), next - distance, keeps: false)
+    case "POP_JUMP_BACKWARD_IF_TRUE": return .branch(.truth(true), next - distance, keeps: false)
+    case "POP_JUMP_BACKWARD_IF_NONE": return .branch(.none(true), next - distance, keeps: false)
+    case "POP_JUMP_BACKWARD_IF_NOT_NONE":
+      return .branch(.none(false), next - distance, keeps: false)
+    case "JUMP_IF_FALSE_OR_POP": return .branch(.truth(false), absolute, keeps: true)
+    case "JUMP_IF_TRUE_OR_POP": return .branch(.truth(true), absolute, keeps: true)
+    case "FOR_ITER": return .next(forward + version.loopTail)
+    case "SETUP_LOOP": return .loop(forward)
+    default: return nil
+    }
   }
 
   private static func operation(
     _ name: String, _ argument: Int, _ version: PythonVersion
   ) -> [PythonOperation]? {
     switch name {
-    case "NOP", "RESUME", "PRECALL", "COPY_FREE_VARS": return [.nothing]
+    case "NOP", "RESUME", "PRECALL", "COPY_FREE_VARS", "CACHE", "END_FOR", "TO_BOOL",
+      "FORMAT_SIMPLE":
+      return [.nothing]
     case "POP_TOP": return [.pop]
     case "ROT_TWO": return [.rotate(1)]
     case "ROT_THREE": return [.rotate(2)]
     case "ROT_FOUR": return [.rotate(3)]
     case "DUP_TOP": return [.copy(1)]
+    case "DUP_TOP_TWO": return [.copies(2)]
+    case "DUP_TOPX": return [.copies(argument)]
     case "COPY": return [.copy(argument)]
     case "SWAP": return [.swap(argument)]
     case "PUSH_NULL": return [.null]
     case "LOAD_CONST": return [.constant(argument)]
     case "LOAD_FAST", "LOAD_FAST_CHECK": return [.local(argument)]
+    case "LOAD_FAST_AND_CLEAR": return [.takeLocal(argument)]
     case "STORE_FAST": return [.setLocal(argument)]
     case "LOAD_FAST_LOAD_FAST": return [.local(argument >> 4), .local(argument & 15)]
     case "STORE_FAST_LOAD_FAST": return [.setLocal(argument >> 4), .local(argument & 15)]
@@ -128,24 +256,71 @@ struct PythonInstructions {
       return [argument & 1 == 0 ? .attribute(argument >> 1) : .method(argument >> 1)]
     case "LOAD_METHOD": return [.method(argument)]
     case "LOAD_DEREF": return [.enclosed(argument)]
+    case "STORE_DEREF": return [.setEnclosed(argument)]
+    case "MAKE_CELL": return [.makeCell(argument)]
+    case "LOAD_CLOSURE": return [.cell(argument)]
     case "IMPORT_NAME": return [.importModule(argument)]
     case "IMPORT_FROM": return [.importName(argument)]
     case "UNARY_POSITIVE": return [.sign(.positive)]
-    // Of the functions that the interpreter has built in, the unary plus.
-    case "CALL_INTRINSIC_1": return argument == 5 ? [.sign(.positive)] : nil
+    // Of the functions that the interpreter has built in, the unary plus and `(*x,)`.
+    case "CALL_INTRINSIC_1":
+      return argument == 5 ? [.sign(.positive)] : argument == 6 ? [.listToTuple] : [.other(0)]
     case "UNARY_NEGATIVE": return [.sign(.negative)]
     case "UNARY_INVERT": return [.sign(.not)]
     case "BINARY_SUBSCR": return [.subscripted]
     case "BINARY_SLICE": return [.sliced]
     case "SLICE+0", "SLICE+1", "SLICE+2", "SLICE+3":
       return name.last?.wholeNumberValue.map { [.classicSlice($0)] }
-    case "BUILD_TUPLE", "BUILD_LIST": return [.tuple(argument)]
+    case "UNARY_NOT": return [.negation]
+    case "CONTAINS_OP": return [.contains(negated: argument == 1)]
+    case "IS_OP": return [.identical(negated: argument == 1)]
+    case "STORE_SUBSCR": return [.setSubscripted]
+    case "BUILD_TUPLE": return [.tuple(argument)]
+    case "BUILD_LIST": return [.list(argument)]
+    case "LIST_TO_TUPLE": return [.listToTuple]
+    case "LIST_APPEND": return [.append(argument)]
+    case "LIST_EXTEND": return [.extend(argument)]
+    case "BUILD_MAP": return [.dictionary(version.usesWords ? argument : 0)]
+    case "STORE_MAP": return [.addPair]
+    case "BUILD_CONST_KEY_MAP": return [.keyedDictionary(argument)]
+    case "FORMAT_VALUE": return argument & 4 != 0 ? [.pop] : [.nothing]
+    case "BUILD_STRING": return [.text(argument)]
+    case "GET_ITER": return [.iterate]
+    case "POP_BLOCK": return [.endLoop]
+    case "BREAK_LOOP": return [.breakLoop]
+    case "RAISE_VARARGS", "LOAD_ASSERTION_ERROR": return [.raise]
+    case "MAKE_FUNCTION", "MAKE_CLOSURE":
+      if version.usesWords {
+        return [
+          .function(
+            parts: version.jumpsRelatively && version.loopTail == 4 ? 0 : argument,
+            isNamed: !version.jumpsRelatively)
+        ]
+      }
+      guard argument < 1 << 8 else { return [.other(0)] }
+      return [
+        .classicFunction(
+          defaults: argument, hasClosure: name == "MAKE_CLOSURE",
+          isNamed: !version.layouts.contains(.python2))
+      ]
+    case "SET_FUNCTION_ATTRIBUTE": return [.addPart(argument)]
+    case "CALL_FUNCTION_EX":
+      return [.expandedCall(hasNames: argument & 1 == 1, hasNull: version.jumpsRelatively)]
+    case "CALL_FUNCTION_VAR" where argument == 0:
+      return [.expandedCall(hasNames: false, hasNull: false)]
+    case "CALL_FUNCTION_VAR": return [.other(0)]
     case "BUILD_SLICE": return [.slice(argument)]
     case "UNPACK_SEQUENCE": return [.unpack(argument)]
     case "COMPARE_OP":
       let index = argument >> version.comparisonShift
+      if !version.jumpsRelatively, (6...9).contains(index) {
+        return [
+          index < 8 ? .contains(negated: index == 7) : .identical(negated: index == 9)
+        ]
+      }
       return comparisons.indices.contains(index) ? [.binary(.function(comparisons[index]))] : nil
     case "BINARY_OP":
+      if argument == 4 { return [.binary(.matrixProduct)] }
       return numbered[argument % 13].flatMap { argument < 26 ? [.binary(.function($0))] : nil }
     case "CALL", "CALL_METHOD": return [.call(argument)]
     case "CALL_KW": return [.callWithNames(argument)]
@@ -156,6 +331,7 @@ struct PythonInstructions {
     case "CALL_FUNCTION_KW": return [.plainCallWithNames(argument)]
     case "RETURN_VALUE": return [.result]
     case "RETURN_CONST": return [.constantResult(argument)]
+    case "BINARY_MATRIX_MULTIPLY": return [.binary(.matrixProduct)]
     case "BINARY_DIVIDE", "INPLACE_DIVIDE": return [.binary(.classicDivide)]
     default:
       guard let cut = name.firstIndex(of: "_") else { return nil }

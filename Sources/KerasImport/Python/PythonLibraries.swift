@@ -7,24 +7,31 @@ enum PythonLibraries {
   private static let globals: [String: String] = [
     "K": "keras.backend", "backend": "keras.backend", "keras": "keras", "tf": "tf",
     "tensorflow": "tf", "np": "np", "numpy": "np", "math": "math", "ops": "keras.ops",
-    "nn": "tf.nn", "activations": "keras.activations", "abs": "python.abs", "pow": "python.pow",
-    "float": "python.float",
+    "nn": "tf.nn", "activations": "keras.activations", "KTF": "keras.backend",
+    "keras_backend": "keras.backend",
   ]
 
-  /// Constants that Python 2 looks up by their names.
-  static let classicConstants: [String: PythonSymbol] = [
-    "True": .bool(true), "False": .bool(false),
+  /// Functions and types of Python itself.
+  private static let builtIns: Set<String> = [
+    "abs", "bool", "dict", "enumerate", "float", "int", "isinstance", "len", "list", "map", "max",
+    "min", "pow", "print", "range", "reversed", "round", "str", "sum", "tuple", "xrange", "zip",
   ]
 
-  static func global(_ name: String) -> String? { globals[name] }
+  static func global(_ name: String) -> String? {
+    globals[name] ?? (builtIns.contains(name) ? "python." + name : nil)
+  }
 
-  /// `keras.backend` for `tensorflow.python.keras.backend`, `tf.nn` for `tensorflow.compat.v1.nn`.
+  /// `keras.backend` for `tensorflow.python.keras.backend`, `tf.nn` for `tensorflow.compat.v1.nn`;
+  /// TensorFlow 1's functions of images are others than those of TensorFlow 2.
   static func path(_ text: String) -> String {
     var path = text
     for (from, to) in [
-      ("tensorflow", "tf"), ("numpy", "np"), ("tf.compat.v1", "tf"), ("tf.compat.v2", "tf"),
+      ("tensorflow", "tf"), ("numpy", "np"), ("tf.compat.v1.image", "tf.image1"),
+      ("tf.compat.v1.", "tf."), ("tf.compat.v2", "tf"),
       ("tf.python.keras", "keras"), ("tf._keras", "keras"), ("tf.keras", "keras"),
-    ] where path == from || path.hasPrefix(from + ".") {
+      ("keras.backend.tensorflow_backend", "keras.backend"),
+      ("keras.backend.tf", "tf"),
+    ] where path == from || path.hasPrefix(from + (from.hasSuffix(".") ? "" : ".")) {
       path = to + path.dropFirst(from.count)
     }
     return path
@@ -38,6 +45,10 @@ enum PythonLibraries {
     case "tf.float32", "np.float32", "tf.float16", "tf.float64", "np.float64", "tf.bool",
       "tf.int32", "tf.int64", "np.int32", "np.int64":
       .string(String(path.dropFirst(3)))
+    case "tf.image.ResizeMethod.BILINEAR": .string("bilinear")
+    case "tf.image.ResizeMethod.NEAREST_NEIGHBOR": .string("nearest")
+    case "tf.image.ResizeMethod.BICUBIC": .string("bicubic")
+    case "tf.image.ResizeMethod.AREA": .string("area")
     default: nil
     }
   }
@@ -64,14 +75,9 @@ enum PythonLibraries {
     }
     let library = String(path[..<cut])
     let function = String(path[path.index(after: cut)...])
-    switch path {
-    case "keras.backend.epsilon", "keras.config.epsilon": return .double(1e-7)
-    case "keras.backend.floatx", "keras.config.floatx": return .string("float32")
-    case "tf.shape", "keras.backend.shape", "keras.backend.int_shape": throw refusal(path)
-    default: break
-    }
     let name = others[function] ?? function
     guard FunctionCatalog.names.contains(name) else { throw refusal(path) }
+    if ["min", "max", "sum"].contains(function), library == "python" { throw refusal(path) }
     var arguments = try positional.map { try $0.argument() }
     let named = try keywords.filter { $0.name != "name" }.map { ($0.name, try $0.value.argument()) }
     // Variants of one name.
@@ -98,7 +104,7 @@ enum PythonLibraries {
     return result.number.map { .double($0) } ?? .expression(result)
   }
 
-  private static func refusal(_ path: String) -> ModelError {
+  static func refusal(_ path: String) -> ModelError {
     ModelError(.unsupported, "it calls \(path)")
   }
 }

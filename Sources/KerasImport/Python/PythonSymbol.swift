@@ -3,7 +3,8 @@ import Formulas
 import TensorCore
 
 /// A value as far as it is known without running anything.
-indirect enum PythonSymbol: Sendable, Equatable {
+indirect enum PythonSymbol {
+  /// A tensor, or a calculation with tensors that no layer does yet.
   case expression(Expression)
   case int(Int)
   case double(Double)
@@ -12,9 +13,22 @@ indirect enum PythonSymbol: Sendable, Equatable {
   case none
   case ellipsis
   case tuple([PythonSymbol])
+  case list(PythonList)
+  case dictionary([(key: String, value: PythonSymbol)])
+  /// The sizes that a tensor holds, as `tf.shape` gives them; nil is the batch or another unknown.
+  case sizes([Int?])
+  case unknownSize
+  /// Numbers that are known at once.
+  case array(FormulaArray)
   case slice(PythonSymbol, PythonSymbol, PythonSymbol)
   /// A module or a function of one, by its path.
   case library(String)
+  case function(PythonFunction)
+  /// A function of a value, by its name.
+  case method(PythonSymbol, String)
+  case iterator(PythonIterator)
+  case cell(PythonCell)
+  case code(PythonCode)
   case null
 
   init(_ constant: PythonMarshal.Value) throws {
@@ -26,13 +40,14 @@ indirect enum PythonSymbol: Sendable, Equatable {
     case .double(let value): self = .double(value)
     case .string(let value): self = .string(value)
     case .tuple(let elements): self = .tuple(try elements.map { try PythonSymbol($0) })
-    case .bytes, .code, .other:
+    case .code(let code): self = .code(code)
+    case .bytes, .other:
       throw ModelError(.unsupported, "it contains a constant of an unsupported kind")
     }
   }
 
   init(_ json: JSONValue) throws {
-    switch json {
+    switch PythonValues.plain(json) {
     case .null: self = .none
     case .bool(let value): self = .bool(value)
     case .int(let value): self = .int(value)
@@ -57,12 +72,52 @@ indirect enum PythonSymbol: Sendable, Equatable {
   var depth: Int {
     switch self {
     case .tuple(let elements): 1 + (elements.map(\.depth).max() ?? 0)
+    case .list(let list): 1 + (list.elements.map(\.depth).max() ?? 0)
     case .slice(let start, let end, let step): 1 + max(start.depth, end.depth, step.depth)
     default: 0
     }
   }
 
-  var int: Int? { if case .int(let value) = self { value } else { nil } }
+  var int: Int? {
+    switch self {
+    case .int(let value): value
+    case .bool(let value): value ? 1 : 0
+    default: nil
+    }
+  }
+
+  var double: Double? {
+    if case .double(let value) = self { value } else { int.map { Double($0) } }
+  }
+
+  var string: String? { if case .string(let text) = self { text } else { nil } }
+
+  var isNone: Bool { if case .none = self { true } else { false } }
+
+  var isNull: Bool { if case .null = self { true } else { false } }
+
+  /// What a tuple, a list or sizes hold.
+  var elements: [PythonSymbol]? {
+    switch self {
+    case .tuple(let elements): elements
+    case .list(let list): list.elements
+    case .sizes(let sizes): sizes.map { $0.map { .int($0) } ?? .unknownSize }
+    case .dictionary(let members): members.map { .string($0.key) }
+    case .array(let array) where array.shape.count == 1: array.elements.map { .double($0) }
+    default: nil
+    }
+  }
+
+  /// Numbers in nested lists as an array; nil for anything else.
+  var array: FormulaArray? {
+    if case .array(let array) = self { return array }
+    if let double { return FormulaArray(double) }
+    guard let parts = elements?.map(\.array), let first = parts.first ?? nil,
+      parts.count <= 1 << 16, first.shape.count < Limits.rank,
+      parts.allSatisfy({ $0?.shape == first.shape })
+    else { return nil }
+    return FormulaArray([parts.count] + first.shape, parts.flatMap { $0?.elements ?? [] })
+  }
 
   /// As the language's functions take it.
   func argument() throws -> FunctionArgument {
@@ -70,7 +125,8 @@ indirect enum PythonSymbol: Sendable, Equatable {
     case .bool(let value): return .flag(value)
     case .string(let text): return .text(text)
     case .none: return .none
-    case .tuple(let elements):
+    case .tuple, .list:
+      let elements = elements ?? []
       let numbers = elements.compactMap(\.int)
       try require(numbers.count == elements.count, .unsupported, "it calls a function with a list")
       return .list(numbers)
@@ -93,7 +149,7 @@ indirect enum PythonSymbol: Sendable, Equatable {
 
   private func sliceItem() throws -> Expression.SliceItem {
     func bound(_ symbol: PythonSymbol) throws -> Int? {
-      if symbol == .none { return nil }
+      if symbol.isNone { return nil }
       guard let value = symbol.int, value.magnitude <= UInt(Limits.dimension) else {
         throw ModelError(.unsupported, "its slice bounds are not integers")
       }
@@ -109,4 +165,64 @@ indirect enum PythonSymbol: Sendable, Equatable {
       return .index(index)
     }
   }
+
+  /// Whether both are the same; nil if that is not known.
+  func equals(_ other: PythonSymbol) -> Bool? {
+    if let a = double, let b = other.double { return a == b }
+    if let a = string, let b = other.string { return a == b }
+    if isNone || other.isNone { return isNone && other.isNone }
+    if let a = elements, let b = other.elements {
+      if a.count != b.count { return false }
+      var result = true
+      for (x, y) in zip(a, b) {
+        guard let same = x.equals(y) else { return nil }
+        result = result && same
+      }
+      return result
+    }
+    if case .library(let a) = self, case .library(let b) = other { return a == b }
+    switch (self, other) {
+    case (.expression, _), (_, .expression), (.unknownSize, _), (_, .unknownSize): return nil
+    default: return false
+    }
+  }
+}
+
+/// A list, which everything that refers to it sees change.
+final class PythonList {
+  var elements: [PythonSymbol]
+
+  init(_ elements: [PythonSymbol]) { self.elements = elements }
+}
+
+/// What a loop takes one after the other.
+final class PythonIterator {
+  private let elements: [PythonSymbol]
+  private var position = 0
+
+  init(_ elements: [PythonSymbol]) { self.elements = elements }
+
+  func next() -> PythonSymbol? {
+    guard position < elements.count else { return nil }
+    defer { position += 1 }
+    return elements[position]
+  }
+}
+
+/// A variable that functions share.
+final class PythonCell {
+  var value: PythonSymbol?
+
+  init(_ value: PythonSymbol?) { self.value = value }
+}
+
+/// A function that other code defines or calls.
+struct PythonFunction {
+  var code: PythonCode
+  var operations: [PythonOperation]
+  var version: PythonVersion
+  /// Of the last arguments.
+  var defaults: [PythonSymbol] = []
+  var keywordDefaults: [String: PythonSymbol] = [:]
+  var closure: [PythonCell] = []
 }

@@ -160,11 +160,18 @@ struct OperationCall: Sendable {
     _ inputs: [KerasTensor], as className: String, _ fields: KeyValuePairs<String, JSONValue>,
     into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
+    var object = JSONObject()
+    for (name, value) in fields { object[name] = value }
+    return try convert(inputs, as: className, object, into: &network)
+  }
+
+  func convert(
+    _ inputs: [KerasTensor], as className: String, _ object: JSONObject,
+    into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
     guard let type = KerasLayerRegistry.type(named: className) else {
       throw layer.unsupported("the layer '\(className)' is not supported")
     }
-    var object = JSONObject()
-    for (name, value) in fields { object[name] = value }
     let converted = try type.init(
       LayerConfiguration(
         name: name, className: layer.className, kind: className, fields: object,

@@ -28,6 +28,16 @@ extension OperationTable {
       let method = try call.string(2, "method", "interpolation", default: "bilinear").lowercased()
       return try call.resized(method, into: &network)
     },
+    Operation("resizeofversion1") { call, network in
+      // The numbers of TensorFlow 1's ResizeMethod.
+      let number = try call.constant(2, "method")?.int ?? -1
+      let methods = ["bilinear", "nearest", "bicubic", "area"]
+      let method = try methods.indices.contains(number)
+        ? methods[number] : call.string(2, "method", default: "bilinear")
+      return try call.resizedAsVersion1(method, into: &network)
+    },
+    Operation("resizebilinearofversion1") { try $0.resizedAsVersion1("bilinear", into: &$1) },
+    Operation("resizenearestofversion1") { try $0.resizedAsVersion1("nearest", into: &$1) },
     Operation("resizebilinear") { try $0.resized("bilinear", into: &$1) },
     Operation("resizenearestneighbor") { try $0.resized("nearest", into: &$1) },
     Operation("croptoboundingbox", "cropimages") { call, input, network in
@@ -147,6 +157,27 @@ extension OperationCall {
       BorderAmounts(top: height[0], bottom: height[1], left: width[0], right: width[1]))
     input.blob = network.add(name, padding, [input.blob])
     return network.settled(input, for: name)
+  }
+
+  /// As TensorFlow 1 resizes: from the corners of the pixels, and corner to corner if so wished.
+  fileprivate func resizedAsVersion1(
+    _ method: String, into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    if try bool(nil, "half_pixel_centers", default: false) {
+      return try resized(method, into: &network)
+    }
+    let image = network.relaid(try self.input, to: .image, for: name)
+    guard let size = try ints(1, "size"), size.count == 2, image.rank == 4,
+      size.allSatisfy({ (1...Limits.imageSide).contains($0) })
+    else { throw layer.unsupported("its size is not two numbers") }
+    let isAligned = try bool(nil, "align_corners", default: false)
+    let interpolation: Interpolation
+    switch method {
+    case "bilinear": interpolation = isAligned ? .bilinearOfCorners : .bilinearBelow
+    case "nearest": interpolation = isAligned ? .nearestOfCorners : .nearestBelow
+    default: throw layer.unsupported("the resizing method '\(method)' of TensorFlow 1")
+    }
+    return [try network.resampled(image, to: size, interpolation, layer)]
   }
 
   fileprivate func resized(

@@ -1,0 +1,357 @@
+import Formulas
+import TensorCore
+
+extension PythonMachine {
+  typealias Keywords = [(name: String, value: PythonSymbol)]
+
+  /// What a call gives.
+  func call(
+    _ function: PythonSymbol, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol {
+    switch function {
+    case .function(let function): return try call(function, positional, keywords)
+    case .method(let value, let name): return try method(name, of: value, positional)
+    case .library(let path): return try call(path, positional, keywords)
+    default: throw Self.unsupported("it calls an unknown function")
+    }
+  }
+
+  private func call(
+    _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol {
+    if path.hasPrefix("python."), let result = try builtIn(path, positional, keywords) {
+      return result
+    }
+    if let result = try setting(path, positional, keywords) { return result }
+    if let result = try tensors?.call(path, positional, keywords, self) { return result }
+    if let array = try array(path, positional, keywords) { return array }
+    func argument(_ symbol: PythonSymbol) throws -> PythonSymbol {
+      guard case .array = symbol, let operand = try operand(symbol) else { return symbol }
+      return .expression(operand)
+    }
+    let result = try PythonLibraries.call(
+      path, positional.map(argument), keywords.map { ($0.name, try argument($0.value)) })
+    guard let expression = result.expression else { return result }
+    return try value(expression)
+  }
+
+  // MARK: Attributes and methods
+
+  func attribute(_ name: String, of symbol: PythonSymbol) throws -> PythonSymbol {
+    switch symbol {
+    case .library(let path):
+      let whole = PythonLibraries.path(path + "." + name)
+      return PythonLibraries.constant(whole) ?? .library(whole)
+    case .expression(let expression):
+      switch name {
+      case "shape", "_keras_shape": return .tuple(try shape(of: expression, name))
+      case "get_shape": return .method(symbol, name)
+      case "dtype": return .string("float32")
+      case "ndim": return .int(try shape(of: expression, name).count)
+      default: throw Self.unsupported("it uses '.\(name)' of a tensor")
+      }
+    case .tuple(let elements) where name == "ndims" || name == "rank":
+      return .int(elements.count)
+    case .int, .none, .unknownSize:
+      // A Dimension of TensorFlow 1.
+      guard name == "value" else { break }
+      return symbol
+    case .array(let array) where name == "shape": return .tuple(array.shape.map { .int($0) })
+    case .array where name == "astype": return .method(symbol, name)
+    case .tuple, .list, .string, .dictionary, .sizes: return .method(symbol, name)
+    default: break
+    }
+    throw Self.unsupported("it uses '.\(name)' of a value")
+  }
+
+  /// The sizes of a tensor as `K.int_shape` has them.
+  private func shape(of expression: Expression, _ name: String) throws -> [PythonSymbol] {
+    guard let tensors else { throw Self.unsupported("it uses '.\(name)' of a tensor") }
+    let tensor = try tensors.tensor(expression, self)
+    guard tensor.sizes == nil, !tensor.isGuess else {
+      throw Self.unsupported("it needs the shape of a tensor whose shape is unknown")
+    }
+    return tensor.shape.map { $0.map { .int($0) } ?? .none }
+  }
+
+  private func method(
+    _ name: String, of symbol: PythonSymbol, _ arguments: [PythonSymbol]
+  ) throws -> PythonSymbol {
+    switch (symbol, name, arguments.count) {
+    case (.expression(let expression), "get_shape", 0):
+      return .tuple(try shape(of: expression, name))
+    case (.tuple, "as_list", 0), (.list, "copy", 0):
+      return .list(PythonList(symbol.elements ?? []))
+    case (.list(let list), "append", 1):
+      list.elements = try bounded(list.elements + arguments)
+      return .none
+    case (.list(let list), "extend", 1):
+      list.elements = try bounded(list.elements + elements(arguments[0]))
+      return .none
+    case (.list(let list), "insert", 2):
+      guard let place = arguments[0].int, (0...list.elements.count).contains(place) else { break }
+      list.elements = try bounded(list.elements)
+      list.elements.insert(arguments[1], at: place)
+      return .none
+    case (.list(let list), "pop", 0...1):
+      let place = arguments.isEmpty ? -1 : arguments[0].int ?? Int.max
+      guard (-list.elements.count..<list.elements.count).contains(place) else { break }
+      return list.elements.remove(at: place < 0 ? place + list.elements.count : place)
+    case (.list(let list), "reverse", 0):
+      list.elements.reverse()
+      return .none
+    case (.tuple, "index", 1), (.list, "index", 1):
+      let place = (symbol.elements ?? []).firstIndex { $0.equals(arguments[0]) == true }
+      guard let place else { break }
+      return .int(place)
+    case (.dictionary(let members), "get", 1...2):
+      return members.last { $0.key == arguments[0].string }?.value
+        ?? (arguments.count > 1 ? arguments[1] : .none)
+    case (.dictionary(let members), "items", 0):
+      return .list(PythonList(members.map { .tuple([.string($0.key), $0.value]) }))
+    case (.string(let text), "lower", 0): return .string(text.lowercased())
+    case (.string(let text), "upper", 0): return .string(text.uppercased())
+    case (.string, "format", _), (.array, "astype", 1): return symbol
+    case (.string(let text), "startswith", 1):
+      return .bool(arguments[0].string.map { text.hasPrefix($0) } ?? false)
+    default: break
+    }
+    throw Self.unsupported("it calls '.\(name)' of a value")
+  }
+
+  // MARK: Functions of Python
+
+  /// Nil for what formulas have a function of the same name for.
+  private func builtIn(
+    _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol? {
+    let first = arguments.first
+    switch (path.dropFirst(7), arguments.count) {
+    case ("len", 1):
+      if case .expression(let expression)? = first {
+        guard let size = try shape(of: expression, "shape").first, let count = size.int else {
+          break
+        }
+        return .int(count)
+      }
+      if let text = first?.string { return .int(text.count) }
+      return try first.map { .int(try elements($0).count) }
+    case ("range", 1...3), ("xrange", 1...3):
+      let numbers = arguments.compactMap(\.int)
+      guard numbers.count == arguments.count,
+        numbers.allSatisfy({ $0.magnitude <= UInt(Limits.dimension) })
+      else { throw Self.unsupported("it counts up to a number that is unknown") }
+      let (start, end, step) = (
+        numbers.count > 1 ? numbers[0] : 0, numbers.count > 1 ? numbers[1] : numbers[0],
+        numbers.count > 2 ? numbers[2] : 1
+      )
+      guard step != 0, (end - start) / step <= Self.listLimit else { break }
+      return .tuple(Array(stride(from: start, to: end, by: step)).map { .int($0) })
+    case ("list", 0...1): return .list(PythonList(try first.map(elements) ?? []))
+    case ("tuple", 0...1): return .tuple(try first.map(elements) ?? [])
+    case ("reversed", 1): return try first.map { .tuple(try elements($0).reversed()) }
+    case ("enumerate", 1...2):
+      let start = arguments.count > 1 ? arguments[1].int ?? 0 : 0
+      return try first.map {
+        .tuple(try elements($0).enumerated().map { .tuple([.int(start &+ $0), $1]) })
+      }
+    case ("zip", 1...8):
+      let lists = try arguments.map(elements)
+      let count = lists.map(\.count).min() ?? 0
+      return .tuple((0..<count).map { index in .tuple(lists.map { $0[index] }) })
+    case ("map", 2):
+      return .tuple(try elements(arguments[1]).map { try call(arguments[0], [$0], []) })
+    case ("sum", 1...2):
+      var total = arguments.count > 1 ? arguments[1] : .int(0)
+      guard first?.elements != nil else { break }
+      for element in try elements(arguments[0]) {
+        total = try total.equals(.int(0)) == true ? element : binary(.function(.add), total, element)
+      }
+      return total
+    case ("max", _), ("min", _):
+      let values = try arguments.count == 1 ? elements(arguments[0]) : arguments
+      let numbers = values.compactMap(\.double)
+      guard keywords.isEmpty, !numbers.isEmpty, numbers.count == values.count else { break }
+      let best = path.hasSuffix("max") ? numbers.max() : numbers.min()
+      return values.first { $0.double == best }
+    case ("int", 1):
+      if case .unknownSize? = first { return first }
+      guard let number = first?.double, let whole = Int(exactly: number.rounded(.towardZero)) else {
+        break
+      }
+      return .int(whole)
+    case ("float", 1):
+      if case .unknownSize? = first { return first }
+      if let text = first?.string, let number = Double(text) { return .double(number) }
+      guard let number = first?.double else { break }
+      return .double(number)
+    case ("abs", 1), ("round", 1), ("bool", 1):
+      if path.hasSuffix("bool") { return try first.map { .bool(try truth($0)) } }
+      guard let number = first?.double else { break }
+      if path.hasSuffix("abs") {
+        return first?.int.map { .int($0 < 0 ? 0 &- $0 : $0) } ?? .double(number.magnitude)
+      }
+      return Int(exactly: number.rounded(.toNearestOrEven)).map { .int($0) }
+    case ("str", 1): return .string(first?.string ?? first?.int.map(String.init) ?? "?")
+    case ("print", _): return PythonSymbol.none
+    case ("isinstance", 2):
+      let types = try (arguments[1].elements ?? [arguments[1]]).map { symbol -> String in
+        guard case .library(let path) = symbol else {
+          throw Self.unsupported("it asks for the type of a value")
+        }
+        return path
+      }
+      guard let kind = first?.kind else { break }
+      return .bool(types.contains("python." + kind))
+    default: break
+    }
+    if ["python.abs", "python.pow", "python.float"].contains(path) { return nil }
+    throw Self.unsupported("it calls \(path.dropFirst(7))")
+  }
+
+  /// What the libraries say of themselves and of a tensor's shape; nil for other functions.
+  private func setting(
+    _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol? {
+    switch path {
+    case "keras.backend.epsilon", "keras.config.epsilon": return .double(1e-7)
+    case "keras.backend.floatx", "keras.config.floatx": return .string("float32")
+    case "keras.backend.backend": return .string("tensorflow")
+    case "keras.backend.learning_phase": return .int(0)
+    case "keras.backend.is_keras_tensor", "keras.backend.is_tensor", "tf.is_tensor":
+      guard let first = arguments.first, case .expression = first else { return .bool(false) }
+      return .bool(true)
+    case "keras.backend.is_sparse": return .bool(false)
+    case "keras.backend.in_train_phase", "keras.backend.in_test_phase":
+      guard arguments.count >= 2 else { return nil }
+      let chosen = arguments[path.hasSuffix("train_phase") ? 1 : 0]
+      guard case .expression = chosen else { return try call(chosen, [], []) }
+      return chosen
+    case "keras.backend.image_data_format", "keras.config.image_data_format",
+      "keras.backend.image_dim_ordering":
+      guard let tensors else { throw Self.unsupported("it depends on the order of axes") }
+      let isOld = path.hasSuffix("ordering")
+      return .string(
+        tensors.isChannelsFirst
+          ? isOld ? "th" : "channels_first" : isOld ? "tf" : "channels_last")
+    case "keras.backend.int_shape", "keras.backend.shape", "tf.shape", "keras.ops.shape",
+      "keras.backend.ndim", "tf.rank", "tf.size", "np.shape":
+      let named = keywords.first { $0.name == "x" || $0.name == "input" }?.value
+      guard case .expression(let expression)? = arguments.first ?? named, tensors != nil else {
+        throw PythonLibraries.refusal(path)
+      }
+      let sizes = try shape(of: expression, path)
+      switch path {
+      case "keras.backend.int_shape", "keras.ops.shape", "np.shape": return .tuple(sizes)
+      case "keras.backend.ndim", "tf.rank": return .int(sizes.count)
+      case "tf.size": return .unknownSize
+      default: return .sizes(sizes.map(\.int))
+      }
+    default: return nil
+    }
+  }
+
+  /// Functions of known numbers that formulas lack; nil for others.
+  private func array(
+    _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol? {
+    let name = path.split(separator: ".").last.map(String.init) ?? path
+    let first = arguments.first
+    switch name {
+    case "constant", "array", "asarray", "convert_to_tensor", "variable", "stack":
+      if case .sizes? = first { return first }
+      if let first, first.array == nil, let elements = first.elements,
+        let sizes = PythonSymbol.sizes(of: elements)
+      {
+        return sizes
+      }
+      guard let first, first.elements != nil, let array = first.array else { return nil }
+      let ints = (first.elements ?? []).map(\.int)
+      return ints.contains(nil) || name == "variable" || array.shape.count != 1
+        ? .array(array) : .sizes(ints)
+    case "concat", "concatenate":
+      guard let parts = first?.elements, !parts.isEmpty else { return nil }
+      let all = parts.map(\.elements)
+      guard !all.contains(where: { $0 == nil }) else { return nil }
+      return PythonSymbol.sizes(of: all.flatMap { $0 ?? [] })
+    case "reshape":
+      guard let array = first?.array, arguments.count == 2,
+        var sizes = (arguments[1].int.map { [$0] } ?? arguments[1].elements?.map { $0.int ?? 0 }),
+        sizes.count <= Limits.rank
+      else { return nil }
+      let known = try checkedProduct(sizes.filter { $0 > 0 }, limit: 1 << 20)
+      if let open = sizes.firstIndex(of: -1), known > 0 { sizes[open] = array.elements.count / known }
+      guard sizes.allSatisfy({ $0 > 0 }), sizes.reduce(1, *) == array.elements.count else {
+        throw Self.unsupported("it reshapes an array to \(sizes)")
+      }
+      return .array(array.shaped(sizes))
+    case "prod", "reduce_prod":
+      guard let elements = first?.elements, let sizes = PythonSymbol.sizes(of: elements),
+        case .sizes(let factors) = sizes
+      else { return nil }
+      if factors.contains(nil) { return .unknownSize }
+      return .int(try checkedProduct(factors.compactMap { $0 }, limit: Limits.dimension))
+    case "range", "arange":
+      return try builtIn("python.range", arguments, []).map { .sizes(($0.elements ?? []).map(\.int)) }
+    case "linspace":
+      guard arguments.count == 3, let start = first?.double, let end = arguments[1].double,
+        let count = arguments[2].int, (2...Self.listLimit).contains(count)
+      else { return nil }
+      return .array(
+        FormulaArray(
+          [count], (0..<count).map { start + (end - start) * Double($0) / Double(count - 1) }))
+    case "zeros", "ones":
+      guard let sizes = (first?.int.map { [$0] } ?? first?.elements?.map { $0.int ?? -1 }),
+        sizes.allSatisfy({ $0 >= 0 }), sizes.count <= Limits.rank
+      else { return nil }
+      let count = try checkedProduct(sizes, limit: 1 << 20)
+      return .array(
+        FormulaArray(sizes, [Double](repeating: name == "ones" ? 1 : 0, count: count)))
+    case "cast":
+      switch first {
+      case .sizes?, .unknownSize?: return first
+      default: return nil
+      }
+    case "ceil", "floor":
+      // Of NumPy and math, whose results become sizes.
+      guard path.hasPrefix("math."), let number = first?.double else { return nil }
+      return Int(exactly: name == "ceil" ? number.rounded(.up) : number.rounded(.down)).map {
+        .int($0)
+      }
+    default: return nil
+    }
+  }
+}
+
+extension PythonSymbol {
+  /// Whole numbers and unknown sizes as sizes; nil if anything else is among them.
+  static func sizes(of elements: [PythonSymbol]) -> PythonSymbol? {
+    var sizes: [Int?] = []
+    for element in elements {
+      if case .unknownSize = element {
+        sizes.append(nil)
+      } else if let int = element.int {
+        sizes.append(int)
+      } else {
+        return nil
+      }
+    }
+    return .sizes(sizes)
+  }
+
+  /// As `isinstance` names the type.
+  fileprivate var kind: String? {
+    switch self {
+    case .int: "int"
+    case .double: "float"
+    case .bool: "bool"
+    case .string: "str"
+    case .tuple: "tuple"
+    case .list: "list"
+    case .dictionary: "dict"
+    case .expression: "tensor"
+    case .none: "none"
+    default: nil
+    }
+  }
+}

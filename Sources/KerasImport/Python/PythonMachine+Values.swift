@@ -1,0 +1,263 @@
+import Formulas
+import TensorCore
+
+extension PythonMachine {
+  private static let limit = 1 << 20
+
+  /// Signs, operators, elements.
+  func calculate(_ operation: PythonOperation, _ frame: inout Frame) throws {
+    switch operation {
+    case .sign(let sign): try frame.push(signed(sign, frame.pop()))
+    case .negation: try frame.push(.bool(!truth(frame.pop())))
+    case .binary(let function):
+      let right = try frame.pop()
+      let left = try frame.pop()
+      try frame.push(binary(function, left, right))
+    case .contains(let negated):
+      let whole = try frame.pop()
+      let part = try frame.pop()
+      if case .string(let text) = whole, let part = part.string {
+        try frame.push(.bool((part.isEmpty || text.contains(part)) != negated))
+        return
+      }
+      let answers = try elements(whole).map { $0.equals(part) }
+      guard !answers.contains(nil) else { throw Self.unsupported("it looks for a tensor in a list") }
+      try frame.push(.bool(answers.contains(true) != negated))
+    case .identical(let negated):
+      let right = try frame.pop()
+      let left = try frame.pop()
+      guard let same = left.isNone || right.isNone ? left.isNone && right.isNone : left.equals(right)
+      else { throw Self.unsupported("it compares tensors by identity") }
+      try frame.push(.bool(same != negated))
+    case .subscripted:
+      let index = try frame.pop()
+      try frame.push(element(index, of: frame.pop()))
+    case .setSubscripted:
+      let index = try frame.pop()
+      guard case .list(let list) = try frame.pop(), let place = index.int,
+        (-list.elements.count..<list.elements.count).contains(place)
+      else { throw Self.unsupported("it changes an element of a tensor") }
+      list.elements[place < 0 ? place + list.elements.count : place] = try frame.pop()
+    case .sliced:
+      let bounds = try frame.pop(2)
+      try frame.push(element(.slice(bounds[0], bounds[1], .none), of: frame.pop()))
+    case .classicSlice(let kind):
+      let end = kind >= 2 ? try frame.pop() : .none
+      let start = kind % 2 == 1 ? try frame.pop() : .none
+      try frame.push(element(.slice(start, end, .none), of: frame.pop()))
+    default: throw Self.malformed
+    }
+  }
+
+  /// A value that calculations can take: arrays get a name.
+  func operand(_ symbol: PythonSymbol) throws -> Expression? {
+    if let expression = symbol.expression { return expression }
+    guard let array = symbol.array else { return nil }
+    let name = unusedName("c")
+    constants[name] = array
+    return .name(name)
+  }
+
+  /// The first name after a letter that nothing has.
+  func unusedName(_ letter: String) -> String {
+    var number = constants.count + (tensors?.tensors.count ?? 0) + 1
+    while constants["\(letter)\(number)"] != nil || tensors?.tensors["\(letter)\(number)"] != nil {
+      number += 1
+    }
+    return "\(letter)\(number)"
+  }
+
+  /// The value of a calculation: a number or an array where it holds no tensor.
+  func value(_ expression: Expression, isWhole: Bool = false) throws -> PythonSymbol {
+    if let number = expression.number {
+      return isWhole ? Int(exactly: number).map { .int($0) } ?? .double(number) : .double(number)
+    }
+    let names = expression.names
+    guard names.allSatisfy({ constants[$0] != nil }) else { return .expression(expression) }
+    let known = constants.filter { names.contains($0.key) }
+    let shape = try expression.shape(known.mapValues { $0.shape.map { $0 } })
+    _ = try checkedProduct(shape.map { $0 ?? 0 }, limit: Self.limit)
+    let result = try expression.value(known)
+    return result.shape.isEmpty ? .double(result.elements.first ?? 0) : .array(result)
+  }
+
+  private func signed(_ sign: PythonOperation.Sign, _ symbol: PythonSymbol) throws -> PythonSymbol {
+    switch (sign, symbol) {
+    case (.negative, .int(let value)): return .int(0 &- value)
+    case (.negative, .double(let value)): return .double(-value)
+    default: break
+    }
+    guard let operand = try operand(symbol) else {
+      throw Self.unsupported("it calculates with something other than numbers")
+    }
+    switch sign {
+    case .positive: return symbol
+    case .negative: return try value(.apply(.negative, operand))
+    case .not:
+      guard operand.isCondition else { throw Self.unsupported("it uses bitwise operations") }
+      return .expression(try .apply(.logicalNot, operand))
+    }
+  }
+
+  func binary(
+    _ function: PythonOperation.Operator, _ left: PythonSymbol, _ right: PythonSymbol
+  ) throws -> PythonSymbol {
+    let plain: ElementFunction
+    switch function {
+    case .function(let function): plain = function
+    case .classicDivide: plain = left.int != nil && right.int != nil ? .floorDivide : .divide
+    case .matrixProduct: return try call(.library("tf.matmul"), [left, right], [])
+    }
+    if let known = try bundled(plain, left, right) { return known }
+    guard let a = try operand(left), let b = try operand(right) else {
+      throw Self.unsupported("it calculates with something other than numbers")
+    }
+    if plain == .logicalAnd || plain == .logicalOr {
+      if case .bool(let x) = left, case .bool(let y) = right {
+        return .bool(plain == .logicalAnd ? x && y : x || y)
+      }
+      try require(a.isCondition && b.isCondition, .unsupported, "it uses bitwise operations")
+    }
+    let result = try Expression.apply(plain, a, b)
+    if plain.isComparison, let number = result.number { return .bool(number != 0) }
+    // Whole numbers stay whole, but for a division.
+    return try value(result, isWhole: left.int != nil && right.int != nil && plain != .divide)
+  }
+
+  /// Operators on lists, texts and sizes; nil for numbers and tensors.
+  private func bundled(
+    _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
+  ) throws -> PythonSymbol? {
+    if function == .equal || function == .notEqual, left.expression == nil || right.expression == nil,
+      let same = left.equals(right)
+    {
+      return .bool(same == (function == .equal))
+    }
+    if let sizes = try sizes(function, left, right) { return sizes }
+    switch function {
+    case .add: return try sum(left, right)
+    case .multiply:
+      if let count = right.int { return try repeated(left, count) }
+      return try left.int.flatMap { try repeated(right, $0) }
+    case .modulo: return left.string.map { .string($0) }
+    default: return nil
+    }
+  }
+
+  /// Arithmetic on sizes, element by element; nil if neither is one.
+  private func sizes(
+    _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
+  ) throws -> PythonSymbol? {
+    func values(_ symbol: PythonSymbol) -> (values: [Int?], isScalar: Bool)? {
+      if case .unknownSize = symbol { return ([nil], true) }
+      if let int = symbol.int { return ([int], true) }
+      guard let elements = symbol.elements else { return nil }
+      let ints = elements.map(\.int)
+      return zip(ints, elements).allSatisfy({ $0 != nil || $1.isUnknownSize }) ? (ints, false) : nil
+    }
+    guard left.isSizes || right.isSizes else { return nil }
+    if left.double != nil && left.int == nil || right.double != nil && right.int == nil {
+      if left.isUnknownSize || right.isUnknownSize { return .unknownSize }
+      return nil
+    }
+    guard let a = values(left), let b = values(right),
+      a.isScalar || b.isScalar || a.values.count == b.values.count
+    else { return nil }
+    var results: [Int?] = []
+    for index in 0..<max(a.values.count, b.values.count) {
+      guard let x = a.values[a.isScalar ? 0 : index], let y = b.values[b.isScalar ? 0 : index] else {
+        results.append(nil)
+        continue
+      }
+      let number = function.value([Double(x), Double(y)])
+      guard let whole = Int(exactly: number), whole.magnitude <= UInt(Limits.dimension) else {
+        return nil
+      }
+      results.append(whole)
+    }
+    guard a.isScalar && b.isScalar else { return .sizes(results) }
+    guard let number = results[0] else {
+      if function.isComparison { throw Self.unsupported("it branches by a size that is unknown") }
+      return .unknownSize
+    }
+    return function.isComparison ? .bool(number != 0) : .int(number)
+  }
+
+  func element(_ index: PythonSymbol, of value: PythonSymbol) throws -> PythonSymbol {
+    if case .dictionary(let members) = value {
+      guard let member = members.last(where: { $0.key == index.string }) else {
+        throw Self.unsupported("it reads a missing member of a dictionary")
+      }
+      return member.value
+    }
+    if case .array = value, index.int == nil { return try part(index, of: value) }
+    guard let elements = value.elements else { return try part(index, of: value) }
+    if let place = index.int {
+      guard (-elements.count..<elements.count).contains(place) else {
+        throw Self.unsupported("it reads element \(place) of \(elements.count)")
+      }
+      return elements[place < 0 ? place + elements.count : place]
+    }
+    guard case .slice(let start, let end, let step) = index,
+      [start, end, step].allSatisfy({ $0.isNone || $0.int != nil })
+    else { throw Self.unsupported("it slices a list") }
+    let stride = step.int ?? 1
+    guard stride != 0, stride != Int.min else { throw Self.unsupported("it slices a list") }
+    let count = elements.count
+    func place(_ symbol: PythonSymbol, _ standard: Int, _ bounds: ClosedRange<Int>) -> Int {
+      guard let value = symbol.int else { return standard }
+      return min(max(value < 0 ? value &+ count : value, bounds.lowerBound), bounds.upperBound)
+    }
+    let places =
+      stride > 0
+      ? Array(Swift.stride(
+        from: place(start, 0, 0...count), to: place(end, count, 0...count), by: stride))
+      : Array(Swift.stride(
+        from: place(start, count - 1, -1...count - 1), to: place(end, -1, -1...count - 1),
+        by: stride))
+    let parts = places.map { elements[$0] }
+    switch value {
+    case .list: return .list(PythonList(parts))
+    case .sizes(let sizes): return .sizes(places.map { sizes[$0] })
+    case .array(let array):
+      return .array(FormulaArray([parts.count], places.map { array.elements[$0] }))
+    default: return .tuple(parts)
+    }
+  }
+
+  /// A part of a tensor or of an array.
+  private func part(_ index: PythonSymbol, of value: PythonSymbol) throws -> PythonSymbol {
+    guard value.double == nil, let whole = try operand(value) else {
+      throw Self.unsupported("it slices something other than a tensor")
+    }
+    return try self.value(Expression(.slice(whole, index.sliceItems())))
+  }
+}
+
+extension PythonSymbol {
+  fileprivate var isUnknownSize: Bool { if case .unknownSize = self { true } else { false } }
+
+  fileprivate var isSizes: Bool {
+    switch self {
+    case .sizes, .unknownSize: true
+    default: false
+    }
+  }
+}
+
+extension ElementFunction {
+  fileprivate var isComparison: Bool {
+    switch self {
+    case .less, .lessEqual, .greater, .greaterEqual, .equal, .notEqual: true
+    default: false
+    }
+  }
+}
+
+extension Expression {
+  /// Whether every value is 1 or 0.
+  fileprivate var isCondition: Bool {
+    guard case .apply(let function, _) = node else { return false }
+    return function.isComparison || [.logicalAnd, .logicalOr, .logicalNot].contains(function)
+  }
+}

@@ -1,0 +1,266 @@
+import ByteFormats
+import Formulas
+import TensorCore
+
+/// Follows a Python function's instructions with symbols in place of tensors: what only depends on
+/// known values is computed, what depends on tensors is written down. Nothing is run.
+///
+/// Steps, calls inside one another and the sizes of lists are bounded.
+final class PythonMachine {
+  static let stepLimit = 100_000
+  static let depthLimit = 16
+  static let listLimit = 4096
+
+  private var steps = 0
+  private var depth = 0
+  /// Arrays that stand in expressions as names.
+  var constants: [String: FormulaArray] = [:]
+  /// Where calculations become layers; nil if only a formula is wanted.
+  var tensors: PythonTensors?
+
+  /// One call of a function.
+  struct Frame {
+    let function: PythonFunction
+    var locals: [PythonSymbol?]
+    var cells: [String: PythonCell] = [:]
+    var stack: [PythonSymbol] = []
+    /// Names of the next call's last arguments.
+    var names: [String] = []
+    var loops: [(end: Int, height: Int)] = []
+    var next = 0
+
+    var code: PythonCode { function.code }
+  }
+
+  // MARK: Functions
+
+  /// Names for a layer's inputs, and what the function gets.
+  func inputs(
+    of code: PythonCode, _ count: Int
+  ) throws -> (names: [String], symbols: [PythonSymbol]) {
+    guard code.argumentCount > 0, code.argumentCount <= code.variables.count else {
+      throw ModelError(.unsupported, "it takes no input, or is not a plain function")
+    }
+    guard count > 0 else { throw ModelError(.unsupported, "it has no input") }
+    let name = Self.usable(code.variables[0])
+    let names = count == 1 ? [name] : (0..<count).map { "\(name)\($0)" }
+    let symbols = names.map { PythonSymbol.expression(.name($0)) }
+    return (names, count == 1 ? symbols : [.list(PythonList(symbols))])
+  }
+
+  /// A name that means nothing else in a formula.
+  private static func usable(_ name: String) -> String {
+    let isPlain =
+      name.utf8.count <= 64 && name.first?.isNumber == false
+      && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    let taken: Set<String> = ["pi", "inf", "nan", "True", "False", "None", "newaxis"]
+    return isPlain && !taken.contains(name) ? name : "x"
+  }
+
+  /// What a layer's function gives.
+  func start(
+    _ function: PythonFunction, _ inputs: [PythonSymbol],
+    _ surroundings: PythonFormula.Surroundings
+  ) throws -> PythonSymbol {
+    var function = function
+    // What cannot be read only matters if it is used.
+    function.defaults = surroundings.defaults.map { (try? PythonSymbol($0)) ?? .null }
+    function.closure = surroundings.closure.map { PythonCell(try? PythonSymbol($0)) }
+    let known = function.code.variables.prefix(
+      max(0, function.code.argumentCount) + max(0, function.code.keywordOnlyCount))
+    var keywords: [(name: String, value: PythonSymbol)] = []
+    for (name, value) in surroundings.arguments.members where known.dropFirst().contains(name) {
+      keywords.append((name, (try? PythonSymbol(value)) ?? .null))
+    }
+    return try call(function, inputs, keywords, isOutermost: true)
+  }
+
+  func call(
+    _ function: PythonFunction, _ positional: [PythonSymbol],
+    _ keywords: [(name: String, value: PythonSymbol)], isOutermost: Bool = false
+  ) throws -> PythonSymbol {
+    let code = function.code
+    let (count, named) = (code.argumentCount, code.keywordOnlyCount)
+    guard code.flags & PythonCode.generatorFlags == 0, count >= 0, named >= 0,
+      named <= code.variables.count, count <= code.variables.count - named
+    else { throw ModelError(.unsupported, "it calls a function that is not a plain function") }
+    try require(depth < Self.depthLimit, .unsupported, "its functions call each other too deeply")
+    depth += 1
+    defer { depth -= 1 }
+    var frame = Frame(
+      function: function, locals: [PythonSymbol?](repeating: nil, count: code.variables.count))
+    let takesMore = code.flags & 4 != 0 && count + named < code.variables.count
+    guard positional.count <= count || takesMore, function.defaults.count <= count else {
+      throw ModelError(.unsupported, "it calls a function with \(positional.count) arguments")
+    }
+    for (index, value) in function.defaults.enumerated() {
+      frame.locals[count - function.defaults.count + index] = value
+    }
+    for (name, value) in function.keywordDefaults {
+      if let index = code.variables.firstIndex(of: name) { frame.locals[index] = value }
+    }
+    for (index, value) in positional.prefix(count).enumerated() { frame.locals[index] = value }
+    for (name, value) in keywords {
+      guard let index = code.variables.prefix(count + named).firstIndex(of: name) else {
+        throw ModelError(.unsupported, "it calls a function with the unknown argument '\(name)'")
+      }
+      frame.locals[index] = value
+    }
+    if takesMore {
+      frame.locals[count + named] = .tuple(Array(positional.dropFirst(count)))
+    }
+    for index in 0..<count + named where !isOutermost && frame.locals[index] == nil {
+      throw ModelError(
+        .unsupported, "it calls a function without its argument '\(code.variables[index])'")
+    }
+    for index in frame.locals.indices where frame.locals[index]?.isNull == true {
+      frame.locals[index] = nil
+    }
+    for (name, cell) in zip(code.free, function.closure) { frame.cells[name] = cell }
+    if code.layout != .python311 {
+      for name in code.cells {
+        frame.cells[name] = PythonCell(
+          code.variables.firstIndex(of: name).flatMap { frame.locals[$0] })
+      }
+    }
+    return try run(&frame)
+  }
+
+  private func run(_ frame: inout Frame) throws -> PythonSymbol {
+    let operations = frame.function.operations
+    while frame.next < operations.count {
+      steps += 1
+      try require(steps <= Self.stepLimit, .limitExceeded, "it takes too many steps")
+      let operation = operations[frame.next]
+      frame.next += 1
+      switch operation {
+      case .result: return try frame.pop()
+      case .constantResult(let index): return try frame.constant(index)
+      default: try perform(operation, &frame)
+      }
+    }
+    throw Self.malformed
+  }
+
+  static let malformed = ModelError(.unsupported, "its code is damaged")
+
+  static func unsupported(_ message: String) -> ModelError { ModelError(.unsupported, message) }
+
+  // MARK: Values
+
+  /// Whether a value counts as true.
+  func truth(_ symbol: PythonSymbol) throws -> Bool {
+    switch symbol {
+    case .none: return false
+    case .string(let text): return !text.isEmpty
+    case .tuple, .list, .dictionary: return !(symbol.elements ?? []).isEmpty
+    case .library, .function, .method: return true
+    case .unknownSize: throw Self.unsupported("it branches by a size that is unknown")
+    case .sizes, .array, .expression:
+      guard let number = symbol.expression?.number else {
+        throw Self.unsupported("it branches by the values of a tensor")
+      }
+      return number != 0
+    default:
+      guard let number = symbol.double else { throw Self.malformed }
+      return number != 0
+    }
+  }
+
+  /// What a loop over a value takes.
+  func elements(_ symbol: PythonSymbol) throws -> [PythonSymbol] {
+    if let elements = symbol.elements { return elements }
+    if case .iterator(let iterator) = symbol {
+      var elements: [PythonSymbol] = []
+      while let element = iterator.next() { elements.append(element) }
+      return elements
+    }
+    if case .string(let text) = symbol { return text.map { .string(String($0)) } }
+    throw Self.unsupported("it loops over a tensor")
+  }
+
+  /// A list, unless it is too long.
+  func bounded(_ elements: [PythonSymbol]) throws -> [PythonSymbol] {
+    try require(
+      elements.count <= Self.listLimit, .limitExceeded, "it makes a list that is too long")
+    return elements
+  }
+
+  func sum(_ left: PythonSymbol, _ right: PythonSymbol) throws -> PythonSymbol? {
+    switch (left, right) {
+    case (.string(let a), .string(let b)): return .string(String((a + b).prefix(256)))
+    case (.tuple(let a), .tuple(let b)): return .tuple(try bounded(a + b))
+    case (.list(let a), .list(let b)): return .list(PythonList(try bounded(a.elements + b.elements)))
+    default: return nil
+    }
+  }
+
+  /// A list or tuple several times; nil for anything else.
+  func repeated(_ bundle: PythonSymbol, _ count: Int) throws -> PythonSymbol? {
+    func all(_ elements: [PythonSymbol]) throws -> [PythonSymbol] {
+      let times = max(count, 0)
+      try require(
+        times <= Self.listLimit && times * elements.count <= Self.listLimit, .limitExceeded,
+        "it makes a list that is too long")
+      return (0..<times).flatMap { _ in elements }
+    }
+    switch bundle {
+    case .tuple(let elements): return .tuple(try all(elements))
+    case .list(let list): return .list(PythonList(try all(list.elements)))
+    default: return nil
+    }
+  }
+}
+
+extension PythonMachine.Frame {
+  mutating func push(_ symbol: PythonSymbol) throws {
+    guard stack.count < code.stackSize else { throw PythonMachine.malformed }
+    stack.append(symbol)
+  }
+
+  mutating func pop() throws -> PythonSymbol {
+    guard let symbol = stack.popLast() else { throw PythonMachine.malformed }
+    return symbol
+  }
+
+  mutating func pop(_ count: Int) throws -> [PythonSymbol] {
+    guard count >= 0, count <= stack.count else { throw PythonMachine.malformed }
+    let result = Array(stack.suffix(count))
+    stack.removeLast(count)
+    return result
+  }
+
+  func constant(_ index: Int) throws -> PythonSymbol {
+    guard code.constants.indices.contains(index) else { throw PythonMachine.malformed }
+    return try PythonSymbol(code.constants[index])
+  }
+
+  func name(_ index: Int) throws -> String {
+    guard code.names.indices.contains(index) else { throw PythonMachine.malformed }
+    return code.names[index]
+  }
+
+  func variable(_ index: Int) throws -> String {
+    guard locals.indices.contains(index) else { throw PythonMachine.malformed }
+    return code.variables[index]
+  }
+
+  /// The shared variable of this number.
+  func cell(_ index: Int) throws -> (name: String, cell: PythonCell) {
+    // Up to 3.10 the cells and what is enclosed are counted by themselves.
+    let all = code.layout == .python311 ? code.variables : code.cells + code.free
+    guard all.indices.contains(index) else { throw PythonMachine.malformed }
+    guard let cell = cells[all[index]] else {
+      throw PythonMachine.unsupported("the value of '\(all[index])' is unknown")
+    }
+    return (all[index], cell)
+  }
+
+  /// The list at a place from the top.
+  func list(_ place: Int) throws -> PythonList {
+    guard place > 0, place <= stack.count, case .list(let list) = stack[stack.count - place] else {
+      throw PythonMachine.malformed
+    }
+    return list
+  }
+}

@@ -1,0 +1,300 @@
+import ByteFormats
+import CoreMLModel
+import Formulas
+import ImportSupport
+import TensorCore
+
+/// The tensors that a Python function computes, as layers of the network.
+final class PythonTensors {
+  var network: NetworkWriter
+  private let call: LayerCall
+  /// By the names that expressions have for them.
+  private(set) var tensors: [String: KerasTensor] = [:]
+  /// What became layers, one text a step.
+  private(set) var log: [String] = []
+  /// The step whose layer gets the name of the Lambda itself; nil if it is not known yet.
+  private let last: Int?
+
+  init(_ network: NetworkWriter, _ call: LayerCall, _ names: [String], last: Int?) {
+    self.network = network
+    self.call = call
+    self.last = last
+    for (name, input) in zip(names, call.inputs) { tensors[name] = input }
+  }
+
+  var isChannelsFirst: Bool { call.preferredImage == .channelsFirst }
+
+  /// Layers of one function.
+  static let stepLimit = 2048
+
+  private func name(_ kind: String) throws -> String {
+    try require(log.count < Self.stepLimit, .limitExceeded, "it computes too much")
+    if log.count == last { return call.name }
+    return "\(call.name)__\(kind)_\(log.count + 1)__"
+  }
+
+  /// The tensor that a calculation gives.
+  func tensor(_ expression: Expression, _ machine: PythonMachine) throws -> KerasTensor {
+    if case .name(let name) = expression.node, let tensor = tensors[name] { return tensor }
+    let names = expression.names.sorted()
+    let inputs = names.filter { tensors[$0] != nil }
+    guard !inputs.isEmpty else {
+      throw PythonMachine.unsupported("it does not return a tensor")
+    }
+    var formula = LayerFormula(expression, inputs: inputs)
+    formula.weights = names.compactMap { name in
+      machine.constants[name].map { (name, $0) }
+    }
+    let layer = call.with(
+      name: try name("formula"), inputs: inputs.compactMap { tensors[$0] }, weights: [])
+    return try FormulaConversion(formula: formula).convert(layer, into: &network)[0]
+  }
+
+  /// The name of what a calculation gives, which is computed once.
+  func settled(_ expression: Expression, _ machine: PythonMachine) throws -> Expression {
+    if case .name = expression.node { return expression }
+    let tensor = try tensor(expression, machine)
+    return add(tensor, "\(expression)", machine)
+  }
+
+  private func add(_ tensor: KerasTensor, _ text: String, _ machine: PythonMachine) -> Expression {
+    let name = machine.unusedName("t")
+    var tensor = tensor
+    tensor.mask = nil
+    tensors[name] = tensor
+    log.append("\(name) = \(text)")
+    return .name(name)
+  }
+
+  // MARK: Calls
+
+  /// What a function of a library gives; nil if only formulas know it.
+  func call(
+    _ path: String, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
+    _ machine: PythonMachine
+  ) throws -> PythonSymbol? {
+    if let other = try special(path, positional, keywords, machine) { return other }
+    guard let signature = signature(path) else { return nil }
+    let values = positional + keywords.map(\.value)
+    guard values.contains(where: \.holdsTensor) else { return nil }
+    var arguments = CallArguments()
+    var inputs: [KerasTensor] = []
+    if signature.parameters.first?.names == ["*"] {
+      arguments.positional = try positional.map { try argument($0, &inputs, machine) }
+    } else {
+      for (name, value) in try bound(signature, path, positional, keywords) {
+        arguments.keywords[name] = try argument(value, &inputs, machine)
+      }
+    }
+    let text = PythonText.call(path, positional, keywords)
+    let short = path.split(separator: ".").last.map(String.init) ?? path
+    var layer = LayerCall(
+      name: try name(short), className: short, inputs: inputs, version: call.version, weights: [],
+      preferredImage: call.preferredImage)
+    layer.arguments = arguments
+    let outputs: [KerasTensor]
+    do {
+      outputs = try convert(signature.target, layer)
+    } catch let error as ModelError {
+      throw ModelError(error.code, "\(path): \(error.message)")
+    }
+    let isList = ["split", "unstack", "moments", "top_k"].contains(short)
+    let symbols = outputs.enumerated().map { index, tensor -> PythonSymbol in
+      if let sizes = tensor.sizes {
+        return sizes.isScalar
+          ? (sizes.values.first ?? nil).map { .int($0) } ?? .unknownSize : .sizes(sizes.values)
+      }
+      return .expression(add(tensor, text + (isList ? "[\(index)]" : ""), machine))
+    }
+    return isList ? .list(PythonList(symbols)) : symbols.first
+  }
+
+  private func signature(_ path: String) -> PythonSignature? {
+    // Keras before 2.3 ran on TensorFlow 1 alone, whose function samples at the corners of pixels.
+    let isVersion1 = !call.version.isTensorFlowKeras && !call.version.isAtLeast(2, 3)
+    if path == "tf.image.resize", isVersion1 { return .of("tf.image.resize_images") }
+    return .of(path)
+  }
+
+  private func bound(
+    _ signature: PythonSignature, _ path: String, _ positional: [PythonSymbol],
+    _ keywords: PythonMachine.Keywords
+  ) throws -> [(name: String, value: PythonSymbol)] {
+    let parameters = signature.parameters
+    guard positional.count <= parameters.count else {
+      throw PythonMachine.unsupported("it calls \(path) with \(positional.count) arguments")
+    }
+    var values = [PythonSymbol?](repeating: nil, count: parameters.count)
+    for (index, value) in positional.enumerated() { values[index] = value }
+    for (name, value) in keywords where name != "name" {
+      guard let index = parameters.firstIndex(where: { $0.names.contains { $0 == name } }) else {
+        throw PythonMachine.unsupported("it calls \(path) with '\(name)'")
+      }
+      values[index] = value
+    }
+    var bound: [(name: String, value: PythonSymbol)] = []
+    for (parameter, value) in zip(parameters, values) {
+      let standard = try parameter.standard.map { try PythonSymbol($0) }
+      let name = String(parameter.names[0])
+      if parameter.isFixed {
+        if let value, !value.isNone, let standard, value.equals(standard) != true {
+          throw PythonMachine.unsupported(
+            "it calls \(path) with \(name)=\(PythonText.text(value))")
+        }
+      } else if let value = value ?? standard {
+        bound.append((name, value))
+      }
+    }
+    return bound
+  }
+
+  /// A value as operations take it.
+  private func argument(
+    _ symbol: PythonSymbol, _ inputs: inout [KerasTensor], _ machine: PythonMachine
+  ) throws -> CallArgument {
+    switch symbol {
+    case .none, .null: return .value(.null)
+    case .bool(let value): return .value(.bool(value))
+    case .int(let value): return .value(.int(value))
+    case .double(let value): return .value(.double(value))
+    case .string(let text): return .value(.string(text))
+    case .unknownSize: return .value(.int(-1))
+    case .expression(let expression):
+      inputs.append(try tensor(machine.settled(expression), machine))
+      return .tensor(inputs.count - 1)
+    case .array(let array) where !array.elements.isEmpty: return .value(Self.json(array))
+    case .tuple, .list, .sizes:
+      let elements = try (symbol.elements ?? []).map { try argument($0, &inputs, machine) }
+      let list = CallArgument.list(elements)
+      return list.tensors.isEmpty ? .value(list.constant ?? .null) : list
+    default: throw PythonMachine.unsupported("it calls a function with an unknown value")
+    }
+  }
+
+  private static func json(_ array: FormulaArray) -> JSONValue {
+    guard let count = array.shape.first, count > 0 else {
+      return .double(array.elements.first ?? 0)
+    }
+    let (rest, size) = (Array(array.shape.dropFirst()), array.elements.count / count)
+    return .array(
+      (0..<count).map {
+        json(FormulaArray(rest, Array(array.elements[$0 * size..<($0 + 1) * size])))
+      })
+  }
+
+  private func convert(_ target: PythonSignature.Target, _ layer: LayerCall) throws
+    -> [KerasTensor]
+  {
+    switch target {
+    case .operation(let operation):
+      if layer.className == "dot", layer.inputs.count > 1 {
+        throw PythonMachine.unsupported("a product of two tensors mixes their batches")
+      }
+      return try operation.convert(OperationCall(layer, fields: JSONObject()), &network)
+    case .layer(let className):
+      let operation = OperationCall(layer, fields: JSONObject())
+      var fields = JSONObject()
+      for (name, value) in layer.arguments.keywords.sorted(by: { $0.key < $1.key })
+      where value.tensors.isEmpty {
+        fields[name] = value.constant
+      }
+      if className == "UpSampling2D" {
+        fields["size"] = .array(
+          ["height_factor", "width_factor"].map { fields[$0] ?? .null })
+      }
+      if className == "Dot", fields["axes"]?.isNull ?? true {
+        fields["axes"] = .array(layer.inputs.enumerated().map { .int($1.rank - 1 - $0) })
+      }
+      return try operation.convert(layer.inputs, as: className, fields, into: &network)
+    }
+  }
+
+  /// Functions that no operation of Keras is.
+  private func special(
+    _ path: String, _ arguments: [PythonSymbol], _ keywords: PythonMachine.Keywords,
+    _ machine: PythonMachine
+  ) throws -> PythonSymbol? {
+    func value(_ index: Int, _ names: String...) -> PythonSymbol? {
+      keywords.first { names.contains($0.name) }?.value
+        ?? (index < arguments.count ? arguments[index] : nil)
+    }
+    switch path {
+    case "tf.slice", "keras.backend.slice":
+      guard let x = value(0, "input_", "x"), let begin = value(1, "begin", "start")?.elements,
+        let size = value(2, "size")?.elements, begin.count == size.count
+      else { return nil }
+      let items = try zip(begin, size).map { begin, size -> PythonSymbol in
+        guard let start = begin.int else {
+          throw PythonMachine.unsupported("its slice bounds are not integers")
+        }
+        guard let count = size.int, count >= 0 else {
+          return .slice(start == 0 ? .none : .int(start), .none, .none)
+        }
+        return .slice(.int(start), .int(start &+ count), .none)
+      }
+      return try machine.element(.tuple(items), of: x)
+    case "tf.strided_slice":
+      guard keywords.allSatisfy({ !$0.name.hasSuffix("mask") || $0.value.int == 0 }),
+        arguments.count <= 4, let x = value(0, "input_", "input"),
+        let begin = value(1, "begin")?.elements, let end = value(2, "end")?.elements,
+        begin.count == end.count
+      else { return nil }
+      let steps = value(3, "strides")?.elements ?? begin.map { _ in .int(1) }
+      guard steps.count == begin.count else { return nil }
+      let items = zip(zip(begin, end), steps).map { bounds, step -> PythonSymbol in
+        // Ends that nothing reaches stand for the whole axis.
+        if bounds.0.int == 0, bounds.1.int ?? Int.max >= 1 << 24 { return .slice(.none, .none, step) }
+        return .slice(bounds.0, bounds.1, step)
+      }
+      return try machine.element(.tuple(items), of: x)
+    default: return nil
+    }
+  }
+
+  // MARK: Results
+
+  /// The tensors that the function returns.
+  func outputs(_ symbol: PythonSymbol, _ machine: PythonMachine) throws -> [KerasTensor] {
+    let symbols: [PythonSymbol]
+    switch symbol {
+    case .tuple(let elements): symbols = elements
+    case .list(let list): symbols = list.elements
+    default: symbols = [symbol]
+    }
+    let outputs = try symbols.map { symbol -> KerasTensor in
+      guard case .expression(let expression) = symbol else {
+        throw PythonMachine.unsupported("it does not return a tensor")
+      }
+      return try tensor(settled(expression, machine), machine)
+    }
+    try require(!outputs.isEmpty, .unsupported, "it does not return a tensor")
+    return outputs
+  }
+}
+
+extension PythonMachine {
+  /// A calculation as a tensor that has a name.
+  func settled(_ expression: Expression) throws -> Expression {
+    guard let tensors else { return expression }
+    return try tensors.settled(expression, self)
+  }
+
+  /// What a variable holds: long calculations become layers once.
+  func settled(_ symbol: PythonSymbol) throws -> PythonSymbol {
+    guard tensors != nil, case .expression(let expression) = symbol, expression.count > 8,
+      expression.number == nil
+    else { return symbol }
+    return .expression(try settled(expression))
+  }
+}
+
+extension PythonSymbol {
+  /// Whether a tensor is in it.
+  var holdsTensor: Bool {
+    switch self {
+    case .expression: true
+    case .tuple, .list: (elements ?? []).contains(where: \.holdsTensor)
+    default: false
+    }
+  }
+}
