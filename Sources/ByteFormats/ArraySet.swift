@@ -1,11 +1,11 @@
 import Files
 import TensorCore
 
-/// An array as it stood in a file.
+/// An array as it was in a file.
 package struct NamedArray: Sendable, Equatable {
   package var name: String?
   /// Element type in the file; the elements themselves are the nearest floats. `.uint8` is kept
-  /// when the array is written, everything else becomes float32.
+  /// when the array is written; everything else becomes float32.
   package var type: NumericType
   package var tensor: Tensor
 
@@ -16,7 +16,7 @@ package struct NamedArray: Sendable, Equatable {
   }
 }
 
-/// Arrays in the order of their file: one without a name, or any number with different names.
+/// Arrays in file order: one without a name, or any number with different names.
 package struct ArraySet: Sendable, Equatable {
   package var arrays: [NamedArray]
 
@@ -24,7 +24,7 @@ package struct ArraySet: Sendable, Equatable {
 
   package subscript(name: String) -> NamedArray? { arrays.first { $0.name == name } }
 
-  /// Reads `.npy`, `.npz`, JSON or CSV, whichever the file's contents are; `-` is standard input.
+  /// Reads `.npy`, `.npz`, JSON or CSV, detected from the content; `-` is standard input.
   package static func read(_ path: String) throws -> ArraySet {
     let bytes = try MappedFile.read(path)
     return try inFile(path == "-" ? "standard input" : path) {
@@ -32,7 +32,7 @@ package struct ArraySet: Sendable, Equatable {
     }
   }
 
-  /// - Parameter prefersJSON: whether a lone number is JSON (no axes) or CSV (one axis).
+  /// - Parameter prefersJSON: true reads a lone number as JSON (no axes), false as CSV (one axis).
   package static func parse(_ bytes: Bytes, prefersJSON: Bool = false) throws -> ArraySet {
     let format = FileFormat(bytes)
     switch format {
@@ -52,13 +52,13 @@ package struct ArraySet: Sendable, Equatable {
     }
   }
 
-  /// Writes the format that the extension of `path` names: `.npy` and `.csv` take one array, `.npz`
-  /// and `.json` any number. The same arrays give the same bytes.
+  /// Writes the format given by the extension of `path`: `.npy` and `.csv` hold one array, `.npz`
+  /// and `.json` any number. The same arrays always produce the same bytes.
   package func write(to path: String, deflated: Bool = false) throws {
     let format = Format.allCases.first { path.lowercased().hasSuffix("." + $0.rawValue) }
     guard let format else {
       throw ModelError(
-        .usage, "the extension is not that of an array format", file: path,
+        .usage, "the file extension is not an array format", file: path,
         hint: "use .npy, .npz, .json or .csv")
     }
     try require(
@@ -83,7 +83,7 @@ package struct ArraySet: Sendable, Equatable {
     }
   }
 
-  /// Stands for `/` in the names of an archive's members.
+  /// Replaces `/` in the names of an archive's members.
   private static let slash = "__SLASH__"
   private static let memberSuffix = ".npy"
 

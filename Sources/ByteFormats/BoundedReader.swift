@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Reads little-endian fields from bytes and never past their end.
+/// Reads little-endian fields from bytes, never past the end.
 package struct BoundedReader {
   package let bytes: Bytes
   package private(set) var position: Int

@@ -1,12 +1,12 @@
 import TensorCore
 
-/// Tables of numbers as text: one row a line, all rows equally long.
+/// Tables of numbers as text: one row per line, all rows of equal length.
 ///
-/// Fields are separated by commas, or, where the first row has none, by semicolons, tabs or spaces;
+/// Fields are separated by commas or, if the first row has none, by semicolons, tabs or spaces;
 /// they may be quoted (RFC 4180). Empty lines and lines that start with `#` are skipped, and so is
-/// a first row in which no field is a number. The point is the decimal mark everywhere.
+/// a first row that contains no numbers. The decimal mark is always the point.
 package enum CSVFile {
-  /// Shape `[rows]` where every row has one field, otherwise `[rows, columns]`.
+  /// Shape `[rows]` if every row has one field, otherwise `[rows, columns]`.
   package static func parse(_ bytes: Bytes) throws -> NamedArray {
     try bytes.withUnsafeBytes { text in
       var values: [Float] = []
@@ -42,7 +42,7 @@ package enum CSVFile {
     }
   }
 
-  /// One row a line; an array of more than two axes has a row for each run along its last axis.
+  /// One row per line; an array with more than two axes has a row for each run along its last axis.
   package static func write(
     _ array: NamedArray, to write: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
@@ -79,7 +79,7 @@ package enum CSVFile {
     return UInt8(ascii: " ")
   }
 
-  /// Appends the row's numbers, none if the row holds titles, and returns their count.
+  /// Appends the row's numbers and returns their count, which is 0 if the row holds titles.
   private static func appendRow(
     _ line: Line, separator: UInt8, lineNumber: Int, mayBeTitles: Bool, to values: inout [Float]
   ) throws -> Int {
@@ -101,7 +101,7 @@ package enum CSVFile {
       try require(
         next == separator, "line \(lineNumber), field \(columnNumber): text after the number")
       rest = rest.dropFirst()
-      // A separator at the end of a line closes it.
+      // A separator at the end of a line ends the row.
       if trimmed(rest).isEmpty { break }
     }
     guard values.count <= Limits.tensorElements else {
@@ -110,7 +110,7 @@ package enum CSVFile {
     return values.count - before
   }
 
-  /// Whether no field of the rest of a line is a number.
+  /// Whether the rest of a line contains no numbers.
   private static func isTitles(_ line: Line, _ separator: UInt8) -> Bool {
     line.split(separator: separator).allSatisfy { field($0)?.length != $0.count }
   }
@@ -128,8 +128,8 @@ package enum CSVFile {
       guard rest.first == UInt8(ascii: "\"") else { return nil }
       rest = rest.dropFirst()
     }
-    // Spaces before another separator belong to the field; where they are the separator, all but
-    // one do.
+    // Spaces before another separator belong to the field; if space is the separator, all but one
+    // do.
     while rest.count > 1, let first = rest.first, isSpace(first),
       let second = rest.dropFirst().first, isSpace(second) || second == 0x2C || second == 0x3B
     {

@@ -1,8 +1,8 @@
-/// Decimal numbers in text, independent of any locale.
+/// Decimal numbers in text, independent of locale.
 enum DecimalNumber {
-  /// The float nearest to the number at the start of `text`, and the count of bytes that it takes;
-  /// nil if there is none. Grammar: `[+-]? digits [. digits] [e[+-]digits]`, digits on either
-  /// side of the point optional but not on both, or one of nan, inf, infinity in any case.
+  /// The float nearest to the number at the start of `text`, and its length in bytes; nil if there
+  /// is no number. Grammar: `[+-]? digits [. digits] [e[+-]digits]`, where the digits may be
+  /// missing on one side of the point but not on both, or nan, inf or infinity in any case.
   static func parse(_ text: UnsafeRawBufferPointer.SubSequence) -> (value: Float, length: Int)? {
     var position = text.startIndex
     func peek() -> UInt8 { position < text.endIndex ? text[position] : 0 }
@@ -14,7 +14,7 @@ enum DecimalNumber {
     if let (word, value) = word(text[position...]) {
       return (isNegative ? -value : value, position - text.startIndex + word)
     }
-    // 19 digits fit; those after them change the value by less than 10⁻¹⁸ of it.
+    // 19 digits fit; later ones change the value by a relative 10⁻¹⁸ at most.
     var mantissa: UInt64 = 0
     var digitCount = 0
     var exponent = 0
@@ -65,9 +65,9 @@ enum DecimalNumber {
   }
 
   /// `mantissa · 10^exponent` in double precision, rounded to float, or nil if that might not be
-  /// the nearest float: each of the three roundings before the last (of the digits, the mantissa and
-  /// the product) moves the double by at most one unit, so that it must keep away from the middle
-  /// between two floats.
+  /// the nearest float. Each of the three roundings before the last (of the digits, the mantissa
+  /// and the product) moves the double by at most one unit, so the double must not be that close to
+  /// the midpoint between two floats.
   private static func product(_ mantissa: UInt64, _ exponent: Int) -> Float? {
     if mantissa == 0 { return 0 }
     guard abs(exponent) < powers.count else { return nil }

@@ -1,7 +1,7 @@
 import CZlib
 import TensorCore
 
-/// Raw deflate streams and the checksum of zip archives, over zlib.
+/// Raw deflate streams and the checksum of zip archives, based on zlib.
 enum Deflate {
   /// CRC-32 of ISO 3309, as zip and PNG use it.
   static func crc32(_ bytes: Bytes) -> UInt32 {
@@ -15,7 +15,7 @@ enum Deflate {
         uLong(crc), base.assumingMemoryBound(to: UInt8.self), bytes.count))
   }
 
-  /// The `byteCount` bytes that `stored` expands to; neither may have anything left over.
+  /// Expands `stored` to exactly `byteCount` bytes; anything left over on either side is an error.
   static func expand(_ stored: Bytes, byteCount: Int, name: String) throws -> Bytes {
     let target = try AlignedBuffer(checkedByteCount: byteCount)
     var stream = z_stream()
@@ -25,7 +25,7 @@ enum Deflate {
     let status = stored.withUnsafeBytes { source -> Int32 in
       var read = 0
       var written = 0
-      // One byte more than expected, so that a longer stream shows.
+      // One byte more than expected, to detect a longer stream.
       var surplus: UInt8 = 0
       return withUnsafeMutablePointer(to: &surplus) { surplus in
         while true {
@@ -58,7 +58,7 @@ enum Deflate {
     return Bytes(base: target.pointer, count: byteCount, owner: target)
   }
 
-  /// `bytes` as a raw deflate stream of zlib's default level.
+  /// `bytes` as a raw deflate stream at zlib's default level.
   static func compress(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
     try require(
       bytes.count <= Int(UInt32.max), .limitExceeded, "more than 4 GiB cannot be compressed at once"

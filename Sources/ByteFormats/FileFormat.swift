@@ -2,19 +2,19 @@ import Files
 import LibC
 import TensorCore
 
-/// What a file is, told from its bytes and never from its name.
+/// The format of a file, detected from its content and never from its name.
 package enum FileFormat: Sendable, Equatable {
   /// A Core ML document.
   case coreML
   case hdf5
-  /// A zip archive, of Keras or NumPy or of nobody known.
+  /// A zip archive: Keras, NumPy or unknown.
   case zip
   case json
-  /// A text that begins with a word, as a `.prototxt` does.
+  /// A text that starts with a word, as a `.prototxt` does.
   case prototxt
   /// A `.caffemodel`.
   case caffeBinary
-  /// A text that begins with a section, as a Darknet `.cfg` does.
+  /// A text that starts with a section, as a Darknet `.cfg` does.
   case darknet
   /// A Darknet `.weights`.
   case darknetWeights
@@ -24,7 +24,7 @@ package enum FileFormat: Sendable, Equatable {
   /// Any other text.
   case text
   case empty
-  /// None that is read here.
+  /// A known format that is not supported.
   case foreign(ForeignFormat)
   case unknown
 
@@ -39,8 +39,8 @@ package enum FileFormat: Sendable, Equatable {
 
   /// The bytes of the file at `path`, and what they are. Of a Core ML package they are the model's.
   ///
-  /// - Throws: as `MappedFile.read`; of a folder that is a model of another framework's, the error
-  ///   names it.
+  /// - Throws: as `MappedFile.read`; for a folder that contains a model of another framework, the
+  ///   error names the framework.
   package static func read(
     _ path: String, limit: Int = Limits.fileBytes
   ) throws -> (bytes: Bytes, format: FileFormat) {
@@ -87,7 +87,7 @@ package enum FileFormat: Sendable, Equatable {
     }
   }
 
-  /// What to do with it instead.
+  /// What to do with the file instead.
   package var remedy: String? {
     switch self {
     case .empty: "the file has no bytes: fetch or save it again"
@@ -95,7 +95,7 @@ package enum FileFormat: Sendable, Equatable {
     case .json: "an architecture .json comes first, its weights file second"
     case .darknetWeights: "its .cfg comes first, the .weights second"
     case .hdf5, .prototxt, .caffeBinary, .darknet:
-      "`assay convert` makes a Core ML model of a network of Keras, Caffe or Darknet"
+      "`assay convert` converts Keras, Caffe and Darknet networks to Core ML models"
     case .png, .jpeg: "images are inputs: assay run MODEL IMAGE"
     case .numPy: "arrays are inputs: assay run MODEL ARRAY"
     case .foreign(let format): format.remedy
@@ -103,9 +103,9 @@ package enum FileFormat: Sendable, Equatable {
     }
   }
 
-  /// The error of a reader of other files.
+  /// The error for a reader of other files.
   ///
-  /// - Parameter expected: what it reads, with its article.
+  /// - Parameter expected: what it reads, with the article.
   package func error(expected: String) -> ModelError {
     switch self {
     case .empty: ModelError(.malformed, "the file is empty", hint: remedy)
@@ -141,7 +141,7 @@ extension FileFormat {
     return ProtobufModel(bytes)?.format
   }
 
-  /// The signature stands at byte 0, or after a user block at 512, 1024, 2048, …
+  /// The signature is at byte 0 or, after a user block, at 512, 1024, 2048, …
   private static func isHDF5(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let signature: [UInt8] = [0x89, 0x48, 0x44, 0x46, 0x0D, 0x0A, 0x1A, 0x0A]
     var offset = 0
@@ -152,7 +152,7 @@ extension FileFormat {
     return false
   }
 
-  /// Whether the bytes hold no control characters but those that lay a text out.
+  /// Whether the bytes contain no control characters except those that lay out text.
   private static func isText(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
     bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || isSpace($0) }
   }
@@ -165,12 +165,12 @@ extension FileFormat {
     var rest = bytes.prefix(64 << 10)
     if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
     if isConfiguration(rest) { return .darknet }
-    // Blanks and remarks.
+    // Whitespace and comments.
     while let byte = rest.first, byte == UInt8(ascii: "#") || isSpace(byte) {
       rest = byte == UInt8(ascii: "#") ? rest.drop { $0 != 0x0A } : rest.dropFirst()
     }
     switch rest.first {
-    // A text of nothing but remarks at its start is taken for Caffe's.
+    // A text that starts with nothing but comments is assumed to be Caffe's.
     case nil: return bytes.count > 64 << 10 ? .prototxt : .text
     case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
     case UInt8(ascii: "<"): return .foreign(.markup)

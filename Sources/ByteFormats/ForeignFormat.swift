@@ -1,36 +1,36 @@
 import LibC
 import TensorCore
 
-/// A format that is not read here, and the way on for who has a file of it.
+/// A format that is not supported, and what someone with such a file can do.
 package struct ForeignFormat: Sendable, Equatable {
   /// With its article: "an ONNX model".
   package let name: String
   package let remedy: String
 
   private static let source =
-    "Keras, Caffe and Darknet networks are converted: take the one that it was made from"
+    "Keras, Caffe and Darknet networks can be converted: use the original network"
   private static let keras =
-    "load it in Keras and save it there with model.save(\"NAME.keras\")"
+    "load it in Keras and save it with model.save(\"NAME.keras\")"
 
   package static let onnx = ForeignFormat(name: "an ONNX model", remedy: source)
   package static let tensorFlowLite = ForeignFormat(
     name: "a TensorFlow Lite model", remedy: source)
   package static let savedModel = ForeignFormat(
-    name: "a SavedModel of TensorFlow, which is a program and no architecture", remedy: keras)
+    name: "a SavedModel, a TensorFlow program without an architecture", remedy: keras)
   package static let frozenGraph = ForeignFormat(
-    name: "a graph of TensorFlow, which is a program and no architecture", remedy: source)
+    name: "a TensorFlow graph, a program without an architecture", remedy: source)
   package static let pyTorch = ForeignFormat(
     name: "a PyTorch file",
-    remedy: "it has weights and no architecture: build the network in Keras, set its weights and "
+    remedy: "it has weights but no architecture: build the network in Keras, set its weights and "
       + "save it with model.save(\"NAME.keras\")")
   package static let pickle = ForeignFormat(
     name: "a Python pickle",
     remedy: "pickles are never read: save the model with model.save()")
   package static let tensors = ForeignFormat(
-    name: "a file of tensors alone", remedy: pyTorch.remedy)
+    name: "a file of tensors without a network", remedy: pyTorch.remedy)
   package static let compiledModel = ForeignFormat(
     name: "a compiled Core ML model (.mlmodelc)",
-    remedy: "compiling cannot be undone: take the .mlmodel that it was compiled from")
+    remedy: "compiling cannot be undone: use the .mlmodel that it was compiled from")
   package static let modelPackage = ForeignFormat(
     name: "a Core ML package (.mlpackage)",
     remedy: "a package with its Manifest.json is a model: assay run MODEL INPUT")
@@ -41,14 +41,14 @@ package struct ForeignFormat: Sendable, Equatable {
     name: "a Git LFS pointer", remedy: "run 'git lfs pull' to fetch the file itself")
 
   static func archive(_ kind: String) -> ForeignFormat {
-    ForeignFormat(name: "an archive (\(kind))", remedy: "unpack it, and name the file inside")
+    ForeignFormat(name: "an archive (\(kind))", remedy: "unpack it and use the file inside")
   }
 
   static func image(_ kind: String) -> ForeignFormat {
     ForeignFormat(name: "a \(kind) file", remedy: "convert the image to PNG or JPEG")
   }
 
-  /// What files begin with, or have at an offset.
+  /// Bytes that identify a format, at the start of a file or at an offset.
   static let magic: [(offset: Int, bytes: [UInt8], format: ForeignFormat)] = [
     (4, Array("TFL3".utf8), tensorFlowLite),
     (2, [0x8A, 0x0A, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19], pyTorch),
@@ -71,7 +71,7 @@ package struct ForeignFormat: Sendable, Equatable {
     self.remedy = remedy
   }
 
-  /// What the members of a zip archive make of it; nil if they are of no known format.
+  /// The format that the names of a zip archive's members indicate; nil if unknown.
   package init?(members names: [String]) {
     func has(_ name: String) -> Bool {
       names.contains { $0 == name || $0.hasSuffix("/" + name) }
@@ -89,7 +89,7 @@ package struct ForeignFormat: Sendable, Equatable {
     }
   }
 
-  /// What the files in a folder make of it; nil if it is not a folder, or of no known format.
+  /// The format that the files in a folder indicate; nil if unknown or if it is not a folder.
   package init?(folder path: String) {
     let inside = "Data/com.apple.CoreML/model.mlmodel"
     var status = stat()
@@ -108,16 +108,16 @@ package struct ForeignFormat: Sendable, Equatable {
   }
 }
 
-/// The fields at the top of a protobuf message, by which models are told apart.
+/// The top-level fields of a protobuf message, which distinguish the model formats.
 struct ProtobufModel {
   private var wireTypes: [UInt32: Set<UInt8>] = [:]
   private var first: [UInt32: Range<Int>] = [:]
   private let bytes: UnsafeRawBufferPointer
 
-  /// Fields looked at; a graph of TensorFlow has one a node.
+  /// Maximum number of fields examined; a TensorFlow graph has one per node.
   private static let fieldCount = 1 << 16
 
-  /// Nil where the bytes do not begin with a field.
+  /// Nil if the bytes do not start with a field.
   init?(_ bytes: UnsafeRawBufferPointer) {
     self.init(bytes, 0..<bytes.count)
     if wireTypes.isEmpty { return nil }
@@ -128,7 +128,7 @@ struct ProtobufModel {
     var position = range.lowerBound
     for _ in 0..<Self.fieldCount where position < range.upperBound {
       guard let field = try? ProtobufWire.field(bytes, at: position, end: range.upperBound) else {
-        // Of a file that is cut off, the field in which it ends counts.
+        // If the file is truncated, its last, incomplete field counts too.
         var next = position
         if let key = try? ProtobufWire.varint(bytes, at: &next, end: range.upperBound, longest: 5),
           key >> 3 > 0, key >> 3 < 1 << 29, key & 7 == UInt64(ProtobufWire.delimited)
@@ -151,12 +151,14 @@ struct ProtobufModel {
     has(number) ? first[number].map { ProtobufModel(bytes, $0) } : nil
   }
 
-  /// Nil where the fields are nobody's that is known.
+  /// Nil if the fields match no known format.
   ///
-  /// Core ML's `Model` has a version (1), a description (2) and, from 200, its type; ONNX' `ModelProto`
-  /// a version (1), a graph (7) and operator sets (8); `SavedModel` a version (1) and graphs with what
-  /// they need (2), `GraphDef` nodes (1), each of a name (1) and an operation (2); Caffe's
-  /// `NetParameter` a name (1) and layers (2 or 100).
+  /// The formats have these fields:
+  /// - Core ML's `Model`: a version (1), a description (2) and, from 200, its type
+  /// - ONNX's `ModelProto`: a version (1), a graph (7) and operator sets (8)
+  /// - `SavedModel`: a version (1) and graphs with their metadata (2)
+  /// - `GraphDef`: nodes (1), each with a name (1) and an operation (2)
+  /// - Caffe's `NetParameter`: a name (1) and layers (2 or 100)
   var format: FileFormat? {
     if wireTypes.contains(where: { $0.key >= 200 && $0.value.contains(ProtobufWire.delimited) }) {
       return .coreML

@@ -2,10 +2,10 @@ import TensorCore
 
 /// Arrays as JSON: a number, nested arrays of numbers, or an object of named ones.
 ///
-/// Numbers that JSON has no word for are written as the strings `"NaN"`, `"Infinity"` and
-/// `"-Infinity"`, and read so or without the quotes, as Python's `json` writes them; `true` and
-/// `false` count as 1 and 0. Nested arrays must be rectangular. Numbers go straight into the
-/// tensor, so that a document of millions of them needs no tree.
+/// Numbers that JSON cannot express are written as the strings `"NaN"`, `"Infinity"` and
+/// `"-Infinity"`. They are read with or without the quotes, since Python's `json` omits them.
+/// `true` and `false` count as 1 and 0. Nested arrays must be rectangular. Numbers go straight into
+/// the tensor, so a document with millions of them needs no tree.
 package enum JSONArrays {
   package static func parse(_ bytes: Bytes) throws -> ArraySet {
     try bytes.withUnsafeBytes { text in
@@ -28,7 +28,8 @@ package enum JSONArrays {
     }
   }
 
-  /// An array without a name alone, or else an object; unnamed arrays in it are `arr_0`, ….
+  /// Writes a single unnamed array as such and anything else as an object, in which an unnamed
+  /// array is called `arr_0`, ….
   package static func write(
     _ set: ArraySet, to write: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
@@ -76,10 +77,10 @@ package enum JSONArrays {
 }
 
 extension JSONReader {
-  /// Lengths of the axes, as far as they are known.
+  /// Lengths of the axes known so far.
   private struct Shape {
     var lengths: [Int?] = []
-    /// Depth at which the numbers lie.
+    /// Depth of the numbers.
     var rank: Int?
   }
 

@@ -1,11 +1,11 @@
 import TensorCore
 
-/// Takes JSON text apart: marks, words and strings. What a document means is up to the caller.
+/// Splits JSON text into punctuation, words and strings. What a document means is up to the caller.
 struct JSONReader {
   let text: UnsafeRawBufferPointer
   private(set) var position: Int
   /// Whether strings must be UTF-8 without control characters and unpaired surrogates. Python
-  /// writes and reads such strings; here they become U+FFFD or stay as they are.
+  /// writes and reads such strings; otherwise they become U+FFFD or are kept.
   private let isStrict: Bool
 
   init(_ text: UnsafeRawBufferPointer, isStrict: Bool) {
@@ -16,7 +16,7 @@ struct JSONReader {
 
   // MARK: Marks and words
 
-  /// The next byte that is not white space, without taking it.
+  /// The next byte that is not white space, without consuming it.
   mutating func next() -> UInt8? {
     while position < text.count {
       let byte = text[position]
@@ -26,7 +26,7 @@ struct JSONReader {
     return nil
   }
 
-  /// Takes bytes that the caller has read itself.
+  /// Skips bytes that the caller has already read.
   mutating func skip(_ count: Int) { position += count }
 
   mutating func accept(_ word: StaticString) -> Bool {
@@ -40,8 +40,8 @@ struct JSONReader {
     guard next() == nil else { throw failure("text after the end") }
   }
 
-  /// Takes an opening bracket, elements between commas, each read by `element`, and the closing
-  /// bracket.
+  /// Reads an opening bracket, elements separated by commas, each read by `element`, and the
+  /// closing bracket.
   mutating func list(
     until end: Unicode.Scalar, _ element: (inout JSONReader) throws -> Void
   ) throws {
@@ -61,7 +61,7 @@ struct JSONReader {
     }
   }
 
-  /// Takes an object; `member` reads the value of the name that it is given.
+  /// Reads an object; `member` gets a name and reads its value.
   mutating func members(_ member: (inout JSONReader, String) throws -> Void) throws {
     try list(until: "}") { reader in
       guard reader.next() == UInt8(ascii: "\"") else { throw reader.failure("no name") }
@@ -76,7 +76,7 @@ struct JSONReader {
 
   // MARK: Strings
 
-  /// Takes a string, of which `next()` is the opening quote.
+  /// Reads a string; `next()` is the opening quote.
   mutating func string() throws -> String {
     position += 1
     var bytes: [UInt8] = []
@@ -95,12 +95,12 @@ struct JSONReader {
       default: bytes.append(byte)
       }
     }
-    throw failure("a string does not end")
+    throw failure("a string is not closed")
   }
 
-  /// The text of an escape sequence whose backslash has been taken.
+  /// The text of an escape sequence whose backslash has been consumed.
   private mutating func escape() throws -> String {
-    guard position < text.count else { throw failure("a string does not end") }
+    guard position < text.count else { throw failure("a string is not closed") }
     let byte = text[position]
     position += 1
     switch byte {
@@ -138,7 +138,7 @@ struct JSONReader {
 
   func failure(_ reason: String) -> ModelError { error("not JSON: \(reason)") }
 
-  /// An error at the current place.
+  /// An error at the current position.
   func error(_ message: String, _ code: ModelError.Code = .malformed) -> ModelError {
     let before = text[..<min(position, text.count)]
     let line = before.reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }

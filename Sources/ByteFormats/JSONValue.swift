@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A JSON document that keeps the order of its members and tells `1` from `1.0`.
+/// A JSON document that keeps the order of its members and distinguishes `1` from `1.0`.
 package enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -11,7 +11,7 @@ package enum JSONValue: Sendable, Equatable {
   case object(JSONObject)
 }
 
-/// Members in file order. Of members with the same name the last one counts, as in Python.
+/// Members in file order. If several have the same name, the last one counts, as in Python.
 package struct JSONObject: Sendable, Equatable {
   package private(set) var members: [(name: String, value: JSONValue)] = []
   private var positions: [String: Int] = [:]
@@ -46,7 +46,7 @@ extension JSONValue {
   package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
   package var isNull: Bool { self == .null }
 
-  /// A whole number, also where it is written with a point.
+  /// A whole number, even if it is written with a decimal point.
   package var int: Int? {
     switch self {
     case .int(let value): value
@@ -66,7 +66,7 @@ extension JSONValue {
   /// The member `name` of an object.
   package subscript(name: String) -> JSONValue? { object?[name] }
 
-  /// The document as text on one line, numbers as short as they can be.
+  /// The document as text on one line, with the shortest form of each number.
   package var text: String {
     switch self {
     case .null: "null"
@@ -82,7 +82,7 @@ extension JSONValue {
     }
   }
 
-  /// The string in quotes, control characters escaped.
+  /// The string in quotes, with control characters escaped.
   package static func quoted(_ string: String) -> String {
     var text = "\""
     for scalar in string.unicodeScalars {

@@ -2,15 +2,15 @@ import TensorCore
 
 /// NumPy's `.npy` format: one array.
 package enum NumPyFile {
-  /// Reads types `b1`, `i1`…`i8`, `u1`…`u8`, `f2`, `f4`, `f8` of either byte order, in C or Fortran
-  /// order. The bytes must be exactly as many as the header promises.
+  /// Reads types `b1`, `i1`…`i8`, `u1`…`u8`, `f2`, `f4`, `f8` in either byte order, in C or Fortran
+  /// order. The number of bytes must be exactly what the header declares.
   package static func parse(_ bytes: Bytes) throws -> NamedArray {
     var reader = BoundedReader(bytes)
     let header = try NumPyHeader(&reader)
     let byteCount = try checkedProduct([header.elementCount, header.type.byteCount])
     try require(
       reader.remaining == byteCount,
-      "the header promises \(byteCount) bytes of elements (shape \(header.shape), type "
+      "the header declares \(byteCount) bytes of elements (shape \(header.shape), type "
         + "\(header.type.rawValue)), but the file has \(reader.remaining)",
       hint: reader.remaining < byteCount ? "the file is truncated" : nil)
     let elements = try reader.take(byteCount)
@@ -25,12 +25,12 @@ package enum NumPyFile {
     return NamedArray(tensor, type: header.type)
   }
 
-  /// The head of a file of 32-bit floats; the elements follow it, little-endian, in C order.
+  /// The header of a file of 32-bit floats; the elements follow it, little-endian, in C order.
   package static func header(shape: [Int]) -> [UInt8] {
     NumPyHeader(type: .float32, shape: shape).encoded()
   }
 
-  /// Writes `<f4`, or `|u1` where the array's type is `.uint8`; byte for byte what `numpy.save`
+  /// Writes `<f4`, or `|u1` if the array's type is `.uint8`; byte for byte what `numpy.save`
   /// writes.
   package static func write(
     _ array: NamedArray, to write: (UnsafeRawBufferPointer) throws -> Void

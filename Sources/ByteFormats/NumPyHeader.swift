@@ -1,10 +1,10 @@
 import TensorCore
 
-/// The dictionary at the head of an `.npy` file, format versions 1 to 3:
-/// `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`.
+/// The dictionary at the start of an `.npy` file, format versions 1 to 3: `{'descr': '<f4',
+/// 'fortran_order': False, 'shape': (2, 3), }`.
 ///
-/// Source: `numpy/lib/format.py`. The text is read by a grammar of just these three entries; it is
-/// never evaluated.
+/// Source: `numpy/lib/format.py`. The grammar covers just these three entries; the text is never
+/// evaluated.
 struct NumPyHeader: Equatable {
   var type: NumericType
   var isBigEndian = false
@@ -19,7 +19,7 @@ struct NumPyHeader: Equatable {
     self.shape = shape
   }
 
-  /// Reads magic, version, length and dictionary; `reader` then is at the elements.
+  /// Reads magic, version, length and dictionary; afterwards `reader` is at the elements.
   init(_ reader: inout BoundedReader) throws {
     try require(
       reader.take(6) == Self.magic, "is not an .npy file: the first bytes are not '\\x93NUMPY'")
@@ -64,8 +64,8 @@ struct NumPyHeader: Equatable {
     return (type, order == ">")
   }
 
-  /// The whole head as NumPy writes it: version 1, padded so that the elements lie at a multiple
-  /// of 64. Precondition: little-endian, in C order, rank within the limits.
+  /// The whole header as NumPy writes it: version 1, padded so that the elements start at a
+  /// multiple of 64. Precondition: little-endian, in C order, rank within the limits.
   func encoded() -> [UInt8] {
     let order = type.byteCount == 1 ? "|" : "<"
     let dimensions =
@@ -85,8 +85,8 @@ struct NumPyHeader: Equatable {
   }
 }
 
-/// Fails where a file's shape leaves the limits. Axes of length 0 count as 1, so that strides
-/// computed from the shape cannot overflow either.
+/// Throws if a file's shape exceeds the limits. Axes of length 0 count as 1, so strides computed
+/// from the shape cannot overflow either.
 func checkShape(_ shape: [Int]) throws {
   try require(
     shape.count <= Limits.rank, .limitExceeded,
@@ -97,7 +97,7 @@ func checkShape(_ shape: [Int]) throws {
   _ = try checkedProduct(shape.map { max($0, 1) }, limit: Limits.tensorElements)
 }
 
-/// The part of Python's literals that an `.npy` header consists of.
+/// The subset of Python's literals used in an `.npy` header.
 private struct NumPyLiteral {
   enum Value {
     case string(String)
@@ -206,6 +206,6 @@ private struct NumPyLiteral {
 }
 
 extension Array {
-  /// The element at `index`, or nil outside.
+  /// The element at `index`, or nil if out of bounds.
   subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

@@ -6,7 +6,7 @@ package enum NumberText {
     return value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity"
   }
 
-  /// The same as a string of JSON, which has no number for them. Protobuf's JSON does so, too.
+  /// The same as a JSON string, since JSON has no such numbers. Protobuf's JSON does the same.
   package static func jsonString(_ value: Double) -> String? { word(value).map { "\"\($0)\"" } }
 
   enum Format {

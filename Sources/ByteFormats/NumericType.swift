@@ -19,7 +19,8 @@ package enum NumericType: String, Sendable, CaseIterable {
 
   package var isInteger: Bool { rawValue.first != "f" }
 
-  /// The nearest float of each element. Precondition: `byteCount` bytes an element of `target`.
+  /// Converts each element to the nearest float. Precondition: `byteCount` bytes per element of
+  /// `target`.
   func convert(
     _ source: UnsafeRawBufferPointer, isBigEndian: Bool,
     to target: UnsafeMutableBufferPointer<Float>

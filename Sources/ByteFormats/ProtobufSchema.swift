@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a wire walker has to know of a message type.
+/// What `ProtobufSkeleton` needs to know about a message type.
 package final class ProtobufSchema: Sendable {
   package enum Kind: Sendable {
     case varint
@@ -16,9 +16,9 @@ package final class ProtobufSchema: Sendable {
     package let name: String
     package let kind: Kind
     package let isRepeated: Bool
-    /// Equal for the members of one choice ("oneof").
+    /// Equal for the members of one choice (`oneof`).
     package let choice: Int?
-    /// Nobody reads it: it is left out of skeletons, whatever its size.
+    /// Whether the field is only copied, never read: skeletons leave it out, whatever its size.
     package let isCarried: Bool
 
     package init(
@@ -44,8 +44,8 @@ package final class ProtobufSchema: Sendable {
     let indices: [UInt32: Int]
   }
 
-  /// - Parameter fields: called when they are first asked for: messages may contain themselves, and of
-  ///   many types few occur in a file.
+  /// - Parameter fields: called on first use, since messages may contain themselves and most types
+  ///   do not occur in a given file.
   package init(name: String, structByteCount: Int, fields: @escaping @Sendable () -> [Field]) {
     self.name = name
     self.structByteCount = structByteCount

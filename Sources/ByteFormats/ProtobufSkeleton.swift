@@ -3,10 +3,10 @@ import TensorCore
 
 /// A message that has been checked, without its large payloads.
 ///
-/// Every length, wire type, nesting and the memory that unpacking will need are verified before
-/// anything is unpacked. Packed floats and byte strings of `payloadByteCount` and more, and all
-/// that nothing reads, stay where they are: in their place stands a field `placeholder` whose value
-/// is an index in `payloads`.
+/// Every length, wire type, nesting and the memory needed for unpacking are verified before
+/// anything is unpacked. Packed floats and byte strings of at least `payloadByteCount` bytes stay
+/// in the file, and so does every field that is never read. Each is replaced by a field
+/// `placeholder` whose value is an index into `payloads`.
 package struct ProtobufSkeleton {
   package struct Payload: Sendable {
     package let number: UInt32
@@ -20,7 +20,7 @@ package struct ProtobufSkeleton {
 
   package private(set) var bytes: [UInt8] = []
   package private(set) var payloads: [Payload] = []
-  /// An upper estimate of the memory that the unpacked message takes.
+  /// An upper bound on the memory that the unpacked message takes.
   package private(set) var estimatedByteCount = 0
 
   /// - Parameter budget: the largest `estimatedByteCount` to accept.
@@ -46,7 +46,7 @@ private struct Walker {
   var payloads: [ProtobufSkeleton.Payload] = []
   var estimate = 0
 
-  /// What the unpacker and the Swift value take for a field beside its contents.
+  /// Memory that the unpacker and the Swift value need for a field, besides its contents.
   private static let fieldByteCount = 64
   private static let lengthByteCount = 5
 
@@ -56,7 +56,7 @@ private struct Walker {
     self.budget = budget
   }
 
-  /// Which fields and choices of a message have occurred.
+  /// The fields and choices of a message that have occurred.
   private struct Seen {
     var fields: Set<Int> = []
     var choices: Set<Int> = []
@@ -71,7 +71,7 @@ private struct Walker {
     try spend(3 * schema.structByteCount + Self.fieldByteCount)
     var seen = Seen()
     var position = range.lowerBound
-    // What has been checked and not yet copied.
+    // Start of what has been checked but not copied yet.
     var pending = position
     while position < range.upperBound {
       let field = try ProtobufWire.field(input, at: position, end: range.upperBound)
@@ -162,12 +162,12 @@ private struct Walker {
     if let elementByteCount, field.value.count % elementByteCount != 0 {
       throw ProtobufWire.malformed(
         field.range.lowerBound,
-        "\(field.value.count) bytes are no whole number of elements of \(elementByteCount)")
+        "\(field.value.count) bytes are not a whole number of \(elementByteCount)-byte elements")
     }
   }
 
-  /// Refuses what would need merging: pieces of a message, of bytes or of a payload that is left
-  /// out, and two members of a choice. No writer produces them.
+  /// Refuses whatever would need merging: pieces of a message, of bytes or of a payload that is
+  /// left out, and two members of a choice. No writer produces them.
   private func checkOccurrence(
     _ field: ProtobufWire.Field, _ known: ProtobufSchema.Field, _ index: Int, _ seen: inout Seen
   ) throws {
@@ -198,7 +198,7 @@ private struct Walker {
     let lengthPosition = output.count
     for _ in 0..<Self.lengthByteCount { output.append(0) }
     try message(field.value, schema, depth: depth - 1)
-    // A length of five bytes whatever its value, so that nothing has to move.
+    // The length always takes five bytes, so nothing has to move.
     var length = output.count - lengthPosition - Self.lengthByteCount
     for index in 0..<Self.lengthByteCount {
       let isLast = index == Self.lengthByteCount - 1
@@ -238,7 +238,7 @@ private struct Walker {
 }
 
 extension ModelError {
-  /// The same error, its field named from one message further out, unless it names a layer.
+  /// The same error with its field path prefixed by the outer message, unless it names a layer.
   package func inside(_ name: String) -> ModelError {
     if layer != nil { return self }
     var error = self

@@ -1,9 +1,9 @@
 import TensorCore
 
-/// An encoding that is a packed skeleton with payloads put back in the place of its placeholders.
+/// An encoding that combines a packed skeleton with the payloads that replace its placeholders.
 ///
-/// Fields come out in the order of their numbers, those that the schema does not know last, as the
-/// reference implementations write them.
+/// Fields are written in order of their numbers, unknown ones last, as in the reference
+/// implementations.
 package struct ProtobufSplice {
   package enum Content: Sendable {
     case bytes(Bytes)
@@ -52,7 +52,7 @@ package struct ProtobufSplice {
     byteCount = result.byteCount
   }
 
-  /// Sends the encoding in order, in pieces.
+  /// Passes the encoding to `send` in order, in pieces.
   package func forEachPiece(_ send: (UnsafeRawBufferPointer) throws -> Void) throws {
     var buffer: AlignedBuffer?
     for piece in pieces {
@@ -111,7 +111,7 @@ package struct ProtobufSplice {
     }
     let isOrdered = zip(parts, parts.dropFirst()).allSatisfy { $0.order <= $1.order }
     if !isOrdered {
-      // Stable: fields of one number keep their order.
+      // Stable: fields with the same number keep their order.
       parts = parts.enumerated().sorted {
         ($0.element.order.isUnknown, $0.element.order.number, $0.offset)
           < ($1.element.order.isUnknown, $1.element.order.number, $1.offset)

@@ -1,23 +1,23 @@
 import TensorCore
 
-/// The wire format of protocol buffers, read with every length checked.
+/// The wire format of protocol buffers; every length is checked.
 package enum ProtobufWire {
   package static let varint: UInt8 = 0
   package static let fixed64: UInt8 = 1
   package static let delimited: UInt8 = 2
   package static let fixed32: UInt8 = 5
 
-  /// A field as it lies in the file.
+  /// A field as it is in the file.
   package struct Field {
     package let number: UInt32
     package let wireType: UInt8
     /// Key, length and value.
     package let range: Range<Int>
-    /// The value; of a length-delimited field without the length.
+    /// The value; for a length-delimited field, without the length.
     package let value: Range<Int>
   }
 
-  /// The field that begins at `position`, which ends before `end`.
+  /// The field that starts at `position` and must end by `end`.
   package static func field(
     _ bytes: UnsafeRawBufferPointer, at position: Int, end: Int
   ) throws -> Field {
@@ -56,7 +56,7 @@ package enum ProtobufWire {
       value: next..<next + length)
   }
 
-  /// The number that begins at `position`, which is moved behind it; of at most `longest` bytes.
+  /// Reads the number at `position`, at most `longest` bytes long, and moves `position` past it.
   package static func varint(
     _ bytes: UnsafeRawBufferPointer, at position: inout Int, end: Int, longest: Int
   ) throws -> UInt64 {

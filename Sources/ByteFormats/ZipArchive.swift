@@ -2,9 +2,9 @@ import TensorCore
 
 /// The directory of a zip archive, checked as a whole before any member is read.
 ///
-/// Members are stored or deflated; ZIP64 sizes are understood. Refused: encryption, several disks,
-/// duplicate names, names that are absolute or climb out of the archive, members that overlap,
-/// gaps between the directory and its end record, and members that expand beyond the limits.
+/// Members may be stored or deflated, with ZIP64 sizes. Refused: encryption, multiple disks,
+/// duplicate names, names that are absolute or lead out of the archive, overlapping members, gaps
+/// between the directory and its end record, and members that expand beyond the limits.
 ///
 /// Source: PKWARE APPNOTE 6.3, sections 4.3 and 4.5.
 package struct ZipArchive: Sendable {
@@ -16,7 +16,7 @@ package struct ZipArchive: Sendable {
     let isDeflated: Bool
     let crc: UInt32
     let headerOffset: Int
-    /// Where the stored bytes begin; known once the local header has been read.
+    /// Start of the stored bytes; known once the local header has been read.
     var dataOffset = 0
   }
 
@@ -57,7 +57,7 @@ package struct ZipArchive: Sendable {
 
   package subscript(name: String) -> Member? { indices[name].map { members[$0] } }
 
-  /// The contents of `member`, their checksum verified. Stored contents are shared, not copied.
+  /// The contents of `member`, with a verified checksum. Stored contents are shared, not copied.
   package func contents(_ member: Member) throws -> Bytes {
     let stored = bytes[member.dataOffset..<member.dataOffset + member.storedByteCount]
     let contents =
@@ -104,7 +104,7 @@ package struct ZipArchive: Sendable {
     guard disk == 0 else { throw ModelError(.unsupported, "multi-disk archives are not supported") }
     try require(
       method == 0 || method == 8, .unsupported,
-      "the archive's member '\(name)' is compressed by method \(method)",
+      "the archive's member '\(name)' uses compression method \(method)",
       hint: "only stored and deflated members are supported")
     guard method == 8 || storedByteCount == byteCount else {
       throw ModelError(.malformed, "the archive's member '\(name)' has two different sizes")
@@ -136,8 +136,8 @@ package struct ZipArchive: Sendable {
     return name
   }
 
-  /// The members with their data offsets, in the directory's order; none reaches into another one
-  /// or into the directory.
+  /// The members with their data offsets, in directory order; none overlaps another one or the
+  /// directory.
   private static func located(
     _ members: [Member], in bytes: Bytes, before directoryOffset: Int
   ) throws -> [Member] {
@@ -171,7 +171,7 @@ package struct ZipArchive: Sendable {
   }
 }
 
-/// The record at the end of an archive that says where its directory lies.
+/// The record at the end of an archive, which gives the position of its directory.
 private struct ZipEndRecord {
   let memberCount: Int
   let directoryOffset: Int
@@ -226,7 +226,7 @@ private struct ZipEndRecord {
     }
   }
 
-  /// The ZIP64 end record, which a locator just before the ordinary one points to.
+  /// The ZIP64 end record, which a locator directly before the ordinary one points to.
   private static func wide(_ bytes: Bytes, before offset: Int) throws -> Int? {
     guard offset >= 20 else { return nil }
     var locator = BoundedReader(bytes, at: offset - 20)

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Writes a zip archive whose bytes depend on its contents alone: members in the order given, all
+/// Writes a zip archive whose bytes depend only on its contents: members in the given order, all
 /// dated 1 January 1980, without ZIP64.
 package struct ZipWriter {
   private let write: (UnsafeRawBufferPointer) throws -> Void
@@ -8,10 +8,10 @@ package struct ZipWriter {
   private var memberCount = 0
   private var position = 0
 
-  /// Everything goes through `write`, in order.
+  /// All output goes through `write`, in order.
   package init(_ write: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.write = write }
 
-  /// Adds the member `name`, whose contents are `pieces`, one after the other.
+  /// Adds the member `name`, whose contents are the concatenated `pieces`.
   package mutating func add(
     _ name: String, _ pieces: [UnsafeRawBufferPointer], deflated: Bool = false
   ) throws {
@@ -65,7 +65,7 @@ package struct ZipWriter {
     }
   }
 
-  /// Writes the directory. The archive is complete then.
+  /// Writes the directory, which completes the archive.
   package mutating func finish() throws {
     let start = position
     var end: [UInt8] = []

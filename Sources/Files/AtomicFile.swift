@@ -1,17 +1,17 @@
 import LibC
 import TensorCore
 
-/// Output files that exist either whole or not at all.
+/// Output files that are either complete or absent.
 ///
-/// A regular file is written beside its destination, forced to disk and then put in its place; an
-/// existing one stays whole until then and passes on its permissions. On Linux the new file has no
-/// name before it is complete, so that even a killed process leaves nothing behind; elsewhere it
-/// has a hidden one, which an interruption removes. `-` (standard output), pipes and character
-/// devices are written directly. Directories, block devices and sockets are refused.
+/// A regular file is written next to its destination, flushed to disk and then moved into place.
+/// Until then, an existing file stays intact; its permissions carry over to the new one. On Linux
+/// the new file has no name until it is complete, so even a killed process leaves nothing behind.
+/// Elsewhere it has a hidden name, which an interruption removes. `-` (standard output), pipes and
+/// character devices are written directly. Directories, block devices and sockets are refused.
 package enum AtomicFile {
   /// Creates the file at `path` with what `body` writes.
   ///
-  /// - Parameter byteCount: the expected size, where known; too little space is then found before
+  /// - Parameter byteCount: the expected size, if known; a lack of space is then reported before
   ///   anything is written.
   /// - Throws: `.cannotCreate`, `.cannotWrite`, and whatever `body` throws.
   package static func write<Result>(
@@ -20,7 +20,7 @@ package enum AtomicFile {
     try write(to: path, byteCount: byteCount, mayBeNameless: true, body)
   }
 
-  /// - Parameter mayBeNameless: false if the file system cannot hold files without a name.
+  /// - Parameter mayBeNameless: false if the file system does not support unnamed files.
   static func write<Result>(
     to path: String, byteCount: Int?, mayBeNameless: Bool,
     _ body: (OutputHandle) throws -> Result
@@ -50,10 +50,10 @@ package enum AtomicFile {
     try write(to: path, byteCount: bytes.count) { try $0.write(bytes) }
   }
 
-  /// Without this, a file-size limit would end the process instead of failing the write.
+  /// Without this, exceeding a file-size limit would kill the process instead of failing the write.
   private static let ignoreFileSizeSignal: Void = { signal(SIGXFSZ, SIG_IGN) }()
 
-  /// A descriptor to write to as it is, or nil if `path` is to become a regular file.
+  /// A descriptor to write to directly, or nil if `path` should become a regular file.
   private static func directDescriptor(_ path: String) throws -> Int32? {
     var inherited: Int32?
     switch path {
@@ -95,11 +95,11 @@ package enum AtomicFile {
   }
 }
 
-/// Where a file is to stand, symbolic links followed.
+/// The destination of a file, with symbolic links resolved.
 private struct Destination {
   let path: String
   let folder: String
-  /// Permissions of the file that is there now.
+  /// Permissions of the existing file.
   let mode: mode_t?
 
   init(_ given: String) throws {
@@ -133,18 +133,18 @@ private struct Destination {
     }
   }
 
-  /// A hidden name beside the destination.
+  /// A hidden name next to the destination.
   func temporaryName(_ attempt: Int) -> String {
     let name = path.split(separator: "/").last.map { String($0.prefix(100)) } ?? ""
     return "\(folder)/.\(name).\(getpid())-\(attempt)~"
   }
 }
 
-/// A complete-or-nothing file while it is being written.
+/// A file that is being written and is not in place yet.
 private final class PendingFile {
   let destination: Destination
   let descriptor: Int32
-  /// Its hidden name, where it has one.
+  /// Its hidden name, if it has one.
   private var name: String?
   private var cleanup: Int?
 
@@ -179,7 +179,7 @@ private final class PendingFile {
     throw AtomicFile.cannotCreate(EEXIST)
   }
 
-  /// Forces the bytes to disk and gives the file its name.
+  /// Flushes the bytes to disk and gives the file its name.
   func commit() throws {
     if let mode = destination.mode { fchmod(descriptor, mode) }
     try synchronize(descriptor)
@@ -201,8 +201,8 @@ private final class PendingFile {
     /// `O_TMPFILE`, which the C library's Swift module leaves out.
     private static let nameless = 0o20000000 | O_DIRECTORY
 
-    /// Names the nameless file: directly where nothing stands, otherwise by way of a hidden name,
-    /// since only renaming replaces a file.
+    /// Names the nameless file: directly if the destination is free, otherwise through a hidden
+    /// name, since only renaming can replace a file.
     private func link() throws {
       let source = "/proc/self/fd/\(descriptor)"
       if destination.mode == nil,

@@ -1,11 +1,12 @@
 import LibC
 import Synchronization
 
-/// Files that must not outlive an interruption. SIGINT, SIGTERM and SIGHUP remove them and then
-/// take their usual course, so that the exit status is that of the signal.
+/// Files to remove when the program is interrupted. SIGINT, SIGTERM and SIGHUP remove them and then
+/// take their usual course, so the exit status is that of the signal.
 enum InterruptCleanup {
   private static let slotCount = 16
-  /// Read by the signal handler: each slot is nil or a C string that stays allocated meanwhile.
+  /// Read by the signal handler: each slot is nil or a C string that stays allocated while it is
+  /// there.
   nonisolated(unsafe) private static let slots: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> =
     {
       let slots = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: slotCount)
@@ -14,8 +15,8 @@ enum InterruptCleanup {
     }()
   private static let lock = Mutex<Bool>(false)
 
-  /// Registers `path`; the token goes to `remove`. A signal that the program handles itself is left
-  /// alone.
+  /// Registers `path` and returns a token for `remove`. Signals that the program handles itself are
+  /// left alone.
   static func add(_ path: String) -> Int? {
     lock.withLock { isInstalled in
       guard let slot = (0..<slotCount).first(where: { slots[$0] == nil }) else { return nil }

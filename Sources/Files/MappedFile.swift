@@ -2,15 +2,15 @@ import LibC
 import Synchronization
 import TensorCore
 
-/// Whole files as `Bytes`: regular files are mapped, everything else (`-` for standard input,
+/// Whole files as `Bytes`: regular files are mapped; everything else (`-` for standard input,
 /// pipes, devices) is read into memory.
 package enum MappedFile {
   /// The bytes of the file at `path`.
   ///
-  /// The mapping is private, but bytes that another process cuts off the file while it is in use
-  /// are gone; a program that replaces files by renaming is no danger.
+  /// The mapping is private, but if another process truncates the file while it is in use, the
+  /// bytes are gone. A program that replaces files by renaming does no harm.
   ///
-  /// - Throws: `.missingFile` if it cannot be opened or read, `.limitExceeded` where it is
+  /// - Throws: `.missingFile` if the file cannot be opened or read, `.limitExceeded` if it is
   ///   larger than `limit`.
   package static func read(_ path: String, limit: Int = Limits.fileBytes) throws -> Bytes {
     try inFile(path == "-" ? "standard input" : path) {
@@ -31,8 +31,7 @@ package enum MappedFile {
     }
   }
 
-  /// Every reader of standard input gets the same bytes: what a file is, one tells, and another reads
-  /// it.
+  /// Keeps standard input for later readers: one detects the format, another reads the content.
   private static func readStandardInput(limit: Int) throws -> Bytes {
     try standardInput.withLock { known in
       let bytes = try known ?? readStream(0, limit: Limits.fileBytes)
@@ -97,12 +96,12 @@ package enum MappedFile {
   }
 }
 
-// Inside `MappedFile` the bare name means its own function.
+// Inside `MappedFile`, `read` is its own function.
 private func systemRead(
   _ descriptor: Int32, _ target: UnsafeMutableRawPointer, _ count: Int
 ) -> Int {
   read(descriptor, target, count)
 }
 
-/// The system's words for an `errno`.
+/// The system's message for an `errno`.
 func systemMessage(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,13 +1,13 @@
 import LibC
 import TensorCore
 
-/// Appends to an output. Small pieces are gathered, large ones go to the system as they are.
+/// Appends to an output. Small pieces are buffered; large ones go to the system directly.
 package final class OutputHandle {
   private let descriptor: Int32
   private let expectedByteCount: Int?
   private var buffer: [UInt8] = []
   private static let bufferByteCount = 256 << 10
-  /// Bytes whose way to the disk has been started.
+  /// Bytes whose transfer to disk has started.
   private var startedByteCount = 0
   private var writtenByteCount = 0
 
@@ -19,7 +19,7 @@ package final class OutputHandle {
     self.expectedByteCount = expectedByteCount
   }
 
-  /// Writes a text to an open descriptor at once.
+  /// Writes text to an open descriptor immediately.
   package static func write(_ text: String, to descriptor: Int32) throws {
     let handle = OutputHandle(descriptor: descriptor, expectedByteCount: nil)
     try handle.write(text)
@@ -50,7 +50,7 @@ package final class OutputHandle {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Fails where the file system has less room than the output is expected to take.
+  /// Fails if the file system has less free space than the output is expected to take.
   func checkSpace() throws {
     guard let expectedByteCount, let free = freeByteCount(), free < expectedByteCount else {
       return
@@ -75,7 +75,7 @@ package final class OutputHandle {
 
   private static let largestPiece = 16 << 20
 
-  /// Lets the disk work while the next bytes are being made.
+  /// Lets the disk work while the next bytes are computed.
   private func startWriting() {
     #if os(Linux)
       if writtenByteCount - startedByteCount >= Self.largestPiece {
@@ -111,14 +111,14 @@ package final class OutputHandle {
   }
 }
 
-// Inside `OutputHandle` the bare name means its own function.
+// Inside `OutputHandle`, `write` is its own function.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
   write(descriptor, bytes.baseAddress, bytes.count)
 }
 
 #if os(Linux)
-  /// `sync_file_range`, which the C library's Swift module leaves out; flag 2 starts the writing
-  /// and does not wait.
+  /// `sync_file_range`, which the C library's Swift module leaves out; flag 2 starts writing
+  /// without waiting.
   private let startWriteback = dlsym(nil, "sync_file_range").map {
     unsafeBitCast($0, to: (@convention(c) (Int32, off_t, off_t, UInt32) -> Int32).self)
   }

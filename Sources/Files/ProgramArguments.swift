@@ -1,8 +1,8 @@
 import CSystem
 
-/// What the program was started with.
+/// The program's command-line arguments.
 package enum ProgramArguments {
-  /// Without the program's name. Swift's own list is empty where there is no `/proc`.
+  /// All arguments without the program's name. Swift's own list is empty if there is no `/proc`.
   package static var all: [String] {
     let count = assay_argument_count()
     guard count > 0 else { return Array(CommandLine.arguments.dropFirst()) }

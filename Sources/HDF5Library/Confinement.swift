@@ -1,16 +1,18 @@
 import CSystem
 import LibC
 
-/// What a worker gives up before it looks at the file.
+/// The rights that a worker gives up before it looks at the file.
 enum Confinement {
-  /// Address space beyond what the process has when it starts and twice the bytes of file and values.
+  /// Address space allowed beyond what the process has at start and twice the bytes of file and
+  /// values.
   private static let freeMemory = 256 << 20
   private static let freeSeconds = 3
   private static let bytesPerSecond = 32 << 20
 
   /// - Parameters:
-  ///   - file: the only file that can be opened afterwards, where the system can see to that.
-  ///   - workBytes: bytes of the file and of the values, which decide the time and the memory.
+  ///   - file: the only file that can be opened afterwards, if the system can enforce that.
+  ///   - workBytes: bytes of the file and of the values, which determine the limits on time and
+  ///     memory.
   static func enter(file: Int32, workBytes: Int) {
     assay_bind_to_parent()
     let seconds = freeSeconds + workBytes / bytesPerSecond
@@ -18,7 +20,7 @@ enum Confinement {
     let isSanitized = assay_is_linked("__asan_init") != 0
     let memory = isSanitized ? 0 : addressSpace().map { $0 + freeMemory + 2 * workBytes } ?? 0
     assay_limit_resources(UInt(seconds), UInt(memory))
-    // Where the kernel has neither, the limits and the parent's checks remain.
+    // If the kernel has neither, the limits and the parent's checks remain.
     _ = assay_confine_to_file(file)
     _ = assay_filter_system_calls()
   }

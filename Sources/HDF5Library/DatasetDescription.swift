@@ -2,16 +2,16 @@ import CHDF5
 import HDF5Reader
 import TensorCore
 
-/// A dataset's type, shape and storage, once it has been found fit to be read.
+/// The type, shape and storage of a dataset that can be read.
 struct DatasetDescription {
   let type: HDF5ElementType
   let shape: [Int]
   let count: Int
-  /// Where little-endian 32-bit floats lie in the file in one piece; otherwise nil.
+  /// Offset of the values if they are contiguous little-endian 32-bit floats; otherwise nil.
   let fileOffset: Int?
 
-  /// Throws `.unsupported` for storage outside the file and foreign filters, `.limitExceeded`
-  /// where more is declared than the stored bytes can hold, `.malformed` where the library fails.
+  /// Throws `.unsupported` for storage outside the file and for other filters, `.limitExceeded` if
+  /// more is declared than the stored bytes can hold, `.malformed` if the library fails.
   init(_ dataset: borrowing Handle, fileSize: Int) throws {
     let creation = try Handle(
       H5Dget_create_plist(dataset.id), H5Pclose, "its storage cannot be read")

@@ -4,7 +4,7 @@ import TensorCore
 
 /// Types and shapes as reported by the C library, checked against the limits.
 enum ElementTypes {
-  /// Throws `.unsupported` for a type that is not read.
+  /// Throws `.unsupported` for a type that is not supported.
   static func describe(_ type: borrowing Handle) throws -> HDF5ElementType {
     let size = H5Tget_size(type.id)
     guard size > 0 else { throw LibraryError.current("its type cannot be read") }

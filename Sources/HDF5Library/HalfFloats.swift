@@ -15,7 +15,7 @@ enum HalfFloats {
       && H5Tget_offset(type.id) == 0 && H5Tget_norm(type.id) == H5T_NORM_IMPLIED
   }
 
-  /// Widens halves that lie at the end of `target`'s memory.
+  /// Widens halves that are at the end of `target`'s memory.
   ///
   /// Element i is written only after the elements up to i have been read.
   static func widenInPlace(_ target: UnsafeMutableRawPointer, count: Int) {

@@ -1,12 +1,12 @@
 import CHDF5
 import TensorCore
 
-/// An identifier of the C library, closed at the end of its life.
+/// An identifier of the C library, closed at the end of its lifetime.
 struct Handle: ~Copyable {
   let id: hid_t
   private let close: (hid_t) -> herr_t
 
-  /// Throws what the library says where `id` is none.
+  /// Throws the library's message if `id` is invalid.
   init(_ id: hid_t, _ close: @escaping (hid_t) -> herr_t, _ what: @autoclosure () -> String) throws
   {
     guard id >= 0 else { throw LibraryError.current(what()) }
@@ -21,7 +21,7 @@ enum LibraryError {
   /// H5E_DEFAULT, a macro that not every version lets Swift see.
   static let stack: hid_t = 0
 
-  /// The library's innermost complaint about the call that has just failed.
+  /// The library's innermost error message for the call that just failed.
   static func current(_ what: String) -> ModelError {
     var innermost = ""
     withUnsafeMutablePointer(to: &innermost) { target in

@@ -3,11 +3,11 @@ import Synchronization
 import TensorCore
 
 extension HDF5Access {
-  /// In this process, for debugging and for files that are trusted: a corrupt file may crash it.
+  /// Reads in this process, for debugging and for trusted files: a corrupt file may crash it.
   package static var inProcess: HDF5Access { HDF5Access(backend: LibraryBackend()) }
 }
 
-/// Calls the C library directly, one caller at a time.
+/// Calls the C library directly, from one caller at a time.
 package struct LibraryBackend: HDF5Backend {
   private static let library = Mutex(())
 

@@ -5,7 +5,7 @@ struct LibraryFile: ~Copyable {
   private let file: Handle
   let size: Int
 
-  /// Opens the file behind an open descriptor.
+  /// Opens the file of an open descriptor.
   init(descriptor: Int32, size: Int) throws {
     H5Eset_auto2(LibraryError.stack, nil, nil)
     // No filter is ever loaded as a plug-in.

@@ -11,7 +11,8 @@ enum Strings {
     _ read: (hid_t, UnsafeMutableRawPointer) -> herr_t
   ) throws -> [String] {
     if count == 0 { return [] }
-    // As in the file, since the library does not convert between ASCII and UTF-8.
+    // The same character set as in the file, since the library does not convert between ASCII and
+    // UTF-8.
     let memory = try Handle(H5Tcopy(type.id), H5Tclose, "its type cannot be read")
     return H5Tis_variable_str(type.id) > 0
       ? try variable(memory, space, count, read) : try fixed(memory, count, read)

@@ -20,7 +20,7 @@ struct TreeWriter: ~Copyable {
     var isUTF8: Bool
   }
 
-  /// Writes the file's description, or the reason why there is none, as frames.
+  /// Writes the file's description, or the reason for the failure, as frames.
   static func describe(
     descriptor: Int32, size: Int, to sink: @escaping ([UInt8]) throws -> Void
   ) throws {
@@ -49,7 +49,7 @@ struct TreeWriter: ~Copyable {
     return (kind, visited.insert(Place(first: place[0], second: place[1])).inserted)
   }
 
-  /// What a group holds, listed before its first frame is written.
+  /// The contents of a group, listed before its first frame is written.
   private struct Listing {
     var attributes: [String]
     var links: [Link]

@@ -4,8 +4,8 @@ import TensorCore
 
 /// Reads the elements of datasets.
 enum ValueReader {
-  /// Writes the numbers of each request at its offset in `values`, and frames that answer each
-  /// request, or one frame with the reason why the file cannot be read.
+  /// Writes the numbers of each request at its offset in `values`, and a frame with the answer to
+  /// each request, or a single frame with the reason if the file cannot be read.
   static func read(
     _ requests: [HDF5Request], descriptor: Int32, size: Int,
     into values: UnsafeMutableRawBufferPointer, to sink: @escaping ([UInt8]) throws -> Void
@@ -85,8 +85,8 @@ enum ValueReader {
       H5Dread(dataset.id, type, 0, 0, 0, target), "its elements cannot be read")
   }
 
-  /// The library converts half floats bit by bit, some hundred times slower than memory: so they
-  /// are read as they are and widened here. False if they are not IEEE 754's.
+  /// The library converts half floats bit by bit, about a hundred times slower than memory, so they
+  /// are read as they are and widened here. Returns false if they are not IEEE 754 halves.
   private static func readHalves(
     of dataset: borrowing Handle, _ count: Int, into target: UnsafeMutableRawPointer
   ) throws -> Bool {

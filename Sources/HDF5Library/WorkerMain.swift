@@ -3,11 +3,11 @@ import HDF5Reader
 import LibC
 import TensorCore
 
-/// The worker's whole life: confined, it reads the file that it inherits and writes
-/// frames; requests and values share memory with its parent. See `WorkerDescriptor`.
+/// The worker's main function: it confines itself, reads the inherited file and writes frames.
+/// Requests and values are in memory shared with its parent. See `WorkerDescriptor`.
 package enum WorkerMain {
   /// - Parameter verb: `describe` or `read`; `leaks` for tests of the confinement.
-  /// - Returns: the exit status; 64 where the program was started by hand.
+  /// - Returns: the exit status; 64 if the program was started by hand.
   package static func run(verb: String) -> Int32 {
     var status = stat()
     guard fstat(WorkerDescriptor.file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

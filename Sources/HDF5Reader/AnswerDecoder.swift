@@ -1,15 +1,15 @@
 import TensorCore
 
-/// What became of one request.
+/// The outcome of one request.
 enum HDF5Answer: Sendable, Equatable {
-  /// The numbers lie at the request's offset.
+  /// The numbers are at the request's offset.
   case numbers
   case strings([String])
   case unreadable(ModelError)
 }
 
 enum AnswerDecoder {
-  /// One answer for each request, in their order.
+  /// One answer for each request, in order.
   static func decode(_ frames: [UInt8], for requests: [HDF5Request]) throws -> [HDF5Answer] {
     var answers = [HDF5Answer?](repeating: nil, count: requests.count)
     var reader = try FrameReader(frames)

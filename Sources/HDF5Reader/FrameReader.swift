@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Takes frames apart without trusting them: every length is checked against what is left.
+/// Parses frames without trusting them: every length is checked against the remaining bytes.
 struct FrameReader {
   private let bytes: [UInt8]
   private var position: Int
@@ -14,8 +14,8 @@ struct FrameReader {
       if bytes.starts(with: magic.dropLast()), bytes.count >= magic.count {
         throw ModelError(
           .internal,
-          "the HDF5 worker speaks version \(bytes[magic.count - 1]) of the protocol, "
-            + "this program speaks version \(magic[magic.count - 1])",
+          "the HDF5 worker uses version \(bytes[magic.count - 1]) of the protocol, "
+            + "this program uses version \(magic[magic.count - 1])",
           hint: "install both from the same build")
       }
       throw FrameReader.garbled("it does not start like one")
@@ -28,17 +28,17 @@ struct FrameReader {
     ModelError(.malformed, "the HDF5 worker's answer is invalid (\(detail))")
   }
 
-  /// Begins the next frame. The one before must have been read to its end.
+  /// Starts the next frame. The previous one must have been read completely.
   mutating func next() throws -> FrameKind {
-    guard position == frameEnd else { throw Self.garbled("bytes left over in a frame") }
-    guard bytes.count - position >= 5 else { throw Self.garbled("it is cut short") }
+    guard position == frameEnd else { throw Self.garbled("unread bytes in a frame") }
+    guard bytes.count - position >= 5 else { throw Self.garbled("it is truncated") }
     guard let kind = FrameKind(rawValue: bytes[position]) else {
       throw Self.garbled("unknown frame \(bytes[position])")
     }
     position += 1
     frameEnd = position + 4
     let length = Int(try integer(UInt32.self))
-    guard length <= bytes.count - position else { throw Self.garbled("it is cut short") }
+    guard length <= bytes.count - position else { throw Self.garbled("it is truncated") }
     frameEnd = position + length
     return kind
   }
@@ -98,7 +98,7 @@ struct FrameReader {
     return (extents, try checkedProduct(extents, limit: elementLimit))
   }
 
-  /// `count` items of at least `minimumSize` bytes each must still fit into the frame.
+  /// Throws unless `count` items of at least `minimumSize` bytes each still fit into the frame.
   func expect(_ count: Int, itemsOf minimumSize: Int) throws {
     guard count >= 0, count <= (frameEnd - position) / minimumSize else {
       throw Self.garbled("\(count) elements in a frame that is too short for them")

@@ -1,17 +1,17 @@
 import TensorCore
 
-/// What passes from the worker to its parent: `magic`, then frames of a kind (1 byte), the
-/// payload's length (4 bytes) and the payload, and `finish` or `failure` as the last. Integers are
-/// little-endian; a text is its length in 4 bytes and UTF-8.
+/// What the worker sends to its parent: `magic`, then frames, the last of which is `finish` or
+/// `failure`. A frame is its kind (1 byte), the payload's length (4 bytes) and the payload.
+/// Integers are little-endian; a text is its length in 4 bytes and UTF-8.
 package enum FrameKind: UInt8, Sendable {
-  /// name: text. What follows belongs to this group, until its `endGroup`.
+  /// name: text. The following frames belong to this group, until its `endGroup`.
   case beginGroup = 1
   case endGroup = 2
   /// name: text, rank: 1, extents: 8 each, element kind: 1, then the elements (text or 8 bytes
-  /// each), or the reason where the kind is `unsupported`.
+  /// each), or the reason if the kind is `unsupported`.
   case attribute = 3
   /// name: text, type kind: 1, type bytes: 4, big-endian: 1, rank: 1, extents: 8 each, offset in
-  /// the file: 8, or all ones where the elements must be read by the library.
+  /// the file: 8, or all ones if the elements must be read by the library.
   case dataset = 4
   /// name: text, reason: 1 and text. A link or dataset that is not read.
   case refused = 5
@@ -40,13 +40,13 @@ package enum FrameFormat {
 
   static let reasons: [ModelError.Code] = [.malformed, .unsupported, .limitExceeded, .outOfMemory]
 
-  /// The reasons that an error of the file may have; any other becomes `.malformed`.
+  /// The codes that an error about the file may have; any other becomes `.malformed`.
   static func byte(for code: ModelError.Code) -> UInt8 {
     UInt8(reasons.firstIndex(of: code) ?? 0)
   }
 }
 
-/// Builds frames and hands them on in large pieces.
+/// Builds frames and passes them on in large pieces.
 package struct FrameWriter: ~Copyable {
   private var buffer: [UInt8] = FrameFormat.magic
   private var written = 0
@@ -55,7 +55,7 @@ package struct FrameWriter: ~Copyable {
 
   package init(sink: @escaping ([UInt8]) throws -> Void) { self.sink = sink }
 
-  /// Appends a frame. Where `body` throws, nothing of the frame remains.
+  /// Appends a frame. If `body` throws, nothing of the frame remains.
   package mutating func frame(
     _ kind: FrameKind, _ body: (inout FrameWriter) throws -> Void = { _ in }
   ) throws {

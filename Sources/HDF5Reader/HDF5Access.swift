@@ -1,22 +1,22 @@
 import TensorCore
 
-/// Where the C library runs that reads a file.
+/// Where the C library that reads a file runs.
 package struct HDF5Access: Sendable {
   package let backend: any HDF5Backend
 
   package init(backend: any HDF5Backend) { self.backend = backend }
 
-  /// In a worker process that is found by `WorkerLocation`, with default time limits. A crash or a
-  /// hang of the library is an error of the file.
+  /// In a worker process that `WorkerLocation` finds, with default time limits. If the library
+  /// crashes or hangs, the file is at fault.
   package static var isolated: HDF5Access { isolated() }
 
   /// In a worker process.
   ///
   /// - Parameters:
-  ///   - worker: path of the `assay-hdf5` executable; where nil, see `WorkerLocation`.
-  ///   - timeout: seconds of wall-clock time for one pass over the file; where nil, a minute and
-  ///     a second for every 4 MiB of the file. The worker itself stops after three seconds of
-  ///     processor time and one more for every 32 MiB.
+  ///   - worker: path of the `assay-hdf5` executable; if nil, see `WorkerLocation`.
+  ///   - timeout: seconds of wall-clock time for one pass over the file; if nil, 60 plus one for
+  ///     every 4 MiB of the file. The worker itself stops after three seconds of processor time
+  ///     plus one for every 32 MiB.
   package static func isolated(worker: String? = nil, timeout: Double? = nil) -> HDF5Access {
     HDF5Access(backend: WorkerBackend(explicitPath: worker, timeout: timeout))
   }
@@ -24,22 +24,22 @@ package struct HDF5Access: Sendable {
 
 /// Reads a file with the C library and answers in frames, which the caller does not trust.
 package protocol HDF5Backend: Sendable {
-  /// Frames of the whole tree: groups, attributes, the datasets' types and shapes.
+  /// Frames of the whole tree: groups, attributes, and the datasets' types and shapes.
   func describe(_ input: HDF5Input) throws -> [UInt8]
 
-  /// Reads datasets; the numbers land at each request's offset in `values`, which has `byteCount`
-  /// bytes, and the frames say for each request whether that worked.
+  /// Reads datasets. The numbers go to each request's offset in `values`, which has `byteCount`
+  /// bytes; the frames say for each request whether that worked.
   func read(
     _ requests: [HDF5Request], from input: HDF5Input, byteCount: Int
   ) throws -> (frames: [UInt8], values: Bytes)
 }
 
-/// One dataset to be read.
+/// A request to read one dataset.
 package struct HDF5Request: Sendable, Equatable {
   package enum Target: UInt8, Sendable {
     case float32 = 1
     case int64 = 2
-    /// Travels in the frames; `offset` does not count.
+    /// Sent in the frames; `offset` is ignored.
     case strings = 3
 
     package var bytesPerElement: Int {
@@ -54,7 +54,7 @@ package struct HDF5Request: Sendable, Equatable {
   /// Absolute path of the dataset.
   package var path: String
   package var target: Target
-  /// Elements, as the description of the file has given them.
+  /// Number of elements, from the description of the file.
   package var count: Int
   /// Byte offset in the values.
   package var offset: Int

@@ -1,4 +1,4 @@
-/// An attribute's value, in full.
+/// The complete value of an attribute.
 package struct HDF5Attribute: Sendable, Equatable {
   package enum Elements: Sendable, Equatable {
     /// Fixed or variable-length strings, without their padding; invalid UTF-8 is repaired.
@@ -7,7 +7,7 @@ package struct HDF5Attribute: Sendable, Equatable {
     case doubles([Double])
     /// Integers and booleans.
     case integers([Int])
-    /// A type that is not read; the text says which.
+    /// An unsupported type, named by the text.
     case unsupported(String)
   }
 

@@ -1,7 +1,7 @@
 import Synchronization
 import TensorCore
 
-/// The elements of a file's datasets: read when they are asked for, then kept.
+/// The elements of a file's datasets, read on demand and then kept.
 final class HDF5Contents: Sendable {
   let input: HDF5Input
   let datasets: [DatasetNode]
@@ -18,7 +18,8 @@ final class HDF5Contents: Sendable {
     var target: HDF5Request.Target
   }
 
-  /// So many bytes of datasets that follow the wanted one are read with it, to start fewer workers.
+  /// Datasets that follow the requested one are read with it, up to this many bytes, to start fewer
+  /// workers.
   private static let batchBytes = 64 << 20
 
   init(input: HDF5Input, access: HDF5Access, datasets: [DatasetNode]) {
@@ -74,7 +75,7 @@ final class HDF5Contents: Sendable {
       let node = datasets[index]
       let key = Key(dataset: index, target: first.target)
       if index != first.dataset {
-        // An optimizer's state is read only when asked for.
+        // An optimizer's state is read only on request.
         let joins =
           node.count > 0 && state.numbers[key] == nil && node.fileOffset == nil
           && (first.target == .int64 ? node.type.isInteger : node.type.kind == .float)

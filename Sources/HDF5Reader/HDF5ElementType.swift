@@ -1,10 +1,10 @@
-/// The type of a dataset's elements as the file stores them.
+/// The type of a dataset's elements as stored in the file.
 package struct HDF5ElementType: Sendable, Equatable, CustomStringConvertible {
   package enum Kind: UInt8, Sendable {
     case float = 1
     case integer = 2
     case unsigned = 3
-    /// A boolean as h5py writes it, or another enumeration; read as the integer below it.
+    /// A Boolean as h5py writes it, or another enumeration; read as the underlying integer.
     case enumeration = 4
     case string = 5
   }

@@ -3,18 +3,18 @@ import TensorCore
 
 /// An HDF5 file, opened for reading: a tree of groups with attributes and datasets.
 ///
-/// The C library never runs in this process unless `HDF5Access.inProcess` says so. Opening reads
-/// names, attributes and shapes; the elements of a dataset are read when they are asked for.
-/// Only hard links are followed. What a file holds besides (soft and external links, virtual or
-/// external storage, foreign filters) is named by the error of whoever asks for it.
+/// The C library never runs in this process unless `HDF5Access.inProcess` is used. Opening reads
+/// names, attributes and shapes; the elements of a dataset are read on demand. Only hard links are
+/// followed. Anything else in a file (soft and external links, virtual or external storage, other
+/// filters) causes an error only when it is accessed.
 package struct HDF5File: Sendable {
   package let path: String
   package let root: HDF5Group
 
-  /// Throws `.missingFile` if the file cannot be opened, `.malformed` where it is no HDF5 file
-  /// or a corrupt one, `.limitExceeded` where it declares more than the limits.
+  /// Throws `.missingFile` if the file cannot be opened, `.malformed` if it is not an HDF5 file or
+  /// is corrupt, `.limitExceeded` if it declares more than the limits allow.
   ///
-  /// - Parameter path: `-` is standard input, all of which is read.
+  /// - Parameter path: `-` is standard input, which is read completely.
   package static func open(_ path: String, access: HDF5Access = .isolated) throws -> HDF5File {
     if path == "-" {
       return try open(MappedFile.read(path), name: "standard input", access: access)
@@ -22,9 +22,9 @@ package struct HDF5File: Sendable {
     return try inFile(path) { try HDF5File(HDF5Input(path: path), access: access) }
   }
 
-  /// Opens bytes that are no file of their own, such as a member of an archive.
+  /// Opens bytes that are not a file by themselves, such as a member of an archive.
   ///
-  /// - Parameter name: what errors call them.
+  /// - Parameter name: the name in errors.
   package static func open(
     _ bytes: Bytes, name: String, access: HDF5Access = .isolated
   ) throws -> HDF5File {
@@ -44,7 +44,7 @@ package struct HDF5File: Sendable {
   package subscript(path: String) -> HDF5Object? { root[path] }
 }
 
-/// What stands under a name in a group.
+/// A named object in a group.
 package enum HDF5Object: Sendable {
   case group(HDF5Group)
   case dataset(HDF5Dataset)

@@ -7,7 +7,7 @@ package struct HDF5Group: Sendable {
 
   /// The last component of `path`; empty for the root.
   package var name: String { node.name }
-  /// Absolute path, beginning with a slash.
+  /// Absolute path, starting with a slash.
   package var path: String { node.path }
   package var attributes: [String: HDF5Attribute] { node.attributes }
 
@@ -21,14 +21,14 @@ package struct HDF5Group: Sendable {
     node.datasets.map { HDF5Dataset(index: $0, contents: contents) }
   }
 
-  /// The object at a path relative to this group (absolute where it starts with a slash is not
-  /// meant: leading slashes do not count), or nil if there is none that may be read.
+  /// The object at a path relative to this group, or nil if it is missing or unreadable. Leading
+  /// slashes are ignored.
   package subscript(path: String) -> HDF5Object? {
     guard case .found(let object) = look(up: path) else { return nil }
     return object
   }
 
-  /// The group at a relative path. Throws an error that says what is there instead, or which
+  /// The group at a relative path. If there is none, the error says what is there instead or which
   /// names exist.
   package func group(_ path: String) throws -> HDF5Group {
     guard case .group(let group) = try object(path) else {
@@ -37,8 +37,8 @@ package struct HDF5Group: Sendable {
     return group
   }
 
-  /// The dataset at a relative path. Throws an error that says what is there instead, or which
-  /// names exist.
+  /// The dataset at a relative path. If there is none, the error says what is there instead or
+  /// which names exist.
   package func dataset(_ path: String) throws -> HDF5Dataset {
     guard case .dataset(let dataset) = try object(path) else {
       throw contents.error(.malformed, "\(absolute(path)) is a group, not a dataset")
@@ -46,8 +46,8 @@ package struct HDF5Group: Sendable {
     return dataset
   }
 
-  /// A list of strings from the attribute `name`, or from `name0`, `name1`, … where the writer had
-  /// to split it because of HDF5's limit of 64 kB for an attribute; nil if there is neither.
+  /// A list of strings from the attribute `name`, or from `name0`, `name1`, … if the writer had to
+  /// split it because HDF5 limits an attribute to 64 kB; nil if there is neither.
   package func attributeStrings(_ name: String) -> [String]? {
     if let attribute = attributes[name] { return attribute.strings }
     guard var joined = attributes["\(name)0"]?.strings else { return nil }
@@ -59,7 +59,8 @@ package struct HDF5Group: Sendable {
     return joined
   }
 
-  /// Every dataset in this group and below, depth first, each group's datasets before its groups.
+  /// Every dataset in this group and its subgroups, depth first, each group's datasets before its
+  /// subgroups.
   package var allDatasets: [HDF5Dataset] { datasets + groups.flatMap(\.allDatasets) }
 
   private enum Lookup {

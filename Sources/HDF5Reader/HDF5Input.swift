@@ -4,7 +4,7 @@ import Files
 import LibC
 import TensorCore
 
-/// An open file that begins like HDF5, is a regular one and within the size limit.
+/// An open regular file with an HDF5 signature, within the size limit.
 package final class HDF5Input: Sendable {
   package let path: String
   package let descriptor: Int32
@@ -24,7 +24,7 @@ package final class HDF5Input: Sendable {
     try require(
       status.st_size <= Limits.fileBytes, .limitExceeded,
       "the file has \(status.st_size) bytes, more than the limit of \(Limits.fileBytes)")
-    // Above the numbers that a worker's descriptors are given.
+    // A number above those that a worker's descriptors get.
     descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 10)
     try require(
       descriptor >= 0, .internal, "cannot open the file: \(String(cString: strerror(errno)))")
@@ -33,10 +33,10 @@ package final class HDF5Input: Sendable {
     try Self.checkFormat(MappedFile.read(path))
   }
 
-  /// Bytes that are no file of their own, such as a member of an archive: they are copied into a
-  /// file without a name.
+  /// Copies bytes that are not a file by themselves, such as a member of an archive, into a
+  /// nameless file.
   ///
-  /// - Parameter name: what errors call them.
+  /// - Parameter name: the name in errors.
   init(bytes: Bytes, name: String) throws {
     guard bytes.count <= Limits.fileBytes else {
       throw ModelError(
@@ -69,7 +69,7 @@ package final class HDF5Input: Sendable {
     #if os(Linux)
       let opened = assay_shared_memory()
     #else
-      // HDF5 reads, and Darwin's shared memory can only be mapped.
+      // HDF5 needs `read`, but shared memory on Darwin can only be mapped.
       var template = Array((getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp").utf8CString)
       template.removeLast()
       template += "/assay-XXXXXX".utf8CString

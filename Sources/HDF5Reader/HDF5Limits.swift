@@ -1,6 +1,7 @@
 import TensorCore
 
-/// Bounds on what an HDF5 file may declare, besides `Limits`. Worker and parent both check them.
+/// Bounds on what an HDF5 file may declare, in addition to `Limits`. Both worker and parent check
+/// them.
 package enum HDF5Limits {
   /// Groups, datasets and refused links of one file.
   package static let objects = 1_000_000
@@ -12,7 +13,7 @@ package enum HDF5Limits {
   package static let frameBytes = 256 << 20
   package static let filters = 8
   package static let messageBytes = 4096
-  /// A dataset may declare this many bytes whatever is stored of it, and beyond that
-  /// `Limits.expansionRatio` times what is stored.
+  /// A dataset may always declare this many bytes, and beyond that `Limits.expansionRatio` times
+  /// its stored size.
   package static let freeBytes = 64 << 10
 }

@@ -26,7 +26,7 @@ final class Mapping: @unchecked Sendable {
 }
 
 extension HDF5Input {
-  /// The whole file. Whoever shortens it in the meantime ends this program with SIGBUS.
+  /// Maps the whole file. If another process truncates it meanwhile, this program ends with SIGBUS.
   func map() throws -> Bytes {
     try Mapping(descriptor: descriptor, byteCount: size, shared: false).bytes
   }

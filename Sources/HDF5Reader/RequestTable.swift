@@ -1,5 +1,5 @@
-/// The requests as they are at the beginning of the shared region: the table's length (8 bytes),
-/// the first value's position (8), the number of requests (4), then for each target (1), count (8),
+/// The requests as stored at the start of the shared region: the table's length (8 bytes), the
+/// first value's position (8), the number of requests (4), then for each target (1), count (8),
 /// offset (8) and path (4 and UTF-8); little-endian.
 package enum RequestTable {
   /// A worker refuses a longer table.
@@ -18,7 +18,7 @@ package enum RequestTable {
       append(UInt32(request.path.utf8.count), to: &body)
       body.append(contentsOf: request.path.utf8)
     }
-    // Whole pages, so that the worker can map the values alone.
+    // Whole pages, so the worker can map the values separately.
     let valuesStart = (16 + body.count + 0xffff) & ~0xffff
     var bytes: [UInt8] = []
     append(Int64(16 + body.count), to: &bytes)
@@ -26,7 +26,7 @@ package enum RequestTable {
     return (bytes + body, valuesStart)
   }
 
-  /// The table that begins `bytes`, or nil if it makes no sense.
+  /// The table at the start of `bytes`, or nil if it is invalid.
   package static func decode(_ bytes: [UInt8]) -> (requests: [HDF5Request], valuesStart: Int)? {
     var position = 0
     func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {

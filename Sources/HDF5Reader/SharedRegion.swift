@@ -2,7 +2,7 @@ import CSystem
 import LibC
 import TensorCore
 
-/// Memory without a name that a worker fills: requests in front, values behind them.
+/// Nameless memory that a worker fills: requests first, then values.
 final class SharedRegion: Sendable {
   let descriptor: Int32
   let byteCount: Int
@@ -27,7 +27,7 @@ final class SharedRegion: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Before the worker starts.
+  /// For use before the worker starts.
   func write(_ bytes: [UInt8]) throws {
     let written = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     try require(
@@ -35,8 +35,8 @@ final class SharedRegion: Sendable {
       "cannot write shared memory: \(String(cString: strerror(errno)))")
   }
 
-  /// The contents, once the worker is gone. On Linux nothing can change them any more: sealing
-  /// fails where any process still holds a writable mapping.
+  /// The contents, for use after the worker has ended. On Linux nothing can change them anymore:
+  /// sealing fails if any process still has a writable mapping.
   func frozen() throws -> Bytes {
     #if os(Linux)
       guard fcntl(descriptor, Self.addSeals, Self.sealWrite | Self.sealSeal) == 0 else {

@@ -5,11 +5,11 @@ final class GroupNode: Sendable {
   let name: String
   let path: String
   let attributes: [String: HDF5Attribute]
-  /// In the order of the file's name index, which is that of the bytes.
+  /// In the order of the file's name index, which sorts by bytes.
   let groups: [GroupNode]
   /// Indices in the file's list of datasets.
   let datasets: [Int]
-  /// Names that stand for something that is not read, with the reason.
+  /// Names of unsupported objects, with the reason.
   let refused: [String: ModelError]
   private let positions: [String: Int]
 
@@ -26,7 +26,7 @@ final class GroupNode: Sendable {
   func group(named name: String) -> GroupNode? { positions[name].map { groups[$0] } }
 }
 
-/// A group that is still being described.
+/// A group whose description is not complete yet.
 struct OpenGroup {
   var name: String
   var path: String
@@ -51,6 +51,7 @@ struct DatasetNode: Sendable {
   var type: HDF5ElementType
   var shape: [Int]
   var count: Int
-  /// Where little-endian 32-bit floats lie in the file in one piece; otherwise nil.
+  /// Offset of the values in the file if they are contiguous little-endian 32-bit floats; otherwise
+  /// nil.
   var fileOffset: Int?
 }

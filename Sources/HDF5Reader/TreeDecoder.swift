@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Builds the tree of a file from the frames that describe it, and checks each.
+/// Builds the tree of a file from the frames that describe it, and checks each frame.
 struct TreeDecoder {
   private let frames: [UInt8]
   private let fileSize: Int
@@ -57,7 +57,7 @@ struct TreeDecoder {
     stack.append(OpenGroup(name: name, path: stack[stack.count - 1].path(of: name)))
   }
 
-  /// A name that is new in the group that is open.
+  /// The name of an object; it must be new in the open group.
   private mutating func childName(_ reader: inout FrameReader) throws -> String {
     guard !stack.isEmpty else { throw FrameReader.garbled("an object outside the root") }
     objects += 1

@@ -1,7 +1,7 @@
 import LibC
 import TensorCore
 
-/// Reads with a worker process for each pass over the file.
+/// Starts a worker process for each pass over the file.
 struct WorkerBackend: HDF5Backend {
   let explicitPath: String?
   let timeout: Double?
@@ -31,7 +31,7 @@ struct WorkerBackend: HDF5Backend {
     switch end {
     case .exited(0): return frames
     case .exited(let status):
-      // 126 and 127: a shell's or the dynamic linker's way to say that it could not start.
+      // A shell or the dynamic linker exits with 126 or 127 if it could not start the program.
       if status == 126 || status == 127 {
         throw ModelError(
           .internal, "the HDF5 worker \(executable) does not start (exit status \(status))",

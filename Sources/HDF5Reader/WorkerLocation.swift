@@ -3,13 +3,12 @@ import LibC
 import TensorCore
 
 /// Finds the `assay-hdf5` executable: at the explicit path, else at the path in the environment
-/// variable `ASSAY_HDF5_WORKER`, else beside the program (and beside a bundle of tests), else in
-/// `PATH`.
+/// variable `ASSAY_HDF5_WORKER`, else next to the program (or the test bundle), else in `PATH`.
 package enum WorkerLocation {
   package static let name = "assay-hdf5"
   package static let variable = "ASSAY_HDF5_WORKER"
 
-  /// Throws an error that lists every place where it was looked for.
+  /// Throws an error that lists every place searched.
   package static func find(explicitPath: String? = nil) throws -> String {
     if let path = explicitPath ?? environment(variable) {
       if isExecutable(path) { return path }
@@ -31,7 +30,7 @@ package enum WorkerLocation {
   private static func besideProgram() -> [String] {
     var folders: [String] = []
     if let program = executablePath() { folders.append(folder(of: program)) }
-    // The image that holds this code: a bundle of tests, run by a program from elsewhere.
+    // The image that contains this code: a test bundle, whose program is elsewhere.
     if let file = assay_image_path(#dsohandle) {
       let image = String(cString: file)
       var path = image

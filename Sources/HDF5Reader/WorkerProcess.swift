@@ -2,14 +2,15 @@ import CSystem
 import LibC
 import TensorCore
 
-/// The numbers under which a worker finds what it inherits.
+/// The descriptor numbers that a worker inherits.
 package enum WorkerDescriptor {
   package static let file: Int32 = 3
   package static let frames: Int32 = 4
   package static let region: Int32 = 5
 }
 
-/// One run of the worker: started, listened to until it closes its pipe, and gone on return.
+/// One run of the worker: it is started, its output is read until it closes the pipe, and it has
+/// ended on return.
 struct WorkerProcess {
   /// How a worker ended.
   enum End: Equatable {
@@ -35,7 +36,7 @@ struct WorkerProcess {
     return (frames, end)
   }
 
-  /// Collects frames until the worker closes its end; otherwise says why it must be ended.
+  /// Collects frames until the worker closes its end; otherwise returns why it must be terminated.
   private func listen(to descriptor: Int32, until deadline: Double, _ frames: inout [UInt8]) -> End?
   {
     var piece = [UInt8](repeating: 0, count: 1 << 18)
@@ -57,8 +58,8 @@ struct WorkerProcess {
     }
   }
 
-  /// Waits for the worker's end until the deadline, and brings it about then or where `early` says
-  /// why.
+  /// Waits for the worker to end, and kills it at the deadline or right away if `early` gives a
+  /// reason.
   private func wait(for process: pid_t, until deadline: Double, _ early: End?) -> End {
     var status: Int32 = 0
     var reason = early
@@ -74,7 +75,7 @@ struct WorkerProcess {
         pause = min(pause * 2, 10_000)
       }
     }
-    // The whole group, with whatever it has started.
+    // The whole process group, with anything that the worker started.
     kill(-process, SIGKILL)
     while waitpid(process, &status, 0) < 0 && errno == EINTR {}
     return reason ?? end(status)
@@ -120,7 +121,7 @@ struct WorkerProcess {
     posix_spawnattr_setsigmask(&attributes, &signals)
     sigfillset(&signals)
     posix_spawnattr_setsigdefault(&attributes, &signals)
-    // A group of its own: an interrupt from the terminal is this program's matter.
+    // A separate group, because this program handles interrupts from the terminal.
     posix_spawnattr_setpgroup(&attributes, 0)
     var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
     #if canImport(Darwin)
@@ -129,7 +130,7 @@ struct WorkerProcess {
     posix_spawnattr_setflags(&attributes, Int16(flags))
 
     var environment = ["HDF5_USE_FILE_LOCKING=FALSE"]
-    // Where the runtime libraries stand is the installation's matter, not the file's.
+    // The location of the runtime libraries depends on the installation, not on the file.
     for key in ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"] {
       if let value = getenv(key) { environment.append("\(key)=\(String(cString: value))") }
     }
@@ -164,7 +165,7 @@ private final class Pipe {
     guard assay_pipe(&ends) == 0 else {
       throw ModelError(.internal, "cannot create a pipe: \(String(cString: strerror(errno)))")
     }
-    // Above the numbers that the worker's descriptors are given.
+    // A number above those that the worker's descriptors get.
     readEnd = fcntl(ends[0], F_DUPFD_CLOEXEC, 10)
     writeEnd = fcntl(ends[1], F_DUPFD_CLOEXEC, 10)
     close(ends[0])

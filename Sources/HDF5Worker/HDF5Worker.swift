@@ -1,7 +1,7 @@
 import Files
 import HDF5Library
 
-/// Reads one HDF5 file on behalf of another process and ends; see `WorkerMain`.
+/// Reads one HDF5 file on behalf of another process and exits; see `WorkerMain`.
 @main
 struct HDF5Worker {
   static func main() {

@@ -5,5 +5,5 @@ func complain(_ text: String) {
   _ = write(2, &bytes, bytes.count)
 }
 
-/// Without the C library's own clean-up, which has nothing to save.
+/// Skips the C library's cleanup, which has nothing to save.
 func end(_ status: Int32) -> Never { _exit(status) }

@@ -1,12 +1,12 @@
-/// Letters of 5 × 8 pixels for the characters from blank to tilde, drawn for this project; the seventh
-/// row is the base line.
+/// Glyphs of 5 × 8 pixels for the characters from space to tilde, drawn for this project; the
+/// baseline is the seventh row.
 enum BitmapFont {
   static let width = 5
   static let height = 8
-  /// From one letter to the next.
+  /// Distance from one glyph to the next.
   static let advance = 6
 
-  /// Eight rows, the leftmost pixel in bit 4; that of a question mark for a character that has none.
+  /// Eight rows with the leftmost pixel in bit 4. Characters without a glyph get the question mark.
   static func glyph(_ scalar: Unicode.Scalar) -> ArraySlice<UInt8> {
     let index = scalar.value >= 0x20 && scalar.value < 0x7F ? Int(scalar.value) - 0x20 : 31
     return glyphs[index * height..<(index + 1) * height]
@@ -16,7 +16,7 @@ enum BitmapFont {
     pair.reduce(0) { $0 << 4 | ($1 < 0x3A ? $1 - 0x30 : $1 - 0x37) }
   }
 
-  /// Two hexadecimal digits a row, a letter a line.
+  /// Two hexadecimal digits per row, one glyph per line.
   private static let rows = """
     00 00 00 00 00 00 00 00 \
     04 04 04 04 04 00 04 00 \

@@ -1,5 +1,5 @@
-/// A rectangle by its edges, which may lie between samples: in samples of an image, or in parts of one
-/// (0 is the left or upper edge, 1 the right or lower one).
+/// A rectangle given by its edges, which may be between samples. The unit is the sample or the
+/// whole image (0 is the left or upper edge, 1 the right or lower one).
 package struct Box: Sendable, Equatable {
   package var left: Double
   package var top: Double

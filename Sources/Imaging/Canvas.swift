@@ -12,7 +12,7 @@ package struct Color: Sendable, Equatable {
     self.blue = blue
   }
 
-  /// Of `hue`, `saturation` and `value`, each in 0…1; a hue of 1 is one of 0.
+  /// A color from `hue`, `saturation` and `value`, each in 0…1; a hue of 1 equals a hue of 0.
   package init(hue: Double, saturation: Double, value: Double) {
     let sector = hue * 6
     func channel(_ shift: Double) -> UInt8 {
@@ -23,15 +23,15 @@ package struct Color: Sendable, Equatable {
     self.init(channel(5), channel(3), channel(1))
   }
 
-  /// A color for each number, the same every time: hues the golden ratio apart, so that neighbors
-  /// and their neighbors differ.
+  /// A color for each number, always the same: hues the golden ratio apart, so that neighbors and
+  /// their neighbors differ.
   package static func distinct(_ index: Int) -> Color {
     let hue = (0.02 + Double(index) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
     return Color(hue: hue, saturation: 0.85, value: index % 2 == 0 ? 1 : 0.85)
   }
 
-  /// Black or white, whichever stands out more: white where WCAG 2's relative luminance is below
-  /// 0.179, where its contrasts with black and with white are equal, 4.58.
+  /// Black or white, whichever has more contrast: white if WCAG 2's relative luminance is below
+  /// 0.179. At that value both contrasts are 4.58.
   package var readableInk: Color {
     func linear(_ sample: UInt8) -> Double {
       let part = Double(sample) / 255
@@ -42,7 +42,7 @@ package struct Color: Sendable, Equatable {
   }
 }
 
-/// An image in colors that is drawn on. What lies outside it is left out.
+/// A color image to draw on. Anything outside it is clipped.
 package struct Canvas: Sendable {
   package let width: Int
   package let height: Int
@@ -103,8 +103,8 @@ package struct Canvas: Sendable {
     fill(x: x.upperBound - across..<x.upperBound, y: y, color)
   }
 
-  /// The size of a line of text whose letters' pixels are `scale` pixels wide, with an edge of one
-  /// such pixel all around.
+  /// The size of a line of text whose font pixels are `scale` pixels wide, with a border of one
+  /// font pixel.
   package static func textSize(_ text: String, scale: Int) -> (width: Int, height: Int) {
     let count = text.unicodeScalars.count
     return (
@@ -112,7 +112,7 @@ package struct Canvas: Sendable {
     )
   }
 
-  /// A line of text on a ground of its own, its left upper corner at (`x`, `y`).
+  /// A line of text with a background; its upper left corner is at (`x`, `y`).
   package mutating func text(
     _ text: String, x: Int, y: Int, scale: Int, ink: Color, ground: Color
   ) {

@@ -1,5 +1,5 @@
-/// Colors for numbers from 0 to 1, of even steps in brightness to the eye, and in order without colors,
-/// too: Matplotlib's `viridis` by Stéfan van der Walt and Nathaniel Smith, which they gave to the public
+/// Colors for numbers from 0 to 1 with perceptually uniform brightness, so they stay in order in
+/// grayscale: Matplotlib's `viridis` by Stéfan van der Walt and Nathaniel Smith, in the public
 /// domain (CC0).
 package enum ColorMap {
   /// Red, green and blue of ⌊255 · `value` + ½⌋; NaN is gray.

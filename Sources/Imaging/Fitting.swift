@@ -1,32 +1,33 @@
 import TensorCore
 
-/// What becomes of an image whose size is not the model's; the names are the command line's.
+/// What to do with an image whose size differs from the model's; the names are those of the command
+/// line.
 public enum Fitting: String, CaseIterable, Sendable {
-  /// It is an error.
+  /// Throws an error.
   case exact
-  /// Each axis is resized by itself, as Vision's `scaleFill`.
+  /// Resizes each axis independently, like Vision's `scaleFill`.
   case squash
-  /// The largest part in the middle that has the model's proportions is resized, as Vision's
+  /// Resizes the largest centered part that has the model's aspect ratio, like Vision's
   /// `centerCrop`.
   case centerCrop = "center-crop"
-  /// The whole image is resized in its proportions, with black around it, as Vision's `scaleFit`.
+  /// Resizes the whole image, keeps its aspect ratio and adds black bars, like Vision's `scaleFit`.
   case fit
 }
 
-/// Which part of an image comes to be where in the model's.
+/// Which part of an image goes where in the model's input.
 struct Placement: Equatable {
-  /// In the image's samples.
+  /// In samples of the image.
   let source: Box
-  /// In the model's samples; what lies around it is black.
+  /// In samples of the model's input; the rest of it is black.
   let left: Int
   let top: Int
   let width: Int
   let height: Int
 
   /// - Parameters:
-  ///   - size: the image's.
-  ///   - width: the model's.
-  /// - Throws: `.mismatch` that names both sizes where they differ and `fitting` is `exact`.
+  ///   - size: size of the image.
+  ///   - width: width of the model's input.
+  /// - Throws: `.mismatch` with both sizes if they differ and `fitting` is `exact`.
   init(
     of size: (width: Int, height: Int), width: Int, height: Int, _ fitting: Fitting
   ) throws {
@@ -72,9 +73,9 @@ struct Placement: Equatable {
 }
 
 extension Image {
-  /// The image in the size `width` × `height`, of 8-bit samples whichever the interpolation.
+  /// The image resized to `width` × `height`, with 8-bit samples for every interpolation.
   ///
-  /// - Throws: `.mismatch` that names both sizes where they differ and `fitting` is `exact`.
+  /// - Throws: `.mismatch` with both sizes if they differ and `fitting` is `exact`.
   public func fitted(
     width: Int, height: Int, _ fitting: Fitting, _ interpolation: Interpolation
   ) throws -> Image {
@@ -86,7 +87,7 @@ extension Image {
     ).framed(placement, width: width, height: height)
   }
 
-  /// The image at its place in a larger black one.
+  /// The image at its position in a larger black one.
   private func framed(_ placement: Placement, width: Int, height: Int) throws -> Image {
     if width == self.width, height == self.height { return self }
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)

@@ -2,17 +2,18 @@ import TensorCore
 
 /// An array of one to three channels as an image.
 ///
-/// Each number v becomes (v − least) / (greatest − least), over all channels; numbers that are
-/// infinite or none do not count. One channel is shown in `ColorMap.viridis`, two in red and green,
-/// three in red, green and blue. Where all numbers are equal they are shown as 0.
+/// Each number v becomes (v − minimum) / (maximum − minimum), over all channels; infinities and NaN
+/// are not counted. One channel is shown in `ColorMap.viridis`, two in red and green, three in red,
+/// green and blue. If all numbers are equal, they are shown as 0.
 package struct HeatMap: Sendable {
   package let image: Image
-  /// Least and greatest number; nil if none is finite.
+  /// Smallest and largest number; nil if none is finite.
   package let range: ClosedRange<Float>?
 
   /// - Parameters:
-  ///   - tensor: `[H, W]`, `[C, H, W]` or `[H, W, C]`, with axes of length 1 in front.
-  ///   - axis: where the channels are; nil if the shape has to tell, first where both could be.
+  ///   - tensor: `[H, W]`, `[C, H, W]` or `[H, W, C]`, with leading axes of length 1.
+  ///   - axis: the position of the channels; nil to derive it from the shape, first if both are
+  ///     possible.
   /// - Throws: `.mismatch` for other shapes, `.limitExceeded` for images that are too large.
   package init(_ tensor: Tensor, channels axis: ChannelAxis? = nil) throws {
     guard let planes = Self.planes(tensor, axis) else {

@@ -1,7 +1,7 @@
 import TensorCore
 
 /// An image of 8-bit samples: gray (one channel) or red, green and blue (three), rows from top to
-/// bottom, channels together.
+/// bottom, channels interleaved.
 public struct Image: Sendable, Equatable {
   /// In pixels.
   public let width: Int
@@ -12,7 +12,7 @@ public struct Image: Sendable, Equatable {
   /// `height · width · channelCount` samples.
   public let samples: Bytes
 
-  /// Precondition: `samples` are as many as the other arguments say.
+  /// Precondition: the number of `samples` is the product of the other arguments.
   public init(width: Int, height: Int, channelCount: Int, samples: Bytes) {
     precondition(channelCount == 1 || channelCount == 3)
     precondition(samples.count == width * height * channelCount)
@@ -22,7 +22,7 @@ public struct Image: Sendable, Equatable {
     self.samples = samples
   }
 
-  /// Three channels; gray is repeated.
+  /// The image with three channels; gray is repeated.
   public func rgb() throws -> Image {
     if channelCount == 3 { return self }
     return try mapped(channelCount: 3) { source, target in
@@ -32,8 +32,8 @@ public struct Image: Sendable, Equatable {
     }
   }
 
-  /// One channel: `L = (19595 R + 38470 G + 7471 B + 2¹⁵) / 2¹⁶`, rounded down, which is Pillow's
-  /// form of ITU-R 601-2 luma.
+  /// The image with one channel: `L = (19595 R + 38470 G + 7471 B + 2¹⁵) / 2¹⁶`, rounded down,
+  /// which is Pillow's form of ITU-R 601-2 luma.
   public func grayscale() throws -> Image {
     if channelCount == 1 { return self }
     return try mapped(channelCount: 1) { source, target in
@@ -59,12 +59,12 @@ public struct Image: Sendable, Equatable {
   }
 }
 
-/// Samples that are being made; their number has been checked against the limits.
+/// Samples under construction; their number has been checked against the limits.
 struct SampleBuffer {
   private let buffer: AlignedBuffer
   private let count: Int
 
-  /// - Parameter bytesPerSample: 1, or 2 for what is narrowed later.
+  /// - Parameter bytesPerSample: 1, or 2 for samples that are narrowed later.
   init(width: Int, height: Int, channelCount: Int, bytesPerSample: Int = 1) throws {
     try Self.checkSize(width: width, height: height)
     let sampleCount = try checkedProduct(
@@ -85,6 +85,6 @@ struct SampleBuffer {
       start: buffer.pointer.assumingMemoryBound(to: UInt8.self), count: count)
   }
 
-  /// The samples, which are not written any more.
+  /// The samples, which must not be written any more.
   var finished: Bytes { Bytes(base: buffer.pointer, count: count, owner: buffer) }
 }

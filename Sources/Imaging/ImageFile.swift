@@ -3,11 +3,11 @@ import Files
 import TensorCore
 
 extension Image {
-  /// Reads a PNG or JPEG file, whichever its contents are; `-` is standard input.
+  /// Reads a PNG or JPEG file, detected from the content; `-` is standard input.
   ///
   /// The samples equal those of Pillow's `convert("RGB")`, or `convert("L")` for a gray file:
-  /// transparency is dropped, palettes are applied, colors of 16 bits keep their upper 8, gray of
-  /// 16 bits is cut off at 255. Gamma, color profiles and orientation are ignored.
+  /// transparency is dropped, palettes are applied, 16-bit colors keep their upper 8 bits, and
+  /// 16-bit gray is clipped at 255. Gamma, color profiles and orientation are ignored.
   public static func read(_ path: String) throws -> Image {
     let bytes = try MappedFile.read(path)
     return try inFile(path == "-" ? "standard input" : path) { try Image(decoding: bytes) }
@@ -15,8 +15,8 @@ extension Image {
 
   /// Decodes the bytes of a PNG or JPEG file.
   ///
-  /// - Throws: `.malformed` if they are damaged or cut off, `.limitExceeded` where the image is
-  /// too large, `.unsupported` for other formats.
+  /// - Throws: `.malformed` if they are damaged or truncated, `.limitExceeded` if the image is too
+  ///   large, `.unsupported` for other formats.
   public init(decoding bytes: Bytes) throws {
     let format = FileFormat(bytes)
     switch format {

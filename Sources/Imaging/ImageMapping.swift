@@ -1,22 +1,23 @@
 import TensorCore
 
-/// Which point of an image's file each point of the model's image was taken from.
+/// Maps points of the model's image back to the image file.
 ///
-/// Points are in pixels, (0, 0) the left upper corner of the first one. A rectangle of the turned
-/// image was resized into a rectangle of the model's; then, for the horizontal axis,
+/// Points are in pixels; (0, 0) is the upper left corner of the first one. A rectangle of the
+/// turned image was resized to a rectangle of the model's image. For the horizontal axis, the
+/// inverse is
 ///
 ///     x = source.left + (u − target.left) · source.width / target.width
 ///
-/// and the turning is undone.
+/// after which the turn is undone.
 package struct ImageMapping: Sendable, Equatable {
-  /// What was taken of the image, after it was turned.
+  /// The part of the turned image that was used.
   package var source: Box
-  /// Where it went in the model's image.
+  /// Its position in the model's image.
   package var target: Box
-  /// The size of the image after it was turned.
+  /// The size of the turned image.
   package var width: Int
   package var height: Int
-  /// How it was turned.
+  /// How the image was turned.
   package var orientation: Orientation
 
   package init(
@@ -31,9 +32,9 @@ package struct ImageMapping: Sendable, Equatable {
   }
 
   /// - Parameters:
-  ///   - size: the image's, turned.
-  ///   - width, height: the model's.
-  /// - Throws: `.mismatch` if the sizes differ and may not, or where the model gets several parts.
+  ///   - size: size of the turned image.
+  ///   - width, height: size of the model's image.
+  /// - Throws: `.mismatch` if the sizes differ but must not, or if the model gets several parts.
   package init(
     of size: (width: Int, height: Int), width: Int, height: Int, _ options: ImageOptions,
     orientation: Orientation = .upright
@@ -54,7 +55,7 @@ package struct ImageMapping: Sendable, Equatable {
       width: size.width, height: size.height, orientation: orientation)
   }
 
-  /// The point of the turned image.
+  /// The corresponding point of the turned image.
   package func turnedPoint(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
     let across = (source.right - source.left) / (target.right - target.left)
     let down = (source.bottom - source.top) / (target.bottom - target.top)
@@ -63,8 +64,8 @@ package struct ImageMapping: Sendable, Equatable {
     )
   }
 
-  /// The point of the file's image that the point (`x`, `y`) of the turned one was, by the table of
-  /// Exif's tag 0x0112.
+  /// The point of the image file for the point (`x`, `y`) of the turned image, from the table of
+  /// Exif tag 0x0112.
   package func storedPoint(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
     let (right, bottom) = (Double(width), Double(height))
     switch orientation {

@@ -1,29 +1,28 @@
-/// What happens to an image between its file and the model.
+/// How an image file becomes the model's input.
 public struct ImageOptions: Sendable, Equatable {
-  /// How an image is brought into the network's size.
+  /// How an image is brought to the network's size.
   public var fitting = Fitting.exact
-  /// With which filter it is resized.
+  /// The filter used for resizing.
   public var interpolation = Interpolation.bilinear
-  /// Whether the image is turned as its file's Exif data say.
+  /// Whether the image is turned according to the Exif data of its file.
   public var appliesOrientation = false
-  /// The side of a square that the image is brought into first; the model gets parts of that.
+  /// The side of a square that the image is resized to first; the model gets parts of it.
   public var firstSide: Int?
-  /// Which parts of the square.
+  /// The parts of the square that are used.
   public var crops = Crops.center
 
-  /// The names are the metadata's.
+  /// The names are those of the model's metadata.
   public enum Crops: String, CaseIterable, Sendable {
-    /// The one in the middle, from `⌊(side − size) / 2⌋` on.
+    /// The center, starting at `⌊(side − size) / 2⌋`.
     case center
-    /// Those in the corners and the one in the middle, then the mirrored ones of the same five; the
-    /// model's answers are averaged.
+    /// The corners and the center, then the same five mirrored; the predictions are averaged.
     case ten
   }
 
-  /// An image has to have the network's size.
+  /// No resizing: the image must have the network's size.
   public init() {}
 
-  /// Another way into the model's size; parts of a square go with the old one.
+  /// Replaces the way the image is brought to the network's size, including any crops of a square.
   public mutating func bring(into fitting: Fitting) {
     self.fitting = fitting
     firstSide = nil
@@ -31,19 +30,19 @@ public struct ImageOptions: Sendable, Equatable {
   }
 }
 
-/// What other programs do with an image before a network gets it; the names are the command line's.
+/// How other programs prepare an image for a network; the names are those of the command line.
 public enum ImageRecipe: String, CaseIterable, Sendable {
-  /// Keras's `load_img` with a `target_size` and its defaults: each axis by itself, the nearest
-  /// samples.
+  /// Keras's `load_img` with a `target_size` and otherwise defaults: resizes each axis
+  /// independently, to the nearest samples.
   case kerasLoadImage = "keras-load-img"
-  /// Caffe's `classify.py --center_only`: into 256 × 256, of which the middle is taken.
+  /// Caffe's `classify.py --center_only`: resizes to 256 × 256 and takes the center.
   case caffeClassify = "caffe-classify"
-  /// Caffe's `classify.py` as it stands: the mean of what ten parts of the 256 × 256 give.
+  /// Caffe's `classify.py` with defaults: averages the predictions for ten parts of 256 × 256.
   case caffeClassifyTen = "caffe-classify-ten"
-  /// Vision's `centerCrop`, its default, of the image as it was seen.
+  /// Vision's default, `centerCrop`, with the image upright.
   case visionCenterCrop = "vision-center-crop"
 
-  /// What the recipe does.
+  /// The options of the recipe.
   public var options: ImageOptions {
     var options = ImageOptions()
     switch self {
@@ -64,11 +63,11 @@ public enum ImageRecipe: String, CaseIterable, Sendable {
 }
 
 extension ImageOptions: CustomStringConvertible {
-  /// All of it in one line.
+  /// All options on one line.
   public var description: String {
     var text = "resize \(fitting.rawValue)"
     if let firstSide {
-      text += " to \(firstSide)×\(firstSide), of that "
+      text += " to \(firstSide)×\(firstSide), then "
       text += crops == .center ? "the center" : "ten crops, whose predictions are averaged"
     }
     return text + "; interpolation \(interpolation.rawValue)"

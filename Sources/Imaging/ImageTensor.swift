@@ -1,13 +1,13 @@
 import TensorCore
 
-/// Channels of an image in a tensor and their order.
+/// The channels of an image in a tensor, and their order.
 package enum ChannelOrder: String, Sendable, CaseIterable {
   case rgb, bgr, grayscale
 
   package var channelCount: Int { self == .grayscale ? 1 : 3 }
 }
 
-/// Where the channels are among a tensor's axes.
+/// The position of the channels among a tensor's axes.
 package enum ChannelAxis: Sendable {
   /// `[channel, height, width]`
   case first
@@ -17,7 +17,7 @@ package enum ChannelAxis: Sendable {
 
 extension Image {
   /// The samples as floats 0…255, of shape `[channel, height, width]` or `[height, width,
-  /// channel]`. Gray becomes color by repetition, color becomes gray as in `grayscale()`.
+  /// channel]`. Gray is repeated to get color; color becomes gray as in `grayscale()`.
   package func tensor(_ order: ChannelOrder, channels axis: ChannelAxis = .first) throws -> Tensor {
     let source = order == .grayscale ? try grayscale() : try rgb()
     let channelCount = order.channelCount
@@ -36,11 +36,11 @@ extension Image {
     }
   }
 
-  /// An image of a tensor's values, each cut off at 0 and 255 and rounded to the nearest integer,
+  /// An image of a tensor's values, each clamped to 0…255 and rounded to the nearest integer,
   /// halves away from zero; NaN becomes 0.
   ///
-  /// The shape is `[channel, height, width]` or `[height, width, channel]`; further axes in front
-  /// must have length 1, and gray may come without its channel axis.
+  /// The shape is `[channel, height, width]` or `[height, width, channel]`, optionally with leading
+  /// axes of length 1; gray may omit its channel axis.
   package init(
     _ tensor: Tensor, _ order: ChannelOrder, channels axis: ChannelAxis = .first
   ) throws {

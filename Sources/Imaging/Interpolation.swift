@@ -1,27 +1,27 @@
 import LibC
 
-/// How an image's samples are made of another's when its size changes; Pillow's filters by Pillow's
-/// names, other libraries' with theirs in front.
+/// How samples are computed when an image is resized: Pillow's filters under Pillow's names, those
+/// of other libraries with a prefix.
 public enum Interpolation: String, CaseIterable, Sendable {
-  /// The sample whose pixel the point lies in.
+  /// The sample of the pixel that contains the point.
   case nearest
   /// The mean of the samples within half a pixel.
   case box
-  /// A triangle of one pixel to each side.
+  /// A triangle of one pixel on each side.
   case bilinear
-  /// Hamming's window of one pixel to each side.
+  /// A Hamming window of one pixel on each side.
   case hamming
-  /// Cubic with a = −1/2, of two pixels to each side.
+  /// A cubic with a = −1/2, two pixels on each side.
   case bicubic
-  /// sinc(x) · sinc(x / 3), of three pixels to each side.
+  /// sinc(x) · sinc(x / 3), three pixels on each side.
   case lanczos
-  /// `tf.image.resize` of TensorFlow 2 as it stands: no filter where the image shrinks; samples
-  /// stay what they come out as.
+  /// `tf.image.resize` of TensorFlow 2 with defaults: no filter when the image shrinks, and samples
+  /// are not rounded.
   case tensorFlowBilinear = "tf-bilinear"
-  /// `cv2.resize` with `INTER_LINEAR` of 8-bit samples: the same, rounded to 8 bits.
+  /// `cv2.resize` with `INTER_LINEAR` on 8-bit samples: the same, rounded to 8 bits.
   case openCVBilinear = "opencv-bilinear"
 
-  /// Half the width of the filter at its own scale; nil if samples are taken without one.
+  /// Half the width of the filter at scale 1; nil if samples are taken without a filter.
   var support: Double? {
     switch self {
     case .nearest, .tensorFlowBilinear, .openCVBilinear: nil

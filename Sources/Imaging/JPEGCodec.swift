@@ -14,12 +14,12 @@ enum JPEGCodec {
     }
   }
 
-  /// A block of 8 × 8 samples takes a bit or more, and subsampled by four either way a pixel has
-  /// little more than one sample: at most 8 · 64 · 3 · 16 / 18 samples a byte.
+  /// A block of 8 × 8 samples takes at least one bit, and with subsampling by four along both axes
+  /// a pixel has little more than one sample: at most 8 · 64 · 3 · 16 / 18 samples per byte.
   private static let largestExpansion = 1536
-  /// Arithmetic coding can spend less than a bit on a block.
+  /// Arithmetic coding can use less than one bit per block.
   private static let largestArithmeticExpansion = 64 * largestExpansion
-  /// Samples that all scans of a progressive file may go over; ordinary files have ten scans.
+  /// Samples that all scans of a progressive file may visit; ordinary files have ten scans.
   private static let scannedSamples = 1 << 32
 
   private static func decode(
@@ -46,8 +46,8 @@ enum JPEGCodec {
     return Image(width: width, height: height, channelCount: 3, samples: target.finished)
   }
 
-  /// Cyan, magenta, yellow and black, stored inverted as Adobe does, to red, green and blue:
-  /// `K' − (255 − C') K' / 255` for inverted inks, rounded as Pillow rounds.
+  /// Converts cyan, magenta, yellow and black, stored inverted as Adobe does, to red, green and
+  /// blue: `K' − (255 − C') K' / 255` for inverted inks, rounded as in Pillow.
   private static func convertInks(
     _ source: UnsafeBufferPointer<UInt8>, to target: UnsafeMutableBufferPointer<UInt8>
   ) {

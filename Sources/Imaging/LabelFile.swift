@@ -2,7 +2,7 @@ import ByteFormats
 import Files
 import TensorCore
 
-/// Class labels of a classifier, in the order of its outputs.
+/// Class labels of a classifier, in output order.
 package enum LabelFile: Sendable, Equatable {
   case strings([String])
   case integers([Int64])
@@ -14,15 +14,17 @@ package enum LabelFile: Sendable, Equatable {
     }
   }
 
-  /// Reads a text file with a label a line, a JSON list of strings or of integers, or an object
-  /// from positions to labels (`{"0": "tench", …}`, or with Keras's pairs,
-  /// `{"0": ["n01440764", "tench"], …}`, of which the second is the label), also as Python prints
-  /// it, `{0: 'tench', …}`.
+  /// Reads class labels from one of these formats:
+  /// - a text file with one label per line
+  /// - a JSON list of strings or of integers
+  /// - an object that maps positions to labels, `{"0": "tench", …}`, or to Keras's pairs, `{"0":
+  ///   ["n01440764", "tench"], …}`, whose second element is the label; also as Python prints it,
+  ///   `{0: 'tench', …}`
   ///
-  /// Text is UTF-8, with or without a byte order mark, lines end in LF or CRLF, and the last one
-  /// may be blank. Where every line has its number in front, from 0 or 1 on and with a colon, a tab
-  /// or a comma after it (before a WordNet identifier a space will do), or is in quotes, these
-  /// are taken off. Otherwise labels are kept as they stand.
+  /// Text is UTF-8, with or without a byte order mark. Lines end in LF or CRLF, and the last one
+  /// may be blank. If every line starts with its number (counted from 0 or 1 and followed by a
+  /// colon, a tab or a comma, or by a space if a WordNet identifier follows), the numbers are
+  /// removed. If every line is in quotes, the quotes are removed. Otherwise labels are unchanged.
   package static func read(_ path: String) throws -> LabelFile {
     let bytes = try MappedFile.read(path, limit: Limits.jsonBytes)
     return try inFile(path == "-" ? "standard input" : path) {
@@ -47,7 +49,7 @@ package enum LabelFile: Sendable, Equatable {
       ? try json(Array(content)) : .strings(LabelLines.bare(try lines(content)))
   }
 
-  /// The labels of `{0: 'tench', 1: …}` with an entry a line; nil if it is something else.
+  /// The labels of `{0: 'tench', 1: …}` with one entry per line; nil for any other content.
   private static func printedByPython(_ content: ArraySlice<UInt8>) throws -> [String]? {
     guard var text = String(validating: content, as: UTF8.self), !text.contains("\0") else {
       return nil
@@ -111,7 +113,7 @@ package enum LabelFile: Sendable, Equatable {
       hint: "a label file contains a list of strings or integers, or one label per line")
   }
 
-  /// The values of the keys "0", "1", … without a gap.
+  /// The values of the keys "0", "1", … without gaps.
   private static func ordered(_ labels: JSONObject) throws -> [JSONValue] {
     let count = labels.members.count
     guard count > 0 else { throw ModelError(.malformed, "the label file is empty") }

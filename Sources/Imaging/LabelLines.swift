@@ -1,13 +1,13 @@
-/// What the lines of a label file have around their labels.
+/// Removes what surrounds the labels in the lines of a label file.
 enum LabelLines {
-  /// The labels without numbers and without quotes, where every line has them.
+  /// The labels without numbers and quotes, if every line has them.
   static func bare(_ lines: [String]) -> [String] {
     let labels = withoutNumbers(lines) ?? lines
     return withoutQuotes(labels) ?? labels
   }
 
-  /// The lines without `0:`, `1:`, … or `1:`, `2:`, … in front; nil if one of them has another
-  /// number or none, or nothing after it.
+  /// The lines without the prefixes `0:`, `1:`, … or `1:`, `2:`, …; nil if one of them has a wrong
+  /// number, no number, or nothing after it.
   static func withoutNumbers(_ lines: [String]) -> [String]? {
     guard lines.count > 1 else { return nil }
     var labels: [String] = []
@@ -29,8 +29,8 @@ enum LabelLines {
     return labels
   }
 
-  /// The lines without the quotes around them; nil if one has none or other ones, or nothing in
-  /// between.
+  /// The lines without the quotes around them; nil if one has no quotes, different ones, or nothing
+  /// in between.
   static func withoutQuotes(_ lines: [String]) -> [String]? {
     let quotes: Set<Character> = ["'", "\""]
     var labels: [String] = []
@@ -45,10 +45,10 @@ enum LabelLines {
   }
 }
 
-/// Labels of ImageNet's synset files.
+/// Labels in ImageNet's synset files.
 package enum WordNet {
-  /// `n02123045` and `tabby, tabby cat` of `n02123045 tabby, tabby cat`; nil for a label without an
-  /// identifier in front.
+  /// `n02123045` and `tabby, tabby cat` for `n02123045 tabby, tabby cat`; nil if the label does not
+  /// start with an identifier.
   package static func split(_ label: String) -> (identifier: String, name: String)? {
     let bytes = Array(label.utf8)
     guard bytes.count > 10, bytes[0] == UInt8(ascii: "n"),

@@ -1,14 +1,14 @@
 import CCodecs
 import TensorCore
 
-/// How a camera held an image, by Exif's tag 0x0112.
+/// The orientation of the camera, from Exif tag 0x0112.
 package enum Orientation: Int, CaseIterable, Sendable {
   case upright = 1
   case mirrored, upsideDown, mirroredUpsideDown, transposed, turnedLeft, transversed, turnedRight
 
-  /// What the file says, found where Pillow looks for it: in a JPEG file's first Exif segment, a PNG
-  /// file's `eXIf` chunk or else its text `Raw profile type exif`; or else in the file's XMP data.
-  /// `upright` if there is nothing that can be read.
+  /// Reads the orientation from the places where Pillow looks for it: a JPEG file's first Exif
+  /// segment; a PNG file's `eXIf` chunk, else its text `Raw profile type exif`; else the file's XMP
+  /// data. `upright` if nothing can be read.
   package init(of file: Bytes) {
     let found = Self.byte(file, 0) == 0x89 ? Self.inPNG(file) : Self.inJPEG(file)
     self = found.exif.flatMap { Self(tiff: $0) } ?? found.xmp.flatMap { Self(xmp: $0) } ?? .upright
@@ -52,7 +52,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
       case 0x7A54_5874:  // zTXt
         profile =
           content(of: chunk, after: profileKey + "\0\0").flatMap { inflated($0) } ?? profile
-      case 0x6954_5874:  // iTXt, whose language and translated key are taken to be empty
+      case 0x6954_5874:  // iTXt; assumes an empty language and translated key
         found.xmp =
           content(of: chunk, after: xmpKey + "\0\0\0\0\0")
           ?? content(of: chunk, after: xmpKey + "\0\u{1}\0\0\0").flatMap { inflated($0) }
@@ -76,7 +76,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
     return bytes[count..<bytes.count]
   }
 
-  /// What a zlib stream holds, its first MiB at most.
+  /// The contents of a zlib stream, at most the first MiB.
   private static func inflated(_ stream: Bytes) -> Bytes? {
     guard let target = try? AlignedBuffer(checkedByteCount: 1 << 20) else { return nil }
     let count = stream.withUnsafeBytes { source in
@@ -87,7 +87,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
     return Bytes(base: target.pointer, count: count, owner: target)
   }
 
-  /// ImageMagick's profile: an empty line, the name, the length, then lines of digits.
+  /// ImageMagick's profile: an empty line, the name, the length, then lines of hexadecimal digits.
   private static func fromHexadecimal(_ profile: Bytes) -> Bytes? {
     let lines = profile.array(of: UInt8.self).split(
       separator: 0x0A, omittingEmptySubsequences: false)
@@ -154,7 +154,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
 }
 
 extension Image {
-  /// The image as it was seen, by what its file says of how the camera was held.
+  /// The image turned upright according to `orientation`.
   package func turned(_ orientation: Orientation) throws -> Image {
     if orientation == .upright { return self }
     let swaps = orientation.rawValue >= 5

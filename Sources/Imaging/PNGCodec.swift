@@ -16,7 +16,7 @@ enum PNGCodec {
     }
   }
 
-  /// Deflate makes at most 1032 bytes of one; a larger image cannot be there.
+  /// Deflate expands a byte to at most 1032; a larger image cannot be complete.
   private static let largestExpansion = 1032
 
   private static func decode(
@@ -71,7 +71,7 @@ enum PNGCodec {
         }
       }
     } else {
-      // 1, 2 or 4 bits are spread over 0…255.
+      // Samples of 1, 2 or 4 bits are scaled to 0…255.
       let scale: UInt8 = info.bitDepth < 8 ? 255 / (1 << UInt8(info.bitDepth) - 1) : 1
       for pixel in 0..<pixelCount {
         for channel in 0..<channelCount {
@@ -97,7 +97,7 @@ enum PNGCodec {
 }
 
 extension Image {
-  /// The image as a PNG file; the same image gives the same bytes.
+  /// The image as a PNG file; the same image always gives the same bytes.
   package func pngData() throws -> [UInt8] { try PNGCodec.encode(self) }
 
   /// Writes a PNG file.
@@ -106,7 +106,7 @@ extension Image {
   }
 }
 
-/// Turns the codecs' messages into errors.
+/// Converts the codecs' messages to errors.
 enum CodecMessage {
   private static func error(_ format: String, _ message: UnsafeMutablePointer<CChar>) -> ModelError
   {

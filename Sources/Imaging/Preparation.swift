@@ -1,12 +1,12 @@
 import TensorCore
 
 extension Image {
-  /// What a model of `width` × `height` samples gets of the image: `[part, channel, height,
-  /// width]`, 0…255, one part or, with ten crops, ten.
+  /// The input of a model of `width` × `height` samples: `[part, channel, height, width]`, 0…255,
+  /// with one part or, for ten crops, ten.
   ///
-  /// The image is brought into the model's colors first, then into its size.
+  /// The image is converted to the model's color layout first, then resized.
   ///
-  /// - Throws: `.mismatch` if the options cannot bring it there.
+  /// - Throws: `.mismatch` if the options do not lead to that size.
   package func prepared(
     width: Int, height: Int, _ order: ChannelOrder, _ options: ImageOptions = ImageOptions()
   ) throws -> Tensor {
@@ -43,8 +43,7 @@ extension Image {
   }
 }
 
-/// Images of one size with samples that are no integers, rows from top to bottom, channels
-/// together.
+/// Images of the same size with non-integer samples, rows from top to bottom, channels interleaved.
 private struct PixelValues {
   let count: Int
   let width: Int
@@ -53,7 +52,7 @@ private struct PixelValues {
   /// `[count, height, width, channelCount]`
   let samples: Tensor
 
-  /// One image, zero where `body` writes nothing.
+  /// One image, zero except where `body` writes.
   init(
     count: Int = 1, width: Int, height: Int, channelCount: Int,
     _ body: (UnsafeMutableBufferPointer<Float>) -> Void

@@ -1,10 +1,10 @@
 extension Image {
-  /// The image in another size, equal to Pillow's `resize` bit for bit with Pillow's filters.
+  /// The image resized; with Pillow's filters, equal to Pillow's `resize` bit for bit.
   ///
-  /// Each axis is resampled in turn, with weights of 22 fractional bits and rounded in between; where
-  /// it shrinks, the filter widens with it, so that every sample counts. Columns come first, unless
-  /// the image loses more than twice as many rows as columns, as found by comparing 3,000 pairs of
-  /// sizes with Pillow 13.
+  /// Each axis is resampled in turn, with weights of 22 fractional bits and rounding in between. If
+  /// an axis shrinks, the filter widens accordingly, so that every sample counts. Columns come
+  /// first unless the image loses more than twice as many rows as columns; this rule was found by
+  /// comparing 3,000 pairs of sizes with Pillow 13.
   ///
   /// - Throws: `.limitExceeded` if the result is too large.
   package func resized(
@@ -17,9 +17,9 @@ extension Image {
     Box(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height))
   }
 
-  /// The part of the image in another size, as Pillow's `resize` with a `box`.
+  /// A part of the image resized, like Pillow's `resize` with a `box`.
   ///
-  /// Precondition: `region` lies inside the image and is not empty.
+  /// Precondition: `region` is within the image and is not empty.
   package func resized(
     width: Int, height: Int, _ interpolation: Interpolation, of region: Box
   ) throws -> Image {
@@ -41,7 +41,7 @@ extension Image {
     let lostRows = region.bottom - region.top - Double(height)
     let steps: [(Axis, ResampledAxis)] = [(.columns, across), (.rows, down)]
     let isRowsFirst = lostRows > 0 && lostRows > 2 * lostColumns
-    // An axis that keeps its size and place keeps its samples.
+    // An axis that keeps its size and position keeps its samples.
     return try (isRowsFirst ? steps.reversed() : steps).filter { $0.1.changes }
       .reduce(self) { try $0.resampled(along: $1.0, $1.1) }
   }
@@ -83,7 +83,7 @@ extension Image {
       width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 
-  /// The sample in which each new one's middle lies. The steps are added up as Pillow adds them.
+  /// Takes the sample that contains the center of each new one. The steps are summed as in Pillow.
   private func nearest(width: Int, height: Int, of region: Box) throws -> Image {
     func places(_ start: Double, _ end: Double, of count: Int, limit: Int) -> [Int] {
       let step = (end - start) / Double(count)
@@ -112,7 +112,7 @@ extension Image {
   }
 }
 
-/// The windows of samples that are summed to the new samples of an axis.
+/// For each new sample of an axis, the window of old samples that are summed.
 private struct ResampledAxis {
   struct Window {
     var first: Int
@@ -157,7 +157,7 @@ private struct ResampledAxis {
     }
   }
 
-  /// Rounded to the nearest, halves away from zero.
+  /// Rounds to nearest, halves away from zero.
   private static func fixed(_ weight: Double) -> Int32 {
     Int32(weight * Double(1 << weightBits) + (weight < 0 ? -0.5 : 0.5))
   }

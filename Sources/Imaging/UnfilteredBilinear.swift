@@ -1,12 +1,12 @@
-/// Bilinear interpolation that takes the four samples around a place and no more, however much the
-/// image shrinks. The middle of a new sample lies at `(i + ½) · scale − ½` of the old ones; beyond
-/// the outermost samples the image goes on as they are.
+/// Bilinear interpolation from only the four samples around a point, however much the image
+/// shrinks. The center of new sample i is at `(i + ½) · scale − ½` in old samples; beyond the edge
+/// the outermost samples are repeated.
 extension Image {
-  /// Equal to TensorFlow's `tf.image.resize`: computed and left in single precision.
+  /// Equal to TensorFlow's `tf.image.resize`, computed in single precision and not rounded.
   ///
   /// - Parameters:
-  ///   - width: of a row of `target`.
-  ///   - target: `[height, width, channelCount]`; what lies outside the placement is not written.
+  ///   - width: row width of `target`.
+  ///   - target: `[height, width, channelCount]`; values outside the placement are not written.
   func resizeWithoutFilter(
     _ placement: Placement, width: Int, into target: UnsafeMutableBufferPointer<Float>
   ) {
@@ -52,7 +52,7 @@ extension Image {
       width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 
-  /// The two samples around a place, and how much of the second one counts.
+  /// The two samples around a point, and the weight of the second one.
   private struct Neighbors {
     let first: Int
     let second: Int
@@ -73,8 +73,8 @@ extension Image {
     }
   }
 
-  /// Equal to OpenCV's `cv2.resize` of 8-bit samples with `INTER_LINEAR`, bit for bit: shares of 11
-  /// fractional bits, and sums that lose 4 bits before the rows and 16 after them.
+  /// Equal to OpenCV's `cv2.resize` of 8-bit samples with `INTER_LINEAR`, bit for bit: weights with
+  /// 11 fractional bits, and sums that lose 4 bits before the rows and 16 after them.
   func resizedAsOpenCV(width: Int, height: Int, of region: Box) throws -> Image {
     let columns = Self.fixedNeighbors(
       region.left, region.right, to: width, of: self.width, clampsShares: true)
@@ -114,8 +114,8 @@ extension Image {
     let secondShare: Int32
   }
 
-  /// - Parameter clampsShares: whether a place beyond the outermost samples takes all of one; if not,
-  ///   it takes shares of twice the same, which are rounded apart.
+  /// - Parameter clampsShares: whether a point beyond the outermost sample gives it the full
+  ///   weight; if not, the sample counts twice, with two weights that are rounded separately.
   private static func fixedNeighbors(
     _ start: Double, _ end: Double, to size: Int, of count: Int, clampsShares: Bool
   ) -> [FixedNeighbors] {

@@ -1,7 +1,7 @@
 import TensorCore
 
 extension Tensor {
-  /// Item `index` along the axis `axis`, as an array of length 1 there.
+  /// Item `index` along axis `axis`, as an array with length 1 there.
   func batchItem(_ index: Int, axis: Int) -> Tensor {
     let inner = shape.suffix(from: axis + 1).reduce(1, *)
     let outer = shape.prefix(axis).reduce(1, *)
@@ -19,7 +19,7 @@ extension Tensor {
     return result
   }
 
-  /// Arrays of equal shape, put together along `axis`.
+  /// Concatenates arrays of equal shape along `axis`.
   static func batch(_ items: [Tensor], axis: Int) -> Tensor {
     guard let first = items.first, items.count > 1, first.shape.count > axis else {
       return items.first ?? Tensor(shape: [0])
@@ -42,8 +42,7 @@ extension Tensor {
     return result
   }
 
-  /// The mean, element by element, of what is there under the same name and in the same shape each
-  /// time.
+  /// The elementwise mean of the arrays that have the same name and the same shape in every item.
   static func mean(_ items: [[String: Tensor]]) -> [String: Tensor] {
     guard let first = items.first else { return [:] }
     var means: [String: Tensor] = [:]

@@ -1,15 +1,15 @@
 import TensorCore
 
-/// The order of axes of a feature of a network with exact mapping, whose arrays have any rank.
+/// The axis order of a feature of a network with exact mapping, whose arrays can have any rank.
 ///
-/// Importers record it under `assay.layout.FEATURE` as the source framework's axes and the model's,
-/// one capital letter each, the same letter for the same axis: `NDHWC:NCDHW`, `NTC:NTC`. `N` is the
-/// batch. An axis that only one of the two has is of length 1.
+/// Importers record it under `assay.layout.FEATURE` as the source framework's axes and the model's.
+/// Each axis is one capital letter, the same on both sides: `NDHWC:NCDHW`, `NTC:NTC`. `N` is the
+/// batch. An axis that only one side has is of length 1.
 package struct ExactLayout: Sendable, Equatable {
   package let source: [Character]
   package let model: [Character]
 
-  /// Nil if the text is not of that form.
+  /// Nil if the text does not have that form.
   package init?(_ text: String) {
     let halves = text.split(separator: ":", omittingEmptySubsequences: false).map { Array($0) }
     guard halves.count == 2,
@@ -22,10 +22,10 @@ package struct ExactLayout: Sendable, Equatable {
     model = halves[1]
   }
 
-  /// The axis of the model's arrays that counts items.
+  /// The batch axis of the model's arrays.
   var batchAxis: Int? { model.firstIndex(of: "N") }
 
-  /// The model's array of one in the source's order; the batch axis may be left out.
+  /// Converts an array from the source's axis order to the model's; the batch axis may be omitted.
   func canonical(_ array: Tensor, feature: String) throws -> Tensor {
     var shape = array.shape
     if shape.count == source.count - 1, let batch = source.firstIndex(of: "N") {
@@ -40,7 +40,8 @@ package struct ExactLayout: Sendable, Equatable {
     return Self.reordered(array.reshaped(shape), from: source, to: model)
   }
 
-  /// The array in the source's order of one of the model's; where it does not fit, the array itself.
+  /// Converts an array from the model's axis order to the source's; if it does not fit, returns it
+  /// unchanged.
   func source(_ blob: Tensor) -> Tensor {
     guard blob.shape.count == model.count,
       zip(model, blob.shape).allSatisfy({ source.contains($0) || $1 == 1 })

@@ -3,11 +3,12 @@ import ModelTransforms
 import TensorCore
 
 extension Model {
-  /// Steps of a sequence where the source framework takes any number of them.
+  /// Steps of a sequence if the source framework accepts any number.
   private static let typicalSteps = 16
 
-  /// `[Seq, Batch, C, H, W]` of an input that nothing else says more about: the declared shape, of a
-  /// sequence with as many steps as the source framework takes. Nil for what is not an image or array.
+  /// `[Seq, Batch, C, H, W]` for an input about which nothing else is known: the declared shape
+  /// and, for a sequence, the number of steps that the source framework takes. Nil if the input is
+  /// neither an image nor an array.
   package func typicalShape(of input: FeatureDescription) -> [Int]? {
     guard let network = neuralNetwork else {
       return pipelineModels.first { $0.takes(input.name) }?.typicalShape(of: input)
@@ -22,16 +23,16 @@ extension Model {
     return shape
   }
 
-  /// The network that takes the input, of a pipeline the first one; nil if there is none.
+  /// The network that takes the input, in a pipeline the first one; nil if there is none.
   package func network(taking input: String) -> NeuralNetwork? {
     neuralNetwork ?? pipelineModels.first { $0.takes(input) }?.network(taking: input)
   }
 }
 
-/// Core ML's own order of an array: `[C]`, `[C, H, W]`, or all five axes.
+/// Core ML's axis order: `[C]`, `[C, H, W]`, or all five axes.
 enum CoreMLLayout {
-  /// `[Seq, Batch, C, H, W]` of an array that fits the declared shape, with or without leading
-  /// axes in front of it.
+  /// `[Seq, Batch, C, H, W]` for an array that fits the declared shape, possibly with leading
+  /// axes.
   static func canonical(
     _ array: Tensor, declared: ArrayFeatureType, feature: String
   ) throws -> Tensor {
@@ -56,7 +57,7 @@ enum CoreMLLayout {
     }
   }
 
-  /// The blob without leading axes of length 1, and as a vector where it is one.
+  /// The blob without leading axes of length 1; a vector is reduced to one axis.
   static func array(_ blob: Tensor, rank: Int?) -> Tensor {
     guard blob.shape.count == 5 else { return blob }
     let shape = blob.shape

@@ -2,32 +2,32 @@ import CoreMLModel
 import Imaging
 import TensorCore
 
-/// What is given for an input: an image, or numbers.
+/// The value of an input: an image or numbers.
 public enum FeatureValue: Sendable {
-  /// An image of any size; the options say how it is brought into the input's.
+  /// An image of any size; the options say how it is brought to the input's size.
   case image(Image)
   /// Numbers.
   case array(Tensor)
 }
 
-/// Which order of axes arrays come and go in.
+/// The axis order of input and output arrays.
 public enum ArrayLayout: String, Sendable, CaseIterable {
-  /// The source framework's, where the model records it, otherwise Core ML's.
+  /// The source framework's order if the model records it, otherwise Core ML's.
   case source
-  /// Core ML's: `[C]`, `[C, H, W]`, or all five axes.
+  /// Core ML's order: `[C]`, `[C, H, W]`, or all five axes.
   case coreml
 }
 
-/// An input or output of a model, with what is needed to move values to and from its blob.
+/// An input or output of a model, with what is needed to convert values to and from its blob.
 package struct Feature: Sendable {
   package let name: String
   package let type: FeatureType
-  /// The recorded layout, unless Core ML's is asked for.
+  /// The recorded layout, unless Core ML's is requested.
   let sourceLayout: SourceLayout?
   /// The same for a network whose arrays have exact shapes.
   let exactLayout: ExactLayout?
-  /// The shape that the network declares, of arrays with exact mapping and of images without a
-  /// sequence axis.
+  /// Whether blobs have the shape that the network declares: arrays with exact mapping, and images
+  /// without a sequence axis.
   let isExact: Bool
   private let images: ImageOptions
 
@@ -55,7 +55,7 @@ package struct Feature: Sendable {
 
   /// A blob inside a network.
   ///
-  /// - Parameter layout: what is recorded of it.
+  /// - Parameter layout: the recorded layout.
   init(blob name: String, layout: String?, isExact: Bool) {
     self.name = name
     self.isExact = isExact
@@ -67,7 +67,7 @@ package struct Feature: Sendable {
     exactLayout = layout.flatMap { ExactLayout($0) }
   }
 
-  /// Where the channels of a value of the feature are; nil if nothing says it.
+  /// The position of the feature's channel axis; nil if unknown.
   var channelAxis: ChannelAxis? {
     if isExact { return nil }
     guard let sourceLayout else { return .first }
@@ -78,7 +78,7 @@ package struct Feature: Sendable {
     }
   }
 
-  /// The axis of the feature's blob that counts items; nil if none does.
+  /// The batch axis of the feature's blob; nil if there is none.
   var batchAxis: Int? {
     guard isExact else { return 1 }
     guard case .multiArray(let declared) = type.kind else { return 0 }
@@ -86,7 +86,7 @@ package struct Feature: Sendable {
     return axis < declared.shape.count && declared.shape[axis] != 1 ? nil : axis
   }
 
-  /// The blob of `value`: `[Seq, Batch, C, H, W]`, or of the declared shape with exact mapping.
+  /// The blob for `value`: `[Seq, Batch, C, H, W]`, or the declared shape with exact mapping.
   package func blob(_ value: FeatureValue) throws -> Tensor {
     switch (type.kind, value) {
     case (.image(let declared), .image(let image)):
@@ -110,7 +110,7 @@ package struct Feature: Sendable {
     }
   }
 
-  /// The value of an output blob as a user sees it.
+  /// The value of an output blob as the user sees it.
   package func value(_ blob: Tensor) -> Tensor {
     switch type.kind {
     case .image(let image): return Self.image(blob, colorSpace: image.colorSpace)
@@ -123,7 +123,7 @@ package struct Feature: Sendable {
     }
   }
 
-  /// Images without a sequence axis where the network has none.
+  /// Removes the sequence axis from images if the network has none.
   private func flattened(_ images: Tensor) -> Tensor {
     isExact ? images.reshaped(Array(images.shape.dropFirst())) : images
   }
@@ -149,7 +149,7 @@ package struct Feature: Sendable {
     guard declared.flexibility == nil, let expected = type.networkShape(in: NeuralNetwork()) else {
       return
     }
-    // A sequence is declared by its step.
+    // A sequence is declared by the shape of one step.
     guard Array(blob.shape[2...]) != Array(expected[2...]) else { return }
     let wanted = sourceLayout.map { layout in
       "\(layout.source(Tensor(shape: expected)).shape) (\(layout.letters))"
@@ -162,8 +162,8 @@ package struct Feature: Sendable {
 }
 
 extension Feature {
-  /// `[1, N, C, H, W]` in the feature's color order of an image, brought into its size; N is 1, or
-  /// 10 with ten crops.
+  /// `[1, N, C, H, W]` in the feature's color order for an image, resized as needed; N is 1, or
+  /// 10 for ten crops.
   private func pixels(of image: Image, as type: ImageFeatureType) throws -> Tensor {
     let (width, height) = type.size(of: image, images)
     do {
@@ -173,7 +173,7 @@ extension Feature {
     } catch let error as ModelError { throw error.inside(name) }
   }
 
-  /// The same for `[H, W, C]` or `[N, H, W, C]` numbers, RGB or gray.
+  /// The same for numbers `[H, W, C]` or `[N, H, W, C]`, RGB or gray.
   private static func pixels(
     of array: Tensor, as type: ImageFeatureType, feature: String
   ) throws -> Tensor {
@@ -181,7 +181,7 @@ extension Feature {
     var shape = array.shape
     if shape.count == 2, channels == 1 { shape = [1] + shape + [1] }
     if shape.count == 3 {
-      // [N, H, W] of gray images, or [H, W, C] of one
+      // [N, H, W] is several gray images; [H, W, C] is one image.
       shape = channels == 1 && shape[2] != 1 ? shape + [1] : [1] + shape
     }
     try require(
@@ -203,7 +203,7 @@ extension Feature {
       field: feature, hint: "give an image of the model's size")
   }
 
-  /// `[N, H, W, C]` in RGB to `[1, N, C, H, W]` in the color space's order.
+  /// Converts `[N, H, W, C]` in RGB to `[1, N, C, H, W]` in the color space's order.
   private static func planes(
     _ pixels: Tensor, colorSpace: ImageFeatureType.ColorSpace
   ) -> Tensor {
@@ -212,7 +212,7 @@ extension Feature {
     return colorSpace == .bgr ? blob.withReversedChannels() : blob
   }
 
-  /// `[H, W, C]`, or `[N, H, W, C]` if there are several, in RGB.
+  /// `[H, W, C]` in RGB, or `[N, H, W, C]` for several images.
   private static func image(
     _ blob: Tensor, colorSpace: ImageFeatureType.ColorSpace
   ) -> Tensor {
@@ -237,7 +237,7 @@ extension ImageFeatureType.ColorSpace {
 }
 
 extension Tensor {
-  /// `[Seq, Batch, C, H, W]` with the order of the channels reversed.
+  /// `[Seq, Batch, C, H, W]` with the channels in reverse order.
   func withReversedChannels() -> Tensor {
     let plane = shape[3] * shape[4]
     var result = self
@@ -257,8 +257,8 @@ extension Tensor {
 }
 
 extension ImageFeatureType {
-  /// The size in which a network gets `image`: the feature's, or the image's own where the model
-  /// takes several sizes and nothing else is asked for.
+  /// The size in which a network gets `image`: the feature's, or the image's own if the model
+  /// accepts several sizes and the options request none.
   package func size(of image: Image, _ options: ImageOptions) -> (width: Int, height: Int) {
     flexibility != nil && options.fitting == .exact && options.firstSide == nil
       ? (image.width, image.height) : (width, height)

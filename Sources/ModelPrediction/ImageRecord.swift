@@ -2,9 +2,9 @@ import CoreMLModel
 import Imaging
 import TensorCore
 
-/// What happens to images, in a model's user-defined metadata: `assay.image.resize`,
-/// `.interpolation` and `.exif` with the words of the command line, `.first-size` and `.crops` where
-/// parts of a square are taken, and `.recipe` with the name of what all that follows.
+/// Image options in a model's user-defined metadata: `assay.image.resize`, `.interpolation` and
+/// `.exif` have the values of the command line; `.first-size` and `.crops` are present if parts of
+/// a square are used; `.recipe` names the recipe that these options come from.
 extension ImageOptions {
   package static let metadataPrefix = "assay.image."
 
@@ -15,15 +15,15 @@ extension ImageOptions {
     var name: String { metadataPrefix + rawValue }
   }
 
-  /// Whether `model` records anything of it.
+  /// Whether `model` records any of these options.
   package static func isRecorded(in model: Model) -> Bool {
     let entries = model.description?.metadata?.userDefined ?? [:]
     return Key.allCases.contains { entries[$0.name] != nil }
   }
 
-  /// The options that `model` records, each by default where it does not.
+  /// The options that `model` records, with defaults for the rest.
   ///
-  /// - Throws: `.malformed` that names the entry whose value means nothing.
+  /// - Throws: `.malformed` with the name of an entry whose value is invalid.
   package init(recordedIn model: Model) throws {
     let entries = model.description?.metadata?.userDefined ?? [:]
     func value<Value>(_ key: Key, _ parse: (String) -> Value?) throws -> Value? {
@@ -49,7 +49,7 @@ extension ImageOptions {
     Int(text).flatMap { (1...Limits.imageSide).contains($0) ? $0 : nil }
   }
 
-  /// The entries that record what `recipe` does.
+  /// The metadata entries for `recipe`.
   package static func metadata(for recipe: ImageRecipe) -> [String: String] {
     let options = recipe.options
     var entries: [Key: String] = [

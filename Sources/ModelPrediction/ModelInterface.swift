@@ -2,19 +2,19 @@ import CoreMLModel
 import Imaging
 import TensorCore
 
-/// What a model takes and gives, and the way of the values: in a user's terms, to the blobs of the
-/// network and back. It does not hold the network.
+/// The inputs and outputs of a model, and the conversion of values between the user's form and the
+/// network's blobs. It does not contain the network.
 package struct ModelInterface: Sendable {
   package let inputs: [FeatureDescription]
   package let features: [String: Feature]
   package let outputs: [Feature]
-  /// Those of a pipeline's models; empty for a network.
+  /// The interfaces of a pipeline's models; empty for a network.
   private let members: [ModelInterface]
   private let isExact: Bool
-  /// Recorded layouts by the names of their metadata.
+  /// Recorded layouts by metadata key.
   private let recorded: [String: String]
   private let probabilitiesBlob: String?
-  /// The output that holds a classifier's best label, which is not a blob.
+  /// The output for a classifier's best label, which is not a blob.
   private let labelOutput: String?
 
   package init(
@@ -42,7 +42,7 @@ package struct ModelInterface: Sendable {
 
   package func output(_ name: String) -> Feature? { outputs.first { $0.name == name } }
 
-  /// The blob of each value; every required input must have one.
+  /// The blob for each value; every required input needs one.
   package func blobs(_ values: [String: FeatureValue]) throws -> [String: Tensor] {
     var blobs: [String: Tensor] = [:]
     for (name, value) in values {
@@ -61,7 +61,7 @@ package struct ModelInterface: Sendable {
     return blobs
   }
 
-  /// The blobs of each item of the batch.
+  /// The blobs of each batch item.
   package func batchItems(_ blobs: [String: Tensor]) throws -> [[String: Tensor]] {
     func length(_ name: String, _ blob: Tensor) -> Int {
       features[name]?.batchAxis.map { blob.shape[$0] } ?? 1
@@ -81,9 +81,9 @@ package struct ModelInterface: Sendable {
     }
   }
 
-  /// What the user sees of the blobs of each item of the batch.
+  /// The user's view of the blobs of each batch item.
   ///
-  /// - Parameter kept: the blobs to show besides the outputs.
+  /// - Parameter kept: blobs to show in addition to the outputs.
   package func prediction(_ items: [[String: Tensor]], kept: [String] = []) -> Prediction {
     func blob(_ name: String) -> Tensor? {
       let parts = items.compactMap { $0[name] }
@@ -119,7 +119,7 @@ package struct ModelInterface: Sendable {
     return prediction
   }
 
-  /// A blob inside the network, in the source framework's layout where the importer recorded it.
+  /// A blob inside the network, in the source framework's layout if the importer recorded it.
   private func intermediate(_ blob: String) -> Feature {
     Feature(
       blob: blob,

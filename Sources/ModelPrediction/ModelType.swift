@@ -1,7 +1,7 @@
 import CoreMLModel
 
 extension Model {
-  /// The blob that holds a classifier's probabilities.
+  /// The blob with a classifier's probabilities.
   package var probabilitiesBlob: String? {
     if case .pipelineClassifier(let pipeline)? = type {
       return pipeline.models.lazy.reversed().compactMap(\.probabilitiesBlob).first
@@ -17,12 +17,12 @@ extension Model {
     return models.isEmpty ? typeName : models.lazy.compactMap(\.firstTypeThatDoesNotRun).first
   }
 
-  /// The way on for who has a model of the type `name`, which does not run here.
+  /// What to do with a model of the type `name`, which cannot run here.
   package static func remedy(forType name: String) -> String {
     name == "mlProgram"
-      ? "coremltools writes a neural network, which runs here, with "
+      ? "have coremltools write a neural network, which can run, with "
         + "convert(…, convert_to=\"neuralnetwork\")"
-      : "only neural networks run here; `assay inspect` shows the others"
+      : "only neural networks can run; `assay inspect` shows other models"
   }
 
   /// The name of the model's type in the specification.

@@ -2,19 +2,21 @@ import CoreMLModel
 import Engine
 import TensorCore
 
-/// What a network becomes: the steps of a prediction, or the nodes of the graph after a pass.
+/// The compiled form of a network: the steps of a prediction, or the nodes of the graph after a
+/// pass.
 package struct NetworkPlan: Sendable {
   /// The name in a pipeline.
   package var model: String?
-  /// The pass after whose first run it is; nil for the steps.
+  /// The pass after whose first run the graph is shown; nil for the steps.
   package var pass: String?
   package var steps: [StepDescription]
 }
 
 extension Predictor {
-  /// The plan of the network, or of each of a pipeline's, for inputs as large as they are declared.
+  /// The plan of the network, or of each network of a pipeline, for inputs of their declared
+  /// shapes.
   ///
-  /// - Throws: `.usage` if no pass has the name.
+  /// - Throws: `.usage` if there is no such pass.
   package func plans(after pass: String?) throws -> [NetworkPlan] {
     guard members.isEmpty else {
       return try members.enumerated().flatMap { index, member in

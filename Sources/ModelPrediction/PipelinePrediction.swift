@@ -3,8 +3,8 @@ import Engine
 import TensorCore
 
 extension Predictor {
-  /// Runs the models of a pipeline one after the other: each takes its inputs by name from those of
-  /// the pipeline and from what the models before it answered.
+  /// Runs the models of a pipeline one after the other. Each takes its inputs by name from the
+  /// pipeline's inputs and from the outputs of earlier models.
   func passOn(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
     var available = blobs
     var producers: [String: Feature] = [:]
@@ -15,7 +15,7 @@ extension Predictor {
           guard let blob = available[input.name] else {
             if input.type?.isOptional == true { continue }
             throw ModelError(
-              .malformed, "nothing before it produces its input '\(input.name)'")
+              .malformed, "no earlier model produces its input '\(input.name)'")
           }
           let feature = member.interface.features[input.name]
           if let producer = producers[input.name], let feature {
@@ -40,8 +40,8 @@ extension Predictor {
 }
 
 extension Feature {
-  /// The blob of this input for one that an output of another model has. An image passes in eight
-  /// bits a color, as between the models of a pipeline of Core ML.
+  /// Converts another model's output blob to this input's blob. An image is rounded to eight bits
+  /// per color, as in Core ML's pipelines.
   package func blob(passedOnBy producer: Feature, _ blob: Tensor) throws -> Tensor {
     switch (producer.type.kind, type.kind) {
     case (.image(let from), .image(let to)):

@@ -1,37 +1,36 @@
 import Imaging
 import TensorCore
 
-/// The outputs of a prediction, in the model's order, then the kept blobs.
+/// The outputs of a prediction, followed by the kept blobs.
 public struct Prediction: Sendable {
-  /// What the model gave, in its order, then the kept blobs.
+  /// The outputs in the model's order, then the kept blobs.
   public var outputs: [PredictedOutput] = []
 
-  /// Nothing yet.
+  /// An empty prediction.
   public init() {}
 }
 
-/// A value of a prediction.
+/// One value of a prediction.
 public struct PredictedOutput: Sendable {
-  /// What a value is.
+  /// The kind of a value.
   public enum Kind: Sendable {
     /// Numbers of any shape.
     case array
     /// `[H, W, C]` in RGB, neither rounded nor clamped.
     case image
-    /// A classifier's probabilities in the order of the labels.
+    /// A classifier's probabilities in label order.
     case classes
-    /// Not an output of the model: a blob inside.
+    /// Not an output of the model but an internal blob.
     case blob
   }
 
-  /// Of the output or blob.
+  /// The name of the output or blob.
   public let name: String
-  /// What the value is.
+  /// What the value represents.
   public let kind: Kind
-  /// The numbers.
+  /// The value.
   public let value: Tensor
-  /// Where the channels of an image or grid are among the last three axes; nil if that is not
-  /// known.
+  /// The position of the channels of an image or grid among the last three axes; nil if unknown.
   package let channels: ChannelAxis?
 
   package init(name: String, kind: Kind, value: Tensor, channels: ChannelAxis? = nil) {

@@ -6,38 +6,38 @@ import ModelTransforms
 import Synchronization
 import TensorCore
 
-/// A loaded model that answers in the terms of a user: images and arrays in, arrays, images and
+/// A loaded model that predicts in the user's terms: images and arrays in; arrays, images and
 /// classes out.
 public final class Predictor: Sendable {
-  /// How to predict.
+  /// Options of a prediction.
   public struct Options: Sendable {
-    /// The order of axes in which arrays come and go.
+    /// The axis order of input and output arrays.
     public var layout = ArrayLayout.source
-    /// What happens to images before the model gets them; nil for what the model records.
+    /// How images are prepared for the model; nil for what the model records.
     public var images: ImageOptions?
-    /// Blobs to answer beside the outputs.
+    /// Blobs to return in addition to the outputs.
     public var keep = CompileOptions.Keep.named([])
     /// How the network is compiled.
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
 
-    /// The model's outputs, in the source framework's order of axes.
+    /// Default options: only the model's outputs, in the source framework's axis order.
     public init() {}
   }
 
-  /// What predicts.
+  /// The loaded model.
   public let model: Model
-  /// What a prediction takes, in the model's order.
+  /// The inputs in the model's order.
   public var inputs: [FeatureDescription] { interface.inputs }
-  /// What happens to images before the model gets them.
+  /// How images are prepared for the model.
   public let images: ImageOptions
   package let interface: ModelInterface
   let options: Options
   /// The predictors of a pipeline's models; empty for a network.
   package let members: [Predictor]
   private let compiled = Mutex<Compiled?>(nil)
-  /// One for all shapes: a custom layer keeps its state.
+  /// Shared by all shapes, because a custom layer keeps its state.
   private let customLayerInstances = CustomLayerInstances()
 
   private struct Compiled {
@@ -45,8 +45,8 @@ public final class Predictor: Sendable {
     var network: CompiledNetwork
   }
 
-  /// - Throws: `ModelError` if the model is not a neural network, is not valid, or needs a layer
-  /// that nobody implements.
+  /// - Throws: `ModelError` if the model is not a neural network, is invalid, or needs a layer that
+  ///   is not implemented.
   public init(model: Model, options: Options = Options()) throws {
     let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
     self.model = model
@@ -69,25 +69,24 @@ public final class Predictor: Sendable {
       model, layout: options.layout, images: images, members: members.map(\.interface))
   }
 
-  /// Predicts for every item of the batch that the inputs hold; of ten crops of an image it gives
-  /// the mean.
+  /// Predicts every batch item of the inputs; for ten crops of an image, returns the mean.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
     try assembled(items(values, outputBlobs), of: values)
   }
 
-  /// What `predict` gives for each item of the batch that the inputs hold.
+  /// The prediction for each batch item of the inputs.
   func items(
     _ values: [String: FeatureValue], _ predict: ([String: Tensor]) throws -> [String: Tensor]
   ) throws -> [[String: Tensor]] {
     try interface.batchItems(interface.blobs(values)).map(predict)
   }
 
-  /// The outputs of one item, and the blobs that are kept beside them.
+  /// The outputs of one item, and the blobs kept in addition.
   package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
     members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
   }
 
-  /// Whether the items of the batch are crops of one image.
+  /// Whether the batch items are crops of the same image.
   package func averagesItems(of values: [String: FeatureValue]) -> Bool {
     images.firstSide != nil && images.crops == .ten
       && values.values.contains { if case .image = $0 { true } else { false } }
@@ -97,7 +96,7 @@ public final class Predictor: Sendable {
     assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items)
   }
 
-  /// What the user sees of the blobs of each item of the batch.
+  /// The user's view of the blobs of each batch item.
   package func assembled(_ items: [[String: Tensor]]) -> Prediction {
     let kept = compiled.withLock { $0?.network.keptBlobs.map(\.name) ?? [] }
     return interface.prediction(items, kept: kept.filter(isWanted))
@@ -110,11 +109,11 @@ public final class Predictor: Sendable {
     }
   }
 
-  /// Values for every required input, equally distributed over 0...255 for an image and over
-  /// −1...1 for an array, the same for the same seed; of a sequence as many steps as the source
-  /// framework takes.
+  /// Random values for every required input, uniform in 0...255 for an image and in −1...1 for an
+  /// array; the same seed gives the same values. A sequence gets the number of steps that the
+  /// source framework takes.
   ///
-  /// - Parameter shapes: shapes that some of them have instead.
+  /// - Parameter shapes: shapes for inputs that should not have the default one.
   package func randomBlobs(
     seed: UInt64, shapes: [String: [Int]] = [:]
   ) throws -> [String: Tensor] {
@@ -134,7 +133,7 @@ public final class Predictor: Sendable {
     return blobs
   }
 
-  /// The network, compiled for inputs of the shapes of `blobs`.
+  /// The network, compiled for the shapes of `blobs`.
   package func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
     try require(
       members.isEmpty, .unsupported, "a pipeline is not a single network",

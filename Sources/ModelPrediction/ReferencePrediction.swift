@@ -2,7 +2,7 @@ import CoreMLModel
 import Engine
 import TensorCore
 
-/// Outputs computed in double precision, in the order in which a user sees them.
+/// Outputs computed in double precision, in the order of the prediction.
 package struct ReferencePrediction {
   package struct Output {
     package let name: String

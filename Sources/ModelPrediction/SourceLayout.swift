@@ -1,13 +1,17 @@
 import CoreMLModel
 import TensorCore
 
-/// The order of axes in which the source framework gives and takes an array, and its way to
-/// Core ML's `[Seq, Batch, C, H, W]` and back.
+/// The axis order of an array in the source framework, and the conversion to and from Core ML's
+/// `[Seq, Batch, C, H, W]`.
 ///
-/// Importers record it in the model's user-defined metadata under `assay.layout.NAME`, as one
-/// letter an axis: `NHWC`, `NTC`, `NC`; of most blobs inside the network under `assay.layout` alone;
-/// and the sizes that an input has there under `assay.shape.NAME`, as `?,10,3`, where `?` is any
-/// size. Features of exact rank have an `ExactLayout` instead.
+/// Importers record these in the model's user-defined metadata:
+/// - `assay.layout.NAME`: the layout of a feature or blob, one letter per axis, such as `NHWC`,
+///   `NTC` or `NC`
+/// - `assay.layout`: the layout of all other blobs
+/// - `assay.shape.NAME`: an input's sizes in the source framework, such as `?,10,3`, where `?` is
+///   any size
+///
+/// Features of exact rank have an `ExactLayout` instead.
 package struct SourceLayout: Sendable, Equatable {
   package enum Axis: Character, Sendable {
     case sequence = "T"
@@ -16,7 +20,7 @@ package struct SourceLayout: Sendable, Equatable {
     case height = "H"
     case width = "W"
 
-    /// Its place in `[Seq, Batch, C, H, W]`.
+    /// Its position in `[Seq, Batch, C, H, W]`.
     var canonicalIndex: Int {
       switch self {
       case .sequence: 0
@@ -29,13 +33,13 @@ package struct SourceLayout: Sendable, Equatable {
   }
 
   package static let metadataPrefix = "assay.layout."
-  /// Where the layout stands of each blob that has none of its own.
+  /// Key of the layout for every blob without a separate one.
   package static let blobKey = "assay.layout"
   package static let shapePrefix = "assay.shape."
 
   package let axes: [Axis]
 
-  /// Nil if a letter is unknown or stands twice.
+  /// Nil if a letter is unknown or repeated.
   package init?(_ letters: String) {
     let axes = letters.compactMap(Axis.init(rawValue:))
     guard axes.count == letters.count, Set(axes).count == axes.count, !axes.isEmpty else {
@@ -52,8 +56,8 @@ package struct SourceLayout: Sendable, Equatable {
     self.init(letters)
   }
 
-  /// The number of steps that an input of `model` takes in the source framework; nil if that is
-  /// not recorded or left open.
+  /// The number of steps that an input of `model` takes in the source framework; nil if it is
+  /// variable or not recorded.
   package func steps(of feature: String, in model: Model) -> Int? {
     let text = model.description?.metadata?.userDefined[Self.shapePrefix + feature]
     let sizes = text?.split(separator: ",", omittingEmptySubsequences: false) ?? []
@@ -65,7 +69,8 @@ package struct SourceLayout: Sendable, Equatable {
 
   package var letters: String { String(axes.map(\.rawValue)) }
 
-  /// `[Seq, Batch, C, H, W]` of an array in this layout; the batch axis may be left out.
+  /// Converts an array in this layout to `[Seq, Batch, C, H, W]`; the batch axis may be
+  /// omitted.
   package func canonical(_ array: Tensor, feature: String) throws -> Tensor {
     let shape = try completed(array.shape, feature: feature)
     var canonicalShape = [1, 1, 1, 1, 1]
@@ -74,8 +79,8 @@ package struct SourceLayout: Sendable, Equatable {
     return array.reshaped(shape).transposed(order).reshaped(canonicalShape)
   }
 
-  /// The array in this layout of a `[Seq, Batch, C, H, W]` blob. An axis that the layout does not
-  /// name must have length 1; where it has not, the blob's own axes are kept.
+  /// Converts a `[Seq, Batch, C, H, W]` blob to this layout. An axis that is not in the layout
+  /// must have length 1; otherwise the blob keeps its axes.
   package func source(_ blob: Tensor) -> Tensor {
     let named = Set(axes.map(\.canonicalIndex))
     guard blob.shape.count == 5,

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with array features of another data type: the one called `name`, or all.
+  /// The model with another data type for the array feature `name`, or for all of them.
   ///
   /// - Throws: `.mismatch` if there is no such feature, or it is not an array.
   package func settingArrayType(

@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with the image `name` as an array of its planes. What prepared its pixels is gone: an
-  /// array is what the first layer sees.
+  /// The model with the image `name` changed to an array of its planes. The preprocessing of its
+  /// pixels is removed: the array is what the first layer gets.
   ///
   /// - Throws: `.mismatch` if there is no such feature, or it is neither image nor array.
   package func settingArray(
@@ -39,7 +39,7 @@ extension Model {
 }
 
 extension FeaturePlace {
-  /// Takes away what the network does to the feature's pixels.
+  /// Removes the preprocessing of the feature's pixels.
   fileprivate mutating func dropPreprocessing() {
     guard isInput, let steps = network?.preprocessing else { return }
     network?.preprocessing = steps.filter { step in

@@ -2,18 +2,18 @@ import CoreMLModel
 import TensorCore
 
 extension NeuralNetworkLayer {
-  /// The layer with a bias that gives its outputs the mean back that they lost when the weights W of
-  /// `original` became W′:
+  /// The layer with a bias that restores the mean of its outputs, which changed when the weights W
+  /// of `original` became W′:
   ///
   ///     c′ = c − (W′ − W) E[x]
   ///
-  /// Taps beside the input are not considered; of a deconvolution with stride s each output gets one
-  /// of s taps. A layer of another type, or whose bias is stored in codes, stays as it is.
+  /// Taps outside the input are ignored; in a deconvolution with stride s, each output gets one of
+  /// s taps. A layer of another type, or with a quantized bias, is unchanged.
   ///
-  /// See Nagel, van Baalen, Blankevoort, Welling: Data-Free Quantization Through Weight Equalization
-  /// and Bias Correction (2019), where E[x] comes from batch normalizations.
+  /// See Nagel, van Baalen, Blankevoort, Welling: Data-Free Quantization Through Weight
+  /// Equalization and Bias Correction (2019), where E[x] comes from batch normalizations.
   ///
-  /// - Parameter mean: E[x], of each input channel.
+  /// - Parameter mean: E[x] of each input channel.
   func correctingBias(_ original: NeuralNetworkLayer, mean: [Double]) throws -> NeuralNetworkLayer {
     var layer = self
     switch (original.parameters, parameters) {
@@ -46,7 +46,7 @@ extension NeuralNetworkLayer {
 }
 
 extension Weights? {
-  /// The values in single precision, zeros if there are none; nil for another precision.
+  /// The values in single precision, zeros if there are none; nil for any other precision.
   fileprivate func floats(count: Int) throws -> [Float]? {
     guard let weights = self else { return [Float](repeating: 0, count: count) }
     return weights.floatValue.count > 0 ? try weights.values(shape: [count]).array() : nil
@@ -54,7 +54,7 @@ extension Weights? {
 }
 
 extension ChannelPairs {
-  /// (W′ − W) E[x]; nil if the mean is of another count of channels or not finite.
+  /// (W′ − W) E[x]; nil if the mean has the wrong number of channels or is not finite.
   fileprivate func change(
     from before: FloatValues, to after: FloatValues, mean: [Double]
   ) throws -> [Double]? {

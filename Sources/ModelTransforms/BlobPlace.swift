@@ -2,8 +2,8 @@ import CoreMLModel
 
 /// A blob of a network, or of a network inside a pipeline.
 package struct BlobPlace: Sendable, Hashable {
-  /// The places of the models that lead to the network, from the outermost pipeline inwards; empty
-  /// for a network that stands alone.
+  /// The indices of the models that lead to the network, from the outermost pipeline inward; empty
+  /// if the network is not in a pipeline.
   package var models: [Int]
   package var blob: String
 
@@ -17,23 +17,23 @@ package struct BlobPlace: Sendable, Hashable {
 }
 
 extension Model {
-  /// The output feature of a name.
+  /// The output feature with the name `name`.
   func output(_ name: String) -> FeatureDescription? {
     description?.output.first { $0.name == name }
   }
 
-  /// Whether a name is that of an input feature.
+  /// Whether there is an input feature named `input`.
   package func takes(_ input: String) -> Bool {
     description?.input.contains { $0.name == input } == true
   }
 
-  /// The place of the model that has a pipeline's feature: the last one that gives it, since that is
-  /// what passes on, or the first one that takes it.
+  /// The index of the model that owns a pipeline's feature: the last one that computes it, whose
+  /// value is passed on, or else the first one that takes it.
   package func owner(ofFeature name: String) -> Int? {
     pipelineModels.lastIndex { $0.output(name) != nil }
       ?? pipelineModels.firstIndex { $0.takes(name) }
   }
 }
 
-/// The shapes of a network's blobs, as far as they are known.
+/// The known shapes of a network's blobs.
 package typealias BlobShapes = (Model) -> [String: [Int]]

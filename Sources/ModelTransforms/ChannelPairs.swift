@@ -1,8 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// Which channels the weights of a convolution or inner product belong to. They are in pairs of an
-/// input and an output channel, `taps` weights each.
+/// Maps the weights of a convolution or inner product to channels. They are grouped by pairs of an
+/// input and an output channel, with `taps` weights each.
 struct ChannelPairs {
   let outputs: Int
   let inputs: Int
@@ -10,7 +10,7 @@ struct ChannelPairs {
   let taps: Int
   let isTransposed: Bool
 
-  /// - Throws: `.malformed` if the channels are no multiples of the groups.
+  /// - Throws: `.malformed` if the channels are not multiples of the groups.
   init(_ convolution: Convolution) throws {
     let shape = convolution.kernelShape
     outputs = convolution.outputChannels

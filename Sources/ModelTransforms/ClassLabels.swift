@@ -2,12 +2,12 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model as a classifier with these labels: a classifier gets others, and a network whose
-  /// output `probabilities`, by default its first, is an array becomes one, its output a dictionary
-  /// and the best label, `label`, an output of its own.
+  /// The model as a classifier with these labels. An existing classifier gets new labels. A network
+  /// becomes a classifier: its array output `probabilities`, by default the first output, becomes a
+  /// dictionary, and the best label becomes another output, `label`.
   ///
-  /// - Throws: `.mismatch` if there are not as many labels as there were, or as probabilities;
-  /// `.unsupported` for models that have no network.
+  /// - Throws: `.mismatch` if the number of labels differs from the old one or from the number of
+  ///   probabilities; `.unsupported` for models without a network.
   package func settingClassLabels(
     _ labels: NeuralNetworkClassifier.ClassLabels, label: String = "classLabel",
     probabilities: String? = nil
@@ -84,7 +84,8 @@ extension Model {
 }
 
 extension ModelDescription {
-  /// Gives the label, as an output and where it is trained, and the probabilities the labels' type.
+  /// Sets the type of the labels for the probabilities and for the label, as an output and as a
+  /// training input.
   fileprivate mutating func setLabelType(_ labels: NeuralNetworkClassifier.ClassLabels) {
     let isString = if case .string = labels { true } else { false }
     for index in output.indices {

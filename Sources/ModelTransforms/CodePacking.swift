@@ -1,7 +1,7 @@
 import TensorCore
 
-/// Codes of `bits` bits one after the other, the first of a byte in its highest bits; the last byte is
-/// filled with zeros.
+/// Packs codes of `bits` bits, the first one in a byte's highest bits; the last byte is padded with
+/// zeros.
 func packedCodes(_ codes: [UInt8], bits: Int) -> Bytes {
   if bits == 8 { return Bytes(codes) }
   var bytes = [UInt8](repeating: 0, count: (codes.count * bits + 7) / 8)

@@ -3,36 +3,37 @@ import TensorCore
 
 /// Which weights get which precision.
 ///
-/// Half precision is for every weight but those of custom layers and the slopes of activations, codes
-/// for matrices and kernels: biases and other vectors are few and weigh much. What is stored in fewer
-/// bits already keeps its storage, except where all is asked back to single precision.
+/// Half precision is for every weight except those of custom layers and the slopes of activations.
+/// Codes are for matrices and kernels, because biases and other vectors are small but matter a lot.
+/// Weights already stored in fewer bits are unchanged, unless single precision is requested for
+/// everything.
 package struct CompressionRules: Sendable {
   package var precision: WeightPrecision
-  /// The precision of single layers, by name, instead of `precision`.
+  /// The precision of individual layers, by name; overrides `precision`.
   package var layers: [String: WeightPrecision] = [:]
-  /// Only layers that one of these fits; empty for all.
+  /// Only layers that match one of these; empty for all.
   package var names: [NamePattern] = []
-  /// Not the layers that one of these fits.
+  /// No layers that match one of these.
   package var skippedNames: [NamePattern] = []
-  /// Only layers of these types; empty for all, where codes leave constants alone.
+  /// Only layers of these types; empty for all, except that codes skip constants.
   package var types: Set<String> = []
   package var skippedTypes: Set<String> = []
-  /// Only weights of as many values.
+  /// Only weights with at least this many values.
   package var minimumCount = 0
   package var scales = ScaleChoice.leastSquares
-  /// Whether a layer with a value that half precision cannot represent keeps its precision, instead
-  /// of being an error.
+  /// Whether a layer with a value that half precision cannot represent keeps its precision instead
+  /// of causing an error.
   package var keepsOverflow = false
-  /// The mean of each channel of what a convolution or inner product reads, by the layer's name: where
-  /// it is known, the layer's bias takes up what codes do to the mean of its outputs.
+  /// The mean of each input channel of a convolution or inner product, by layer name. If it is
+  /// known, the layer's bias compensates for the effect of quantization on the mean of its outputs.
   package var channelMeans: [String: [Double]] = [:]
 
   package init(_ precision: WeightPrecision) { self.precision = precision }
 
-  /// Types whose values are no factors of anything.
+  /// Types whose values do not multiply anything.
   private static let constants: Set<String> = ["loadConstant", "loadConstantND", "scale", "bias"]
 
-  /// The precision for a layer; nil if it stays as it is.
+  /// The precision for a layer; nil to leave it unchanged.
   func precision(of layer: NeuralNetworkLayer) -> WeightPrecision? {
     guard let type = layer.parameters?.typeName, !(layer.parameters is Custom) else { return nil }
     if let own = layers[layer.name] { return own }
@@ -45,20 +46,21 @@ package struct CompressionRules: Sendable {
   }
 }
 
-/// What became of a layer's weights.
+/// The result of compressing a layer's weights.
 package struct CompressedLayer: Sendable {
   package let name: String
   package let type: String
-  /// Storages of the weights, such as `float32` or `8 bits, linear`, the largest weight's first.
+  /// How the weights are stored, such as `float32` or `8 bits, linear`, starting with the largest
+  /// weight.
   package internal(set) var storage: String
   package internal(set) var count: Int
   package let bytesBefore: Int
   package internal(set) var bytesAfter: Int
   package internal(set) var error: CompressionError
-  /// Why the weights keep their precision, where that was not asked for.
+  /// Why the weights kept their precision, unless that was requested.
   package internal(set) var note: String?
 
-  /// The storage of the most values without its mode, such as `4 bits`, and its bits.
+  /// The storage of most values without its mode, such as `4 bits`, and its bits.
   package var mainStorage: (name: String, bits: Int) {
     let name = storage.prefix { $0 != "," && $0 != "+" }.split(separator: " ").joined(
       separator: " ")
@@ -68,10 +70,10 @@ package struct CompressedLayer: Sendable {
 }
 
 extension Model {
-  /// The model with its weights in the precision that `rules` give, and what became of each layer
-  /// that has weights. The version becomes the least that has the storages in use, where it was less.
+  /// The model with its weights in the precision that `rules` specify, and the result for each
+  /// layer with weights. If the storages need a later version, the version is raised.
   ///
-  /// - Throws: `.unsupported` with layer, field and value for a value that cannot be represented.
+  /// - Throws: `.unsupported` with layer, field and value if a value cannot be represented.
   package func compressed(
     _ rules: CompressionRules
   ) throws -> (model: Model, layers: [CompressedLayer]) {
@@ -96,7 +98,7 @@ extension Model {
 }
 
 extension Model {
-  /// Bytes of all weights, with scales and tables.
+  /// Bytes of all weights, including scales and tables.
   package var weightByteCount: Int {
     var count = (neuralNetwork?.layers ?? []).reduce(0) { sum, layer in
       (layer.parameters?.weights ?? []).reduce(sum) { $0 + $1.values.byteCount }
@@ -112,7 +114,8 @@ extension Model {
 }
 
 extension NeuralNetworkLayer {
-  /// The layer with its weights in another precision; no entry for a layer without weights.
+  /// The layer with its weights in another precision, and the result; no result for a layer without
+  /// weights.
   package func compressed(
     _ rules: CompressionRules
   ) throws -> (layer: NeuralNetworkLayer, entry: CompressedLayer?) {
@@ -163,8 +166,8 @@ extension NeuralNetworkLayer {
 }
 
 extension [NamedWeights] {
-  /// Which weights of a layer get another precision. A layer is in half precision as a whole or not
-  /// at all.
+  /// The weights of a layer that get another precision. Half precision applies to a layer as a
+  /// whole or not at all.
   fileprivate func targets(
     _ precision: WeightPrecision, minimumCount: Int
   ) -> [String: (weights: NamedWeights, precision: WeightPrecision)] {
@@ -196,7 +199,7 @@ extension [NamedWeights] {
     }
   }
 
-  /// The storages in use, that of the most values first.
+  /// How the values are stored, starting with the storage of most of them.
   fileprivate var storage: String {
     var counts: [(name: String, count: Int)] = []
     for weights in self {

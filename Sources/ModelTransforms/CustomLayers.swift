@@ -1,14 +1,14 @@
 import CoreMLModel
 import TensorCore
 
-/// A custom layer by its name, or by its place among the custom layers, counted from 0.
+/// A custom layer by its name, or by its index among the custom layers, counted from 0.
 package enum CustomLayerSelection: Sendable, Equatable {
   case name(String)
   case index(Int)
 }
 
 extension Model {
-  /// The names of the custom layers, those of a pipeline's models one after the other.
+  /// The names of the custom layers, in a pipeline those of each model in turn.
   package var customLayerNames: [String] {
     (neuralNetwork?.layers ?? []).filter { $0.parameters is Custom }.map(\.name)
       + pipelineModels.flatMap(\.customLayerNames)
@@ -17,7 +17,7 @@ extension Model {
   /// The model with a custom layer that `body` has changed: its class, description, parameters or
   /// weights.
   ///
-  /// - Throws: `.mismatch` if there is no such custom layer, and what `body` throws.
+  /// - Throws: `.mismatch` if there is no such custom layer; errors from `body`.
   package func editingCustomLayer(
     _ selection: CustomLayerSelection, _ body: (inout Custom) throws -> Void
   ) throws -> Model {
@@ -45,7 +45,7 @@ extension Model {
     return model
   }
 
-  /// Counts `place` down by the custom layers that come before.
+  /// Edits the custom layer at `place`, which decreases by the number of custom layers passed.
   private mutating func editCustomLayer(
     _ place: inout Int, _ body: (inout Custom) throws -> Void
   ) throws {

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Changes of a model's metadata; what is nil stays.
+/// Changes to a model's metadata; nil leaves an entry unchanged.
 package struct MetadataEdit: Sendable, Equatable {
   package var author: String?
   package var license: String?
@@ -9,7 +9,7 @@ package struct MetadataEdit: Sendable, Equatable {
   package var versionString: String?
   /// Entries of the user-defined metadata to set.
   package var userDefined: [String: String] = [:]
-  /// Keys of the user-defined metadata to take away.
+  /// Keys of the user-defined metadata to remove.
   package var removedKeys: [String] = []
   /// Descriptions of features by name.
   package var inputDescriptions: [String: String] = [:]
@@ -19,9 +19,9 @@ package struct MetadataEdit: Sendable, Equatable {
 }
 
 extension Model {
-  /// The model with other metadata; that of a pipeline's models stays.
+  /// The model with other metadata; the metadata of a pipeline's models is unchanged.
   ///
-  /// - Throws: `.mismatch` if a description names no feature.
+  /// - Throws: `.mismatch` if a description is for an unknown feature.
   package func editingMetadata(_ edit: MetadataEdit) throws -> Model {
     if edit == MetadataEdit() { return self }
     var model = self

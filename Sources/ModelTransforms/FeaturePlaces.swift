@@ -1,17 +1,17 @@
 import CoreMLModel
 import TensorCore
 
-/// A feature where it stands: in the description of a model, with that model's network.
+/// A feature in the description of a model, with that model's network.
 struct FeaturePlace {
   var feature: FeatureDescription
-  /// Nil in a pipeline's own description.
+  /// Nil in the description of a pipeline.
   var network: NeuralNetwork?
   let isInput: Bool
 }
 
 extension Model {
-  /// Hands the feature `name` to `body` wherever it stands: in this model's description, and in
-  /// those of a pipeline's models.
+  /// Calls `body` for every occurrence of the feature `name`: in the description of this model, and
+  /// in those of a pipeline's models.
   ///
   /// - Throws: `.mismatch` if there is no such feature.
   func editingFeature(
@@ -48,14 +48,14 @@ extension Model {
 }
 
 extension FeatureDescription {
-  /// The same feature of another kind; whether it is optional, and its description, stay.
+  /// Changes the kind of the feature; its description, and whether it is optional, are unchanged.
   mutating func setKind(_ kind: FeatureType.Kind) {
     var type = self.type ?? FeatureType()
     type.kind = kind
     self.type = type
   }
 
-  /// The array type; an error for other features.
+  /// The array type; throws for any other kind of feature.
   func arrayType() throws -> ArrayFeatureType {
     if case .multiArray(let array)? = type?.kind { return array }
     throw ModelError(.mismatch, "is not an array")

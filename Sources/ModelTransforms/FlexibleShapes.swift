@@ -1,13 +1,13 @@
 import CoreMLModel
 import TensorCore
 
-/// Which shapes a feature may have beside its own: of an array all its axes, of an image width and
-/// height.
+/// Which shapes a feature may have besides its default one: all axes of an array, width and height
+/// of an image.
 package enum ShapeChoice: Sendable, Equatable {
-  /// Its own only.
+  /// Only the default shape.
   case fixed
   case enumerated([[Int]])
-  /// Bounds of each axis; −1 above means unbounded.
+  /// Bounds for each axis; an upper bound of −1 means unbounded.
   case ranges([ClosedBounds])
 
   package struct ClosedBounds: Sendable, Equatable {
@@ -24,11 +24,11 @@ package enum ShapeChoice: Sendable, Equatable {
 }
 
 extension Model {
-  /// The model with a feature of flexible, or fixed, shape. Its own shape stays the default one, and
-  /// is added to enumerated ones that lack it.
+  /// The model with a flexible or fixed shape for a feature. Its current shape remains the default,
+  /// and is added to enumerated shapes that lack it.
   ///
-  /// - Throws: `.mismatch` if there is no such feature, the number of axes is another, or the
-  /// bounds leave out the feature's own shape.
+  /// - Throws: `.mismatch` if there is no such feature, the number of axes differs, or the bounds
+  ///   exclude the feature's current shape.
   package func settingShapes(_ choice: ShapeChoice, of name: String) throws -> Model {
     try editingFeature(name) { place in
       switch place.feature.type?.kind {

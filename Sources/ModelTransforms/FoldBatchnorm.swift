@@ -1,29 +1,31 @@
 import CoreMLModel
 import TensorCore
 
-/// A batch normalization, scale or bias that became part of a neighbor, or that did not and why.
+/// A batch normalization, scale or bias that was folded into a neighbor, or was not because of its
+/// error.
 package struct Fold: Sendable, Equatable {
   package let layer: String
   package let neighbor: String
-  /// The largest difference of the results for random inputs, as a part of the sum of magnitudes.
+  /// The largest difference of the results for random inputs, relative to the sum of magnitudes.
   package let error: Double
-  /// Whether the error was small enough for it.
+  /// Whether the error was small enough to fold.
   package let isDone: Bool
 }
 
 extension Model {
-  /// The model with batch normalizations, scales and biases of one factor and offset a channel folded
-  /// into the convolution or inner product before, or into the convolution behind:
+  /// The model with batch normalizations, scales and biases that have one factor and offset per
+  /// channel folded into the convolution or inner product before them, or into the convolution
+  /// after them:
   ///
   ///     a (W x + c) + b = (a W) x + (a c + b)        W (a x + b) + c = (W a) x + (W b + c)
   ///
-  /// the latter only where nothing is padded. Weights are computed in double precision and rounded
-  /// once; each fold is tried on random inputs and left out where the results differ by more than
-  /// rounding. A blob between the two is gone afterwards, outputs of the model stay.
+  /// The latter is possible only without padding. Weights are computed in double precision and
+  /// rounded once; each fold is tried on random inputs and skipped if the results differ by more
+  /// than rounding. A blob between the two layers is removed; outputs of the model are kept.
   ///
-  /// - Parameter keepsScales: whether what has been folded into the layer before leaves a scale behind
-  ///   there, such that all output channels of the weights have the same root mean square: one table
-  ///   for the whole weight then fits them all.
+  /// - Parameter keepsScales: whether folding into the preceding layer leaves a scale after it, so
+  ///   that all output channels of the weights have the same root mean square: one table for the
+  ///   whole weight then fits them all.
   package func withFoldedBatchnorm(
     keepsScales: Bool = false
   ) throws -> (model: Model, folds: [Fold]) {
@@ -41,7 +43,7 @@ extension Model {
     return (model, folds)
   }
 
-  /// Blobs that somebody outside the network sees.
+  /// Blobs that are visible outside the network.
   private var visibleBlobs: Set<String> {
     var names = Set((description?.output ?? []).map(\.name))
     if case .neuralNetworkClassifier(let classifier) = type {
@@ -56,13 +58,14 @@ extension NeuralNetwork {
   fileprivate mutating func foldBatchnorm(
     keeping visible: Set<String>, keepsScales: Bool
   ) throws -> [Fold] {
-    // Layers whose inside cannot be looked into may read any blob.
+    // Layers of unknown structure may read any blob.
     if layers.contains(where: { $0.parameters is OpaqueLayer || $0.parameters == nil }) {
       return []
     }
     var folds: [Fold] = []
     var refused: Set<String> = []
-    /// Of layers into which one behind was folded: that layer's name, and the blob between.
+    /// For each layer into which a later one was folded: the later layer's name, and the blob
+    /// between the two.
     var behind: [String: (layer: String, blob: String)] = [:]
     var index = 0
     while index < layers.count {
@@ -89,7 +92,7 @@ extension NeuralNetwork {
               layers[neighbor].outputTensor = layer.outputTensor
             }
             layers.remove(at: index)
-            // What has been refused or passed by may fit the new neighbor.
+            // Layers that were refused or skipped may fit the new neighbor.
             index = max(0, min(index, neighbor))
             continue
           }
@@ -102,8 +105,8 @@ extension NeuralNetwork {
     return folds
   }
 
-  /// Puts a scale layer behind each of the layers that `places` names, with that name and that blob
-  /// as its input.
+  /// Inserts a scale layer after each layer in `places`, with the given name and the given input
+  /// blob.
   private mutating func separateScales(
     _ places: [String: (layer: String, blob: String)]
   ) throws {
@@ -125,8 +128,8 @@ extension NeuralNetwork {
     }
   }
 
-  /// The layer that gives the input of the layer at `index`, if nothing else reads that blob, or the
-  /// only one that reads its output.
+  /// The layer that computes the input of the layer at `index`, if nothing else reads that blob;
+  /// else the only layer that reads its output.
   private func neighbor(of index: Int, _ visible: Set<String>) -> (Int, isBehind: Bool)? {
     let layer = layers[index]
     func readers(_ blob: String) -> [Int] {
@@ -161,12 +164,12 @@ extension NeuralNetworkLayer {
   }
 }
 
-/// y = factor · x + offset, a pair for each channel, or one pair for all.
+/// y = factor · x + offset, with one pair for each channel or a single pair for all.
 struct ChannelAffine {
   var factors: [Double]
   var offsets: [Double]
 
-  /// Nil for layers that are something else, or more than that.
+  /// Nil if the layer is anything else.
   init?(_ layer: NeuralNetworkLayer) throws {
     do {
       switch layer.parameters {
@@ -205,8 +208,8 @@ struct ChannelAffine {
     [1, channels].contains(factors.count) && [1, channels].contains(offsets.count)
   }
 
-  /// The parameters of `layer` with this folded into them, and by how much the results differ; nil
-  /// where it is not possible.
+  /// The parameters of `layer` with this folded in, and the difference of the results; nil if it is
+  /// not possible.
   func folded(
     into layer: NeuralNetworkLayer, isBehind: Bool
   ) throws -> (any LayerParameters, Double)? {
@@ -248,8 +251,8 @@ struct ChannelAffine {
 }
 
 extension LayerParameters {
-  /// W x + c = s ((W / s) x + c / s) with s the root mean square of each output channel's weights; nil
-  /// for what is not an ordinary convolution.
+  /// W x + c = s ((W / s) x + c / s), where s is the root mean square of each output channel's
+  /// weights; nil unless the layer is an ordinary convolution.
   fileprivate func withSeparateScale() throws -> (any LayerParameters, Scale)? {
     guard var convolution = self as? Convolution, !convolution.isDeconvolution,
       let kernel = convolution.kernel, let bias = convolution.bias
@@ -277,7 +280,7 @@ extension LayerParameters {
   }
 }
 
-/// The weights of a convolution or inner product, and which channels each belongs to.
+/// The weights of a convolution or inner product, mapped to channels.
 private struct Folding {
   let kernel: [Float]
   let bias: [Float]?
@@ -289,7 +292,7 @@ private struct Folding {
     var newKernel = kernel
     let outputs = pairs.outputs
     var newBias = (0..<outputs).map { Double(bias?[$0] ?? 0) }
-    // Both results for the same random inputs, which are the same at all taps of a channel.
+    // Both results for the same random inputs; each channel has the same value at all taps.
     var generator = SplitMix64(seed: 1)
     let probe = (0..<pairs.inputs).map { _ in Double.random(in: -1...1, using: &generator) }
     var before = newBias
@@ -330,7 +333,7 @@ private struct Folding {
 }
 
 extension Convolution {
-  /// Whether every tap of every output lies on the input.
+  /// Whether all taps of all outputs are inside the input.
   fileprivate var padsNothing: Bool {
     guard !isDeconvolution, case .valid(let valid)? = padding else { return false }
     return (valid.paddingAmounts?.borderAmounts ?? []).allSatisfy {

@@ -1,17 +1,17 @@
 import CoreMLModel
 import TensorCore
 
-/// What an LSTM's field `forgetBias` means. By the letter of the specification it adds 1 to the bias
-/// of the forget gate; coremltools set it although the 1 was part of the stored bias.
+/// The meaning of an LSTM's field `forgetBias`. According to the specification it adds 1 to the
+/// bias of the forget gate, but coremltools set it although the stored bias already included the 1.
 public enum ForgetBias: String, Sendable, CaseIterable {
-  /// Nothing is added, as Core ML does it.
+  /// Adds nothing, as Core ML does.
   case ignore
-  /// 1 is added to the forget gate's bias.
+  /// Adds 1 to the forget gate's bias.
   case add
 }
 
 extension Model {
-  /// The model with the 1 that `forgetBias` adds in the stored biases, and the field false.
+  /// The model with the 1 for `forgetBias` added to the stored biases, and the field set to false.
   public func withForgetBiasInWeights() throws -> Model {
     try editingForgetBias { parameters, bias in
       guard parameters.forgetBias else { return }
@@ -20,7 +20,7 @@ extension Model {
     }
   }
 
-  /// The model with `forgetBias` true, and 1 less in the stored biases.
+  /// The model with `forgetBias` true and the stored biases reduced by 1.
   public func withForgetBiasInField() throws -> Model {
     try editingForgetBias { parameters, bias in
       guard !parameters.forgetBias else { return }

@@ -5,16 +5,16 @@ extension Model {
   /// The model with its single-precision weights rounded to the nearest half, ties to even.
   ///
   /// The slopes of activations and the blobs of custom layers keep their precision, as in
-  /// coremltools. The version becomes 2 where it was less.
+  /// coremltools. A version below 2 is raised to 2.
   ///
-  /// - Throws: `.unsupported` for a weight of 65504 and more, with the layer and the value.
+  /// - Throws: `.unsupported` for a weight of 65504 or more, with the layer and the value.
   package func withHalfPrecisionWeights() throws -> Model {
     try compressed(CompressionRules(.float16)).model
   }
 }
 
 extension Weights {
-  /// The largest half; coremltools refuses it, too.
+  /// The largest half, which coremltools refuses too.
   private static let bound: Float = 65504
 
   /// Rounds single-precision values.
@@ -48,7 +48,7 @@ extension Weights {
 }
 
 extension ModelType {
-  /// The same type with every model of a pipeline replaced.
+  /// The same type with every model of a pipeline transformed.
   func mapPipeline(_ transform: (Model) throws -> Model) rethrows -> ModelType {
     func mapped(_ pipeline: Pipeline) throws -> Pipeline {
       var pipeline = pipeline

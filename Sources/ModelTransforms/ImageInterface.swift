@@ -2,11 +2,12 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with the feature `name` as an image of this color space; without one, of the present
-  /// one, or of gray or RGB by its channels. An array becomes an image of its height and width.
+  /// The model with the feature `name` changed to an image with the given color space. If none is
+  /// given, the color space is kept, or chosen by the number of channels (gray or RGB). An array
+  /// becomes an image of its height and width.
   ///
-  /// - Parameter shape: the blob's shape, for an output that declares none.
-  /// - Throws: `.mismatch` if there is no such feature, or it lacks the sizes of an image.
+  /// - Parameter shape: the blob's shape, for an output without a declared shape.
+  /// - Throws: `.mismatch` if there is no such feature, or its sizes are not those of an image.
   package func settingImage(
     _ name: String, colorSpace: ImageFeatureType.ColorSpace? = nil, shape: [Int]? = nil
   ) throws -> Model {
@@ -63,7 +64,7 @@ extension Model {
 }
 
 extension FeaturePlace {
-  /// Chooses how the network sees images: with or without an axis for the sequence.
+  /// Sets how the network gets images: with or without an axis for the sequence.
   fileprivate mutating func takeImages(ofRank rank: Int) throws {
     guard var network else { return }
     let mapping: NeuralNetwork.ImageInputShapeMapping = rank == 4 ? .rank4 : .rank5

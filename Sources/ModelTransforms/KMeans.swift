@@ -1,16 +1,16 @@
 import TensorCore
 
-/// One-dimensional k-means: the table of at most k values with the least sum of squared distances.
+/// One-dimensional k-means: the table of at most k values with the smallest sum of squared errors.
 ///
-/// The values are sorted. Where few of them differ, dynamic programming over the different values
-/// finds the best division into runs. Of more, dynamic programming over runs of neighboring values
-/// gives a start from which Lloyd's algorithm improves on the values themselves until nothing
-/// changes. The result depends on nothing but the values.
+/// The values are sorted. If few of them are distinct, dynamic programming over the distinct values
+/// finds the optimal division into runs. Otherwise dynamic programming over runs of neighboring
+/// values gives a start, which Lloyd's algorithm improves on the values themselves until nothing
+/// changes. The result depends only on the values.
 struct KMeans {
-  /// In ascending order; as many as asked for, or as many as there are different values.
+  /// In ascending order; as many as requested, or as many as there are distinct values.
   let centers: [Float]
 
-  /// Runs that dynamic programming divides, at most.
+  /// Maximum number of runs that dynamic programming divides.
   private static let mostRuns = 1 << 16
   /// Runs × centers.
   private static let mostSteps = 1 << 22
@@ -29,11 +29,11 @@ struct KMeans {
   }
 }
 
-/// Values in ascending order, with sums.
+/// Values in ascending order, with prefix sums.
 private struct SortedValues {
   private let values: [Float]
-  /// Σ and Σ of squares of the values before each `step`-th, from the first value on to keep them
-  /// small.
+  /// Sums of the values and of their squares before every `step`-th value, relative to the first
+  /// value to keep them small.
   private var sums: [Double] = [0]
   private let origin: Double
   private static let step = 64
@@ -68,8 +68,9 @@ private struct SortedValues {
 
   func value(_ index: Int) -> Double { Double(values[index]) - origin }
 
-  /// Where runs of neighbors begin, and the count at last: each different value a run of its own if
-  /// there are no more than `limit`, else runs that are narrow both in value and in number.
+  /// Start indices of runs of neighboring values, followed by the number of values. Each distinct
+  /// value is a run if there are no more than `limit`; otherwise runs are limited both in range and
+  /// in length.
   func runs(atMost limit: Int) -> [Int] {
     var starts = [0]
     for index in 1..<max(1, count) where values[index] != values[index - 1] {
@@ -93,8 +94,7 @@ private struct SortedValues {
     return starts + [count]
   }
 
-  /// Lloyd's algorithm: borders at the middle between means, means between borders, until no border
-  /// moves.
+  /// Lloyd's algorithm: borders midway between means, means between borders, until no border moves.
   func improved(_ start: [Int]) -> [Float] {
     var borders = start
     var centers = means(borders)
@@ -105,7 +105,7 @@ private struct SortedValues {
       }
       next.append(count)
       if next == borders { break }
-      // A run without values would lose a center.
+      // An empty run would lose a center.
       if next.indices.dropFirst().contains(where: { next[$0 - 1] >= next[$0] }) { break }
       borders = next
       centers = means(borders)
@@ -128,13 +128,13 @@ private struct SortedValues {
   }
 }
 
-/// The division of runs into k stretches with the least squared error within the stretches.
+/// Divides runs into k segments with the smallest squared error within the segments.
 ///
 ///     best(m, j) = min over i of best(m − 1, i) + error(i ..< j)
 ///
-/// The best i grows with j, so that half of the j's bound those of the other half.
+/// The best i grows with j, so the solutions for half of the j's bound those of the other half.
 private struct RunDivision {
-  /// Before each run: how many values, their sum, and the sum of squares of the runs' means.
+  /// Before each run: the number of values, their sum, and the sum of squares of the runs' means.
   private let counts: [Double]
   private let sums: [Double]
   private let squares: [Double]
@@ -150,15 +150,15 @@ private struct RunDivision {
     self.squares = squares
   }
 
-  /// Σ w (mean − mean of all)² over the runs of a stretch.
+  /// Σ w (mean − overall mean)² over the runs of a segment.
   @inline(__always)
   private func error(_ i: Int, _ j: Int) -> Double {
     let sum = sums[j] - sums[i]
     return max(0, squares[j] - squares[i] - sum * sum / (counts[j] - counts[i]))
   }
 
-  /// The runs at which stretches begin, and the count of runs at last. Precondition: there are more
-  /// runs than stretches.
+  /// The runs at which segments start, followed by the number of runs. Precondition: there are more
+  /// runs than segments.
   func borders(_ k: Int) -> [Int] {
     let n = counts.count - 1
     var best = [0.0]
@@ -169,7 +169,7 @@ private struct RunDivision {
       var next = [Double](repeating: .infinity, count: n + 1)
       var choice = [Int32](repeating: 0, count: n + 1)
       best.withUnsafeBufferPointer { best in
-        // Ranges of j with the bounds of their best i.
+        // Ranges of j with bounds on their best i.
         var pending = [(low: m + 1, high: n, first: m, last: n - 1)]
         while let range = pending.popLast() {
           if range.low > range.high { continue }
@@ -199,12 +199,12 @@ private struct RunDivision {
   }
 }
 
-/// The values in ascending order, −0 before 0: by eleven bits of the pattern at a time.
+/// The values in ascending order, −0 before 0, by a radix sort on eleven bits at a time.
 private func radixSorted(_ values: UnsafeBufferPointer<Float>) -> [Float] {
   let count = values.count
   let radix = 11
   let mask = UInt32(1 << radix) - 1
-  // Patterns that are in the order of the values when they are compared as numbers without sign.
+  // Bit patterns that sort like the values when compared as unsigned numbers.
   var keys = values.map { value -> UInt32 in
     let bits = value.bitPattern
     return bits ^ (bits >> 31 == 1 ? .max : 0x8000_0000)

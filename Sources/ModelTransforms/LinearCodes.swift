@@ -3,10 +3,10 @@ struct LinearCodes {
   private(set) var scale: Float
   private(set) var bias: Float
 
-  /// - Parameter isSymmetric: whether bias is −2ᵇⁱᵗˢ⁻¹ · scale, so that zero has a code; of one bit
-  ///   −scale / 2, such that both codes have the same magnitude.
-  /// - Parameter shrinkages: parts of the values' range to start with; nil for what suffices for the
-  ///   values of one channel.
+  /// - Parameter isSymmetric: whether bias is −2ᵇⁱᵗˢ⁻¹ · scale, so that zero has a code; with one
+  ///   bit −scale / 2, so that both codes have the same magnitude.
+  /// - Parameter shrinkages: initial ranges as fractions of the values' range; nil for a set that
+  ///   suffices for the values of one channel.
   init(
     _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, choice: ScaleChoice,
     shrinkages: [Double]? = nil
@@ -30,7 +30,7 @@ struct LinearCodes {
     guard choice == .leastSquares, high > low else { return }
     let fixedMiddle = isSymmetric ? middle : nil
     var best = sums(values, bits: bits, middle: fixedMiddle).error
-    // The range of few levels is better narrower than the values', more so the fewer they are.
+    // With few levels, a range narrower than the values' is better: the fewer levels, the narrower.
     let few: [Double] = bits >= 7 ? [1] : bits >= 5 ? [1, 0.85] : [1, 0.8, 0.6, 0.45]
     for shrinkage in shrinkages ?? few where best > 0 {
       let first = start.scale * shrinkage
@@ -54,7 +54,7 @@ struct LinearCodes {
     self.bias = bias
   }
 
-  /// The codes whose values are nearest.
+  /// Writes the codes of the nearest values.
   func write(
     _ values: UnsafeBufferPointer<Float>, bits: Int, to codes: UnsafeMutablePointer<UInt8>
   ) {
@@ -67,19 +67,19 @@ struct LinearCodes {
     }
   }
 
-  /// The nearest whole number, ties to even, of one from 0 to 255.
+  /// Rounds a number from 0 to 255 to the nearest integer, ties to even.
   private static func rounded(_ value: Double) -> Double { (value + 0x1.8p52) - 0x1.8p52 }
 
   private struct Sums {
     var count = 0.0
-    /// Codes, or their distance from the middle.
+    /// Sum of the codes, or of their distances from the middle.
     var codes = 0.0
     var codesSquared = 0.0
     var values = 0.0
     var products = 0.0
     var error = 0.0
 
-    /// The scale and bias with the least squared error for the codes as they are.
+    /// The scale and bias with the smallest squared error for the given codes.
     func leastSquares(middle: Double?) -> (scale: Double, bias: Double)? {
       if let middle {
         guard codesSquared > 0 else { return nil }
@@ -93,7 +93,7 @@ struct LinearCodes {
     }
   }
 
-  /// Sums over the values and their codes, in single precision's vectors for a part at a time.
+  /// Sums over the values and their codes, accumulated in blocks in single-precision vectors.
   private func sums(
     _ values: UnsafeBufferPointer<Float>, bits: Int, middle: Double?
   ) -> Sums {

@@ -2,12 +2,12 @@ import ByteFormats
 import CoreMLModel
 import TensorCore
 
-/// Where names of blobs and features are in a message that is carried through unread: its fields
+/// Where a message that is copied without parsing contains names of blobs and features: its fields
 /// by their numbers in the specification.
 indirect enum NamePlaces {
   case name
   case message([UInt32: NamePlaces])
-  /// `NeuralNetwork`, whose layers may hold networks.
+  /// `NeuralNetwork`, whose layers may contain networks.
   case network
 
   private static let branch = NamePlaces.message([1: .network, 2: .network])
@@ -22,7 +22,7 @@ indirect enum NamePlaces {
     }
   }
 
-  /// Those of a layer of that field number; nil if it names none.
+  /// The places in a layer with that field number; nil if it contains no names.
   static func layer(_ field: UInt32) -> NamePlaces? {
     switch field {
     case 605: branch
@@ -34,7 +34,7 @@ indirect enum NamePlaces {
   /// `NetworkUpdateParameters`: the losses name a blob and a target.
   static let updateParameters = NamePlaces.message([1: .message([10: loss, 11: loss])])
 
-  /// Those of a model of that field number; nil if it names none.
+  /// The places in a model with that field number; nil if it contains no names.
   static func model(_ field: UInt32) -> NamePlaces? {
     switch field {
     case 304: names([10, 11, 12, 13, 20, 21, 22, 23])  // bayesianProbitRegressor
@@ -46,7 +46,7 @@ indirect enum NamePlaces {
     }
   }
 
-  /// Models whose own code names features: mlProgram, customModel, linkedModel, serializedModel.
+  /// Models that name features in code: mlProgram, customModel, linkedModel, serializedModel.
   static let unreadableModels: Set<UInt32> = [502, 555, 556, 3000]
 
   private static func names(_ fields: [UInt32]) -> NamePlaces {
@@ -55,7 +55,7 @@ indirect enum NamePlaces {
 }
 
 extension NamePlaces {
-  /// The message with each name replaced by what `rename` makes of it.
+  /// The message with `rename` applied to every name.
   func rewriting(_ payload: Bytes, _ rename: (String) -> String) throws -> Bytes {
     Bytes(try payload.withUnsafeBytes { try rewritten($0, depth: 0, rename) })
   }

@@ -2,10 +2,10 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with the blob as another output, an array of the shape `shape` that the blob has
-  /// inside the network, where that is known.
+  /// The model with the blob as an additional output: an array of the shape `shape` that the blob
+  /// has inside the network, if known.
   ///
-  /// - Throws: `.mismatch` if the network has no such blob, or it is a feature already.
+  /// - Throws: `.mismatch` if the network has no such blob, or the blob is already a feature.
   package func addingOutput(
     _ blob: String, shape: [Int]?, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
@@ -21,10 +21,11 @@ extension Model {
     return model
   }
 
-  /// The model without the output `name`. What computes it stays, in a pipeline the model's own output,
-  /// too.
+  /// The model without the output `name`. The layers that compute it stay, and so do the outputs of
+  /// a pipeline's models.
   ///
-  /// - Throws: `.mismatch` if there is no such output, no other, or a classifier needs it.
+  /// - Throws: `.mismatch` if there is no such output, if it is the only one, or if a classifier
+  ///   needs it.
   package func removingOutput(_ name: String) throws -> Model {
     guard neuralNetwork != nil || type?.pipeline != nil else {
       throw Self.noNetwork("loses outputs")
@@ -49,8 +50,8 @@ extension Model {
 }
 
 extension NeuralNetwork {
-  /// A feature for a blob: of five axes `[C]`, or `[C, H, W]` where it has a height and a width; with
-  /// exact mapping of the blob's own shape.
+  /// An array feature for a blob: `[C]`, or `[C, H, W]` if the blob has a height and a width;
+  /// with exact mapping, the blob's shape.
   func arrayFeature(
     _ name: String, shape: [Int]?, dataType: ArrayFeatureType.DataType
   ) -> FeatureDescription {
@@ -64,7 +65,7 @@ extension NeuralNetwork {
 }
 
 extension Metadata {
-  /// Takes away what is recorded of a feature that is gone.
+  /// Removes the recorded entries of a feature that no longer exists.
   mutating func forgetFeature(_ name: String) {
     for prefix in Self.featurePrefixes { userDefined[prefix + name] = nil }
   }

@@ -2,10 +2,10 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with the blob as another output; where it is in a model of a pipeline, that model
-  /// and the pipeline both have it.
+  /// The model with the blob as an additional output; if the blob is in a model of a pipeline, both
+  /// that model and the pipeline get the output.
   ///
-  /// - Throws: `.mismatch` if there is no such blob, or its name is a feature's already.
+  /// - Throws: `.mismatch` if there is no such blob, or a feature already has its name.
   package func addingOutput(
     _ place: BlobPlace, shapes: BlobShapes, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
@@ -30,13 +30,13 @@ extension Model {
     return model
   }
 
-  /// The part of the network, or of the pipeline, that computes the blobs `outputs` from the blobs
-  /// `inputs`. Of a pipeline the models stay that the part needs, each cut where the part begins or
-  /// ends in it; a single one that is left stands alone. A classifier or regressor remains one where
-  /// what it predicts is among the outputs.
+  /// The part of the network or pipeline that computes the blobs `outputs` from the blobs `inputs`.
+  /// Of a pipeline, the models that the part needs are kept, cut where it starts or ends; if only
+  /// one is left, it replaces the pipeline. A classifier or regressor stays one if the outputs
+  /// include its prediction.
   ///
-  /// - Throws: as `cut(from:to:shapes:dataType:)` of a network does; `.mismatch` where two features
-  ///   of a pipeline would have one name.
+  /// - Throws: the errors of a network's `cut(from:to:shapes:dataType:)`; `.mismatch` if two
+  ///   features of a pipeline would have the same name.
   package func cut(
     from inputs: [BlobPlace], to outputs: [BlobPlace], shapes: BlobShapes,
     dataType: ArrayFeatureType.DataType
@@ -63,7 +63,8 @@ extension Model {
     .unsupported, "a model with training parameters cannot be cut",
     hint: "remove them with --not-updatable")
 
-  /// A feature of the pipeline where the last model that gives it, or the first that takes it, has it.
+  /// Locates a feature of the pipeline in the last model that computes it, or else in the first
+  /// that takes it.
   private func placed(_ place: BlobPlace) -> BlobPlace {
     guard place.models.isEmpty else { return place }
     return BlobPlace(place.blob, models: owner(ofFeature: place.blob).map { [$0] } ?? [])
@@ -74,10 +75,10 @@ extension Model {
       .mismatch, "two features of the pipeline would have the name '\(name)'",
       hint: isFeature
         ? "rename the existing one with --rename"
-        : "make one of them a feature first, and --rename it")
+        : "make one of them a feature first, then rename it with --rename")
   }
 
-  /// Blobs that become features may not have the name of another one.
+  /// Checks that blobs that become features do not have the names of other features.
   private func checkNames(_ places: [BlobPlace]) throws {
     let features = featureNames
     var owners: [String: [Int]] = [:]
@@ -122,7 +123,8 @@ extension Model {
     return description
   }
 
-  /// The only model of a pipeline in its place, with what the pipeline said of it and its features.
+  /// A pipeline's only model in place of the pipeline, with the pipeline's description and
+  /// features.
   private var withoutPipelineOfOne: Model {
     guard pipelineModels.count == 1, var only = pipelineModels.first,
       only.neuralNetwork != nil || only.type?.pipeline != nil
@@ -150,10 +152,10 @@ extension Model {
   }
 }
 
-/// The models of a pipeline that compute some blobs from others.
+/// The models of a pipeline needed to compute certain blobs from others.
 private struct PipelinePart {
   private(set) var pipeline: Pipeline
-  /// What the models take from outside, in the order in which they take it.
+  /// The external inputs of the models, in order of use.
   private(set) var inputs: [FeatureDescription] = []
 
   init(
@@ -200,7 +202,7 @@ private struct PipelinePart {
     }
   }
 
-  /// The model, cut where the part ends or begins inside it, or does not need all of its outputs.
+  /// The model, cut if the part starts or ends inside it or does not need all of its outputs.
   private static func part(
     _ model: Model, from inputs: [BlobPlace], to outputs: [BlobPlace], _ shapes: BlobShapes,
     _ dataType: ArrayFeatureType.DataType

@@ -2,14 +2,14 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with features renamed wherever their names stand: descriptions, layers and the
-  /// networks inside them, preprocessing, a classifier's names, training parameters, recorded
-  /// layouts, and the same in every model of a pipeline, whose features between its models can be
-  /// renamed, too. All renamings happen at once, so two names may change places. A blob inside a
-  /// network that has one of the new names gets another.
+  /// The model with features renamed wherever their names occur: in descriptions, layers and
+  /// networks inside layers, preprocessing, a classifier's names, training parameters and recorded
+  /// layouts. The same applies to every model of a pipeline, including features between its models.
+  /// All renamings happen at once, so two names can be swapped. An internal blob that already has
+  /// one of the new names gets another name.
   ///
-  /// - Throws: `.mismatch` if an old name is not a feature or a new one is taken or given twice;
-  /// `.unsupported` for models that name their features in code.
+  /// - Throws: `.mismatch` if an old name is not a feature, or a new one is taken or given twice;
+  ///   `.unsupported` for models that name their features in code.
   package func renamingFeatures(_ names: [String: String]) throws -> Model {
     let names = names.filter { $0.key != $0.value }
     if names.isEmpty { return self }
@@ -18,7 +18,7 @@ extension Model {
     return try applying(names)
   }
 
-  /// The names of all features, those between the models of a pipeline, too, in order.
+  /// The names of all features in order, including those between the models of a pipeline.
   package var featureNames: [String] {
     var seen: Set<String> = []
     var names = [description].compactMap { $0 }.flatMap { $0.input + $0.output + $0.trainingInput }
@@ -90,7 +90,7 @@ extension Model {
 }
 
 extension Metadata {
-  /// Keys under which an importer records something of a feature, before its name.
+  /// Keys under which an importer records properties of a feature, before its name.
   static let featurePrefixes = ["assay.layout.", "assay.shape."]
 
   fileprivate mutating func renameFeatures(_ names: [String: String]) {
@@ -101,7 +101,7 @@ extension Metadata {
         if let value = entries[prefix + old] { userDefined[prefix + new] = value }
       }
     }
-    // How an output is decoded into boxes: `assay.detect.OUTPUT.…`.
+    // The options for decoding an output into boxes: `assay.detect.OUTPUT.…`.
     for (old, new) in names {
       let prefix = "assay.detect.\(old)."
       for (key, value) in entries where key.hasPrefix(prefix) {
@@ -131,7 +131,7 @@ extension NeuralNetwork {
     }
   }
 
-  /// Other names for the blobs that have one of the new names and keep theirs so far.
+  /// Other names for internal blobs that have one of the new names and are not renamed themselves.
   fileprivate func evasions(_ names: [String: String]) throws -> [String: String] {
     var blobs: Set<String> = []
     for layer in layers { blobs.formUnion(try layer.blobNames) }
@@ -148,12 +148,12 @@ extension NeuralNetwork {
 }
 
 extension NeuralNetworkLayer {
-  /// The blobs that the layer names, in networks inside it, too.
+  /// The names of all blobs that the layer and any networks inside it use.
   var blobNames: Set<String> {
     get throws { Set(input + output).union(try innerBlobNames) }
   }
 
-  /// The blobs that networks inside the layer name.
+  /// The names of the blobs that networks inside the layer use.
   var innerBlobNames: Set<String> {
     get throws {
       guard let message = (parameters as? OpaqueLayer)?.message,

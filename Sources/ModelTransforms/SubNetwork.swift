@@ -2,14 +2,14 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The part of the network that computes the blobs `outputs` from the blobs `inputs`, which become
-  /// features of their own; inputs of the model that it needs besides stay.
+  /// The part of the network that computes the blobs `outputs` from the blobs `inputs`. Both become
+  /// features; other inputs of the model that the part needs are kept.
   ///
-  /// A classifier remains one where its probabilities are among the outputs.
+  /// A classifier stays one if the outputs include its probabilities.
   ///
-  /// - Parameter shapes: the shapes of the blobs, for what becomes a feature.
-  /// - Throws: `.mismatch` if there is no such blob, or one of unknown shape becomes an input;
-  /// `.unsupported` for models without a network and for those with training parameters.
+  /// - Parameter shapes: the shapes of the blobs that become features.
+  /// - Throws: `.mismatch` if there is no such blob, or a blob of unknown shape would become an
+  ///   input; `.unsupported` for models without a network and for those with training parameters.
   package func cut(
     from inputs: [String], to outputs: [String], shapes: [String: [Int]],
     dataType: ArrayFeatureType.DataType
@@ -98,8 +98,8 @@ extension NeuralNetwork {
     )
   }
 
-  /// The layers that lead from the blobs `inputs`, and from the network's own inputs, to `outputs`,
-  /// and every blob that they take from outside.
+  /// The layers that lead from the blobs `inputs`, and from the network's inputs, to `outputs`, and
+  /// every blob that they take from outside.
   fileprivate func layers(
     computing outputs: Set<String>, from inputs: Set<String>
   ) throws -> (layers: [NeuralNetworkLayer], read: Set<String>) {
@@ -107,7 +107,7 @@ extension NeuralNetwork {
     var kept: [NeuralNetworkLayer] = []
     for layer in layers.reversed() {
       let inner = try layer.innerBlobNames
-      // Networks inside a layer write blobs of the network around it.
+      // Networks inside a layer write blobs of the enclosing network.
       guard !needed.isDisjoint(with: layer.output) || !needed.isDisjoint(with: inner) else {
         continue
       }
@@ -124,7 +124,7 @@ extension NeuralNetwork {
     return (kept, read.subtracting(produced))
   }
 
-  /// Keeps what prepares the images that are still inputs, each step under its image's name.
+  /// Keeps the preprocessing of images that are still inputs; each step gets its image's name.
   fileprivate mutating func keepPreprocessing(
     of inputs: [FeatureDescription], before old: [FeatureDescription]
   ) {

@@ -1,14 +1,14 @@
-/// Codes for a table of values: the nearest value's place, of two equally near ones the lower's.
+/// Codes for a table of values: the index of the nearest value, and in a tie that of the lower one.
 struct TableCodes {
   /// 2ᵇⁱᵗˢ values.
   let table: [Float]
-  /// The values in ascending order with their places.
+  /// Table indices in ascending order of the values.
   private let places: [UInt8]
-  /// The middle between neighbors, and infinity as the last one.
+  /// The midpoints between neighbors, followed by infinity.
   private let thresholds: [Float]
   private let bits: Int
 
-  /// Precondition: 2ᵇⁱᵗˢ values, none of them NaN.
+  /// Precondition: `table` has 2ᵇⁱᵗˢ values, none of them NaN.
   init(_ table: [Float], bits: Int) {
     self.table = table
     self.bits = bits
@@ -20,15 +20,15 @@ struct TableCodes {
       } + [.infinity]
   }
 
-  /// The largest float that is as near to `lower` as to `upper`, or nearer.
+  /// The largest float that is not nearer to `upper` than to `lower`.
   private static func lastNearer(_ lower: Float, _ upper: Float) -> Float {
     let middle = (Double(lower) + Double(upper)) / 2
     let rounded = Float(middle)
     return Double(rounded) > middle ? rounded.nextDown : rounded
   }
 
-  /// A table of values at equal distances: from the least to the largest of `values`, or with the
-  /// least squared error that is found.
+  /// A table of evenly spaced values: from the smallest to the largest of `values`, or with the
+  /// smallest squared error found.
   static func evenTable(
     _ values: UnsafeBufferPointer<Float>, bits: Int, choice: ScaleChoice
   ) -> [Float] {
@@ -38,7 +38,7 @@ struct TableCodes {
     return (0..<1 << bits).map { Float(Double(codes.bias) + Double($0) * Double(codes.scale)) }
   }
 
-  /// The table with the least squared error; the last value is repeated where fewer suffice.
+  /// The table with the smallest squared error; if it needs fewer values, the last one is repeated.
   static func kMeansTable(_ values: UnsafeBufferPointer<Float>, bits: Int) -> [Float] {
     let centers = KMeans(values, count: 1 << bits).centers
     let last = centers.last ?? 0
@@ -50,7 +50,8 @@ struct TableCodes {
       places.withUnsafeBufferPointer { places in
         for index in values.indices {
           let value = values[index]
-          // How many thresholds the value exceeds, by halving; the last one is infinite.
+          // The number of thresholds below the value, by binary search; the last threshold is
+          // infinite.
           var place = 0
           var step = 1 << (bits - 1)
           while step > 0 {

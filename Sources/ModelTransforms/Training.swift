@@ -1,8 +1,8 @@
 import CoreMLModel
 
 extension Model {
-  /// The model without what trains it: no layer or weight is updatable, and losses, optimizer and
-  /// training inputs are gone.
+  /// The model without its training parameters: no layer or weight is updatable, and there are no
+  /// losses, optimizer and training inputs.
   package func withoutTraining() throws -> Model {
     var model = self
     model.isUpdatable = false

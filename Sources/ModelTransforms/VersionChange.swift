@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model declared for another version of the format; the models of a pipeline declare no later
-  /// one.
+  /// The model with another declared version of the format, which also limits the versions of a
+  /// pipeline's models.
   ///
   /// - Throws: `.mismatch` with every part that needs a later version, and why.
   package func settingVersion(_ version: Int) throws -> Model {
@@ -18,8 +18,8 @@ extension Model {
     return model
   }
 
-  /// The model declared for a later version of the format where it uses what `before` did not, and
-  /// that needs one.
+  /// The model with a later declared version of the format if it uses parts that `before` does not
+  /// use and that need one.
   package func withSufficientVersion(since before: Model) -> Model {
     var model = self
     if var pipeline = model.type?.pipeline,

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// What compressing a weight did to its values.
+/// The error that compression caused in the values of a weight.
 package struct CompressionError: Sendable, Equatable {
   /// Σ (w' − w)² and Σ w²
   package var squaredError = 0.0
@@ -11,7 +11,7 @@ package struct CompressionError: Sendable, Equatable {
 
   package init() {}
 
-  /// 10 · log₁₀ of (Σ w² / Σ (w' − w)²) needs this ratio; infinite where nothing was lost.
+  /// Σ w² / Σ (w' − w)², not in decibels; infinite if nothing was lost.
   package var signalToNoise: Double {
     squaredError == 0 ? .infinity : squaredValues / squaredError
   }
@@ -47,7 +47,7 @@ package struct CompressionError: Sendable, Equatable {
 }
 
 extension Weights {
-  /// Bytes of the values, with scales and tables.
+  /// Bytes of the values, including scales and tables.
   package var byteCount: Int {
     let tables =
       switch quantization?.kind {
@@ -61,8 +61,8 @@ extension Weights {
   /// The weight with its values in another precision.
   ///
   /// - Parameters:
-  /// - shape: of the values; scales belong to the steps of `channelAxis`.
-  /// - scales: how those of linear codes, and tables of values at equal distances, are chosen.
+  ///   - shape: shape of the values; each step along `channelAxis` has its scales.
+  ///   - scales: how to choose the scales of linear codes and of tables of evenly spaced values.
   /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
   package func compressed(
     to precision: WeightPrecision, shape: [Int], channelAxis: Int = 0,
@@ -126,12 +126,12 @@ extension Weights {
     return (packedCodes(codes, bits: bits), quantization)
   }
 
-  /// Of each step of the channel axis the values together, which are in runs.
+  /// Groups the values by step of the channel axis; each group consists of contiguous runs.
   private static func linearCodes(
     _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, shape: [Int],
     channelAxis: Int, _ choice: ScaleChoice, to codes: UnsafeMutablePointer<UInt8>
   ) -> Quantization.Kind {
-    // A vector has one scale: one a value would take more memory than the values.
+    // A vector gets one scale: a scale per value would take more memory than the values.
     let channels = shape.count > 1 ? shape[channelAxis] : 1
     let run = shape.count > 1 ? shape.dropFirst(channelAxis + 1).reduce(1, *) : values.count
     let runs = channels * run == 0 ? 0 : values.count / (channels * run)
@@ -172,7 +172,7 @@ extension Weights {
   }
 }
 
-/// Floats at any alignment as aligned ones: the same memory where that is aligned.
+/// Floats at any alignment as aligned ones; not copied if they are already aligned.
 private func alignedFloats(
   _ bytes: UnsafeRawBufferPointer, count: Int
 ) throws -> (values: UnsafeBufferPointer<Float>, owner: AlignedBuffer?) {

@@ -6,7 +6,7 @@ package enum WeightPrecision: Sendable, Hashable {
   /// Codes of 1 to 8 bits.
   case codes(bits: Int, CodeMode)
 
-  /// Such as `float16` or `4 bits, kmeans_lut`.
+  /// For example, `float16` or `4 bits, kmeans_lut`.
   package var name: String {
     switch self {
     case .float32: "float32"
@@ -15,7 +15,7 @@ package enum WeightPrecision: Sendable, Hashable {
     }
   }
 
-  /// Bits of a value, without scales and tables.
+  /// Bits per value, without scales and tables.
   package var bits: Int {
     switch self {
     case .float32: 32
@@ -24,8 +24,8 @@ package enum WeightPrecision: Sendable, Hashable {
     }
   }
 
-  /// Whether output channels of different sizes suffer much from sharing a table: all tables of values
-  /// at equal distances, and those of two or four values.
+  /// Whether channels of different magnitude lose much by sharing a table. This is true for evenly
+  /// spaced tables and for tables of two or four values.
   package var wantsChannelScales: Bool {
     switch self {
     case .codes(_, .linearTable): true
@@ -35,20 +35,20 @@ package enum WeightPrecision: Sendable, Hashable {
   }
 }
 
-/// What codes stand for.
+/// The meaning of the codes.
 package enum CodeMode: Sendable, Hashable {
-  /// scale · q + bias, a pair for each output channel.
+  /// scale · q + bias, one pair for each output channel.
   case linear
-  /// scale · (q − 2ᵇⁱᵗˢ⁻¹), a scale for each output channel.
+  /// scale · (q − 2ᵇⁱᵗˢ⁻¹), one scale for each output channel.
   case linearSymmetric
-  /// A table of values at equal distances, for the whole weight.
+  /// A table of evenly spaced values, for the whole weight.
   case linearTable
-  /// The table with the least squared error, for the whole weight.
+  /// The table with the smallest squared error, for the whole weight.
   case kMeansTable
   /// A given table of 2ᵇⁱᵗˢ values.
   case table([Float])
 
-  /// The reference's name.
+  /// The name in coremltools.
   package var name: String {
     switch self {
     case .linear: "linear"
@@ -62,8 +62,8 @@ package enum CodeMode: Sendable, Hashable {
 
 /// How scales are chosen.
 package enum ScaleChoice: String, Sendable, CaseIterable {
-  /// From the least to the largest value, as the reference does.
+  /// From the smallest to the largest value, like coremltools.
   case range
-  /// With less squared error where a narrower or shifted range gives that.
+  /// A narrower or shifted range if that has a smaller squared error.
   case leastSquares = "least-squares"
 }

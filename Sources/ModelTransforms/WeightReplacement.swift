@@ -3,9 +3,9 @@ import TensorCore
 
 /// A weight of a layer.
 package struct WeightPlace: Sendable, Hashable {
-  /// Inside a pipeline `MODEL/LAYER`.
+  /// `MODEL/LAYER` inside a pipeline.
   package var layer: String
-  /// As `NamedWeights` names it.
+  /// The name in `NamedWeights`.
   package var parameter: String
 
   package init(layer: String, parameter: String) {
@@ -15,11 +15,12 @@ package struct WeightPlace: Sendable, Hashable {
 }
 
 extension Model {
-  /// The model with other values of some weights, in Core ML's order. Equal values leave a weight as
-  /// it is stored; others are stored as halves where it is, otherwise in single precision.
+  /// The model with other values for some weights, in Core ML's order. Weights with equal values
+  /// stay as they are stored; others are stored as halves if they were before, and as
+  /// single-precision floats otherwise.
   ///
   /// - Throws: `.mismatch` if there is no such weight, or it has another number of values;
-  /// `.unsupported` for a value of 65504 and more in a weight of halves.
+  ///   `.unsupported` for a value of 65504 or more in a weight of halves.
   package func replacingWeights(_ values: [WeightPlace: FloatValues]) throws -> Model {
     guard !networks.isEmpty else { throw Self.noNetwork("takes weights") }
     var rest = values
@@ -32,8 +33,8 @@ extension Model {
   }
 
   /// - Parameters:
-  /// - prefix: what comes before the names of this model's layers.
-  /// - rest: loses what was replaced.
+  ///   - prefix: precedes the names of this model's layers.
+  ///   - rest: values not used yet; those used are removed.
   private func replacingWeights(
     _ prefix: String, _ rest: inout [WeightPlace: FloatValues]
   ) throws -> Model {
@@ -64,7 +65,7 @@ extension Model {
 }
 
 extension NamedWeights {
-  /// The weight with other values; nil if they are the ones that it has.
+  /// The weight with other values; nil if they are equal to the current ones.
   fileprivate func replacing(with given: FloatValues) throws -> Weights? {
     let old = try decoded()
     try require(

@@ -6,10 +6,10 @@ package final class AlignedBuffer: @unchecked Sendable {
 
   package let pointer: UnsafeMutableRawPointer
   package let byteCount: Int
-  /// Of which the memory is a part; nil if it is the buffer's own.
+  /// The buffer that owns the memory; nil if this one does.
   private let whole: AlignedBuffer?
 
-  /// For sizes that the program itself has chosen.
+  /// For sizes that the program itself chose.
   package init(byteCount: Int) {
     self.byteCount = byteCount
     let address = Self.allocate(byteCount)
@@ -18,8 +18,7 @@ package final class AlignedBuffer: @unchecked Sendable {
     whole = nil
   }
 
-  /// For sizes that come from a file: fails with an error instead of a trap where the memory is
-  /// not to be had.
+  /// For sizes from a file: throws instead of trapping if the memory cannot be allocated.
   package init(checkedByteCount byteCount: Int) throws {
     self.byteCount = byteCount
     whole = nil
@@ -29,7 +28,7 @@ package final class AlignedBuffer: @unchecked Sendable {
     pointer = address
   }
 
-  /// Part of another buffer, which lives on with it. Precondition: `range` lies inside it.
+  /// Part of another buffer, which stays alive with it. Precondition: `range` is within its bounds.
   package init(_ range: Range<Int>, of whole: AlignedBuffer) {
     precondition(range.lowerBound >= 0 && range.upperBound <= whole.byteCount)
     pointer = whole.pointer + range.lowerBound
@@ -37,8 +36,8 @@ package final class AlignedBuffer: @unchecked Sendable {
     self.whole = whole
   }
 
-  /// Large memory comes in large pages where the system has them: fewer faults when it is first
-  /// written, fewer translations missed when it is streamed.
+  /// Allocates large buffers in large pages if the system has them: fewer page faults on the first
+  /// write, and fewer address translations missed when streaming.
   private static func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer? {
     let isLarge = byteCount >= largePage
     var address: UnsafeMutableRawPointer?

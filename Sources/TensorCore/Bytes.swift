@@ -1,10 +1,10 @@
 /// Immutable bytes with an owner: an array, a mapped file, shared memory, or a slice of one of
 /// those. Copying a `Bytes` copies a reference.
 public struct Bytes: @unchecked Sendable {
-  // `@unchecked`: the memory is never written after it has been handed over.
+  // `@unchecked`: the memory is never written after it has been passed here.
   let owner: AnyObject?
   private let base: UnsafeRawPointer?
-  /// How many.
+  /// The number of bytes.
   public let count: Int
 
   /// Bytes that stay valid for as long as `owner` lives.
@@ -14,7 +14,7 @@ public struct Bytes: @unchecked Sendable {
     self.owner = owner
   }
 
-  /// None.
+  /// No bytes.
   public init() { self.init(base: nil, count: 0, owner: nil) }
 
   /// A copy of an array's memory.
@@ -30,14 +30,14 @@ public struct Bytes: @unchecked Sendable {
       count: elements.count * MemoryLayout<Element>.stride, owner: buffer)
   }
 
-  /// The bytes of `range`, sharing the owner. Precondition: `range` lies inside.
+  /// The bytes of `range`, sharing the owner. Precondition: `range` is within bounds.
   public subscript(range: Range<Int>) -> Bytes {
     precondition(range.lowerBound >= 0 && range.upperBound <= count)
     return Bytes(
       base: base.map { $0 + range.lowerBound }, count: range.count, owner: owner)
   }
 
-  /// Calls `body` with the bytes, which are valid during the call.
+  /// Calls `body` with the bytes, which are valid only during the call.
   public func withUnsafeBytes<Result>(
     _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
@@ -45,7 +45,7 @@ public struct Bytes: @unchecked Sendable {
     return try body(UnsafeRawBufferPointer(start: base, count: count))
   }
 
-  /// The bytes as little-endian values; a rest that fills no element is left out.
+  /// The bytes as little-endian values; trailing bytes that do not fill an element are dropped.
   public func array<Element: BitwiseCopyable>(of type: Element.Type) -> [Element] {
     withUnsafeBytes { bytes in
       let elementCount = bytes.count / MemoryLayout<Element>.stride
@@ -61,7 +61,7 @@ public struct Bytes: @unchecked Sendable {
 }
 
 extension Bytes: Equatable {
-  /// Whether both hold the same bytes, whoever owns them.
+  /// Whether both hold the same bytes, regardless of their owners.
   public static func == (a: Bytes, b: Bytes) -> Bool {
     a.count == b.count
       && a.withUnsafeBytes { x in b.withUnsafeBytes { y in x.elementsEqual(y) } }

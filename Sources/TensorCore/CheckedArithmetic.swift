@@ -1,4 +1,4 @@
-/// The product of sizes that a file declares, or an error where it leaves `Int` or `limit`.
+/// The product of sizes that a file declares; throws if it overflows `Int` or exceeds `limit`.
 package func checkedProduct(_ sizes: some Sequence<Int>, limit: Int = Int.max) throws -> Int {
   var product = 1
   for size in sizes {
@@ -13,7 +13,7 @@ package func checkedProduct(_ sizes: some Sequence<Int>, limit: Int = Int.max) t
   return product
 }
 
-/// The sum of sizes that a file declares, or an error where it leaves `Int` or `limit`.
+/// The sum of sizes that a file declares; throws if it overflows `Int` or exceeds `limit`.
 package func checkedSum(_ sizes: some Sequence<Int>, limit: Int = Int.max) throws -> Int {
   var sum = 0
   for size in sizes {

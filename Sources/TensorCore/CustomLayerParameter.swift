@@ -11,7 +11,7 @@ public enum CustomLayerParameter: Sendable, Equatable {
   /// `boolValue`
   case bool(Bool)
 
-  /// The value as a floating-point number, where it is a number.
+  /// The value as a floating-point number; nil if it is a Boolean or a string.
   public var floatValue: Float? {
     switch self {
     case .double(let value): Float(value)
@@ -21,7 +21,7 @@ public enum CustomLayerParameter: Sendable, Equatable {
     }
   }
 
-  /// As the specification calls the type: `double`, `string`, `int`, `long` or `bool`.
+  /// The specification's name for the type: `double`, `string`, `int`, `long` or `bool`.
   package var typeName: String {
     switch self {
     case .double: "double"

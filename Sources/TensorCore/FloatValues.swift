@@ -1,9 +1,9 @@
-/// Float values that are stored somewhere, possibly in another axis order, and read in pieces, so
-/// that a large weight is never copied as a whole.
+/// Float values stored elsewhere, possibly in another axis order. They are read in pieces, so a
+/// large weight is never copied as a whole.
 package struct FloatValues: Sendable {
-  /// The values as they lie in memory; a single one where it stands for all.
+  /// The values in memory order; a single one if it is repeated.
   let source: Bytes
-  /// Shape of the values in the order in which they are read.
+  /// Shape of the values in reading order.
   package let shape: [Int]
   /// Step in the source, in elements, along each axis of `shape`.
   private let strides: [Int]
@@ -19,7 +19,7 @@ package struct FloatValues: Sendable {
 
   package init(_ values: [Float]) { self.init(bytes: Bytes(values)) }
 
-  /// One value everywhere, without the memory for it.
+  /// One repeated value, which takes the memory of one.
   package init(repeating value: Float, shape: [Int]) {
     self.init(
       source: Bytes([value]), shape: shape, strides: [Int](repeating: 0, count: shape.count))
@@ -31,8 +31,8 @@ package struct FloatValues: Sendable {
     self.strides = strides
   }
 
-  /// The same values, named by a shape. Precondition: the counts agree and the values are in order,
-  /// or all one.
+  /// The same values with another shape. Precondition: the counts agree, and the values are
+  /// contiguous or all the same.
   package func shaped(_ newShape: [Int]) -> FloatValues {
     let isOneValue = strides.allSatisfy { $0 == 0 }
     precondition(newShape.reduce(1, *) == count && (isContiguous || isOneValue))
@@ -47,12 +47,12 @@ package struct FloatValues: Sendable {
     return FloatValues(source: source, shape: newShape, strides: newStrides)
   }
 
-  /// Axis `i` of the result is axis `axes[i]` of `self`. Nothing moves until the values are read.
+  /// Axis `i` of the result is axis `axes[i]` of `self`. The data moves only when it is read.
   package func transposed(_ axes: [Int]) -> FloatValues {
     FloatValues(source: source, shape: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
   }
 
-  /// Whether the values lie in the source in the order in which they are read.
+  /// Whether memory order equals reading order.
   package var isContiguous: Bool {
     var expected = 1
     for axis in shape.indices.reversed() where shape[axis] != 1 {
@@ -62,7 +62,7 @@ package struct FloatValues: Sendable {
     return true
   }
 
-  /// The values as they lie in memory, where they are in order; otherwise nil.
+  /// The values in memory, or nil if they are not contiguous.
   package var contiguousBytes: Bytes? { isContiguous ? source : nil }
 
   /// Copies the values of `range`, in reading order, to `target`.
@@ -89,7 +89,7 @@ package struct FloatValues: Sendable {
 }
 
 extension FloatValues: Equatable {
-  /// Equal bits in reading order; the shape that names them does not count.
+  /// Whether the bits are equal in reading order, regardless of shape.
   package static func == (a: FloatValues, b: FloatValues) -> Bool {
     if a.count != b.count { return false }
     if let x = a.contiguousBytes, let y = b.contiguousBytes {

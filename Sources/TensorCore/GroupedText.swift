@@ -1,4 +1,4 @@
-/// 138357544 as 138,357,544.
+/// Formats 138357544 as 138,357,544.
 package func groupedText(_ value: Int) -> String {
   var digits = Array(String(value.magnitude))
   var position = digits.count - 3

@@ -1,7 +1,7 @@
 /// IEEE 754 binary16 as bit patterns. `Float16` does not exist on every platform; this is integer
 /// arithmetic that the compiler vectorizes.
 package enum Half {
-  /// The value of `bits`, exactly; NaN keeps its payload.
+  /// The exact value of `bits`; NaN keeps its payload.
   @inlinable @inline(__always)
   package static func float(_ bits: UInt16) -> Float {
     let half = UInt32(truncatingIfNeeded: bits)
@@ -16,15 +16,15 @@ package enum Half {
     return Float(bitPattern: result | ((half & 0x8000) << 16))
   }
 
-  /// The nearest half, ties to even; from 65520 upwards infinity. NaN stays a quiet NaN with the
-  /// upper bits of its payload.
+  /// The nearest half, ties to even; infinity from 65520 up. NaN stays a quiet NaN with the upper
+  /// bits of its payload.
   @inlinable @inline(__always)
   package static func bits(_ value: Float) -> UInt16 {
     let sign = value.bitPattern & 0x8000_0000
     let magnitude = value.bitPattern ^ sign
     let isOdd = (magnitude >> 13) & 1
     let normal = (magnitude &- 0x3800_0000 &+ 0xFFF &+ isOdd) >> 13
-    // Added to 0.5, whose last bit is worth 2⁻²⁴, the value is rounded by the addition itself.
+    // Adding 0.5, whose last bit is worth 2⁻²⁴, rounds the value.
     let subnormal = (Float(bitPattern: magnitude) + 0.5).bitPattern &- 0x3F00_0000
     let special =
       magnitude > 0x7F80_0000 ? 0x7E00 | ((magnitude >> 13) & 0x3FF) : UInt32(0x7C00)
@@ -33,7 +33,8 @@ package enum Half {
     return UInt16(truncatingIfNeeded: result | (sign >> 16))
   }
 
-  /// Little-endian halves, at any alignment, to floats. Precondition: two bytes an element.
+  /// Converts little-endian halves, at any alignment, to floats. Precondition: two bytes per
+  /// element.
   package static func convert(
     _ source: UnsafeRawBufferPointer, to target: UnsafeMutableBufferPointer<Float>
   ) {
@@ -45,7 +46,7 @@ package enum Half {
     }
   }
 
-  /// Floats to halves in native order. Precondition: the counts agree.
+  /// Converts floats to halves in native byte order. Precondition: the counts agree.
   package static func convert(
     _ source: UnsafeBufferPointer<Float>, to target: UnsafeMutableBufferPointer<UInt16>
   ) {

@@ -7,7 +7,8 @@ package enum Limits {
   /// Elements of one tensor.
   package static let tensorElements = 1 << 31
   package static let rank = 8
-  /// What is counted of one layer's multiply-adds: with as many layers as there may be, an `Int`.
+  /// Upper bound on the multiply-adds counted for one layer; the sum over the maximum number of
+  /// layers fits in an `Int`.
   package static let multiplyAdds = 1 << 45
   package static let dimension = Int(Int32.max)
   package static let layers = 100_000
@@ -21,7 +22,7 @@ package enum Limits {
   package static let imageSide = 16_384
   package static let imageSamples = 512 << 20
   package static let zipMembers = 10_000
-  /// Greatest ratio of a compressed member's size to its bytes in the file.
+  /// Maximum ratio of a compressed member's uncompressed size to its size in the file.
   package static let expansionRatio = 1000
   /// The same for a whole zip archive that expands to more than `zipUncheckedBytes`.
   package static let zipExpansionRatio = 100

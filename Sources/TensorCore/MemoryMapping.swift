@@ -1,8 +1,8 @@
 import LibC
 
 extension Bytes {
-  /// Lets the system drop what it has read of a mapped file here; it is read again when it is
-  /// looked at again.
+  /// Lets the system drop the pages it has read of a mapped file; they are reread on the next
+  /// access.
   package func dropPages() {
     guard let mapping = owner as? MemoryMapping else { return }
     withUnsafeBytes { bytes in

@@ -1,33 +1,34 @@
-/// What went wrong with an input, said once: the file, the layer, the field, what was found and
-/// what would help.
+/// What went wrong with an input: the file, the layer, the field, what was found and what would
+/// help.
 ///
-/// Prints as `FILE: layer 'NAME' (CLASS): MESSAGE`. The command line adds `error: ` in front, the
-/// hint on a line of its own, and exits with `code.exitCode`.
+/// Prints as `FILE: layer 'NAME' (CLASS): MESSAGE`. The command line puts `error: ` in front,
+/// prints the hint on a separate line, and exits with `code.exitCode`.
 public struct ModelError: Error, Sendable, Equatable {
-  /// A closed list of reasons; each is one broken promise.
+  /// The reason for an error.
   public enum Code: Sendable, CaseIterable {
-    /// The bytes are not what their format promises.
+    /// The bytes violate their format.
     case malformed
-    /// The file is sound, but holds something that is not supported.
+    /// The file is valid but contains something that is not supported.
     case unsupported
     /// The file declares more than the fixed limits allow.
     case limitExceeded
-    /// The options do not fit the model: an unknown feature, an image for an array input.
+    /// The options do not fit the model: for example, an unknown feature or an image for an array
+    /// input.
     case mismatch
-    /// Wrong usage that no file needs to be opened for.
+    /// Wrong usage, detected without opening a file.
     case usage
     /// A file does not exist or cannot be read.
     case missingFile
-    /// A file or folder cannot be made.
+    /// A file or folder cannot be created.
     case cannotCreate
-    /// A file cannot be written, or not to its end.
+    /// A file cannot be written, or only in part.
     case cannotWrite
-    /// `--max-memory` or the machine's memory does not suffice.
+    /// `--max-memory` or the machine's memory is not enough.
     case outOfMemory
-    /// A fault of this program.
+    /// A bug in this program.
     case `internal`
 
-    /// The process's exit code, after `sysexits.h` where that has one.
+    /// The process's exit code, from `sysexits.h` if it has a suitable one.
     public var exitCode: Int32 {
       switch self {
       case .malformed, .unsupported, .limitExceeded, .mismatch: 2
@@ -43,7 +44,7 @@ public struct ModelError: Error, Sendable, Equatable {
 
   /// The reason.
   public var code: Code
-  /// The file in which it went wrong.
+  /// The file with the error.
   public var file: String?
   /// The layer's name.
   public var layer: String?
@@ -55,10 +56,10 @@ public struct ModelError: Error, Sendable, Equatable {
   public var message: String
   /// What would help.
   public var hint: String?
-  /// What else is wrong with the same file, each with its place.
+  /// More errors in the same file, each with its location.
   public var further: [ModelError] = []
 
-  /// An error with what is known of its place.
+  /// Creates an error with what is known about its location.
   public init(
     _ code: Code, _ message: String, file: String? = nil, layer: String? = nil,
     layerClass: String? = nil, field: String? = nil, hint: String? = nil
@@ -72,21 +73,22 @@ public struct ModelError: Error, Sendable, Equatable {
     self.hint = hint
   }
 
-  /// Several errors as one, the first with the others after it; nil of none.
+  /// Combines several errors into one: the first, with the others in `further`. Returns nil if
+  /// there are none.
   package init?(_ errors: [ModelError]) {
     guard var first = errors.first else { return nil }
     first.further = Array(errors.dropFirst())
     self = first
   }
 
-  /// The error and what else is wrong, each by itself.
+  /// This error and the further ones, separately.
   package var all: [ModelError] {
     var first = self
     first.further = []
     return [first] + further
   }
 
-  /// The same error with a file name, unless it has one already.
+  /// The same error with a file name, unless it already has one.
   public func inFile(_ name: String) -> ModelError {
     var error = self
     error.file = file ?? name
@@ -94,7 +96,7 @@ public struct ModelError: Error, Sendable, Equatable {
     return error
   }
 
-  /// The same error with a layer, unless it has one already.
+  /// The same error with a layer, unless it already has one.
   public func inLayer(_ name: String, class layerClass: String? = nil) -> ModelError {
     var error = self
     if layer == nil {
@@ -106,7 +108,7 @@ public struct ModelError: Error, Sendable, Equatable {
 }
 
 extension ModelError: CustomStringConvertible {
-  /// `FILE: layer 'NAME' (CLASS): MESSAGE`, as far as each is known.
+  /// `FILE: layer 'NAME' (CLASS): MESSAGE`, with the parts that are known.
   public var description: String {
     var text = ""
     if let file { text += "\(file.escapingControls()): " }
@@ -120,12 +122,12 @@ extension ModelError: CustomStringConvertible {
   }
 }
 
-/// Adds the file's name to every `ModelError` that `body` throws without one.
+/// Adds the file's name to every `ModelError` from `body` that lacks one.
 package func inFile<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
   do { return try body() } catch let error as ModelError { throw error.inFile(name) }
 }
 
-/// Throws a `ModelError` of these arguments where the condition does not hold.
+/// Throws a `ModelError` with these arguments if the condition is false.
 package func require(
   _ condition: Bool, _ code: ModelError.Code, _ message: @autoclosure () throws -> String,
   file: String? = nil, layer: String? = nil, layerClass: String? = nil, field: String? = nil,
@@ -137,7 +139,7 @@ package func require(
     hint: try hint())
 }
 
-/// Throws `.malformed` where the condition does not hold.
+/// Throws `.malformed` if the condition is false.
 package func require(
   _ condition: Bool, _ message: @autoclosure () throws -> String, file: String? = nil,
   layer: String? = nil, layerClass: String? = nil, field: String? = nil,

@@ -1,16 +1,16 @@
-/// NaN and the infinities: the numbers whose exponent is all ones.
+/// NaN and the infinities: the numbers whose exponent bits are all ones.
 package enum NotFinite {
   /// How many of the little-endian 32-bit floats in `bytes`, at any alignment, are NaN or infinite.
   package static func count(floats bytes: UnsafeRawBufferPointer) -> Int {
     count(bytes) { (bits: UInt32) in ((bits & 0x7FFF_FFFF) &+ 0x0080_0000) >> 31 }
   }
 
-  /// The same of half floats.
+  /// The same for half floats.
   package static func count(halves bytes: UnsafeRawBufferPointer) -> Int {
     count(bytes) { (bits: UInt16) in ((bits & 0x7FFF) &+ 0x0400) >> 15 }
   }
 
-  /// - Parameter isOne: 1 where the number counts, otherwise 0.
+  /// - Parameter isOne: 1 if the number counts, otherwise 0.
   @inline(__always)
   private static func count<Bits: FixedWidthInteger & BitwiseCopyable>(
     _ bytes: UnsafeRawBufferPointer, _ isOne: (Bits) -> Bits
@@ -18,7 +18,7 @@ package enum NotFinite {
     guard let base = bytes.baseAddress else { return 0 }
     let size = MemoryLayout<Bits>.size
     let count = bytes.count / size
-    // What a block counts fits into an element, so that whole vectors are added.
+    // The count for one block fits into an element, so whole vectors can be added.
     let block = 1 << 15
     var total = 0
     for first in stride(from: 0, to: count, by: block) {
@@ -34,10 +34,10 @@ package enum NotFinite {
 }
 
 extension FloatValues {
-  /// How many of the values are NaN or infinite, counted where they lie, in any order.
+  /// The number of values that are NaN or infinite, counted in memory order.
   package var countNotFinite: Int {
     let found = source.withUnsafeBytes { NotFinite.count(floats: $0) }
-    // One value may stand for all.
+    // A single value may be repeated.
     return source.count / 4 == count ? found : found * count
   }
 }

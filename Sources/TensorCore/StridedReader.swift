@@ -1,13 +1,13 @@
-/// Reads floats in an axis order that is not that of the memory.
+/// Reads floats in an axis order that differs from the order in memory.
 struct StridedReader {
   private let base: UnsafeRawPointer
-  /// Sizes and strides in elements, outermost axis first, without axes of length 1 and with axes
-  /// that lie one behind the other joined.
+  /// Sizes and strides in elements, outermost axis first, without axes of length 1 and with
+  /// adjacent axes merged.
   private let shape: [Int]
   private let strides: [Int]
-  /// Values in one step of each axis.
+  /// Number of values in one step along each axis.
   private let sizes: [Int]
-  /// The axis along which neighbors in memory lie.
+  /// The axis along which neighbors are adjacent in memory.
   private let nearAxis: Int
 
   init(base: UnsafeRawPointer, shape: [Int], strides: [Int]) {
@@ -35,7 +35,7 @@ struct StridedReader {
     copy(axis: 0, range, offset: 0, to: target)
   }
 
-  /// The values of `range` below one position of the axes outside `axis`.
+  /// Copies the values of `range` at one position of the axes outside `axis`.
   private func copy(
     axis: Int, _ range: Range<Int>, offset: Int, to target: UnsafeMutablePointer<Float>
   ) {
@@ -85,8 +85,8 @@ struct StridedReader {
     }
   }
 
-  /// Whole steps of the axis whose neighbors lie together: some of them at once, so that every
-  /// cache line that is read serves all of them.
+  /// Copies whole steps along the axis whose neighbors are adjacent, several at once, so that every
+  /// cache line is read once and used for all of them.
   private func slabs(
     _ axis: Int, _ steps: Range<Int>, offset: Int, to target: UnsafeMutablePointer<Float>
   ) {
@@ -102,7 +102,7 @@ struct StridedReader {
     }
   }
 
-  /// Every position of the axes from `axis` on, in reading order.
+  /// Copies every position of the axes from `axis` on, in reading order.
   private func columns(axis: Int, offset: Int, _ tile: inout Tile) {
     for step in 0..<shape[axis] {
       let next = offset + step * strides[axis]
@@ -115,16 +115,16 @@ struct StridedReader {
   }
 }
 
-/// A square of values that is turned in the nearest cache: read by rows, written by columns.
+/// A square of values that is transposed in the L1 cache: read by rows, written by columns.
 private struct Tile {
   static let side = 16
 
   let base: UnsafeRawPointer
-  /// Values a row.
+  /// Values per row.
   let width: Int
   /// The square, columns first.
   let scratch: UnsafeMutablePointer<Float>
-  /// Where the rest of the first column goes, and the distance to the next column.
+  /// The destination of the rest of the first column, and the distance to the next column.
   var target: UnsafeMutablePointer<Float>
   let targetStride: Int
   private var rowCount = 0
@@ -140,7 +140,7 @@ private struct Tile {
     self.targetStride = targetStride
   }
 
-  /// The row whose first value is the element at `offset`.
+  /// Adds the row whose first value is the element at `offset`.
   @inline(__always)
   mutating func append(_ offset: Int) {
     let row = base + offset &* 4

@@ -1,13 +1,13 @@
 /// A dense array of `Float`, row-major, 64-byte aligned. Copying a `Tensor` shares its elements;
-/// the first write to a shared one copies them.
+/// the first write to a shared tensor copies them.
 public struct Tensor: @unchecked Sendable {
-  /// Sizes of the axes, the outermost first.
+  /// Sizes of the axes, outermost first.
   public private(set) var shape: [Int]
   private var storage: AlignedBuffer
   /// The product of the sizes.
   public var count: Int { shape.reduce(1, *) }
 
-  /// Zeros. Precondition: the product of `shape` has been checked.
+  /// All zeros. Precondition: the product of `shape` has been checked.
   public init(shape: [Int]) {
     let count = shape.reduce(1, *)
     self.shape = shape
@@ -15,8 +15,8 @@ public struct Tensor: @unchecked Sendable {
     storage.pointer.initializeMemory(as: Float.self, repeating: 0, count: count)
   }
 
-  /// For shapes that come from a file: fails with an error where the elements pass the limit or
-  /// the memory is not to be had. `fill` initializes every element.
+  /// For shapes from a file: throws if there are more elements than the limit or the memory cannot
+  /// be allocated. `fill` initializes every element.
   public init(
     checkedShape shape: [Int], _ fill: (UnsafeMutableBufferPointer<Float>) throws -> Void
   ) throws {
@@ -28,7 +28,7 @@ public struct Tensor: @unchecked Sendable {
         start: storage.pointer.bindMemory(to: Float.self, capacity: count), count: count))
   }
 
-  /// Precondition: `elements` are as many as `shape` says.
+  /// Precondition: the number of elements is the product of `shape`.
   public init(shape: [Int], _ elements: [Float]) {
     precondition(shape.reduce(1, *) == elements.count)
     self.init(shape: shape)
@@ -37,7 +37,7 @@ public struct Tensor: @unchecked Sendable {
     }
   }
 
-  /// The same elements under another shape. Precondition: the counts agree.
+  /// The same elements with another shape. Precondition: the counts agree.
   public func reshaped(_ newShape: [Int]) -> Tensor {
     precondition(newShape.reduce(1, *) == count)
     var tensor = self
@@ -48,7 +48,7 @@ public struct Tensor: @unchecked Sendable {
   /// A copy of the elements.
   public var elements: [Float] { withUnsafeElements { Array($0) } }
 
-  /// Calls `body` with the elements, which are valid during the call.
+  /// Calls `body` with the elements, which are valid only during the call.
   public func withUnsafeElements<Result>(
     _ body: (UnsafeBufferPointer<Float>) throws -> Result
   ) rethrows -> Result {
@@ -58,7 +58,7 @@ public struct Tensor: @unchecked Sendable {
         start: UnsafePointer(storage.pointer.assumingMemoryBound(to: Float.self)), count: count))
   }
 
-  /// Calls `body` with the elements, to be changed; shared ones are copied first.
+  /// Calls `body` with the elements for changing; shared ones are copied first.
   public mutating func withUnsafeMutableElements<Result>(
     _ body: (UnsafeMutableBufferPointer<Float>) throws -> Result
   ) rethrows -> Result {
@@ -75,7 +75,7 @@ public struct Tensor: @unchecked Sendable {
 }
 
 extension Tensor: Equatable {
-  /// Whether shapes and elements are equal; a NaN equals nothing.
+  /// Whether shapes and elements are equal; NaN is not equal to anything.
   public static func == (a: Tensor, b: Tensor) -> Bool {
     a.shape == b.shape
       && a.withUnsafeElements { x in b.withUnsafeElements { y in x.elementsEqual(y) } }

@@ -1,5 +1,5 @@
-/// Which of two sets of named arrays belong together: equal names first; what remains in order, if
-/// as many remain on both sides.
+/// Pairs two sets of named arrays: first by equal names; then the rest in order, if both sides have
+/// equally many left.
 package struct ArrayPairing: Sendable, Equatable {
   package struct Pair: Sendable, Equatable {
     /// Positions in the two lists.
@@ -9,7 +9,7 @@ package struct ArrayPairing: Sendable, Equatable {
 
   /// In the order of the expected arrays.
   package let pairs: [Pair]
-  /// Positions of the arrays that have no partner.
+  /// Positions of the arrays without a partner.
   package let unpairedActual: [Int]
   package let unpairedExpected: [Int]
 

@@ -1,17 +1,17 @@
 import TensorCore
 
-/// How far the best classes of two arrays of scores agree. The classes lie along the last axis that
-/// is longer than 1; each vector along it is one item.
+/// How well the top classes of two arrays of scores agree. The classes are along the last axis
+/// longer than 1; each vector along it is one item.
 public struct ClassAgreement: Sendable, Equatable {
-  /// Part of the items whose best class is the same.
+  /// Fraction of the items with the same top class.
   public let top1: Double
-  /// How many best classes were compared, at most all of them.
+  /// Number of top classes compared, at most all of them.
   public let count: Int
-  /// Mean part of the expected `count` best classes that are among the actual ones.
+  /// Mean fraction of the expected top `count` classes that are among the actual ones.
   public let topN: Double
 
-  /// Nil for arrays that hold no vectors of scores: more than two axes longer than 1.
-  /// Precondition: the arrays have as many elements.
+  /// Nil if the arrays are not vectors of scores, that is, if more than two axes are longer than 1.
+  /// Precondition: the arrays have the same number of elements.
   public init?(_ actual: Tensor, _ expected: Tensor, count: Int) {
     let shape = expected.shape.filter { $0 != 1 }
     guard let classes = shape.last, classes > 0, shape.count <= 2, count > 0 else { return nil }
@@ -34,7 +34,7 @@ public struct ClassAgreement: Sendable, Equatable {
     topN = Double(shared) / Double(items * n)
   }
 
-  /// Indices of the best scores, best first; among equals the lower index, NaN last.
+  /// Indices of the best scores, best first; ties by lower index, NaN last.
   private static func best(_ count: Int, of scores: ArraySlice<Float>) -> [Int] {
     func key(_ score: Float) -> Float { score.isNaN ? -.infinity : score }
     return Array(

@@ -3,27 +3,27 @@ import TensorCore
 
 /// A compressed model's size and the error of its outputs.
 package struct CompressionPoint: Sendable, Equatable {
-  /// Of the weights.
+  /// Size of the weights.
   package var byteCount: Int
-  /// The largest absolute error of an element of an output.
+  /// The largest absolute error of any output element.
   package var largestError = 0.0
   /// √(Σ (a − b)² / Σ b²) over all outputs and inputs.
   package var relativeError = 0.0
-  /// Part of the inputs that keep their best class; nil if the outputs are no scores.
+  /// Fraction of the inputs that keep their top class; nil if the outputs are not scores.
   package var agreement: Double?
-  /// How many layers have which precision.
+  /// How many layers use each precision.
   package var label = ""
 
   package init(byteCount: Int) { self.byteCount = byteCount }
 }
 
-/// The curve of size against error as one HTML page that needs nothing else.
+/// The curve of error against size as a self-contained HTML page.
 package struct CompressionReport: Sendable {
   package var title: String
   package var facts: [(label: String, text: String)]
   package var points: [CompressionPoint]
   package var chosen: CompressionPoint
-  /// The titles of the columns and the rows of the table of layers.
+  /// Column titles and rows of the table of layers.
   package var layers: (titles: [String], rows: [[String]])
 
   package init(
@@ -65,7 +65,7 @@ package struct CompressionReport: Sendable {
         [
           groupedText(point.byteCount), number(point.largestError), number(point.relativeError),
         ] + (hasClasses ? [point.agreement.map { "\(number($0 * 100)) %" } ?? ""] : [])
-      // A line breaks between the parts of a label only.
+      // A line may break only between the parts of a label.
       let label = point.label.split(separator: ", ").map { "<span>\(escaped(String($0)))</span>" }
       return "<tr\(mark)>" + cells.map { "<td>\(escaped($0))</td>" }.joined()
         + "<td>\(label.joined(separator: ", "))</td></tr>"
@@ -79,8 +79,8 @@ package struct CompressionReport: Sendable {
       """
   }
 
-  /// The logarithm of the size to the right, that of the relative error upwards; points without error
-  /// at the foot.
+  /// The logarithm of the size on the horizontal axis, that of the relative error on the vertical
+  /// one; points without error are at the bottom.
   private var chart: String {
     let (width, height, left, top) = (640.0, 300.0, 60.0, 12.0)
     let exponents = points.compactMap { point in
@@ -140,7 +140,7 @@ package struct CompressionReport: Sendable {
       """
   }
 
-  /// The numbers 1, 2 and 5 · 10ⁿ between two.
+  /// The numbers 1, 2 and 5 · 10ⁿ in an interval.
   private static func ticks(from first: Double, to last: Double) -> [Double] {
     let exponents = Int(log10(first).rounded(.down))...Int(log10(last).rounded(.up))
     return exponents.flatMap { exponent in [1.0, 2, 5].map { $0 * pow(10, Double(exponent)) } }

@@ -1,8 +1,9 @@
 import LibC
 
-/// Counts of absolute errors by their power of ten.
+/// Counts absolute errors by power of ten.
 public struct ErrorHistogram: Sendable, Equatable {
-  /// Powers of ten with a count of their own; smaller and larger errors go to the ends.
+  /// Powers of ten that are counted separately; smaller and larger errors go to the first and last
+  /// ones.
   public static let exponents = -10...3
 
   /// Errors of exactly 0.
@@ -12,7 +13,7 @@ public struct ErrorHistogram: Sendable, Equatable {
 
   package init() {}
 
-  /// Counts an error, which is not negative and may be infinite.
+  /// Counts an error, which must not be negative but may be infinite.
   mutating func add(_ error: Double) {
     if error == 0 {
       exact += 1

@@ -1,24 +1,23 @@
 import LibC
 import TensorCore
 
-/// How an array a differs from the expected array b of as many elements. Sums are taken in double
-/// precision.
+/// How an array a differs from the expected array b of the same size. Sums are in double precision.
 ///
-/// Equal elements, infinities included, and NaN at the same place of both arrays do not differ.
-/// NaN or an infinity against anything else is outside every tolerance, and is left out of the
-/// means, the norms and the ratios.
+/// Equal elements, including infinities, and NaN at the same position of both arrays do not differ.
+/// NaN or infinity against anything else exceeds every tolerance and is left out of the means,
+/// norms and ratios.
 public struct ErrorMetrics: Sendable, Equatable {
   /// An element by its index along each axis.
   public struct Element: Sendable, Equatable {
-    /// One an axis, the outermost first.
+    /// Index along each axis, outermost first.
     public let index: [Int]
-    /// In array a.
+    /// Value in array a.
     public let actual: Double
-    /// In array b.
+    /// Value in array b.
     public let expected: Double
   }
 
-  /// Elements of each array.
+  /// Number of elements of each array.
   public let count: Int
   /// max |a − b|
   public let largestAbsoluteError: Double
@@ -28,25 +27,25 @@ public struct ErrorMetrics: Sendable, Equatable {
   public let meanError: Double
   /// √(Σ (a − b)² / n)
   public let rootMeanSquareError: Double
-  /// Σ a·b / √(Σ a² · Σ b²); 1 where both arrays are zeros, 0 where one is.
+  /// Σ a·b / √(Σ a² · Σ b²); 1 if both arrays are all zeros, 0 if only one is.
   public let cosine: Double
   /// 20 · log₁₀(max |b| / RMSE), of images 20 · log₁₀(255 / RMSE), in decibels; infinite where nothing
   /// differs.
   public let peakSignalToNoise: Double
-  /// 10 · log₁₀(Σ b² / Σ (a − b)²), in decibels; infinite where nothing differs.
+  /// 10 · log₁₀(Σ b² / Σ (a − b)²), in decibels; infinite if nothing differs.
   public let signalToNoise: Double
   /// max |b| over the finite elements
   public let largestExpected: Double
   /// Elements outside the tolerance.
   public let countOutside: Int
-  /// Of these, the ones where a NaN or an infinity stands against something else.
+  /// How many of these have NaN or infinity against something else.
   public let countNotFinite: Int
-  /// The element that exceeds its tolerance most, or comes closest to it; the first one where a NaN
-  /// or an infinity stands against something else. Nil in an empty array.
+  /// The element that exceeds its tolerance most, or comes closest to it; if any has NaN or
+  /// infinity against something else, the first such element. Nil for an empty array.
   public let worst: Element?
-  /// How many elements differ how much.
+  /// Distribution of the absolute errors.
   public let histogram: ErrorHistogram
-  /// What was allowed.
+  /// The tolerance used.
   public let tolerance: Tolerance
 
   /// Whether every element is within the tolerance.
@@ -64,7 +63,7 @@ public struct ErrorMetrics: Sendable, Equatable {
     }
   }
 
-  /// Precondition: the arrays have as many elements, and `shape` has the same.
+  /// Precondition: both arrays have as many elements as `shape`.
   init<Actual: BinaryFloatingPoint, Expected: BinaryFloatingPoint>(
     _ actual: UnsafeBufferPointer<Actual>, _ expected: UnsafeBufferPointer<Expected>,
     shape: [Int], _ tolerance: Tolerance, peak: Double? = nil

@@ -1,11 +1,11 @@
 import LibC
 
-/// A page that needs nothing else: no script, no network.
+/// A self-contained page: no script, no network.
 struct HTMLPage {
   let title: String
-  /// Style sheet rules beside those of every page.
+  /// Style sheet rules in addition to those of every page.
   let style: String
-  /// Below the title, a line each.
+  /// Lines of HTML below the title.
   let body: [String]
 
   var text: String {
@@ -35,7 +35,7 @@ struct HTMLPage {
   }
 }
 
-/// `text` with the characters that mean something in HTML replaced.
+/// `text` with HTML's special characters escaped.
 func escaped(_ text: String) -> String {
   var result = ""
   for character in text.unicodeScalars {
@@ -52,7 +52,7 @@ func escaped(_ text: String) -> String {
   return result
 }
 
-/// `value` with `digits` significant digits, as C's `%g` writes it.
+/// `value` with `digits` significant digits, in the format of C's `%g`.
 func number(_ value: Double, digits: Int32 = 4) -> String {
   var text = [CChar](repeating: 0, count: 64)
   let length = withVaList([digits, value]) { vsnprintf(&text, text.count, "%.*g", $0) }

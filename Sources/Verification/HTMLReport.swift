@@ -1,8 +1,8 @@
-/// A comparison as one HTML page that needs nothing else: no script, no network.
+/// A comparison as a self-contained HTML page: no script, no network.
 package struct HTMLReport: Sendable {
   package var title: String
   package var comparisons: [OutputComparison]
-  /// What was compared and how, as labels and texts.
+  /// What was compared and how.
   package var facts: [(label: String, text: String)]
 
   package init(
@@ -80,7 +80,7 @@ extension ErrorMetrics {
 }
 
 extension ErrorHistogram {
-  /// Bars of the counts, the errors of 0 first.
+  /// Bars for the counts, with errors of 0 first.
   fileprivate var svg: String {
     let bars =
       [(label: "0", count: exact)]

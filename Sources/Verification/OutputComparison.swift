@@ -2,18 +2,18 @@ import TensorCore
 
 /// An array compared with the expected one.
 public struct OutputComparison: Sendable, Equatable {
-  /// The output's, blob's or array's name.
+  /// The name of the output, blob or array.
   public let name: String
-  /// The shape of what was computed.
+  /// The shape of the prediction.
   public let actualShape: [Int]
-  /// The shape of what was expected.
+  /// The expected shape.
   public let expectedShape: [Int]
-  /// Nil if the shapes do not fit.
+  /// Nil if the shapes do not match.
   public let metrics: ErrorMetrics?
-  /// Nil unless asked for, or where the array holds no scores.
+  /// Nil unless requested, and if the array does not contain scores.
   public let classes: ClassAgreement?
 
-  /// Whether the shapes fit and every element is within the tolerance.
+  /// Whether the shapes match and every element is within the tolerance.
   public var agrees: Bool { metrics?.isWithinTolerance ?? false }
 
   /// Axes of length 1 do not count.
@@ -33,18 +33,17 @@ public struct OutputComparison: Sendable, Equatable {
   }
 }
 
-/// The blobs of a network compared with expected ones, in the order in which the network computes
-/// them.
+/// The blobs of a network compared with the expected ones, in the order of computation.
 public struct BlobComparison: Sendable, Equatable {
-  /// The blobs that both sides have.
+  /// The blobs that exist on both sides.
   public let blobs: [OutputComparison]
   /// Expected blobs that the network does not compute.
   public let unknown: [String]
 
-  /// The first blob that differs; where it lies is where the fault is.
+  /// The first blob that differs, which shows where the error is.
   public var firstDifference: OutputComparison? { blobs.first { !$0.agrees } }
 
-  /// - Parameter order: the names of the network's blobs, as they are computed.
+  /// - Parameter order: the names of the network's blobs, in the order of computation.
   public init(
     order: [String], actual: [String: Tensor], expected: [String: Tensor], tolerances: Tolerances
   ) {

@@ -1,24 +1,25 @@
 import Engine
 import TensorCore
 
-/// Where a difference comes from, judged by a prediction in double precision.
+/// The source of a difference, determined by a prediction in double precision.
 public enum ReferenceVerdict: String, Sendable, Equatable {
   /// The prediction is within its tolerance.
   case agrees
   /// In double precision the model gives the expected numbers, within the tolerance or within
-  /// rounding: the source framework rounds, too.
+  /// rounding, since the source framework rounds too.
   case rounding
-  /// The model gives other numbers in double precision too: the model differs, not its execution.
+  /// The model gives other numbers in double precision too: the model is different, not its
+  /// execution.
   case model
-  /// The engine is further from double precision than rounding explains.
+  /// The engine differs from double precision by more than rounding explains.
   case engine
 
-  /// Part of the largest reference value up to which a difference counts as rounding: some eight
-  /// hundred units in the last place, which sums of thousands of products through tens of layers
+  /// Differences up to this fraction of the largest reference value count as rounding: about eight
+  /// hundred units in the last place, as sums of thousands of products through dozens of layers can
   /// reach.
   static let roundingPart = 5e-5
 
-  /// Precondition: the three arrays have as many elements, in the same order.
+  /// Precondition: the three arrays have the same number of elements, in the same order.
   package init(
     actual: Tensor, expected: Tensor, reference: ReferenceTensor, tolerance: Tolerance
   ) {

@@ -1,14 +1,14 @@
-/// How far an element may lie from the expected one: |a − b| ≤ absolute + relative · |b|.
+/// How much an element may differ from the expected one: |a − b| ≤ absolute + relative · |b|.
 public struct Tolerance: Sendable, Equatable {
-  /// The part of |b| that is allowed.
+  /// The allowed difference as a fraction of |b|.
   public var relative: Double
-  /// What is allowed beside it.
+  /// The allowed difference in addition to it.
   public var absolute: Double
-  /// The absolute part is meant for values up to 1, and grows with the array's largest where that is
-  /// greater.
+  /// Whether the absolute part, which is meant for values up to 1, is multiplied by the array's
+  /// largest absolute value if that is greater.
   public var isScaled = false
 
-  /// |a − b| ≤ absolute + relative · |b|.
+  /// The tolerance |a − b| ≤ absolute + relative · |b|.
   public init(relative: Double, absolute: Double) {
     self.relative = relative
     self.absolute = absolute
@@ -20,19 +20,20 @@ public struct Tolerance: Sendable, Equatable {
       relative: relative, absolute: isScaled ? absolute * max(1, largest) : absolute)
   }
 
-  /// The greatest difference from an expected element.
+  /// The largest allowed difference from an expected element.
   public func allowed(_ expected: Double) -> Double { absolute + relative * abs(expected) }
 
-  /// Tolerances by the precision of the weights.
+  /// Tolerances for the precisions of the weights.
   public enum Profile: String, Sendable, CaseIterable {
-    /// Weights of 32-bit floats.
+    /// Weights in 32-bit floats.
     case fp32
-    /// Halves keep eleven bits: 2⁻¹¹ is 4.9e-4.
+    /// Halves have eleven significant bits: 2⁻¹¹ is 4.9e-4.
     case fp16
-    /// Eight bits over the range of a weight: 1/256 is 4e-3, and errors of several layers add up.
+    /// Eight bits over the range of a weight: 1/256 is 4e-3, and the errors of several layers add
+    /// up.
     case int8
 
-    /// What weights of this precision allow, scaled to the array.
+    /// The tolerance for weights of this precision, scaled to the array.
     public var tolerance: Tolerance {
       var tolerance =
         switch self {
@@ -46,13 +47,13 @@ public struct Tolerance: Sendable, Equatable {
   }
 }
 
-/// The tolerances of a comparison: one for every output, and exceptions by name.
+/// The tolerances of a comparison: one for every output, with exceptions by name.
 public struct Tolerances: Sendable, Equatable {
-  /// Of every output without one of its own.
+  /// For every output without an exception.
   public var standard: Tolerance
-  /// Relative tolerances of single outputs.
+  /// Relative tolerances for individual outputs.
   public var relative: [String: Double] = [:]
-  /// Absolute tolerances of single outputs.
+  /// Absolute tolerances for individual outputs.
   public var absolute: [String: Double] = [:]
 
   /// Of images in files: a sample may be one of the 255 steps off, as rounding of nearly equal values

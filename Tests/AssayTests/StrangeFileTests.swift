@@ -18,7 +18,7 @@ import Testing
       ("a.onnx", Self.onnx, "an ONNX model", "Keras, Caffe and Darknet"),
       ("a.tflite", try Self.formats.bytes("add.tflite"), "a TensorFlow Lite model", "Keras, Caffe"),
       ("saved_model.pb", try Self.formats.bytes("saved_model.pb"), "a SavedModel", "model.save("),
-      ("g.pb", try Self.formats.bytes("graph.pb"), "a graph of TensorFlow", "Keras, Caffe"),
+      ("g.pb", try Self.formats.bytes("graph.pb"), "a TensorFlow graph", "Keras, Caffe"),
       ("m.h5", html, "HTML", "fetch the file again"),
       ("m.mlmodel", html, "HTML", "fetch the file again"),
       ("m.caffemodel", pointer, "a Git LFS pointer", "git lfs pull"),

@@ -73,7 +73,7 @@ struct ProtobufSkeletonTests {
       ([0x12, 5, 0], "declares 5 bytes, but only 1 remain"), ([0x31, 0, 0], "needs 8 bytes"),
       ([0x00, 1], "field number 0"), ([0x0B], "wire type 3"), ([0x0C], "wire type 4"),
       ([0x0E], "wire type 6"), ([0x0D, 0, 0, 0, 0], "wire type 5; expected 0"),
-      ([0x20, 1], "wire type 0; expected 2"), ([0x12, 3, 0, 0, 0], "no whole number"),
+      ([0x20, 1], "wire type 0; expected 2"), ([0x12, 3, 0, 0, 0], "not a whole number"),
       ([0x2A, 1, 0], "zero byte"), ([0x38, 1, 0x40, 1], "more than one value for a choice"),
       ([0x1A, 0, 0x1A, 0], "more than once"), ([0xF8, 0xFF, 0xFF, 0xFF, 0x0F, 0], "reserved"),
     ]

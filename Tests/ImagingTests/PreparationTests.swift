@@ -51,7 +51,7 @@ struct PreparationTests {
     #expect(ImageRecipe.kerasLoadImage.options.interpolation == .nearest)
     #expect(
       ImageRecipe.caffeClassifyTen.options.description
-        == "resize squash to 256×256, of that ten crops, whose predictions are averaged; "
+        == "resize squash to 256×256, then ten crops, whose predictions are averaged; "
         + "interpolation tf-bilinear; exif ignore")
     var options = ImageRecipe.caffeClassifyTen.options
     options.bring(into: .fit)
