@@ -19,7 +19,7 @@ public enum ModelSource: Sendable {
   case darknet(DarknetSource)
 
   /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
-  /// be in either order.
+  /// come in either order.
   public init(contentsOf path: String, weights: String? = nil) throws {
     let (bytes, format) = try FileFormat.read(path)
     switch format {
