@@ -12,16 +12,21 @@ public struct ModelCheck: Sendable {
   ///
   /// - Throws: `ModelError` where the file is missing or cannot be read.
   public init(contentsOf path: String) throws {
-    let model: Model
-    do { model = try Model(uncheckedContentsOf: path) } catch let error as ModelError
+    try self.init(path) { try Model(uncheckedContentsOf: path) }
+  }
+
+  /// Checks what `read` makes of the file at `path`; a file of another format is one error.
+  package init(_ path: String, _ read: () throws -> Model) throws {
+    do { self.init(try read()) } catch let error as ModelError
       where [.malformed, .unsupported, .limitExceeded].contains(error.code)
     {
-      var error = error
-      error.file = nil
-      self.init(errors: [error], warnings: [])
-      return
+      self.init(
+        errors: error.all.map { error in
+          var error = error
+          if [path, "standard input"].contains(error.file) { error.file = nil }
+          return error
+        }, warnings: [])
     }
-    self.init(model)
   }
 
   private init(errors: [ModelError], warnings: [ModelError]) {

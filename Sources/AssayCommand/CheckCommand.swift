@@ -47,7 +47,7 @@ struct CheckCommand: ParsableCommand {
     let files = ModelFiles(model, weights: weights)
     reader.takesInvalid = true
     if weights != nil || files.isSource || files.isPackage {
-      return ModelCheck(try reader.read(files).model)
+      return try ModelCheck(model) { try reader.read(files).model }
     }
     try inFile(model) { try ModelReader.refuse(reader.conversionOptions) }
     return try ModelCheck(contentsOf: model)
