@@ -97,7 +97,7 @@ public enum ModelSource: Sendable {
   }
 
   /// Whether a file of weights belongs to a source network; true of a document.
-  private var hasWeights: Bool {
+  var hasWeights: Bool {
     switch self {
     case .coreML: true
     case .keras(let source): source.hasWeights

@@ -122,7 +122,8 @@ struct ConvertCommand: ParsableCommand {
     if dryRun {
       let plan = PlanReport(try source.plan(options, customLayers: registry), file: model)
       Console.write(plan.text)
-      result = try plan.result()
+      guard let planned = try plan.result() else { return }
+      result = planned
     } else {
       result = try source.convert(options, customLayers: registry)
     }
