@@ -10,9 +10,9 @@ import TensorCore
 public struct ConversionPlan: Sendable {
   /// In the order of the network.
   package let entries: [PlanEntry]
-  /// What the conversion gives; nil if it fails.
+  /// What the conversion gives; nil if it fails, or if that takes weights that are not there.
   public let result: ConversionResult?
-  /// Why it fails.
+  /// Why it fails; nil if it does not.
   public let error: ModelError?
 
   /// Rules for the layers that cannot be converted, which `--custom-layers` takes from a file: each
@@ -26,14 +26,16 @@ public struct ConversionPlan: Sendable {
 
   /// Classes of layers, or functions, with the built-in classes that they may be.
   package var similarClasses: [(name: String, classes: [String])] {
-    var seen: Set<String> = []
-    return refusals.map { Self.name(of: $0.entry, UnsupportedLayers.rule(in: $0.refusal.error)) }
-      .filter { seen.insert($0).inserted }
-      .compactMap { name in
-        if let same = Self.builtIn(name) { return (name, [same]) }
-        let similar = NameDistance.nearest(to: name, among: builtInCustomLayers.map(\.className))
-        return similar.isEmpty ? nil : (name, similar)
-      }
+    var result: [(name: String, classes: [String])] = []
+    let classes = builtInCustomLayers.map { $0.className }
+    for (entry, refusal) in refusals {
+      let name = Self.name(of: entry, UnsupportedLayers.rule(in: refusal.error))
+      if result.contains(where: { $0.name == name }) { continue }
+      let similar =
+        Self.builtIn(name).map { [$0] } ?? NameDistance.nearest(to: name, among: classes)
+      if !similar.isEmpty { result.append((name, similar)) }
+    }
+    return result
   }
 
   private static func name(of entry: PlanEntry, _ rule: JSONObject?) -> String {
@@ -117,7 +119,12 @@ extension ModelSource {
         case .darknet(let source): try? DarknetImporter.plan(source, options: options)
         }
       guard let entries, !entries.isEmpty else { throw error }
-      return ConversionPlan(entries: entries, result: nil, error: error)
+      // Weights that are not there have unknown sizes behind a custom layer of an unknown class; the
+      // plan does without them.
+      let isOfMissingWeights =
+        !hasWeights && error.layer != nil && entries.allSatisfy { $0.refusal == nil }
+      return ConversionPlan(
+        entries: entries, result: nil, error: isOfMissingWeights ? nil : error)
     }
   }
 }

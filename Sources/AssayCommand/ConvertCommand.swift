@@ -83,7 +83,8 @@ struct ConvertCommand: ParsableCommand {
       reader.onPlan = { plan in
         let report = PlanReport(plan, file: model)
         Console.write(report.text)
-        return try report.result()
+        guard let result = try report.result() else { throw ExitCode.success }
+        return result
       }
     }
     let result = try reader.converted(ModelFiles(model, weights: weights))

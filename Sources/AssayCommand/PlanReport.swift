@@ -29,15 +29,12 @@ struct PlanReport {
     return table.text
   }
 
-  /// What the conversion gives.
+  /// What the conversion gives; nil if that takes weights that are not there.
   ///
   /// - Throws: why it fails, with what to do about the layers that cannot be converted; their rules
   ///   are printed before.
-  func result() throws -> ConversionResult {
-    if let result = plan.result { return result }
-    guard var error = plan.error else {
-      throw ModelError(.internal, "the conversion gives neither a model nor an error")
-    }
+  func result() throws -> ConversionResult? {
+    guard var error = plan.error else { return plan.result }
     let rules = plan.rules
     if !rules.isEmpty {
       error.hint = hints.joined(separator: "\n")

@@ -119,7 +119,7 @@ package struct CustomLayerBuilder {
         throw ModelError(
           .mismatch, "the rule names the weight '\(name)', but the layer has no such weight",
           hint: weights.isEmpty
-            ? "it has the weights are missing"
+            ? "it has no weights"
             : "it has " + weights.map(\.name).joined(separator: ", "))
       }
       return own.values

@@ -163,7 +163,7 @@ struct Conversion {
     guard let stored = source.weights else {
       if options.missingWeights != nil { return nameWeights() }
       throw ModelError(
-        .mismatch, "the architecture has the weights are missing",
+        .mismatch, "the architecture has no weights",
         hint: "add the weights file (.h5) after it")
     }
     var slots: [ObjectIdentifier: [WeightSlot]?] = [:]
@@ -190,7 +190,7 @@ struct Conversion {
     for (node, handler) in zip(graph.nodes, handlers) {
       weights[ObjectIdentifier(node.layer)] = (handler?.slots ?? []).map { slot in
         StoredWeight(name: slot.name, storedName: slot.name, shape: []) {
-          throw ModelError(.mismatch, "the architecture has the weights are missing")
+          throw ModelError(.mismatch, "the architecture has no weights")
         }
       }
     }
@@ -268,6 +268,10 @@ struct Conversion {
         tensors[index] = try custom.convert(
           call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
       }
+      if options.isPlan, tensors[index]?.contains(where: \.isGuess) == true {
+        guesses.insert(index)
+        tensors[index] = tensors[index]?.map(\.assumed)
+      }
       try checkSizes(tensors[index] ?? [], call)
       network.finish(
         node.name, node.layer.className + (text.map { ", \($0)" } ?? ""),
@@ -285,17 +289,10 @@ struct Conversion {
   /// Notes in the plan why a node is not converted, and goes on with its first input.
   private mutating func refuse(_ index: Int, _ error: ModelError, _ inputs: [KerasTensor]) {
     let node = graph.nodes[index]
-    let layer = node.layer
-    var refusal = LayerRefusal(error)
+    var refusal = LayerRefusal(error, node.layer, weights[ObjectIdentifier(node.layer)] ?? [])
     refusal.isOpen = guesses.contains(index) && refusals[node.layerIndex] == nil
     guesses.insert(index)
-    for member in layer.fields.members where !CustomConversion.bookkeeping.contains(member.name) {
-      refusal.configuration[member.name] = member.value
-    }
-    refusal.weights = (weights[ObjectIdentifier(layer)] ?? []).map {
-      StoredWeight.shortName($0.storedName, layer: layer.name)
-    }
-    network.refuse(node.name, layer.className, refusal)
+    network.refuse(node.name, node.layer.className, refusal)
     guard var result = inputs.first else { return }
     result.mask = nil
     tensors[index] = [KerasTensor](repeating: result, count: node.outputCount)

@@ -61,7 +61,8 @@ struct LayerCall: Sendable {
     let sizes = shape.compactMap { $0 }
     guard sizes.count == shape.count else {
       throw error(
-        "weight '\(name)' of shape \(KerasTensor.text(shape)) is too large to be generated")
+        "weight '\(name)' of shape \(KerasTensor.text(shape)) is not in a file, and its size is unknown"
+      )
     }
     // Of a kernel [h, w, C, outputs], but depthwise [h, w, C, multiplier].
     let inputs = name.hasPrefix("depthwise") ? sizes.prefix(2) : sizes.dropLast()
