@@ -41,9 +41,6 @@ struct BenchCommand: ParsableCommand {
     completion: .file(extensions: ["json"]))
   var customLayers: String?
 
-  @Option(help: "The seed of random values and weights.")
-  var seed: UInt64 = 0
-
   @Option(help: "The layout of array inputs.")
   var layout = ArrayLayout.source
 
@@ -97,7 +94,7 @@ struct BenchCommand: ParsableCommand {
     let rules = try customLayers.map { try CustomLayerRules(argument: $0) }
     let (document, hasRandomWeights) = try ModelSource(contentsOf: model, weights: weights)
       .timedModel(
-        seed: seed, rules: rules ?? CustomLayerRules(), customLayers: options.engine.customLayers)
+        seed: engine.seed, rules: rules ?? CustomLayerRules(), customLayers: options.engine.customLayers)
     let steps = StepLog()
     if self.steps { options.engine.hooks.onStep = { steps.append($0) } }
     let predictor = try Predictor(model: document, options: options)
@@ -125,7 +122,7 @@ struct BenchCommand: ParsableCommand {
     var report = BenchReport(network, timings, load: load, first: first)
     report.inputs = inputs.isEmpty ? nil : inputs.joined(separator: " ")
     report.inputShapes = network.inputs.map { ($0.name, $0.shape) }
-    report.seed = seed
+    report.seed = engine.seed
     report.hasRandomWeights = hasRandomWeights
     report.warmup = warmup
     if let earlier { report.compare(with: earlier) }
@@ -152,7 +149,7 @@ struct BenchCommand: ParsableCommand {
       let source = try InputSource.only(inputs, for: document, command: "bench")
       return try predictor.interface.blobs(source.read(for: document))
     }
-    return try predictor.randomBlobs(seed: seed)
+    return try predictor.randomBlobs(seed: engine.seed)
   }
 }
 

@@ -121,7 +121,7 @@ struct DiffCommand: ParsableCommand {
   }
 
   private func compareModels() throws {
-    let comparison = try models.compare(files) { try options(for: $0) }
+    let comparison = try models.compare(files, seed: engine.seed) { try options(for: $0) }
     let text = ModelDifferenceText(comparison)
     if json {
       Console.print(text.json().text)

@@ -57,9 +57,10 @@ extension NeuralNetwork {
     keeping visible: Set<String>, keepsScales: Bool
   ) throws -> [Fold] {
     // Layers whose inside cannot be looked into may read any blob.
-    if layers.contains(where: { $0.parameters is OpaqueLayer || $0.parameters == nil }) {
-      return []
+    let hidesBlobs = layers.contains {
+      $0.parameters is OpaqueLayer || $0.parameters is any ControlLayer || $0.parameters == nil
     }
+    if hidesBlobs { return [] }
     var folds: [Fold] = []
     var refused: Set<String> = []
     /// Of layers into which one behind was folded: that layer's name, and the blob between.

@@ -7,17 +7,16 @@ struct ModelDiffArguments: ParsableArguments {
     help: "Compare the structure only, and exit with 1 if anything differs.")
   var structure = false
 
-  @Option(help: "The seed of random inputs.")
-  var seed: UInt64 = 0
-
   /// Whether both files are models, by their content.
   static func areModels(_ files: ArraySlice<String>) throws -> Bool {
     try files.allSatisfy { try FileFormat.read($0).format == .coreML }
   }
 
-  /// - Parameter options: those for the first model.
+  /// - Parameters:
+  ///   - seed: that of random inputs.
+  ///   - options: those for the first model.
   func compare(
-    _ files: [String], _ options: (Model) throws -> Comparison.Options
+    _ files: [String], seed: UInt64, _ options: (Model) throws -> Comparison.Options
   ) throws -> ModelComparison {
     let first = try inFile(files[0]) { try Model(contentsOf: files[0]) }
     var all = ModelComparison.Options()
