@@ -39,8 +39,6 @@ struct BenchCommand: ParsableCommand {
     completion: .file())
   var inputs: [String] = []
 
-  @Option(help: "The seed of random values and weights.")
-  var seed: UInt64 = 0
 
   @Option(help: "The layout of array inputs.")
   var layout = ArrayLayout.source
@@ -96,7 +94,7 @@ struct BenchCommand: ParsableCommand {
     var reader = ModelReader(source, options.engine.customLayers, global)
     reader.precision = weightPrecision.precision
     reader.forgetBias = engine.forgetBias
-    reader.missingWeights = .random(RandomWeights(seed: seed))
+    reader.missingWeights = .random(RandomWeights(seed: engine.seed))
     reader.inputs = inputs
     let document = try reader.read(ModelFiles(model, weights: weights))
     let steps = StepLog()
@@ -126,7 +124,7 @@ struct BenchCommand: ParsableCommand {
     var report = BenchReport(network, timings, load: load, first: first)
     report.inputs = inputs.isEmpty ? nil : inputs.joined(separator: " ")
     report.inputShapes = network.inputs.map { ($0.name, $0.shape) }
-    report.seed = seed
+    report.seed = engine.seed
     report.hasRandomWeights = document.lacksWeights
     report.warmup = warmup
     if let earlier { report.compare(with: earlier) }
@@ -153,7 +151,7 @@ struct BenchCommand: ParsableCommand {
       let source = try InputSource.only(inputs, for: document, command: "bench")
       return try predictor.interface.blobs(source.read(for: document))
     }
-    return try predictor.randomBlobs(seed: seed)
+    return try predictor.randomBlobs(seed: engine.seed)
   }
 }
 

@@ -176,7 +176,7 @@ struct DiffCommand: ParsableCommand {
     }
     let (comparison, loop) = try models.compare(
       first.model, second.model, inputs: Array(words), options(for: first.model, compile),
-      quiet: global.quiet || json)
+      seed: engine.seed, quiet: global.quiet || json)
     if loop != nil { try requireNoReport() }
     let text = ModelDifferenceText(comparison)
     if json {

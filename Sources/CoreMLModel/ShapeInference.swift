@@ -16,7 +16,10 @@ extension NeuralNetwork {
     inputs: [String: [Int]], custom: ((Custom, [[Int]]) throws -> [[Int]])? = nil
   ) -> InferredShapes {
     var result = InferredShapes(shapes: inputs)
+    var values: [String: [Float]] = [:]
     for layer in layers {
+      // What a network inside writes has any shape behind it.
+      for name in layer.blobsWrittenInside { result.shapes[name] = nil }
       let known = layer.input.compactMap { result.shapes[$0] }
       guard known.count == layer.input.count, let parameters = layer.parameters,
         !(parameters is OpaqueLayer)
@@ -26,6 +29,12 @@ extension NeuralNetwork {
         if let parameters = parameters as? Custom {
           guard let custom else { continue }
           shapes = try custom(parameters, known)
+        } else if let dynamic = parameters as? any DynamicLayer,
+          case let deciding = dynamic.decidingInputs(known.count), !deciding.isEmpty
+        {
+          let given = deciding.compactMap { values[layer.input[$0]] }
+          guard given.count == deciding.count else { continue }
+          shapes = try dynamic.blobShapes(known, given)
         } else {
           shapes = try parameters.blobShapes(known)
         }
@@ -37,6 +46,7 @@ extension NeuralNetwork {
         }
         shapes = Array(shapes.prefix(layer.output.count))
         for (name, shape) in zip(layer.output, shapes) { result.shapes[name] = shape }
+        if let name = layer.output.first { values[name] = parameters.knownValues(known) }
       } catch let error as ModelError {
         result.errors.append(error.inLayer(layer.name, class: parameters.specificationTypeName))
       } catch {
@@ -44,6 +54,30 @@ extension NeuralNetwork {
       }
     }
     return result
+  }
+}
+
+extension NeuralNetworkLayer {
+  /// The blobs that networks inside write.
+  package var blobsWrittenInside: Set<String> {
+    guard let networks = (parameters as? any ControlLayer)?.networks else { return [] }
+    return networks.flatMap(\.layers).reduce(into: []) {
+      $0.formUnion($1.output)
+      $0.formUnion($1.blobsWrittenInside)
+    }
+  }
+}
+
+extension LayerParameters {
+  /// The few values of a constant, from which sizes may be computed.
+  fileprivate func knownValues(_ inputs: [[Int]]) -> [Float]? {
+    switch self {
+    case let constant as LoadConstantND:
+      guard let count = try? checkedProduct(constant.shape, limit: 1024) else { return nil }
+      return try? constant.data?.values(shape: [count]).array()
+    case is GetShape: return inputs.first?.map { Float($0) }
+    default: return nil
+    }
   }
 }
 

@@ -18,9 +18,6 @@ package enum SpecificationVersion {
     default: nil
     }
   }
-
-  /// The types of layers that came with version 5 and are carried unread; others say theirs.
-  static let opaqueLayersOfVersion5: Set<String> = ["sliceBySize"]
 }
 
 extension Model {

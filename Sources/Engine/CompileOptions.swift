@@ -30,6 +30,8 @@ public struct CompileOptions: Sendable {
   /// The objects behind the custom layers, where the model has been compiled before; nil makes them
   /// again.
   package var customLayerInstances: CustomLayerInstances?
+  /// Decides the numbers of layers of random numbers.
+  public var seed: UInt64 = 0
   /// Bytes that weights and working memory may take together; nil means the machine's memory.
   public var maxMemory: Int?
   /// What is reported.

@@ -17,31 +17,34 @@ package final class CompiledNetwork: Sendable {
   package let threadCount: Int
   package let instructionSet: InstructionSet
   /// Bytes of planned working memory.
-  package var arenaBytes: Int { executor.arenaBytes }
+  package let arenaBytes: Int
   /// Bytes of weights in the kernels' order; weights read in place from the model's file are not
   /// counted.
   package let packedWeightBytes: Int
+  /// Whether all is planned: no size depends on values, and nothing on conditions.
+  package let isFixed: Bool
 
-  private let executor: Executor
+  private let compiler: RunCompiler
+  private let interface: GraphBuilder.Interface
+  private let first: RunPlan
   private let lock = Mutex(())
 
   /// - Throws: `ModelError` that names the layer and the field; `.unsupported` once for all
   /// unsupported layers, and once for all custom layers without an implementation;
   /// `.outOfMemory` where weights and working memory would exceed `options.maxMemory`.
   package init(model: Model, options: CompileOptions = CompileOptions()) throws {
-    let compilation = try Compilation(model, options)
-    let pool = compilation.context.pool
-    let interface = compilation.interface
-    let plan = try Plan(
-      compilation.graph, pool: pool, kernels: compilation.context.kernels,
-      maxMemory: options.maxMemory)
-    executor = try Executor(plan, pool: pool, hooks: options.hooks)
+    var compilation = try Compilation(model, options)
+    interface = compilation.interface
+    first = try compilation.firstPlan()
+    compiler = compilation.compiler
+    isFixed = compilation.isFixed
     inputs = interface.inputs
     outputs = interface.outputs
     keptBlobs = interface.kept
-    steps = plan.descriptions
-    threadCount = pool.threadCount
+    steps = first.steps
+    threadCount = compiler.context.pool.threadCount
     instructionSet = compilation.instructionSet
+    arenaBytes = first.executor?.arenaBytes ?? 0
     packedWeightBytes = steps.reduce(0) { $0 + $1.weightBytes }
   }
 
@@ -52,7 +55,11 @@ package final class CompiledNetwork: Sendable {
     of model: Model, options: CompileOptions, after pass: String
   ) throws -> [StepDescription] {
     if pass != Passes.lowering { try Passes.check([pass]) }
-    return try Compilation(model, options, upTo: pass).graph.descriptions
+    let compilation = try Compilation(model, options)
+    var graph = compilation.builder.graph
+    try Passes.run(
+      &graph, compilation.compiler.context, without: options.withoutPasses, upTo: pass)
+    return graph.descriptions
   }
 
   /// Runs the network once.
@@ -78,35 +85,69 @@ package final class CompiledNetwork: Sendable {
       )
       return tensor
     }
-    let results = try lock.withLock { _ in try executor.run(tensors) }
+    let results = try lock.withLock { _ in try run(tensors) }
     var named: [String: Tensor] = [:]
     for (feature, tensor) in zip(outputs + keptBlobs, results) { named[feature.name] = tensor }
     return named
+  }
+
+  /// The results, of which blobs that nothing has written are nil.
+  private func run(_ tensors: [Tensor]) throws -> [Tensor?] {
+    if isFixed { return try first.executor?.run(tensors) ?? [] }
+    var run = ProgramRun(compiler)
+    try run.run(first: first, tensors)
+    let results = interface.blobs.map { run.blob($0) }
+    for (feature, result) in zip(outputs, results) where result == nil {
+      throw ModelError(
+        .malformed, "no layer has produced the output '\(feature.name)'",
+        field: "description.output")
+    }
+    var seen = interface
+    try seen.setShapes { results[$0]?.shape ?? [] }
+    return results
   }
 }
 
 /// A network between the document and the plan.
 private struct Compilation {
-  let graph: Graph
-  let interface: GraphBuilder.Interface
-  let context: PassContext
+  /// The graph of the first run of layers.
+  private(set) var builder: GraphBuilder
+  private(set) var interface = GraphBuilder.Interface()
+  let compiler: RunCompiler
   let instructionSet: InstructionSet
+  private let run: LayerRun
+  private let waiting: [PlacedLayer]
 
-  /// - Parameter pass: the last one that runs; nil for all.
-  init(_ model: Model, _ options: CompileOptions, upTo pass: String? = nil) throws {
+  var isFixed: Bool { waiting.isEmpty && compiler.program.statements.count == 1 }
+
+  init(_ model: Model, _ options: CompileOptions) throws {
     try Passes.check(options.withoutPasses.sorted())
-    var builder = try GraphBuilder(model: model, options: options)
-    var (graph, interface) = try builder.build()
+    let base = try GraphBuilder(model: model, options: options)
+    builder = base
     let pool = ThreadPool(threadCount: options.threads ?? ThreadPool.availableCores)
     instructionSet = try options.instructionSet ?? InstructionSet.selected()
     try require(
       instructionSet.isAvailable, .usage,
       "this processor does not support '\(instructionSet.rawValue)'")
-    context = PassContext(
+    let context = PassContext(
       pool: pool, kernels: instructionSet.kernels,
       convolution: try options.convolution ?? ConvolutionAlgorithm.selected())
-    try Passes.run(&graph, context, without: options.withoutPasses, upTo: pass)
-    self.graph = graph
-    self.interface = interface
+    try builder.addInputs(&interface)
+    try builder.addResults(&interface)
+    let program = try NetworkProgram(
+      builder.layers, inputs: interface.inputs.map(\.name), results: Set(interface.blobs))
+    guard case .run(let run)? = program.statements.first else {
+      throw ModelError(.internal, "a program without a first run")
+    }
+    self.run = run
+    compiler = RunCompiler(program: program, options: options, context: context, builder: base)
+    waiting = try builder.add(run.layers, context)
+    if isFixed { try builder.exposeResults(&interface) }
+  }
+
+  mutating func firstPlan() throws -> RunPlan {
+    isFixed
+      ? try compiler.fixedPlan(builder.graph)
+      : try compiler.firstPlan(&builder, run, waiting)
   }
 }

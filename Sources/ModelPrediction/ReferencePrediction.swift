@@ -15,7 +15,8 @@ package struct ReferencePrediction {
 extension Predictor {
   /// The same prediction by the double-precision engine.
   package func referencePrediction(_ values: [String: FeatureValue]) throws -> ReferencePrediction {
-    let network = try ReferenceNetwork(model: model, customLayers: options.engine.customLayers)
+    let network = try ReferenceNetwork(
+      model: model, customLayers: options.engine.customLayers, seed: options.engine.seed)
     let items = try items(values) { item in
       try network.predict(item.mapValues { ReferenceTensor($0) }).mapValues { $0.tensor }
     }

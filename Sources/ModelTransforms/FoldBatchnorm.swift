@@ -58,10 +58,11 @@ extension NeuralNetwork {
   fileprivate mutating func foldBatchnorm(
     keeping visible: Set<String>, keepsScales: Bool
   ) throws -> [Fold] {
-    // Layers of unknown structure may read any blob.
-    if layers.contains(where: { $0.parameters is OpaqueLayer || $0.parameters == nil }) {
-      return []
+    // Layers whose inside cannot be looked into may read any blob.
+    let hidesBlobs = layers.contains {
+      $0.parameters is OpaqueLayer || $0.parameters is any ControlLayer || $0.parameters == nil
     }
+    if hidesBlobs { return [] }
     var folds: [Fold] = []
     var refused: Set<String> = []
     /// For each layer into which a later one was folded: the later layer's name, and the blob

@@ -114,11 +114,7 @@ extension Metadata {
 
 extension NeuralNetwork {
   fileprivate mutating func rename(_ names: [String: String]) throws {
-    for index in layers.indices {
-      layers[index].input = layers[index].input.map { names[$0] ?? $0 }
-      layers[index].output = layers[index].output.map { names[$0] ?? $0 }
-      try layers[index].renameInside(names)
-    }
+    for index in layers.indices { try layers[index].renameBlobs(names) }
     for index in preprocessing.indices {
       let name = preprocessing[index].featureName
       preprocessing[index].featureName = names[name] ?? name
@@ -156,6 +152,11 @@ extension NeuralNetworkLayer {
   /// The names of the blobs that networks inside the layer use.
   var innerBlobNames: Set<String> {
     get throws {
+      if let control = parameters as? any ControlLayer {
+        let names = try control.networks.flatMap(\.layers).map { try $0.blobNames }
+        let condition = (control as? Loop)?.conditionVar ?? ""
+        return names.reduce(condition.isEmpty ? [] : [condition]) { $0.union($1) }
+      }
       guard let message = (parameters as? OpaqueLayer)?.message,
         let places = NamePlaces.layer(message.field)
       else { return [] }
@@ -163,7 +164,26 @@ extension NeuralNetworkLayer {
     }
   }
 
-  fileprivate mutating func renameInside(_ names: [String: String]) throws {
+  fileprivate mutating func renameBlobs(_ names: [String: String]) throws {
+    input = input.map { names[$0] ?? $0 }
+    output = output.map { names[$0] ?? $0 }
+    try renameInside(names)
+  }
+
+  private mutating func renameInside(_ names: [String: String]) throws {
+    if var control = parameters as? any ControlLayer {
+      for network in control.networks.indices {
+        for layer in control.networks[network].layers.indices {
+          try control.networks[network].layers[layer].renameBlobs(names)
+        }
+      }
+      if var loop = control as? Loop {
+        loop.conditionVar = names[loop.conditionVar] ?? loop.conditionVar
+        control = loop
+      }
+      parameters = control
+      return
+    }
     guard var opaque = parameters as? OpaqueLayer, var message = opaque.message else { return }
     try require(
       message.name != nil, .unsupported, "a layer of unknown type may refer to features by name",

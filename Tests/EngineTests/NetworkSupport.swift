@@ -78,3 +78,19 @@ enum TestNetwork {
     return try CompiledNetwork(model: model, options: options).predict(["in": input])
   }
 }
+
+extension TestNetwork {
+  /// A model of exact shapes, with the inputs `in0`, `in1` and so on.
+  static func exactModel(
+    _ shapes: [[Int]], _ layers: [NeuralNetworkLayer], outputs: [String] = ["out"]
+  ) -> Model {
+    var model = model([1], outputs: outputs, layers)
+    model.description?.input = shapes.enumerated().map { index, shape in
+      FeatureDescription(
+        name: "in\(index)", kind: .multiArray(ArrayFeatureType(shape: shape, dataType: .double)))
+    }
+    model.specificationVersion = 5
+    model.neuralNetwork?.arrayInputShapeMapping = .exact
+    return model
+  }
+}

@@ -6,13 +6,14 @@ import Testing
 
 @testable import Engine
 
-/// Arrays that `Fixtures/reference/make.py`, `make_arrays.py` and `make_windows.py` computed with
-/// numpy and scipy.
+/// Arrays that `Fixtures/reference/make.py`, `make_arrays.py`, `make_windows.py` and
+/// `make_computed.py` computed with numpy and scipy.
 struct Goldens {
   private static let folder = Fixtures("reference")
   private static let planes = Result { try ArraySet.read(folder.path("goldens.npz")) }
   private static let exact = Result { try ArraySet.read(folder.path("arrays.npz")) }
   private static let windows = Result { try ArraySet.read(folder.path("windows.npz")) }
+  private static let computed = Result { try ArraySet.read(folder.path("computed.npz")) }
 
   let name: String
   private let arrays: Result<ArraySet, any Error>
@@ -30,6 +31,9 @@ struct Goldens {
 
   /// A case of `make_windows.py`.
   static func windows(_ name: String) -> Goldens { Goldens(name: name, windows) }
+
+  /// A case of `make_computed.py`.
+  static func computed(_ name: String) -> Goldens { Goldens(name: name, computed) }
 
   private func array(_ key: String) throws -> Tensor {
     try #require(try arrays.get()["\(name)/\(key)"], "no golden \(name)/\(key)").tensor

@@ -17,6 +17,9 @@ struct EngineArguments: ParsableArguments {
     ))
   var forgetBias = ForgetBias.ignore
 
+  @Option(help: "Seed of random inputs, random weights and layers of random numbers.")
+  var seed: UInt64 = 0
+
   @OptionGroup var passes: PassArguments
 
   @OptionGroup var plugins: PluginArguments
@@ -31,6 +34,7 @@ struct EngineArguments: ParsableArguments {
     var options = CompileOptions()
     options.threads = threads
     options.maxMemory = maxMemory?.bytes
+    options.seed = seed
     options.withoutPasses = Set(passes.without)
     options.customLayers = try plugins.customLayers()
     return options

@@ -7,14 +7,13 @@ struct ModelDiffArguments: ParsableArguments {
     help: "Compare the structure only, and exit with 1 if anything differs.")
   var structure = false
 
-  @Option(help: "The seed of random inputs.")
-  var seed: UInt64 = 0
-
-  /// - Parameter options: those for the first model.
+  /// - Parameters:
+  ///   - options: those for the first model.
+  ///   - seed: that of random inputs.
   /// - Returns: the comparison, and what became of the inputs where they were several.
   func compare(
     _ first: Model, _ second: Model, inputs words: [String], _ options: Comparison.Options,
-    quiet: Bool
+    seed: UInt64, quiet: Bool
   ) throws -> (ModelComparison, InputLoop?) {
     var all = ModelComparison.Options()
     all.comparison = options

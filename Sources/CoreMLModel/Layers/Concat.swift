@@ -146,7 +146,8 @@ package struct Slice: LayerParameters {
 
   package var effectiveStride: Int { stride == 0 ? 1 : stride }
 
-  /// The range of an axis of `extent` elements; negative indices count from its end.
+  /// The range of an axis of `extent` elements; negative indices count from its end, an end beyond
+  /// the axis is that of the axis.
   package func range(extent: Int) throws -> Range<Int> {
     func resolve(_ index: Int, _ field: String) throws -> Int {
       let position = index < 0 ? index.addingReportingOverflow(extent).partialValue : index
@@ -156,7 +157,7 @@ package struct Slice: LayerParameters {
       return position
     }
     let start = try resolve(startIndex, "startIndex")
-    let end = try resolve(endIndex, "endIndex")
+    let end = try resolve(min(endIndex, extent), "endIndex")
     try require(
       start < end, "\(startIndex) to \(endIndex) is empty on an axis of \(extent)",
       field: "endIndex")

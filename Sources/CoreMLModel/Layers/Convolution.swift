@@ -4,8 +4,8 @@ import TensorCore
 /// transpose.
 ///
 /// Weights are `[outputChannels, kernelChannels, h, w]`, of a deconvolution
-/// `[kernelChannels, outputChannels / nGroups, h, w]`.
-package struct Convolution: LayerParameters {
+/// `[kernelChannels, outputChannels / nGroups, h, w]`. A second input holds them instead.
+package struct Convolution: DynamicLayer {
   package enum Padding: Sendable, Equatable {
     case valid(ValidPadding)
     case same(SamePadding)
@@ -52,6 +52,14 @@ package struct Convolution: LayerParameters {
   ]
 
   package static let inputCount = 1...2
+
+  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
+
+  package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
+    var layer = self
+    layer.kernel = Weights(values[0])
+    return layer
+  }
 
   package var effectiveGroups: Int { nGroups == 0 ? 1 : nGroups }
 

@@ -12,9 +12,7 @@ package struct OpaqueLayer: ParameterlessLayer {
 
   package init(_ message: OpaqueMessage) { self.message = message }
 
-  package var requiredSpecificationVersion: Int {
-    SpecificationVersion.opaqueLayersOfVersion5.contains(specificationTypeName) ? 5 : 4
-  }
+  package static let specificationVersion = 4
 
   /// Always throws: the layer is not read.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {

@@ -1,11 +1,9 @@
 import TensorCore
 
 extension NeuralNetwork {
-  /// Whether no layer holds a network, which may produce blobs and is not read.
+  /// Whether no layer holds a network, which may produce blobs.
   var namesAllBlobs: Bool {
-    !layers.contains { layer in
-      ["branch", "loop"].contains(layer.parameters?.specificationTypeName)
-    }
+    !layers.contains { $0.parameters is any ControlLayer }
   }
 
   /// Names, blobs and parameters of the layers.
@@ -36,7 +34,7 @@ extension NeuralNetwork {
         }
         for blob in layer.output {
           own.require(
-            produced.insert(blob).inserted || layer.parameters?.specificationTypeName == "copy",
+            produced.insert(blob).inserted || layer.parameters is Copy,
             "output", "'\(blob)' is produced more than once")
         }
       }
@@ -81,7 +79,7 @@ extension NeuralNetwork {
 }
 
 extension NeuralNetworkLayer {
-  fileprivate func check(_ faults: inout Faults) {
+  func check(_ faults: inout Faults) {
     faults.require(
       name.utf8.count <= Limits.nameBytes, "name", "longer than \(Limits.nameBytes) bytes")
     guard let parameters else {

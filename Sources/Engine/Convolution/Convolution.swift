@@ -3,9 +3,6 @@ import TensorCore
 
 extension Convolution: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try require(
-      layer.inputs.count == 1, .unsupported, "weights from an input are not supported",
-      field: "input")
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
     let groups = effectiveGroups

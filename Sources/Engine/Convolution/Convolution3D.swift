@@ -120,7 +120,7 @@ extension LayerLowering {
     swap(&moved, &graph)
     var lowering = LayerLowering(
       layer: other, inputs: inputs, graph: consume moved, customLayer: nil, hooks: hooks,
-      byteLimit: byteLimit)
+      byteLimit: byteLimit, random: random)
     let outputs = try parameters.lower(&lowering)
     graph = (consume lowering).graph
     return outputs

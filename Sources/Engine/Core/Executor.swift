@@ -54,18 +54,18 @@ final class Executor: @unchecked Sendable {
 
   /// - Parameter inputs: one tensor for each input of the graph, of its shape.
   /// - Returns: one tensor for each exposed blob.
-  func run(_ inputs: [Tensor]) throws -> [Tensor] {
-    try withExtendedLifetime(inputs) { try execute(inputs) }
+  func run(_ inputs: [Tensor], round: Int = 0) throws -> [Tensor] {
+    try withExtendedLifetime(inputs) { try execute(inputs, round) }
   }
 
-  private func execute(_ inputs: [Tensor]) throws -> [Tensor] {
+  private func execute(_ inputs: [Tensor], _ round: Int) throws -> [Tensor] {
     let arenaStart = arena.pointer.assumingMemoryBound(to: Float.self)
     let context = RunContext(
       arena: arenaStart, pool: pool,
       inputs: inputs.map { tensor in
         // No tensor is without elements.
         tensor.withUnsafeElements { $0.baseAddress ?? UnsafePointer(arenaStart) }
-      })
+      }, round: round)
     var results = plan.graph.exposed.map { _ in Tensor(shape: [0]) }
     let clock = ContinuousClock()
     for (step, action) in plan.actions.enumerated() {

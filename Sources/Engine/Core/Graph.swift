@@ -124,6 +124,8 @@ struct Constant: Sendable {
   var pointer: UnsafePointer<Float> {
     UnsafePointer(buffer.pointer.assumingMemoryBound(to: Float.self))
   }
+  /// The elements of a blob of the shape, without what pads them.
+  func elements(_ shape: Shape) -> [Float] { Array(elements.prefix(shape.count)) }
   var elements: [Float] { Array(UnsafeBufferPointer(start: pointer, count: buffer.byteCount / 4)) }
 }
 

@@ -61,6 +61,8 @@ protocol NodeOperation: Sendable {
   var takesBorrowedInput: Bool { get }
   /// Whether the multiply-adds of the layer it comes from are its own.
   var sumsProducts: Bool { get }
+  /// Whether equal inputs always give equal outputs.
+  var isRepeatable: Bool { get }
   /// Floats of working memory that a run needs.
   func scratchFloats(_ context: StepContext) throws -> Int
   /// Packs weights, chooses kernels and returns what a run executes.
@@ -81,6 +83,7 @@ extension NodeOperation {
   var joinsChannels: Bool { false }
   var takesBorrowedInput: Bool { false }
   var sumsProducts: Bool { false }
+  var isRepeatable: Bool { true }
   func scratchFloats(_ context: StepContext) throws -> Int { 0 }
   func describe(_ context: StepContext) -> StepNote { StepNote() }
 }
@@ -141,6 +144,8 @@ struct RunContext {
   let pool: ThreadPool
   /// The elements of the caller's tensors.
   let inputs: [UnsafePointer<Float>]
+  /// How many runs of loops the prediction has begun.
+  let round: Int
 
   /// The start of an operand's buffer.
   func pointer(_ operand: Operand) -> UnsafeMutablePointer<Float> { pointer(operand.place) }

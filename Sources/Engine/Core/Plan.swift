@@ -37,6 +37,8 @@ struct Plan {
   /// Executable form of `actions`; inputs and outputs are the executor's.
   private(set) var bodies: [StepBody?] = []
   private(set) var arenaBytes = 0
+  /// Of packed weights.
+  var weightBytes: Int { descriptions.reduce(0) { $0 + $1.weightBytes } }
   private var offsets: [Int] = []
   private var scratchBuffers: [Int: Int] = [:]
   private var buffers: [ArenaPlanner.Buffer] = []

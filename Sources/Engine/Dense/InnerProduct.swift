@@ -174,14 +174,12 @@ extension InnerProduct: EngineLayer {
     try require(
       shape.itemCount == outputChannels,
       "\(outputChannels), but the output has \(shape.itemCount)", field: "outputChannels")
-    try require(
-      !int8DynamicQuantize, .unsupported, "dynamic quantization is not supported",
-      field: "int8DynamicQuantize")
+    let value = int8DynamicQuantize ? layer.rounded(layer.inputs[0]) : layer.inputs[0]
     let operation = DenseOperation(
       weights: try layer.stored(matrix, [outputChannels, inputChannels], "weights"),
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
-    guard isExact else { return [layer.add(operation, layer.inputs, shape)] }
-    let rows = layer.add(ViewOperation(), layer.inputs, input)
+    guard isExact else { return [layer.add(operation, [value], shape)] }
+    let rows = layer.add(ViewOperation(), [value], input)
     return [layer.add(ViewOperation(), [layer.add(operation, [rows], shape)], exact)]
   }
 }

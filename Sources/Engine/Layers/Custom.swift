@@ -12,6 +12,7 @@ struct CustomOperation: NodeOperation {
   var hooks: EngineHooks
 
   var kind: String { className }
+  var isRepeatable: Bool { false }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs

@@ -8,50 +8,39 @@ struct GraphBuilder {
     var inputs: [NetworkFeature] = []
     var outputs: [NetworkFeature] = []
     var kept: [NetworkFeature] = []
+    /// The blobs of the outputs and of `kept`, in their order.
+    var blobs: [String] = []
   }
 
   let model: Model
   let network: NeuralNetwork
   let options: CompileOptions
+  /// All layers, those inside others in them.
+  let layers: [PlacedLayer]
   private let byteLimit: Int
-  private(set) var graph = Graph()
+  /// By the layer's place.
+  private var implementations: [Int: CustomLayerInstance] = [:]
+  var graph = Graph()
   /// Blobs that have been produced so far.
-  private var blobs: [String: Graph.ValueID] = [:]
+  private(set) var blobs: [String: Graph.ValueID] = [:]
 
   init(model: Model, options: CompileOptions) throws {
     guard let network = model.neuralNetwork else {
       throw ModelError(.unsupported, "the model is not a neural network, so it cannot run")
     }
-    try require(
-      network.layers.count <= Limits.layers, .limitExceeded,
-      "\(network.layers.count) layers, more than the limit of \(Limits.layers)")
+    layers = try PlacedLayer.layers(of: network)
     self.model = model
     self.network = network
     self.options = options
     byteLimit = options.maxMemory ?? MachineMemory.byteCount
-  }
-
-  mutating func build() throws -> (Graph, Interface) {
     try checkSupport()
-    let implementations = try customImplementations()
-    var interface = Interface()
-    try addInputs(&interface)
-    for (index, layer) in network.layers.enumerated() {
-      do {
-        try add(layer, implementations[index])
-      } catch let error as ModelError {
-        throw error.inLayer(layer.name, class: layer.parameters?.engineTypeName)
-      }
-    }
-    try exposeOutputs(&interface)
-    try exposeKept(&interface)
-    return (graph, interface)
+    implementations = try customImplementations()
   }
 
   /// One error for all layers that the engine cannot run.
   private func checkSupport() throws {
     var unsupported: [String] = []
-    for layer in network.layers {
+    for layer in layers.flatMap(\.all).map(\.layer) {
       guard let parameters = layer.parameters else {
         unsupported.append("'\(layer.name)' (no type)")
         continue
@@ -69,11 +58,44 @@ struct GraphBuilder {
     )
   }
 
-  private mutating func add(_ layer: NeuralNetworkLayer, _ custom: CustomLayerInstance?) throws {
-    guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
+  /// Adds a blob from outside the graph, as an input of it or with its values.
+  mutating func addBlob(_ name: String, _ blob: Tensor, isConstant: Bool) throws {
+    let shape = try Shape(blob.shape)
+    let constant = isConstant ? try Constant(blob.elements) : nil
+    let value = graph.addValue(name, shape, constant: constant)
+    blobs[name] = value
+    if !isConstant { graph.inputs.append(Graph.Input(name: name, value: value)) }
+  }
+
+  /// Adds the layers that can be planned, and returns the others: those whose sizes are values that
+  /// are not known yet, and what depends on these.
+  mutating func add(_ layers: [PlacedLayer], _ context: PassContext) throws -> [PlacedLayer] {
+    var waiting: [PlacedLayer] = []
+    var (read, written): (Set<String>, Set<String>) = ([], [])
+    for placed in layers {
+      let layer = placed.layer
+      let mustWait =
+        !waiting.isEmpty
+        && (!written.isDisjoint(with: layer.input) || !written.isDisjoint(with: layer.output)
+          || !read.isDisjoint(with: layer.output))
+      if try mustWait || !placed.inErrors({ try add(placed, context) }) {
+        waiting.append(placed)
+        read.formUnion(layer.input)
+        written.formUnion(layer.output)
+      }
+    }
+    return waiting
+  }
+
+  /// Returns false where the layer has to wait for values.
+  private mutating func add(_ placed: PlacedLayer, _ context: PassContext) throws -> Bool {
+    var layer = placed.layer
+    guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else {
+      return true
+    }
     try Self.check(layer.input.count, in: type(of: parameters).inputCount, "inputs")
     try Self.check(layer.output.count, in: type(of: parameters).outputCount, "outputs")
-    let inputs = try layer.input.map { name in
+    var inputs = try layer.input.map { name in
       guard let value = blobs[name] else {
         throw ModelError(
           .malformed, "neither an input nor an earlier layer produces the blob '\(name)'",
@@ -81,13 +103,41 @@ struct GraphBuilder {
       }
       return value
     }
+    if let dynamic = parameters as? any DynamicLayer,
+      case let deciding = dynamic.decidingInputs(inputs.count), !deciding.isEmpty
+    {
+      guard let values = try values(deciding.map { inputs[$0] }, context) else { return false }
+      layer.parameters = try dynamic.resolved(
+        inputs.map { graph.shape($0).dimensions }, values)
+      inputs = dynamic.keptInputs(inputs.count).map { inputs[$0] }
+    }
+    try add(layer, placed.place, inputs)
+    return true
+  }
+
+  /// The elements of values that do not depend on inputs; nil if one does.
+  private mutating func values(
+    _ values: [Graph.ValueID], _ context: PassContext
+  ) throws -> [[Float]]? {
+    if values.contains(where: { graph.values[$0].constant == nil }) {
+      _ = try ConstantFolding.run(&graph, context)
+    }
+    let constants = values.compactMap { graph.values[$0].constant?.elements(graph.shape($0)) }
+    return constants.count == values.count ? constants : nil
+  }
+
+  private mutating func add(
+    _ layer: NeuralNetworkLayer, _ place: Int, _ inputs: [Graph.ValueID]
+  ) throws {
+    guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
     let firstNode = graph.nodes.count
     // The graph moves into the lowering and back, so that it is never copied.
     var moved = Graph()
     swap(&moved, &graph)
     var lowering = LayerLowering(
-      layer: layer, inputs: inputs, graph: consume moved, customLayer: custom,
-      hooks: options.hooks, byteLimit: byteLimit)
+      layer: layer, inputs: inputs, graph: consume moved, customLayer: implementations[place],
+      hooks: options.hooks, byteLimit: byteLimit,
+      random: RandomSource(seed: options.seed, place: place))
     let outputs = try parameters.lower(&lowering)
     graph = (consume lowering).graph
     try require(
@@ -102,7 +152,8 @@ struct GraphBuilder {
       parameters.multiplyAdds(dimensions(inputs), dimensions(outputs)), ofNodesFrom: firstNode)
     for (name, value) in zip(layer.output, outputs) {
       try require(
-        blobs[name] == nil, "the blob '\(name)' is written twice", field: "output")
+        blobs[name] == nil || parameters is Copy, "the blob '\(name)' is written twice",
+        field: "output")
       blobs[name] = value
       if graph.values[value].name.isEmpty { graph.values[value].name = name }
     }
@@ -132,7 +183,7 @@ extension LayerParameters {
 // MARK: - Interface
 
 extension GraphBuilder {
-  private mutating func addInputs(_ interface: inout Interface) throws {
+  mutating func addInputs(_ interface: inout Interface) throws {
     guard let description = model.description else {
       throw ModelError(.malformed, "the model has no description of its inputs and outputs")
     }
@@ -140,7 +191,7 @@ extension GraphBuilder {
     where !description.input.contains(where: { $0.name == name }) {
       throw ModelError(.mismatch, "the model has no input '\(name)' whose shape could be set")
     }
-    let used = Set(network.layers.flatMap(\.input)).union(description.output.map(\.name))
+    let used = readBlobs.union(description.output.map(\.name))
     for feature in description.input {
       let isUsed = used.contains(feature.name)
       if !isUsed, feature.type?.isOptional == true { continue }
@@ -165,7 +216,18 @@ extension GraphBuilder {
     }
   }
 
-  private mutating func exposeOutputs(_ interface: inout Interface) throws {
+  /// Blobs that layers read.
+  private var readBlobs: Set<String> {
+    layers.lazy.flatMap(\.all).reduce(into: []) { names, placed in
+      names.formUnion(placed.layer.input)
+      if let loop = placed.layer.parameters as? Loop { names.insert(loop.conditionVar) }
+    }
+  }
+
+  /// Adds the outputs and the blobs that are kept, whose shapes are still unknown.
+  func addResults(_ interface: inout Interface) throws {
+    let written = layers.flatMap(\.all).flatMap(\.layer.output)
+    let known = Set(written).union(interface.inputs.map(\.name))
     guard let description = model.description else { return }
     for feature in description.output {
       var kind = NetworkFeature.Kind.array
@@ -181,43 +243,58 @@ extension GraphBuilder {
       case .string: continue
       default: break
       }
+      try require(
+        known.contains(blob), "no layer provides the output '\(blob)'",
+        field: "description.output")
+      interface.outputs.append(NetworkFeature(name: feature.name, kind: kind, shape: []))
+      interface.blobs.append(blob)
+    }
+    try require(
+      !interface.outputs.isEmpty, "the model declares no output", field: "description.output")
+    let kept: [String]
+    switch options.keep {
+    case .all: kept = written
+    case .named(let wanted):
+      for name in wanted.sorted() where !known.contains(name) {
+        throw ModelError(.mismatch, "the network has no blob '\(name)'")
+      }
+      kept = written.filter(wanted.contains) + interface.inputs.map(\.name).filter(wanted.contains)
+    }
+    var seen = Set(interface.outputs.map(\.name))
+    for name in kept where seen.insert(name).inserted {
+      interface.kept.append(NetworkFeature(name: name, kind: .array, shape: []))
+      interface.blobs.append(name)
+    }
+  }
+
+  /// Makes the results what the graph gives, and notes their shapes.
+  mutating func exposeResults(_ interface: inout Interface) throws {
+    for (feature, blob) in zip(interface.outputs + interface.kept, interface.blobs) {
       guard let value = blobs[blob] else {
         throw ModelError(
           .malformed, "no layer provides the output '\(blob)'", field: "description.output")
       }
-      if case .image(let space) = kind, graph.shape(value).channels != space.channelCount {
-        throw ModelError(
-          .malformed,
-          "the image output '\(feature.name)' has \(graph.shape(value).channels) channels, its "
-            + "color space \(space.channelCount)", field: "description.output")
-      }
       graph.exposed.append((feature.name, value))
-      interface.outputs.append(
-        NetworkFeature(name: feature.name, kind: kind, shape: graph.shape(value).dimensions))
     }
-    try require(
-      !interface.outputs.isEmpty, "the model declares no output", field: "description.output")
+    try interface.setShapes { graph.shape(graph.exposed[$0].value).dimensions }
   }
+}
 
-  private mutating func exposeKept(_ interface: inout Interface) throws {
-    var names: [String]
-    switch options.keep {
-    case .all: names = network.layers.flatMap(\.output)
-    case .named(let wanted):
-      for name in wanted.sorted() where blobs[name] == nil {
-        throw ModelError(.mismatch, "the network has no blob '\(name)'")
-      }
-      names = network.layers.flatMap(\.output).filter(wanted.contains)
-      names += interface.inputs.map(\.name).filter(wanted.contains)
+extension GraphBuilder.Interface {
+  /// Notes the shape of each result, by its place.
+  ///
+  /// - Throws: `.malformed` if an image has other channels than its color space.
+  mutating func setShapes(_ shape: (Int) -> [Int]) throws {
+    for index in outputs.indices {
+      outputs[index].shape = shape(index)
+      guard case .image(let space) = outputs[index].kind else { continue }
+      let channels = try BlobRank.fiveAxes(outputs[index].shape)[2]
+      try require(
+        channels == space.channelCount,
+        "the image output '\(outputs[index].name)' has \(channels) channels, its color space "
+          + "\(space.channelCount)", field: "description.output")
     }
-    let known = Set(interface.outputs.map(\.name))
-    names.removeAll(where: known.contains)
-    for name in names {
-      guard let value = blobs[name] else { continue }
-      graph.exposed.append((name, value))
-      interface.kept.append(
-        NetworkFeature(name: name, kind: .array, shape: graph.shape(value).dimensions))
-    }
+    for index in kept.indices { kept[index].shape = shape(outputs.count + index) }
   }
 }
 
@@ -229,7 +306,9 @@ extension GraphBuilder {
   private func customImplementations() throws -> [Int: CustomLayerInstance] {
     var missing: [String: [String]] = [:]
     var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []
-    for (index, layer) in network.layers.enumerated() {
+    let all = layers.flatMap(\.all)
+    for placed in all {
+      let (index, layer) = (placed.place, placed.layer)
       guard let custom = layer.parameters as? Custom else { continue }
       try require(
         !custom.className.isEmpty, "the class name of a custom layer is empty", layer: layer.name,
@@ -244,7 +323,7 @@ extension GraphBuilder {
     let instances = options.customLayerInstances ?? CustomLayerInstances()
     var implementations: [Int: CustomLayerInstance] = [:]
     for (index, custom, make) in found {
-      let layer = network.layers[index].name
+      let layer = all[index].layer.name
       do {
         implementations[index] = try instances.instance(
           ofLayer: index, className: custom.className

@@ -17,6 +17,8 @@ struct LayerLowering {
   let hooks: EngineHooks
   /// Bytes that a single blob may take.
   let byteLimit: Int
+  /// The random numbers that are the layer's.
+  let random: RandomSource
 
   var inputShapes: [Shape] { inputs.map { graph.shape($0) } }
 

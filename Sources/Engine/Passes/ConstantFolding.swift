@@ -9,7 +9,7 @@ enum ConstantFolding: Pass {
     for index in graph.nodes.indices {
       let node = graph.nodes[index]
       guard node.inputs.allSatisfy({ graph.values[$0].constant != nil }),
-        !(node.operation is CustomOperation)
+        node.operation.isRepeatable
       else { continue }
       for (output, constant) in zip(
         node.outputs, try node.inErrors { try evaluate(node, in: graph, context) })

@@ -3,7 +3,7 @@ import TensorCore
 
 extension InnerProduct: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    let input = inputs[0]
+    let input = int8DynamicQuantize ? inputs[0].roundedToCodes : inputs[0]
     let rows = try matrix.values([outputChannels, inputChannels], "weights")
     let offsets = try bias.biases(outputChannels, areUsed: hasBias)
     return try planeOutput(inputs) { p in
@@ -14,5 +14,13 @@ extension InnerProduct: ReferenceFormula {
       }
       return sum
     }
+  }
+}
+
+extension ReferenceTensor {
+  /// The array rounded to 255 codes, of which the largest stands for the largest magnitude.
+  var roundedToCodes: ReferenceTensor {
+    let step = DynamicCodes.step(elements.reduce(0) { max($0, abs($1)) })
+    return mapped { DynamicCodes.rounded($0, step) }
   }
 }

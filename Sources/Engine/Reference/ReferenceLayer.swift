@@ -23,6 +23,9 @@ struct ReferenceSettings {
   /// The objects that have been made of them, and whose turn it is.
   let instances = CustomLayerInstances()
   var layerIndex = 0
+  /// Decides the numbers of random layers, with how many runs of loops have begun.
+  var seed: UInt64 = 0
+  var round = 0
 }
 
 /// A reference that needs nothing beside the parameters and the inputs.

@@ -6,17 +6,20 @@ import TensorCore
 /// tests and of `diff --reference`.
 package struct ReferenceNetwork {
   private let network: NeuralNetwork
+  private let layers: [PlacedLayer]
   private let description: ModelDescription
   private let outputNames: [String]
   private let settings: ReferenceSettings
   private let maxMemory: Int
 
-  /// - Parameter maxMemory: bytes that the blobs may take together; nil means the machine's memory.
+  /// - Parameters:
+  ///   - seed: decides the numbers of random layers.
+  ///   - maxMemory: bytes that the blobs may take together; nil means the machine's memory.
   /// - Throws: `ModelError` if the model is not a neural network, or has a layer of a later
   ///   specification version.
   package init(
     model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry(),
-    addsForgetBias: Bool = false, maxMemory: Int? = nil
+    addsForgetBias: Bool = false, seed: UInt64 = 0, maxMemory: Int? = nil
   ) throws {
     guard let network = model.neuralNetwork else {
       throw ModelError(.unsupported, "the model is not a neural network")
@@ -24,14 +27,17 @@ package struct ReferenceNetwork {
     self.network = network
     self.maxMemory = maxMemory ?? MachineMemory.byteCount
     description = model.description ?? ModelDescription()
-    settings = ReferenceSettings(addsForgetBias: addsForgetBias, customLayers: customLayers)
-    let blobs = Set(network.layers.flatMap(\.output))
+    settings = ReferenceSettings(
+      addsForgetBias: addsForgetBias, customLayers: customLayers, seed: seed)
+    layers = try PlacedLayer.layers(of: network)
+    let all = layers.flatMap(\.all).map(\.layer)
+    let blobs = Set(all.flatMap(\.output))
     var names = description.output.map(\.name).filter(blobs.contains)
     if case .neuralNetworkClassifier(let classifier) = model.type {
       if let probabilities = classifier.probabilitiesBlob, !names.contains(probabilities) { names.append(probabilities) }
     }
     outputNames = names
-    for layer in network.layers where !(layer.parameters is any ReferenceLayer) {
+    for layer in all where !(layer.parameters is any ReferenceLayer) {
       throw ModelError(
         .unsupported, "this type of layer is not supported", layer: layer.name,
         layerClass: layer.parameters?.typeName)
@@ -44,31 +50,76 @@ package struct ReferenceNetwork {
   package func predict(
     _ inputs: [String: ReferenceTensor], blobs: Set<String>? = []
   ) throws -> [String: ReferenceTensor] {
-    var values = try preprocessed(inputs)
-    let wanted = blobs.map { $0.union(outputNames) }
+    var state = State(values: try preprocessed(inputs), wanted: blobs?.union(outputNames))
+    // What networks inside layers read stays to the end.
+    if layers.allSatisfy({ $0.networks.isEmpty }) {
+      for (index, placed) in layers.enumerated() {
+        for name in placed.layer.input { state.lastUse[name] = index }
+      }
+    }
+    _ = try evaluate(layers, &state)
+    return state.wanted.map { names in state.values.filter { names.contains($0.key) } }
+      ?? state.values
+  }
+
+  private struct State {
+    var values: [String: ReferenceTensor]
+    /// The blobs to return; nil for all.
+    var wanted: Set<String>?
+    /// The places of the layers after which blobs are not needed.
     var lastUse: [String: Int] = [:]
-    for (index, layer) in network.layers.enumerated() {
-      for name in layer.input { lastUse[name] = index }
-    }
-    for (index, layer) in network.layers.enumerated() {
-      do {
-        let outputs = try evaluate(layer, at: index, values)
-        for (name, output) in zip(layer.output, outputs) { values[name] = output }
-      } catch let error as ModelError {
-        throw error.inLayer(layer.name, class: layer.parameters?.typeName)
+    var runs = LoopRuns()
+  }
+
+  private enum Outcome { case done, left, next }
+
+  private func evaluate(_ layers: [PlacedLayer], _ state: inout State) throws -> Outcome {
+    for placed in layers {
+      let layer = placed.layer
+      func number(_ name: String?) throws -> Double? {
+        guard let name else { return nil }
+        guard let value = state.values[name]?.elements.first else {
+          throw ModelError(.mismatch, "its input '\(name)' has no value")
+        }
+        return value
       }
-      guard let wanted else { continue }
-      for name in layer.input where lastUse[name] == index && !wanted.contains(name) {
-        values[name] = nil
+      switch layer.parameters {
+      case is LoopBreak: return .left
+      case is LoopContinue: return .next
+      case is Branch:
+        let isTrue = try placed.inErrors { try number(layer.input.first) ?? 0 }.isTrue
+        let outcome = try evaluate(placed.networks[isTrue ? 0 : 1], &state)
+        if outcome != .done { return outcome }
+      case let loop as Loop:
+        let count = try placed.inErrors { try loop.runCount(try number(layer.input.first)) }
+        var done = 0
+        while count.map({ done < $0 }) ?? true {
+          if !placed.networks[0].isEmpty {
+            _ = try evaluate(placed.networks[0], &state)
+            guard try placed.inErrors({ try number(loop.conditionVar) ?? 0 }).isTrue else { break }
+          }
+          try placed.inErrors { try state.runs.begin() }
+          if try evaluate(placed.networks[1], &state) == .left { break }
+          done += 1
+        }
+      default:
+        let outputs = try placed.inErrors {
+          try evaluate(layer, at: placed.place, state.values, round: state.runs.count)
+        }
+        for (name, output) in zip(layer.output, outputs) { state.values[name] = output }
+        guard let wanted = state.wanted else { continue }
+        for name in layer.input where state.lastUse[name] == placed.place && !wanted.contains(name) {
+          state.values[name] = nil
+        }
       }
     }
-    return wanted.map { names in values.filter { names.contains($0.key) } } ?? values
+    return .done
   }
 
   private func evaluate(
-    _ layer: NeuralNetworkLayer, at index: Int, _ values: [String: ReferenceTensor]
+    _ layer: NeuralNetworkLayer, at index: Int, _ values: [String: ReferenceTensor], round: Int
   ) throws -> [ReferenceTensor] {
-    guard let parameters = layer.parameters as? any ReferenceLayer else {
+    guard var parameters = layer.parameters as? any ReferenceLayer else {
       throw ModelError(.unsupported, "this type of layer is not supported")
     }
     let type = type(of: parameters)
@@ -89,11 +140,21 @@ package struct ReferenceNetwork {
         throw ModelError(.mismatch, "its input '\(name)' has no value")
       }
     }
+    if let dynamic = parameters as? any DynamicLayer,
+      case let deciding = dynamic.decidingInputs(inputs.count), !deciding.isEmpty,
+      let fixed = try dynamic.resolved(
+        inputs.map(\.shape), deciding.map { inputs[$0].elements.map(Float.init) })
+        as? any ReferenceLayer
+    {
+      inputs = dynamic.keptInputs(inputs.count).map { inputs[$0] }
+      parameters = fixed
+    }
     if !(parameters is Custom) {
       try checkMemory(try parameters.blobShapes(inputs.map(\.shape)), taken: taken)
     }
     var settings = settings
     settings.layerIndex = index
+    settings.round = round
     let outputs = try parameters.exactReferenceOutputs(inputs, settings)
     try require(
       outputs.count >= layer.output.count,

@@ -16,6 +16,8 @@ struct LayerTrial {
   var values: [Int: [Float]] = [:]
   /// Says in a failure which trial it was.
   var label: String
+  /// How many blobs, `out0` and so on, networks inside the layer write.
+  var innerOutputs = 0
 
   /// Whether the network takes arrays as they are.
   var isExact: Bool {
@@ -34,7 +36,12 @@ struct LayerTrial {
 
   /// A custom layer's class has two outputs of the input's shape here.
   func outputShapes() throws -> [[Int]] {
-    try layer is Custom ? inputs + inputs : layer.blobShapes(inputs)
+    if let dynamic = layer as? any DynamicLayer,
+      case let deciding = dynamic.decidingInputs(inputs.count), !deciding.isEmpty
+    {
+      return try dynamic.blobShapes(inputs, deciding.map { values[$0] ?? [] })
+    }
+    return try layer is Custom ? inputs + inputs : layer.blobShapes(inputs)
   }
 
   init(

@@ -40,7 +40,7 @@ package struct BatchedMatMul: ArrayLayer {
   package var requiredSpecificationVersion: Int { int8DynamicQuantize ? 5 : 4 }
 
   /// A vector is a row as the first operand and a column as the second; that axis is left out of
-  /// the result.
+  /// the result, which for two vectors is 1 × 1.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let first = try arrayInput(inputs)
     if inputs.count == 1 {
@@ -55,7 +55,7 @@ package struct BatchedMatMul: ArrayLayer {
     var result = try ArrayShape.broadcast([sizes.firstBatch, sizes.secondBatch])
     if first.count > 1 { result.append(sizes.rows) }
     if inputs[1].count > 1 { result.append(sizes.columns) }
-    return [try ArrayShape.checked(result.isEmpty ? [1] : result)]
+    return [try ArrayShape.checked(result.isEmpty ? [1, 1] : result)]
   }
 
   /// Rows, depth and columns of each product of two inputs, and the axes before the matrices.

@@ -51,7 +51,8 @@ package struct Stack: ArrayLayer {
   }
 }
 
-/// Parts of the input along an axis: `numSplits` equal ones, or of the sizes in `splitSizes`.
+/// Parts of the input along an axis: `numSplits` of sizes as equal as can be, the larger ones first,
+/// or of those in `splitSizes`.
 package struct SplitND: ArrayLayer {
   package static let outputCount = 2...Int.max
 
@@ -72,9 +73,9 @@ package struct SplitND: ArrayLayer {
   package func sizes(of length: Int) throws -> [Int] {
     if splitSizes.isEmpty {
       try require(
-        numSplits > 0 && numSplits <= Limits.layers && length % numSplits == 0,
-        "\(length) cannot be split into \(numSplits) equal parts", field: "numSplits")
-      return [Int](repeating: length / numSplits, count: numSplits)
+        numSplits > 0 && numSplits <= Limits.layers && numSplits <= length,
+        "\(length) cannot be split into \(numSplits) parts", field: "numSplits")
+      return (0..<numSplits).map { length / numSplits + ($0 < length % numSplits ? 1 : 0) }
     }
     try require(
       splitSizes.allSatisfy({ $0 > 0 }) && checkedSum(splitSizes) == length,

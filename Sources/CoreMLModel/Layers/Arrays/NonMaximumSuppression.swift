@@ -6,8 +6,8 @@ import TensorCore
 /// Inputs: boxes `[B, N, 4]` as center x, center y, width, height, and scores `[B, N, C]`. Outputs:
 /// the boxes kept `[B, maxBoxes, 4]`, their scores `[B, maxBoxes, C]`, their places `[B, maxBoxes]`
 /// and their number `[B]`; what is left over is 0, and −1 among the places. The best box is always
-/// kept.
-package struct NonMaximumSuppression: ArrayLayer {
+/// kept. Further inputs hold `iouThreshold`, `scoreThreshold` and `maxBoxes` instead of the fields.
+package struct NonMaximumSuppression: ArrayLayer, DynamicLayer {
   package static let typeName = "NonMaximumSuppression"
   package static let inputCount = 2...5
   package static let outputCount = 4...4
@@ -29,11 +29,18 @@ package struct NonMaximumSuppression: ArrayLayer {
     .bool("perClassSuppression", \.perClassSuppression),
   ]
 
+  package func decidingInputs(_ count: Int) -> [Int] { Array(2..<max(2, count)) }
+
+  package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
+    var layer = self
+    if let threshold = values.first?.first { layer.iouThreshold = threshold }
+    if values.count > 1 { layer.scoreThreshold = values[1].first ?? 0 }
+    if values.count > 2 { layer.maxBoxes = try values[2].wholes("input").first ?? 0 }
+    return layer
+  }
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let boxes = try arrayInput(inputs)
-    try require(
-      inputs.count == 2, .unsupported, "thresholds as inputs are not supported", field: "input",
-      hint: "set iouThreshold, scoreThreshold and maxBoxes")
     let scores = inputs[1]
     try require(
       boxes.count == 3 && scores.count == 3 && boxes[2] == 4 && boxes[..<2] == scores[..<2],

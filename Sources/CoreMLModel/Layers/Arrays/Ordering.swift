@@ -39,8 +39,9 @@ package struct ArgMin: ExtremumLayer {
 }
 
 /// The K largest (or smallest) elements along an axis in descending (ascending) order, and their
-/// places.
-package struct TopK: ArrayLayer {
+/// places. A second input holds K instead.
+package struct TopK: ArrayLayer, DynamicLayer {
+  package static let inputCount = 1...2
   package static let outputCount = 2...2
 
   /// May count from the end.
@@ -56,6 +57,14 @@ package struct TopK: ArrayLayer {
     .int("K", \.count),
     .bool("useBottomK", \.useBottomK),
   ]
+
+  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
+
+  package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
+    var layer = self
+    layer.count = try values[0].wholes("input").first ?? 0
+    return layer
+  }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)

@@ -24,14 +24,24 @@ package struct BroadcastToLike: ArrayLayer, ParameterlessLayer {
   }
 }
 
-/// The input, `reps[axis]` times along each axis.
-package struct Tile: ArrayLayer {
+/// The first input, `reps[axis]` times along each axis; a second one holds the counts instead.
+package struct Tile: ArrayLayer, DynamicLayer {
+  package static let inputCount = 1...2
+
   /// Aligned at the last axis; axes that it does not name are not repeated.
   package var reps: [Int] = []
 
   package init() {}
 
   package static let fields: Fields = [.ints("reps", \.reps)]
+
+  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
+
+  package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
+    var layer = self
+    layer.reps = try values[0].wholes("input")
+    return layer
+  }
 
   /// The count for each axis of the input.
   package func repetitions(rank: Int) throws -> [Int] {

@@ -4,9 +4,6 @@ import TensorCore
 
 extension BatchedMatMul: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try require(
-      !int8DynamicQuantize, .unsupported, "dynamic quantization is not supported",
-      field: "int8DynamicQuantize")
     let shape = try layer.outputShape()
     return [
       try layer.inputs.count == 1 ? withWeights(&layer, shape) : ofBoth(&layer, shape)
@@ -19,7 +16,8 @@ extension BatchedMatMul: EngineLayer {
     let (depth, columns) = (weightMatrixFirstDimension, weightMatrixSecondDimension)
     let offsets = hasBias ? try layer.values(bias, [columns], "bias").array() : nil
     let rows = shape.count / columns
-    let input = try layer.view(layer.inputs[0], try Shape([rows, depth]))
+    let value = int8DynamicQuantize ? layer.rounded(layer.inputs[0]) : layer.inputs[0]
+    let input = try layer.view(value, try Shape([rows, depth]))
     let result = try Shape([rows, columns])
     // A few rows are products of vectors with the weights as they stand.
     if rows < 4 {

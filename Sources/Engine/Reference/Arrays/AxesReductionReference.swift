@@ -112,7 +112,7 @@ extension LayerNormalization: ReferenceFormula {
 extension BatchedMatMul: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
-    let a = inputs[0]
+    let a = int8DynamicQuantize ? inputs[0].roundedToCodes : inputs[0]
     if inputs.count == 1 {
       let (depth, columns) = (weightMatrixFirstDimension, weightMatrixSecondDimension)
       let stored = try matrix.values([columns, depth], "weights")

@@ -1,0 +1,191 @@
+import TensorCore
+
+/// start, start + step, start + 2 · step, … below the end. Inputs: the end, the start, the step;
+/// those that are missing are fields.
+package struct RangeDynamic: ValueShapedLayer {
+  package static let inputCount = 1...3
+
+  package var startValue: Float = 0
+  package var stepSizeValue: Float = 0
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .float("startValue", \.startValue), .float("stepSizeValue", \.stepSizeValue),
+  ]
+
+  package func decidingInputs(_ count: Int) -> [Int] { Array(0..<count) }
+
+  package func resolved(
+    _ inputs: [[Int]], _ values: [[Float]]
+  ) throws -> any LayerParameters {
+    var layer = RangeStatic()
+    layer.endValue = values.first?.first ?? 0
+    layer.startValue = values.count > 1 ? values[1].first ?? 0 : startValue
+    layer.stepSizeValue = values.count > 2 ? values[2].first ?? 0 : stepSizeValue
+    return layer
+  }
+}
+
+/// One value everywhere, in the shape that the input holds.
+package struct FillDynamic: ValueShapedLayer {
+  package var value: Float = 0
+
+  package init() {}
+
+  package static let fields: Fields = [.float("value", \.value)]
+
+  package func decidingInputs(_ count: Int) -> [Int] { [0] }
+
+  package func resolved(
+    _ inputs: [[Int]], _ values: [[Float]]
+  ) throws -> any LayerParameters {
+    var layer = FillStatic()
+    layer.value = value
+    layer.targetShape = try values[0].wholes("input")
+    return layer
+  }
+}
+
+/// The first input, repeated along axes of length 1 to the shape that the second one holds.
+package struct BroadcastToDynamic: ValueShapedLayer, ParameterlessLayer {
+  package static let inputCount = 2...2
+
+  package init() {}
+
+  package func decidingInputs(_ count: Int) -> [Int] { [1] }
+
+  package func resolved(
+    _ inputs: [[Int]], _ values: [[Float]]
+  ) throws -> any LayerParameters {
+    var layer = BroadcastToStatic()
+    layer.targetShape = try values[0].wholes("input")
+    return layer
+  }
+}
+
+/// The first input's elements under the shape that the second one holds; one size may be −1.
+package struct ReshapeDynamic: ValueShapedLayer, ParameterlessLayer {
+  package static let inputCount = 2...2
+
+  package init() {}
+
+  package func decidingInputs(_ count: Int) -> [Int] { [1] }
+
+  package func resolved(
+    _ inputs: [[Int]], _ values: [[Float]]
+  ) throws -> any LayerParameters {
+    var layer = ReshapeStatic()
+    layer.targetShape = try values[0].wholes("input")
+    return layer
+  }
+}
+
+/// A part of the first input along each axis, as numpy's slices. The inputs after it are where the
+/// part begins, ends, its strides, and the masks of `SliceStatic`; those that are missing are fields,
+/// of which there may be more than axes.
+package struct SliceDynamic: ValueShapedLayer {
+  package static let inputCount = 2...7
+
+  package var beginMasks: [Bool] = []
+  package var endIds: [Int] = []
+  package var endMasks: [Bool] = []
+  package var strides: [Int] = []
+  package var squeezeMasks: [Bool] = []
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .bools("beginMasks", \.beginMasks),
+    .ints("endIds", \.endIds),
+    .bools("endMasks", \.endMasks),
+    .ints("strides", \.strides),
+    .bools("squeezeMasks", \.squeezeMasks),
+  ]
+
+  package var requiredSpecificationVersion: Int { squeezeMasks.contains(true) ? 5 : 4 }
+
+  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
+
+  package func resolved(
+    _ inputs: [[Int]], _ values: [[Float]]
+  ) throws -> any LayerParameters {
+    let rank = inputs.first?.count ?? 0
+    func list<Element>(
+      _ given: [Element]?, _ own: [Element], default value: Element, _ field: String
+    ) throws -> [Element] {
+      let list = given ?? own
+      try require(
+        list.isEmpty || list.count >= rank, "\(list.count) values for an input of rank \(rank)",
+        field: field)
+      return list.isEmpty ? [Element](repeating: value, count: rank) : Array(list.prefix(rank))
+    }
+    func numbers(_ index: Int, _ field: String) throws -> [Int]? {
+      index < values.count ? try values[index].wholes(field) : nil
+    }
+    func flags(_ index: Int) -> [Bool]? { index < values.count ? values[index].flags() : nil }
+    var layer = SliceStatic()
+    layer.beginIds = try list(numbers(0, "beginIds"), [], default: 0, "beginIds")
+    layer.endIds = try list(numbers(1, "endIds"), endIds, default: 1, "endIds")
+    layer.strides = try list(numbers(2, "strides"), strides, default: 1, "strides")
+    layer.beginMasks = try list(flags(3), beginMasks, default: false, "beginMasks")
+    layer.endMasks = try list(flags(4), endMasks, default: false, "endMasks")
+    layer.squeezeMasks = try list(flags(5), squeezeMasks, default: false, "squeezeMasks")
+    return layer
+  }
+}
+
+/// So many elements of the first input along an axis, from the place that the second one holds.
+package struct SliceBySize: ArrayLayer {
+  package static let specificationVersion = 5
+  package static let inputCount = 2...2
+
+  package var size = 0
+  /// May count from the end.
+  package var axis = 0
+
+  package init() {}
+
+  package static let fields: Fields = [.int("size", \.size), .int("axis", \.axis)]
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    var shape = try arrayInput(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    try require(
+      size > 0 && size <= shape[axis], "\(size) of \(shape[axis]) elements", field: "size")
+    shape[axis] = size
+    return [try ArrayShape.checked(shape)]
+  }
+
+  package func check(_ faults: inout Faults) { faults.require(size > 0, "size", "\(size)") }
+}
+
+/// The places of the elements that are not 0, one a row, in row-major order.
+package struct WhereNonZero: ValueShapedLayer, ParameterlessLayer {
+  /// How many there are, where it is known.
+  package var count: Int?
+
+  package init() {}
+
+  package func decidingInputs(_ count: Int) -> [Int] { [0] }
+  package func keptInputs(_ count: Int) -> [Int] { [0] }
+
+  package func resolved(
+    _ inputs: [[Int]], _ values: [[Float]]
+  ) throws -> any LayerParameters {
+    var layer = self
+    layer.count = values[0].count { $0 != 0 }
+    return layer
+  }
+
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    guard let count else {
+      throw ModelError(
+        .unsupported, "the sizes of the output depend on values of an input", field: "input")
+    }
+    try require(
+      count > 0, .unsupported, "all elements are 0, and an empty result is not supported",
+      field: "input")
+    return [try ArrayShape.checked([count, try arrayInput(inputs).count])]
+  }
+}

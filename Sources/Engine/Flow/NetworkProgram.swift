@@ -1,0 +1,116 @@
+import CoreMLModel
+import TensorCore
+
+/// What a network does: runs of layers, each of which has a plan for its inputs' shapes, and the
+/// control flow between them. All blobs, those of networks inside layers too, share one space of
+/// names.
+struct NetworkProgram {
+  indirect enum Statement {
+    case run(LayerRun)
+    case branch(PlacedLayer, condition: Int, then: [Statement], else: [Statement])
+    case loop(PlacedLayer, LoopStatement)
+    case leave
+    case next
+  }
+
+  struct LoopStatement {
+    var parameters: Loop
+    var count: Int?
+    var condition: Int?
+    var conditionNetwork: [Statement]
+    var body: [Statement]
+  }
+
+  let statements: [Statement]
+  /// The numbers of blobs, by name.
+  let slots: [String: Int]
+
+  /// - Parameter results: the blobs that a prediction returns.
+  init(_ layers: [PlacedLayer], inputs: [String], results: Set<String>) throws {
+    var builder = Builder(results: results)
+    for name in inputs { _ = builder.slot(name) }
+    builder.findShared(layers)
+    statements = try builder.statements(layers, isFirst: true, isInLoop: false)
+    slots = builder.slots
+  }
+
+  private struct Builder {
+    let results: Set<String>
+    var slots: [String: Int] = [:]
+    /// Blobs that conditions read, or more than one run of layers.
+    var shared: Set<String> = []
+
+    init(results: Set<String>) { self.results = results }
+
+    mutating func slot(_ name: String) -> Int {
+      if let slot = slots[name] { return slot }
+      slots[name] = slots.count
+      return slots.count - 1
+    }
+
+    /// Finds the blobs that a run of layers must leave for others.
+    mutating func findShared(_ layers: [PlacedLayer]) {
+      var written: Set<String> = []
+      for placed in layers {
+        if placed.layer.parameters is any FlowLayer {
+          shared.formUnion(placed.layer.input)
+          if let loop = placed.layer.parameters as? Loop { shared.insert(loop.conditionVar) }
+          for network in placed.networks { findShared(network) }
+          written = []
+        } else {
+          // What a run reads before it writes it comes from another, or from its run before.
+          shared.formUnion(placed.layer.input.filter { !written.contains($0) })
+          written.formUnion(placed.layer.output)
+        }
+      }
+    }
+
+    mutating func statements(
+      _ layers: [PlacedLayer], isFirst: Bool, isInLoop: Bool
+    ) throws -> [Statement] {
+      var result: [Statement] = []
+      var run: [PlacedLayer] = []
+      func flush(_ isFirst: Bool) {
+        if run.isEmpty, !isFirst { return }
+        result.append(.run(LayerRun(run, wanted: shared.union(results), takesInputs: isFirst)))
+        run = []
+      }
+      for placed in layers {
+        for name in placed.layer.input + placed.layer.output { _ = slot(name) }
+        guard placed.layer.parameters is any FlowLayer else {
+          run.append(placed)
+          continue
+        }
+        flush(isFirst && result.isEmpty)
+        result.append(try placed.inErrors { try statement(placed, isInLoop) })
+      }
+      flush(isFirst && result.isEmpty)
+      return result
+    }
+
+    private mutating func statement(_ placed: PlacedLayer, _ isInLoop: Bool) throws -> Statement {
+      let input = placed.layer.input.first.map { slot($0) }
+      switch placed.layer.parameters {
+      case is Branch:
+        guard let input else {
+          throw ModelError(.malformed, "the condition is missing", field: "input")
+        }
+        return .branch(
+          placed, condition: input,
+          then: try statements(placed.networks[0], isFirst: false, isInLoop: isInLoop),
+          else: try statements(placed.networks[1], isFirst: false, isInLoop: isInLoop))
+      case let loop as Loop:
+        let hasCondition = !placed.networks[0].isEmpty
+        return .loop(
+          placed,
+          LoopStatement(
+            parameters: loop, count: input, condition: hasCondition ? slot(loop.conditionVar) : nil,
+            conditionNetwork: try statements(placed.networks[0], isFirst: false, isInLoop: false),
+            body: try statements(placed.networks[1], isFirst: false, isInLoop: true)))
+      default:
+        try require(isInLoop, "the layer is not in the body of a loop")
+        return placed.layer.parameters is LoopBreak ? .leave : .next
+      }
+    }
+  }
+}

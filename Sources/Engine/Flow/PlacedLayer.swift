@@ -1,0 +1,86 @@
+import CoreMLModel
+import TensorCore
+
+/// A layer and its number in the model, where those inside a layer come right after it.
+struct PlacedLayer: Sendable {
+  let layer: NeuralNetworkLayer
+  let place: Int
+  /// The layers of the networks inside: of a branch both, of a loop the condition's and the body's.
+  let networks: [[PlacedLayer]]
+
+  /// All layers of a network, and those inside them.
+  static func layers(of network: NeuralNetwork) throws -> [PlacedLayer] {
+    var count = 0
+    let layers = layers(of: network, &count)
+    try require(
+      count <= Limits.layers, .limitExceeded,
+      "\(count) layers, more than the limit of \(Limits.layers)")
+    return layers
+  }
+
+  private static func layers(of network: NeuralNetwork?, _ count: inout Int) -> [PlacedLayer] {
+    (network?.layers ?? []).map { layer in
+      let place = count
+      count += 1
+      let inner: [NeuralNetwork?] =
+        switch layer.parameters {
+        case let branch as Branch: [branch.ifBranch, branch.elseBranch]
+        case let loop as Loop: [loop.conditionNetwork, loop.bodyNetwork]
+        default: []
+        }
+      return PlacedLayer(
+        layer: layer, place: place, networks: inner.map { layers(of: $0, &count) })
+    }
+  }
+
+  /// The layer and those inside it.
+  var all: [PlacedLayer] { [self] + networks.joined().flatMap(\.all) }
+
+  /// Runs `body`, whose errors get the layer's name.
+  func inErrors<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as ModelError {
+      throw error.inLayer(layer.name, class: layer.parameters?.engineTypeName)
+    }
+  }
+}
+
+extension Double {
+  /// Whether a layer of control flow takes the number for yes.
+  var isTrue: Bool { magnitude > 1e-6 }
+}
+
+extension Loop {
+  /// How often the loop runs at most; nil for as long as its condition holds.
+  ///
+  /// - Parameter input: the value of the layer's input, if it has one.
+  /// - Throws: if nothing would end the loop.
+  func runCount(_ input: Double?) throws -> Int? {
+    if let input {
+      try require(!input.isNaN, "the number of runs is NaN", field: "input")
+      return Int(Swift.min(Swift.max(input, 0), Double(Limits.loopRuns + 1)))
+    }
+    if maxLoopIterations > 0 { return maxLoopIterations }
+    try require(
+      conditionNetwork?.layers.isEmpty == false, "nothing ends the loop",
+      field: "conditionNetwork",
+      hint: "a loop needs maxLoopIterations, a condition network, or an input")
+    return nil
+  }
+}
+
+/// How many runs of loops a prediction has begun.
+struct LoopRuns {
+  private(set) var count = 0
+  private let limit: Int
+
+  init(limit: Int = Limits.loopRuns) { self.limit = limit }
+
+  /// - Throws: `.limitExceeded` beyond the most that a prediction may begin.
+  mutating func begin() throws {
+    count += 1
+    try require(
+      count <= limit, .limitExceeded,
+      "the loops of the model have run \(limit) times without an end",
+      hint: "check the condition of the loop, or set maxLoopIterations")
+  }
+}

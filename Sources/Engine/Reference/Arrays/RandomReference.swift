@@ -1,0 +1,58 @@
+import CoreMLModel
+import TensorCore
+
+extension ReferenceSettings {
+  /// The numbers of the layer that is computed.
+  fileprivate func numbers(_ layerSeed: Int) -> RandomNumbers {
+    RandomSource(seed: seed, place: layerIndex).ofLayer(seed: layerSeed).numbers(round: round)
+  }
+}
+
+/// Each element from its place; the numbers themselves are defined, not approximated.
+protocol RandomReference: ReferenceLayer, RandomLayer {}
+
+extension RandomReference {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let numbers = settings.numbers(seed)
+    let count = shape.reduce(1, *)
+    return [
+      ReferenceTensor(shape: shape, (0..<count).map { numbers.value($0, of: distribution) })
+    ]
+  }
+}
+
+extension RandomNormalLike: RandomReference {}
+extension RandomNormalStatic: RandomReference {}
+extension RandomUniformLike: RandomReference {}
+extension RandomUniformStatic: RandomReference {}
+extension RandomBernoulliLike: RandomReference {}
+extension RandomBernoulliStatic: RandomReference {}
+extension RandomNormalDynamic: ResolvedReference {}
+extension RandomUniformDynamic: ResolvedReference {}
+extension RandomBernoulliDynamic: ResolvedReference {}
+
+extension CategoricalDistribution: ReferenceLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let numbers = settings.numbers(seed)
+    let classes = inputs[0].shape.last ?? 1
+    let rows = stride(from: 0, to: inputs[0].elements.count, by: classes).map {
+      cumulativeWeights(inputs[0].elements[$0..<$0 + classes])
+    }
+    let count = shape.reduce(1, *)
+    return [
+      ReferenceTensor(
+        shape: shape,
+        (0..<count).map { place in
+          let sums = rows[place / numSamples]
+          let target = numbers.unit(place) * (sums.last ?? 0)
+          return Double(sums.firstIndex { $0 > target } ?? classes - 1)
+        })
+    ]
+  }
+}

@@ -1,0 +1,79 @@
+import CoreMLModel
+import TensorCore
+
+extension ScatterMode {
+  fileprivate func combined(_ a: Double, _ b: Double) -> Double {
+    switch self {
+    case .update: b
+    case .add: a + b
+    case .subtract: a - b
+    case .multiply: a * b
+    case .divide: a / b
+    case .maximum: max(a, b)
+    case .minimum: min(a, b)
+    }
+  }
+}
+
+extension ReferenceTensor {
+  /// A place along an axis of `length`, from the end where it is negative, or the nearest one.
+  fileprivate func place(_ index: [Int], in length: Int) -> Int {
+    let place = self[index: index].rounded(.down)
+    return Int(min(max(place < 0 ? place + Double(length) : place, 0), Double(length - 1)))
+  }
+
+  /// The array with each element of `updates` combined where `target` says.
+  fileprivate func scattering(
+    _ updates: ReferenceTensor, _ mode: ScatterMode, _ target: ([Int]) -> [Int]
+  ) -> [ReferenceTensor] {
+    var result = self
+    _ = ReferenceTensor.indexed(updates.shape) { index in
+      let offset = result.offset(target(index))
+      result.elements[offset] = mode.combined(result.elements[offset], updates[index: index])
+      return 0
+    }
+    return [result]
+  }
+}
+
+extension Scatter: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    let rank = inputs[1].shape.count
+    let updates = inputs[2].reshaped(
+      Array(shape[..<axis]) + inputs[1].shape + shape[(axis + 1)...])
+    return inputs[0].scattering(updates, mode) { index in
+      var target = index
+      let place = inputs[1].place(Array(index[axis..<axis + rank]), in: shape[axis])
+      target.replaceSubrange(axis..<axis + rank, with: [place])
+      return target
+    }
+  }
+}
+
+extension ScatterND: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let places = inputs[1]
+    let (rank, depth) = (places.shape.count - 1, places.shape[places.shape.count - 1])
+    let parts = places.shape.dropLast() + shape.dropFirst(depth)
+    let updates = inputs[2].reshaped(parts.isEmpty ? [1] : Array(parts))
+    return inputs[0].scattering(updates, mode) { index in
+      (0..<depth).map { places.place(index.prefix(rank) + [$0], in: shape[$0]) }
+        + index.dropFirst(rank).prefix(shape.count - depth)
+    }
+  }
+}
+
+extension ScatterAlongAxis: ReferenceFormula {
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+    let shape = try outputShape(inputs)
+    let axis = try ArrayShape.axis(axis, rank: shape.count)
+    return inputs[0].scattering(inputs[2].reshaped(inputs[1].shape), mode) { index in
+      var target = index
+      target[axis] = inputs[1].place(index, in: shape[axis])
+      return target
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import CoreMLModel
+import TensorCore
+import TestSupport
+import Testing
+
+@testable import Engine
+
+extension RandomNormalLike: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
+    [[7], [2, 3, 5], [1, 2, 3, 4, 5], [3, 5000]].map { shape in
+      var layer = RandomNormalLike()
+      (layer.seed, layer.mean, layer.stdDev) = (shape.count == 3 ? 5 : -1, 0.5, 2)
+      return LayerTrial("\(shape)", layer, [shape])
+    }
+  }
+}
+
+extension RandomUniformLike: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
+    [[7], [2, 3, 5], [3, 5000]].map { shape in
+      var layer = RandomUniformLike()
+      (layer.seed, layer.minVal, layer.maxVal) = (shape.count, -1, 3)
+      return LayerTrial("\(shape)", layer, [shape])
+    }
+  }
+}
+
+extension RandomBernoulliLike: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
+    [[7], [2, 3, 5], [3, 5000]].map { shape in
+      var layer = RandomBernoulliLike()
+      (layer.seed, layer.prob) = (-1, 0.3)
+      return LayerTrial("\(shape)", layer, [shape])
+    }
+  }
+}
+
+/// A layer with a shape of its own; networks have an input all the same, which it does not read.
+extension RandomStaticLayer {
+  fileprivate static func trials(_ change: (inout Self) -> Void) -> [LayerTrial] {
+    [[7], [2, 3, 5], [3, 5000]].map { shape in
+      var layer = Self()
+      layer.outputShape = shape
+      change(&layer)
+      return LayerTrial("\(shape)", layer, [])
+    }
+  }
+}
+
+extension RandomNormalStatic: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
+    trials { ($0.mean, $0.stdDev) = (-1, 0.5) }
+  }
+}
+
+extension RandomUniformStatic: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
+    trials { ($0.seed, $0.maxVal) = (-1, 10) }
+  }
+}
+
+extension RandomBernoulliStatic: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { trials { $0.prob = 0.75 } }
+}
+
+extension RandomDynamicLayer {
+  fileprivate static func trials(_ change: (inout Self) -> Void) -> [LayerTrial] {
+    [[7], [2, 3, 5]].map { shape in
+      var layer = Self()
+      change(&layer)
+      return LayerTrial(
+        "\(shape)", layer, [[shape.count]], values: [0: shape.map { Float($0) }])
+    }
+  }
+}
+
+extension RandomNormalDynamic: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { trials { $0.stdDev = 3 } }
+}
+
+extension RandomUniformDynamic: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { trials { $0.maxVal = 3 } }
+}
+
+extension RandomBernoulliDynamic: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { trials { $0.prob = 0.5 } }
+}
+
+extension CategoricalDistribution: TestedLayer {
+  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
+    [([5], 3), ([2, 7], 100), ([2, 1, 3, 11], 9)].enumerated().map { index, item in
+      let (shape, count) = item
+      var layer = CategoricalDistribution()
+      (layer.numSamples, layer.seed, layer.isLogits) = (count, index - 1, index != 1)
+      layer.temperature = index == 2 ? 0.5 : 0
+      return LayerTrial(
+        "\(shape)", layer, [shape],
+        values: [0: random.values(shape.reduce(1, *), in: index == 1 ? 0...1 : -2...2)])
+    }
+  }
+}
+
+/// The distributions by their moments, the generator by numbers that others have published.
+@Suite struct RandomTests {
+  private static let count = 200_000
+
+  private func draw(_ layer: some RandomStaticLayer, seed: UInt64 = 0) throws -> [Double] {
+    var layer = layer
+    layer.outputShape = [Self.count]
+    let model = TestNetwork.exactModel(
+      [], [NeuralNetworkLayer("random", layer, input: [], output: ["out"])])
+    var options = CompileOptions()
+    options.seed = seed
+    let result = try CompiledNetwork(model: model, options: options).predict([:])
+    return try #require(result["out"]).elements.map(Double.init)
+  }
+
+  /// Mean, and the central moments from the second on.
+  private func moments(_ values: [Double]) -> [Double] {
+    let mean = values.reduce(0, +) / Double(values.count)
+    return [mean]
+      + (2...4).map { order in
+        values.reduce(0) { sum, value in
+          sum + (0..<order).reduce(1) { product, _ in product * (value - mean) }
+        } / Double(values.count)
+      }
+  }
+
+  private func expect(_ values: [Double], _ expected: [Double]) {
+    for (actual, value) in zip(moments(values), expected) {
+      #expect(abs(actual - value) < 0.02 * max(1, abs(value)), "\(actual), not \(value)")
+    }
+  }
+
+  /// μ, σ², 0, 3σ⁴
+  @Test func normal() throws {
+    var layer = RandomNormalStatic()
+    (layer.mean, layer.stdDev) = (1.5, 0.5)
+    expect(try draw(layer), [1.5, 0.25, 0, 3 * 0.0625])
+  }
+
+  /// (a + b) / 2, (b − a)² / 12, 0, (b − a)⁴ / 80
+  @Test func uniform() throws {
+    var layer = RandomUniformStatic()
+    (layer.minVal, layer.maxVal) = (-1, 2)
+    let values = try draw(layer)
+    expect(values, [0.5, 0.75, 0, 81.0 / 80])
+    #expect(values.allSatisfy { $0 >= -1 && $0 <= 2 })
+  }
+
+  /// p, p (1 − p), p (1 − p) (1 − 2p), p (1 − p) (1 − 3p (1 − p))
+  @Test func bernoulli() throws {
+    var layer = RandomBernoulliStatic()
+    layer.prob = 0.25
+    let values = try draw(layer)
+    let spread = 0.25 * 0.75
+    expect(values, [0.25, spread, spread * 0.5, spread * (1 - 3 * spread)])
+    #expect(Set(values) == [0, 1])
+  }
+
+  /// Each class as often as the softmax of logits 0, ln 2, ln 5 says: 1/8, 2/8, 5/8.
+  @Test func categorical() throws {
+    var layer = CategoricalDistribution()
+    (layer.numSamples, layer.isLogits) = (80_000, true)
+    let model = TestNetwork.exactModel([[3]], [TestNetwork.layer("draw", layer, "in0", "out")])
+    let logits = Tensor(shape: [3], [0, 0.693_147_2, 1.609_438])
+    let drawn = try #require(try CompiledNetwork(model: model).predict(["in0": logits])["out"])
+    for (type, expected) in [(0, 10_000), (1, 20_000), (2, 50_000)] {
+      let count = drawn.elements.count { $0 == Float(type) }
+      #expect(abs(count - expected) < 600, "class \(type): \(count)")
+    }
+  }
+
+  @Test func seedsDecide() throws {
+    var layer = RandomUniformStatic()
+    layer.maxVal = 1
+    let first = try draw(layer)
+    #expect(try draw(layer) == first)
+    #expect(try draw(layer, seed: 1) != first)
+    layer.seed = 1
+    #expect(try draw(layer) != first)
+  }
+
+  /// Quantiles that scipy 1.17 gives (scipy.stats.norm.ppf).
+  @Test func quantiles() {
+    let expected = [
+      (1e-300, -37.0470962993612), (1e-12, -7.034483825301131), (1e-5, -4.264890793922825),
+      (0.01, -2.3263478740408408), (0.1, -1.2815515655446004), (0.3, -0.5244005127080409),
+      (0.5, 0), (0.7, 0.5244005127080407), (0.97, 1.8807936081512509),
+      (0.99999, 4.264890793923841),
+    ]
+    for (probability, quantile) in expected {
+      let value = NormalQuantile.value(probability)
+      #expect(abs(value - quantile) <= 1e-15 * max(1, abs(quantile)) * 8)
+    }
+  }
+
+  /// The outputs of SplitMix64 for the seed 1234567, as in Vigna's reference implementation.
+  @Test func generator() {
+    let published: [UInt64] = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    let numbers = RandomNumbers(key: 1_234_567)
+    for (index, value) in published.enumerated() {
+      #expect(numbers.unit(index) == (Double(value >> 12) + 0.5) * 0x1p-52)
+    }
+  }
+}
