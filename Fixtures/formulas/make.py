@@ -211,17 +211,43 @@ lambdas = [
     ("swapped", "def f(x):\n  a = x\n  b = x * 2\n  a, b = b, a\n  return a - 3 * b", {}),
     ("constants", "def f(x):\n" + "".join("  a = %d.5\n" % i for i in range(270)) + "  return x * a",
      {}),
-    ("branch", "f = lambda x: x if x is None else x + 1", {"formula": False}),
-    ("loop", "def f(x):\n  for i in range(3):\n    x = x * 2\n  return x", {"formula": False}),
+    ("branch", "f = lambda x: x if x is None else x + 1", {}),
+    ("branches", "def f(x, axis=1, mode='add'):\n  if axis in (1, 2) and not mode == 'sub':\n"
+     "    x = x + axis\n  elif axis == 3 or mode is None:\n    x = x - 7\n  else:\n"
+     "    raise ValueError(axis)\n  return x", {}),
+    ("chained", "def f(x, n=3):\n  return x * 2 if 1 < n <= 3 else x", {}),
+    ("fallback", "def f(x, n=None):\n  n = n or 5\n  m = n and 2\n  return n * x + m", {}),
+    ("loop", "def f(x):\n  for i in range(3):\n    x = x * 2 + i\n  return x", {}),
+    ("loops", "def f(x):\n  y = x\n  for i in range(6):\n    if i == 1:\n      continue\n"
+     "    if i == 4:\n      break\n    for a, b in zip((1, 2), [3, 4]):\n      y = y + a * i - b\n"
+     "  else:\n    y = 0 * x\n  return y", {}),
+    ("while", "def f(x):\n  n = 3\n  while n > 0:\n    x = x * 0.5 + n\n    n -= 1\n  return x", {}),
+    ("while_true", "def f(x):\n  n = 0\n  while True:\n    n += 1\n    if n > 4:\n      break\n"
+     "  return x * n", {}),
+    ("early", "def f(x):\n  for i in range(5):\n    if i == 2:\n      return x + i\n  return x", {}),
+    ("lists", "def f(x):\n  parts = []\n  for i, a in enumerate((2, 3)):\n    parts.append(x[:, i] * a)\n"
+     "  parts += [x[:, 2]]\n  parts[0] = parts[0] + len(parts)\n"
+     "  return parts[0] - parts[1:][0] + parts[-1]", {}),
+    ("comprehension", "f = lambda x: sum([x * i for i in (1, 2) if i != 5])", {}),
+    ("enclosing_comprehension", "def f(x, k=2.0):\n  a, b = [x[:, i] * k for i in range(2)]\n"
+     "  return a - b", {}),
+    ("inner", "f = lambda x: (lambda y: y + 1)(x)", {}),
+    ("inner_closure", "def f(x, k=0.25):\n  def g(y, s=1.0, t=2.0):\n    return y * k + s - t\n"
+     "  return g(x, t=4.0) + g(y=x, s=3)", {}),
+    ("changed_closure", "def f(x):\n  n = 1\n  g = lambda y: y + n\n  n = 10\n  return g(x)", {}),
+    ("expanded", "def f(x):\n  def g(a, b, c=0.0):\n    return a * b + c\n"
+     "  return g(*(x, 2.0)) + g(x, **{'b': 3.0, 'c': 1.0})", {}),
+    ("rest", "def f(x):\n  def g(a, *more):\n    return a * more[0] + len(more)\n"
+     "  return g(x, 2.0, 3.0)", {}),
+    ("dictionary", "def f(x, kind='b'):\n  return x * {'a': 1.0, 'b': 4.0}[kind]", {}),
     ("other_function", "f = lambda x: tf.space_to_depth(x, block_size=2)", {"formula": False}),
-    ("comprehension", "f = lambda x: sum([x * i for i in (1, 2)])", {"formula": False}),
-    ("inner", "f = lambda x: (lambda y: y + 1)(x)", {"formula": False}),
     ("global", "f = lambda x: x / WIDTH", {"formula": False}),
     ("attribute", "f = lambda x: x.sum()", {"formula": False}),
     ("generator", "def f(x):\n  yield x", {"formula": False}),
     ("any_arguments", "f = lambda *x: x", {"formula": False}),
     ("constant", "f = lambda x: 3.0", {"formula": False}),
-    ("early", "def f(x):\n  try:\n    return x\n  finally:\n    x = 1", {"formula": False}),
+    ("by_values", "f = lambda x: x if x > 0 else -x", {"formula": False}),
+    ("endless", "def f(x):\n  while True:\n    x = x", {"formula": False}),
 ]
 
 program = r"""
@@ -256,6 +282,7 @@ def translate(code):
             extended = arg << 8
             continue
         if op in dis.hasjrel + dis.hasjabs: return None
+        if dis.opname[op] in ('MAKE_FUNCTION', 'CALL_FUNCTION_EX', 'BUILD_CONST_KEY_MAP'): return None
         if dis.opname[op] == 'CALL_FUNCTION_KW':
             # Names stood before their values; here every value is one instruction.
             names = constants[pending.pop()[1]]

@@ -111,9 +111,9 @@ struct Conversion {
     }
   }
 
-  private func rule(_ subject: CustomLayerSubject, _ layer: ModelDefinition.Layer)
-    -> CustomLayerRule?
-  {
+  private func rule(
+    _ subject: CustomLayerSubject, _ layer: ModelDefinition.Layer
+  ) -> CustomLayerRule? {
     if let rule = options.customLayers.rule(for: subject) { return rule }
     guard layer.name != subject.layer else { return nil }
     var unprefixed = subject
@@ -135,18 +135,10 @@ struct Conversion {
     var reading: Result<PythonFormula, ModelError>?
     if layer.className == "Lambda" {
       reading = LambdaFunction.reading(of: layer.fields, inputCount: inputCount)
-      if options.readsFormulas, case .success(let found)? = reading {
-        let formula = LayerFormula(found.expression, inputs: found.inputs)
-        return .formula(FormulaConversion(formula: formula))
-      }
       if options.readsFormulas,
-        let program = LambdaFunction.program(in: layer.fields, inputCount: inputCount)
+        let python = PythonConversion(layer, subject, reading, inputCount, options.customLayers)
       {
-        let fallback = CustomConversion(layer: layer, subject: subject, rule: nil)
-        return .python(
-          PythonConversion(
-            program: program, subject: subject,
-            fallback: options.customLayers.allowsAll ? fallback : nil))
+        return .python(python)
       }
     } else if options.readsFormulas, let rule = try FormulaClasses.rule(for: subject, layer) {
       return .custom(
@@ -251,14 +243,9 @@ struct Conversion {
           for index in outputs.indices { outputs[index].mask = mask }
         }
         tensors[index] = outputs
-      case .formula(let formula):
-        network.visit(node.name, "\(node.layer.className), \(formula.text)")
-        tensors[index] = try formula.convert(call, into: &network)
       case .python(let python):
-        network.visit(node.name, node.layer.className)
-        do {
-          (tensors[index], text) = try python.convert(call, into: &network)
-        } catch {
+        network.visit(node.name, node.layer.className + (text.map { ", \($0)" } ?? ""))
+        do { (tensors[index], text) = try python.convert(call, into: &network) } catch {
           guard let fallback = python.fallback else { throw error }
           tensors[index] = try fallback.convert(
             call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)

@@ -1,19 +1,15 @@
-import ImportSupport
-import TensorCore
-
 /// What converts a node.
 enum LayerHandler {
   case known(any KerasLayer)
   case custom(CustomConversion)
-  case formula(FormulaConversion)
   case python(PythonConversion)
 
   /// The formula that the layer becomes.
   var formula: String? {
     switch self {
-    case .known, .python: nil
+    case .known: nil
     case .custom(let custom): custom.rule?.formula?.expression.description
-    case .formula(let formula): formula.text
+    case .python(let python): python.formula?.text
     }
   }
 
@@ -23,25 +19,5 @@ enum LayerHandler {
     } else {
       nil
     }
-  }
-}
-
-extension LayerRefusal {
-  /// What a rule for a layer with these weights can use.
-  init(_ error: ModelError, _ layer: ModelDefinition.Layer, _ weights: [StoredWeight]) {
-    self.init(error)
-    for member in layer.fields.members where !CustomConversion.bookkeeping.contains(member.name) {
-      configuration[member.name] = member.value
-    }
-    self.weights = weights.map { StoredWeight.shortName($0.storedName, layer: layer.name) }
-  }
-}
-
-extension KerasTensor {
-  /// The tensor with the shape that it is taken to have, so that layers behind it can be planned.
-  var assumed: KerasTensor {
-    var tensor = self
-    tensor.isGuess = false
-    return tensor
   }
 }

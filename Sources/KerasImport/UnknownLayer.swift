@@ -62,7 +62,7 @@ extension UnsupportedLayers {
     case .failure(let reason)? where readsFormulas:
       message =
         "its Python function\(name) cannot be converted: \(reason.message)"
-          + (pseudocode.map { "; the function: \($0)" } ?? "")
+        + (pseudocode.map { "; the function: \($0)" } ?? "")
     default: break
     }
     return ModelError(

@@ -4,41 +4,89 @@ import TensorCore
 
 /// A Lambda whose Python function becomes layers, one operation at a time.
 struct PythonConversion {
-  let program: PythonProgram
+  enum Source {
+    case formula(FormulaConversion)
+    case code(PythonProgram)
+    /// Its name alone is in the file.
+    case named(NamedFunction)
+  }
+
+  let source: Source
   let subject: CustomLayerSubject
   /// What the layer becomes if its function cannot be followed; nil if that is an error.
   let fallback: CustomConversion?
+
+  /// - Parameter reading: the formula that the function is, if it is one.
+  /// - Returns: nil if the file says too little of the function.
+  init?(
+    _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject,
+    _ reading: Result<PythonFormula, ModelError>?, _ inputCount: Int, _ rules: CustomLayerRules
+  ) {
+    if case .success(let found)? = reading {
+      source = .formula(
+        FormulaConversion(formula: LayerFormula(found.expression, inputs: found.inputs)))
+    } else if let program = LambdaFunction.program(in: layer.fields, inputCount: inputCount) {
+      source = .code(program)
+    } else if let name = LambdaFunction.name(in: layer.fields),
+      let function = NamedFunction(name, layer.fields["arguments"]?.object ?? JSONObject())
+    {
+      source = .named(function)
+    } else {
+      return nil
+    }
+    self.subject = subject
+    fallback =
+      rules.allowsAll ? CustomConversion(layer: layer, subject: subject, rule: nil) : nil
+  }
+
+  var formula: FormulaConversion? {
+    if case .formula(let formula) = source { formula } else { nil }
+  }
 
   /// The tensors that the function returns, and its steps as text.
   func convert(
     _ call: LayerCall, into network: inout NetworkWriter
   ) throws -> (outputs: [KerasTensor], text: String) {
+    if let formula { return (try formula.convert(call, into: &network), formula.text) }
     guard call.inputs.allSatisfy({ $0.sizes == nil }) else {
       throw call.unsupported("functions of shapes are not supported")
     }
     let before = network
     do {
       // Followed twice: the last step's layer gets the Lambda's name.
-      var steps: [[String]: PythonFunction] = [:]
-      let log = try program.agreed { function in
-        let log = try follow(function, call, before, last: nil).tensors.log
-        steps[log] = steps[log] ?? function
-        return log
+      let (outputs, tensors): ([KerasTensor], PythonTensors)
+      switch source {
+      case .formula: throw PythonMachine.malformed
+      case .code(let program):
+        var steps: [[String]: PythonFunction] = [:]
+        let log = try program.agreed { function in
+          let log = try follow(function, program, call, before, last: nil).tensors.log
+          steps[log] = steps[log] ?? function
+          return log
+        }
+        guard let function = steps[log] else { throw PythonMachine.malformed }
+        (outputs, tensors) = try follow(function, program, call, before, last: log.count - 1)
+      case .named(let function):
+        let count = try follow(function, call, before, last: nil).tensors.log.count
+        (outputs, tensors) = try follow(function, call, before, last: count - 1)
+        tensors.network.notes.append(
+          "layer '\(call.name)' is assumed to be \(tensors.log.last ?? "its input"), judging by the "
+            + "name of its function: its code is not in the file")
       }
-      guard let function = steps[log] else { throw PythonMachine.malformed }
-      let (outputs, tensors) = try follow(function, call, before, last: log.count - 1)
       network = tensors.network
-      return (outputs, PythonText.short(log.joined(separator: ", ")))
+      return (outputs, PythonText.short(tensors.log.joined(separator: ", ")))
     } catch let error as ModelError {
       network = before
+      var pseudocode: String?
+      if case .code(let program) = source { pseudocode = PythonText.function(program) }
       throw UnsupportedLayers.error(
-        for: subject, reading: .failure(error), pseudocode: PythonText.function(program),
-        readsFormulas: true)
+        for: subject, reading: .failure(error), pseudocode: pseudocode, readsFormulas: true)
     }
   }
 
   private func follow(
-    _ function: PythonFunction, _ call: LayerCall, _ network: NetworkWriter, last: Int?
+    _ function: PythonFunction, _ program: PythonProgram, _ call: LayerCall,
+    _ network: NetworkWriter, last: Int?
   ) throws -> (outputs: [KerasTensor], tensors: PythonTensors) {
     let machine = PythonMachine()
     let (names, symbols) = try machine.inputs(of: function.code, call.inputs.count)
@@ -46,5 +94,17 @@ struct PythonConversion {
     machine.tensors = tensors
     let result = try machine.start(function, symbols, program.surroundings)
     return (try tensors.outputs(result, machine), tensors)
+  }
+
+  private func follow(
+    _ function: NamedFunction, _ call: LayerCall, _ network: NetworkWriter, last: Int?
+  ) throws -> (outputs: [KerasTensor], tensors: PythonTensors) {
+    let machine = PythonMachine()
+    let names = LayerFormula.inputNames(call.inputs.count)
+    let tensors = PythonTensors(network, call, names, last: last)
+    machine.tensors = tensors
+    let symbols = names.map { PythonSymbol.expression(.name($0)) }
+    let input = symbols.count == 1 ? symbols[0] : .list(PythonList(symbols))
+    return (try tensors.outputs(function.value(input, machine), machine), tensors)
   }
 }

@@ -55,9 +55,13 @@ struct PythonProgram: Sendable {
     var readings: [PythonFunction] = []
     for version in PythonVersion.all where version.layouts.contains(code.layout) {
       guard let operations = PythonInstructions.read(code, as: version),
-        !readings.contains(where: { $0.operations == operations })
+        !readings.contains(where: { $0.operations == operations && !definesFunctions(operations) })
       else { continue }
       readings.append(PythonFunction(code: code, operations: operations, version: version))
+    }
+    /// Whose instructions may be read otherwise.
+    func definesFunctions(_ operations: [PythonOperation]) -> Bool {
+      operations.contains { if case .function = $0 { true } else { false } }
     }
     func strangers(_ function: PythonFunction) -> Int {
       function.operations.count { if case .other = $0 { true } else { false } }

@@ -71,6 +71,8 @@ enum PythonOperation: Equatable, Sendable {
   case dictionary(Int)
   case keyedDictionary(Int)
   case addPair
+  /// The topmost dictionary's members go into the one at this place.
+  case merge(Int)
   case text(Int)
   case slice(Int)
   case unpack(Int)
@@ -92,6 +94,8 @@ enum PythonOperation: Equatable, Sendable {
   case classicCall(Int, named: Int)
   /// All arguments as one tuple, and those by name as a dictionary.
   case expandedCall(hasNames: Bool, hasNull: Bool)
+  /// Positional arguments, then perhaps a list of more, then perhaps a dictionary.
+  case classicExpandedCall(Int, hasList: Bool, hasNames: Bool)
   case jump(Int)
   /// Where the test fails the next instruction follows. `keeps` leaves the value where it jumps.
   case branch(Test, Int, keeps: Bool)
@@ -226,7 +230,7 @@ struct PythonInstructions {
     _ name: String, _ argument: Int, _ version: PythonVersion
   ) -> [PythonOperation]? {
     switch name {
-    case "NOP", "RESUME", "PRECALL", "COPY_FREE_VARS", "CACHE", "END_FOR", "TO_BOOL",
+    case "NOP", "RESUME", "PRECALL", "COPY_FREE_VARS", "END_FOR", "TO_BOOL",
       "FORMAT_SIMPLE":
       return [.nothing]
     case "POP_TOP": return [.pop]
@@ -306,9 +310,8 @@ struct PythonInstructions {
     case "SET_FUNCTION_ATTRIBUTE": return [.addPart(argument)]
     case "CALL_FUNCTION_EX":
       return [.expandedCall(hasNames: argument & 1 == 1, hasNull: version.jumpsRelatively)]
-    case "CALL_FUNCTION_VAR" where argument == 0:
-      return [.expandedCall(hasNames: false, hasNull: false)]
-    case "CALL_FUNCTION_VAR": return [.other(0)]
+    case "CALL_FUNCTION_VAR", "CALL_FUNCTION_VAR_KW":
+      return classicExpansion(argument, hasList: true, hasNames: name.hasSuffix("KW"))
     case "BUILD_SLICE": return [.slice(argument)]
     case "UNPACK_SEQUENCE": return [.unpack(argument)]
     case "COMPARE_OP":
@@ -328,6 +331,9 @@ struct PythonInstructions {
     case "CALL_FUNCTION":
       return version.usesWords
         ? [.plainCall(argument)] : [.classicCall(argument & 0xFF, named: argument >> 8)]
+    case "CALL_FUNCTION_KW" where !version.usesWords:
+      return classicExpansion(argument, hasList: false, hasNames: true)
+    case "DICT_MERGE", "DICT_UPDATE": return [.merge(argument)]
     case "CALL_FUNCTION_KW": return [.plainCallWithNames(argument)]
     case "RETURN_VALUE": return [.result]
     case "RETURN_CONST": return [.constantResult(argument)]
@@ -337,6 +343,14 @@ struct PythonInstructions {
       guard let cut = name.firstIndex(of: "_") else { return nil }
       return named[String(name[name.index(after: cut)...])].map { [.binary(.function($0))] }
     }
+  }
+
+  /// `f(a, *b, c=d, **e)` as up to 3.5, without names before the dictionary.
+  private static func classicExpansion(
+    _ argument: Int, hasList: Bool, hasNames: Bool
+  ) -> [PythonOperation] {
+    argument < 1 << 8
+      ? [.classicExpandedCall(argument, hasList: hasList, hasNames: hasNames)] : [.other(0)]
   }
 
   private static let comparisons: [ElementFunction] = [

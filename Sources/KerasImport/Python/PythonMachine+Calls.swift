@@ -165,7 +165,8 @@ extension PythonMachine {
       var total = arguments.count > 1 ? arguments[1] : .int(0)
       guard first?.elements != nil else { break }
       for element in try elements(arguments[0]) {
-        total = try total.equals(.int(0)) == true ? element : binary(.function(.add), total, element)
+        total =
+          try total.equals(.int(0)) == true ? element : binary(.function(.add), total, element)
       }
       return total
     case ("max", _), ("min", _):
@@ -280,7 +281,9 @@ extension PythonMachine {
         sizes.count <= Limits.rank
       else { return nil }
       let known = try checkedProduct(sizes.filter { $0 > 0 }, limit: 1 << 20)
-      if let open = sizes.firstIndex(of: -1), known > 0 { sizes[open] = array.elements.count / known }
+      if let open = sizes.firstIndex(of: -1), known > 0 {
+        sizes[open] = array.elements.count / known
+      }
       guard sizes.allSatisfy({ $0 > 0 }), sizes.reduce(1, *) == array.elements.count else {
         throw Self.unsupported("it reshapes an array to \(sizes)")
       }
@@ -292,7 +295,9 @@ extension PythonMachine {
       if factors.contains(nil) { return .unknownSize }
       return .int(try checkedProduct(factors.compactMap { $0 }, limit: Limits.dimension))
     case "range", "arange":
-      return try builtIn("python.range", arguments, []).map { .sizes(($0.elements ?? []).map(\.int)) }
+      return try builtIn("python.range", arguments, []).map {
+        .sizes(($0.elements ?? []).map(\.int))
+      }
     case "linspace":
       guard arguments.count == 3, let start = first?.double, let end = arguments[1].double,
         let count = arguments[2].int, (2...Self.listLimit).contains(count)

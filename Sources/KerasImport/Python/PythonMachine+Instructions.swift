@@ -69,11 +69,11 @@ extension PythonMachine {
       .classicSlice:
       try calculate(operation, &frame)
     case .tuple, .list, .listToTuple, .append, .extend, .dictionary, .keyedDictionary, .addPair,
-      .text, .slice, .unpack:
+      .merge, .text, .slice, .unpack:
       try bundle(operation, &frame)
     case .function, .addPart, .classicFunction: try define(operation, &frame)
     case .names, .call, .callWithNames, .plainCall, .plainCallWithNames, .classicCall,
-      .expandedCall:
+      .expandedCall, .classicExpandedCall:
       try call(operation, &frame)
     case .jump(let target): frame.next = target
     case .branch(let test, let target, let keeps):
@@ -155,6 +155,12 @@ extension PythonMachine {
         throw Self.malformed
       }
       try frame.push(.dictionary(members + [(key.string ?? "", value)]))
+    case .merge(let place):
+      guard case .dictionary(let more) = try frame.pop(), place > 0, place <= frame.stack.count,
+        case .dictionary(let members) = frame.stack[frame.stack.count - place],
+        members.count + more.count <= Self.listLimit
+      else { throw Self.malformed }
+      frame.stack[frame.stack.count - place] = .dictionary(members + more)
     case .text(let count):
       let parts = try frame.pop(count).map { $0.string ?? $0.int.map(String.init) ?? "?" }
       try frame.push(.string(String(parts.joined().prefix(256))))
@@ -186,8 +192,9 @@ extension PythonMachine {
       else { throw Self.unsupported("it defines a function that cannot be read") }
       return PythonFunction(code: code, operations: operations, version: frame.function.version)
     }
-    func add(_ part: PythonOperation.FunctionPart, _ value: PythonSymbol, _ made: inout PythonFunction)
-    {
+    func add(
+      _ part: PythonOperation.FunctionPart, _ value: PythonSymbol, _ made: inout PythonFunction
+    ) {
       switch part {
       case .annotations: break
       case .defaults: made.defaults = value.elements ?? []
@@ -279,6 +286,14 @@ extension PythonMachine {
       }
       let positional = try elements(frame.pop())
       try frame.push(call(function(hasNull: hasNull).function, positional, keywords))
+    case .classicExpandedCall(let count, let hasList, let hasNames):
+      var keywords: [(name: String, value: PythonSymbol)] = []
+      if hasNames, case .dictionary(let members) = try frame.pop() {
+        keywords = members.map { ($0.key, $0.value) }
+      }
+      let more = hasList ? try elements(frame.pop()) : []
+      let positional = try frame.pop(count) + more
+      try frame.push(call(frame.pop(), positional, keywords))
     default: throw Self.malformed
     }
   }

@@ -21,12 +21,15 @@ extension PythonMachine {
         return
       }
       let answers = try elements(whole).map { $0.equals(part) }
-      guard !answers.contains(nil) else { throw Self.unsupported("it looks for a tensor in a list") }
+      guard !answers.contains(nil) else {
+        throw Self.unsupported("it looks for a tensor in a list")
+      }
       try frame.push(.bool(answers.contains(true) != negated))
     case .identical(let negated):
       let right = try frame.pop()
       let left = try frame.pop()
-      guard let same = left.isNone || right.isNone ? left.isNone && right.isNone : left.equals(right)
+      guard
+        let same = left.isNone || right.isNone ? left.isNone && right.isNone : left.equals(right)
       else { throw Self.unsupported("it compares tensors by identity") }
       try frame.push(.bool(same != negated))
     case .subscripted:
@@ -60,7 +63,7 @@ extension PythonMachine {
 
   /// The first name after a letter that nothing has.
   func unusedName(_ letter: String) -> String {
-    var number = constants.count + (tensors?.tensors.count ?? 0) + 1
+    var number = (letter == "c" ? constants.count : tensors?.log.count ?? 0) + 1
     while constants["\(letter)\(number)"] != nil || tensors?.tensors["\(letter)\(number)"] != nil {
       number += 1
     }
@@ -128,7 +131,8 @@ extension PythonMachine {
   private func bundled(
     _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
   ) throws -> PythonSymbol? {
-    if function == .equal || function == .notEqual, left.expression == nil || right.expression == nil,
+    if function == .equal || function == .notEqual,
+      left.expression == nil || right.expression == nil,
       let same = left.equals(right)
     {
       return .bool(same == (function == .equal))
@@ -165,7 +169,8 @@ extension PythonMachine {
     else { return nil }
     var results: [Int?] = []
     for index in 0..<max(a.values.count, b.values.count) {
-      guard let x = a.values[a.isScalar ? 0 : index], let y = b.values[b.isScalar ? 0 : index] else {
+      guard let x = a.values[a.isScalar ? 0 : index], let y = b.values[b.isScalar ? 0 : index]
+      else {
         results.append(nil)
         continue
       }
@@ -210,11 +215,13 @@ extension PythonMachine {
     }
     let places =
       stride > 0
-      ? Array(Swift.stride(
-        from: place(start, 0, 0...count), to: place(end, count, 0...count), by: stride))
-      : Array(Swift.stride(
-        from: place(start, count - 1, -1...count - 1), to: place(end, -1, -1...count - 1),
-        by: stride))
+      ? Array(
+        Swift.stride(
+          from: place(start, 0, 0...count), to: place(end, count, 0...count), by: stride))
+      : Array(
+        Swift.stride(
+          from: place(start, count - 1, -1...count - 1), to: place(end, -1, -1...count - 1),
+          by: stride))
     let parts = places.map { elements[$0] }
     switch value {
     case .list: return .list(PythonList(parts))

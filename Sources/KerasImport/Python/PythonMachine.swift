@@ -7,7 +7,7 @@ import TensorCore
 ///
 /// Steps, calls inside one another and the sizes of lists are bounded.
 final class PythonMachine {
-  static let stepLimit = 100_000
+  static let stepLimit = 20_000
   static let depthLimit = 16
   static let listLimit = 4096
 
@@ -130,7 +130,7 @@ final class PythonMachine {
     let operations = frame.function.operations
     while frame.next < operations.count {
       steps += 1
-      try require(steps <= Self.stepLimit, .limitExceeded, "it takes too many steps")
+      try require(steps <= Self.stepLimit, .unsupported, "it takes too many steps")
       let operation = operations[frame.next]
       frame.next += 1
       switch operation {
@@ -190,7 +190,8 @@ final class PythonMachine {
     switch (left, right) {
     case (.string(let a), .string(let b)): return .string(String((a + b).prefix(256)))
     case (.tuple(let a), .tuple(let b)): return .tuple(try bounded(a + b))
-    case (.list(let a), .list(let b)): return .list(PythonList(try bounded(a.elements + b.elements)))
+    case (.list(let a), .list(let b)):
+      return .list(PythonList(try bounded(a.elements + b.elements)))
     default: return nil
     }
   }

@@ -35,7 +35,7 @@ struct PythonMarshal {
     case bytes([UInt8])
     case tuple([Value])
     case code(PythonCode)
-    /// A number that is none of these, a set, a dictionary.
+    /// A number that is none of these, a dictionary.
     case other
   }
 
@@ -117,7 +117,7 @@ struct PythonMarshal {
       return references[index].value
     case "(": return tuple(longLength(), depth)
     case ")": return tuple(byte().map(Int.init), depth)
-    case "[", "<", ">": return tuple(longLength(), depth) == nil ? nil : .other
+    case "[", "<", ">": return tuple(longLength(), depth)
     case "{": return dictionary(depth)
     case "c": return code(depth)
     default: return nil

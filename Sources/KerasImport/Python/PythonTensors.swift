@@ -243,7 +243,9 @@ final class PythonTensors {
       guard steps.count == begin.count else { return nil }
       let items = zip(zip(begin, end), steps).map { bounds, step -> PythonSymbol in
         // Ends that nothing reaches stand for the whole axis.
-        if bounds.0.int == 0, bounds.1.int ?? Int.max >= 1 << 24 { return .slice(.none, .none, step) }
+        if bounds.0.int == 0, bounds.1.int ?? Int.max >= 1 << 24 {
+          return .slice(.none, .none, step)
+        }
         return .slice(bounds.0, bounds.1, step)
       }
       return try machine.element(.tuple(items), of: x)

@@ -43,7 +43,7 @@ enum PythonText {
     let arguments = code.variables.prefix(max(0, code.argumentCount)).joined(separator: ", ")
     var writer = PythonWriter(function)
     writer.write()
-    let body = short(writer.lines.joined(separator: "; "), limit: 600)
+    let body = short(writer.text, limit: 600)
     return "def \(code.name == "<lambda>" ? "f" : code.name)(\(arguments)): \(body)"
   }
 }
@@ -55,8 +55,18 @@ private struct PythonWriter {
   private var stack: [String] = []
   private var names: [String] = []
   /// Where blocks that a jump opened end.
-  private var ends: [Int] = []
+  private var ends: [Block] = []
   private(set) var lines: [String] = []
+
+  private struct Block {
+    var end: Int
+    var condition: String
+    /// Values and lines before it.
+    var height: Int
+    var lineCount: Int
+    /// What one that chooses a value chose otherwise.
+    var value: String?
+  }
 
   init(_ function: PythonFunction) {
     code = function.code
@@ -65,17 +75,64 @@ private struct PythonWriter {
 
   mutating func write() {
     for (index, operation) in operations.enumerated() {
-      while let end = ends.last, end <= index {
+      while let block = ends.last, block.end <= index {
         ends.removeLast()
-        close()
+        end(block, at: index)
       }
       guard lines.count < 100 else { return }
       statement(operation, at: index)
     }
-    while ends.popLast() != nil { close() }
+    while let block = ends.popLast() { end(block, at: operations.count) }
   }
 
-  private mutating func close() { lines.append("end") }
+  /// All statements on one line.
+  var text: String {
+    var text = ""
+    for line in lines {
+      if !text.isEmpty { text += text.hasSuffix("{") || line == "}" ? " " : "; " }
+      text += line
+    }
+    return text.replacing("}; else", with: "} else").replacing("{ }", with: "{}")
+  }
+
+  private mutating func end(_ block: Block, at index: Int) {
+    let choice = stack.count == block.height + 1 && lines.count == block.lineCount
+    if let value = block.value {
+      if choice {
+        let other = pop()
+        return push("(\(value) if \(block.condition) else \(other))")
+      }
+      lines.append("… = \(value)")
+    }
+    // What a jump at a block's end leaves out is done otherwise.
+    guard block.value == nil, block.end == index, index > 0,
+      case .jump(let target) = operations[index - 1], target > index
+    else { return lines.append("}") }
+    if choice {
+      lines.removeLast()
+      let value = pop()
+      ends.append(
+        Block(
+          end: target, condition: block.condition, height: block.height, lineCount: lines.count,
+          value: value))
+    } else {
+      lines += ["}", "else {"]
+      ends.append(
+        Block(end: target, condition: "", height: stack.count, lineCount: lines.count))
+    }
+  }
+
+  /// Without the parentheses around the whole.
+  private static func bare(_ text: String) -> String {
+    guard text.hasPrefix("("), text.hasSuffix(")") else { return text }
+    var depth = 0
+    for character in text.dropLast() {
+      if character == "(" { depth += 1 }
+      if character == ")" { depth -= 1 }
+      if depth == 0 { return text }
+    }
+    return String(text.dropFirst().dropLast())
+  }
 
   private mutating func pop() -> String { stack.popLast() ?? "…" }
 
@@ -119,7 +176,14 @@ private struct PythonWriter {
     case .enclosed(let index):
       let all = code.layout == .python311 ? code.variables : code.cells + code.free
       push(name(all, index))
-    case .setLocal(let index): lines.append("\(name(code.variables, index)) = \(pop())")
+    case .setLocal(let index):
+      let variable = name(code.variables, index)
+      if let last = lines.last, last.hasPrefix("for element in "), stack.last == "element" {
+        lines[lines.count - 1] = "for \(variable)" + last.dropFirst(11)
+        _ = pop()
+      } else {
+        lines.append("\(variable) = \(Self.bare(pop()))")
+      }
     case .setEnclosed: lines.append("… = \(pop())")
     case .sign(let sign): push((sign == .negative ? "-" : sign == .positive ? "+" : "~") + pop())
     case .negation: push("not " + pop())
@@ -133,7 +197,7 @@ private struct PythonWriter {
       let right = pop()
       push("\(pop()) \(negated ? "is not" : "is") \(right)")
     case .subscripted:
-      let index = pop()
+      let index = Self.bare(pop())
       push("\(pop())[\(index)]")
     case .sliced:
       let bounds = pop(2)
@@ -169,20 +233,22 @@ private struct PythonWriter {
       case .truth(let jumps): if jumps { condition = "not " + value }
       case .none(let jumps): condition += jumps ? " is not None" : " is None"
       }
-      open("if \(condition)", target, index)
+      open("if \(Self.bare(condition))", Self.bare(condition), target, index)
     case .next(let end):
       push("element")
-      open("for element in \(stack.dropLast().last ?? "…")", end, index)
-    case .result: lines.append("return " + pop())
+      open("for element in \(stack.dropLast().last ?? "…")", "", end, index)
+    case .result: lines.append("return " + Self.bare(pop()))
     case .constantResult(let index): lines.append("return " + constant(index))
     case .raise: lines.append("raise")
     default: break
     }
   }
 
-  private mutating func open(_ text: String, _ end: Int, _ index: Int) {
-    lines.append(text + ":")
-    if end > index { ends.append(end) }
+  private mutating func open(_ text: String, _ condition: String, _ end: Int, _ index: Int) {
+    lines.append(text + " {")
+    guard end > index else { return lines.append("}") }
+    ends.append(
+      Block(end: end, condition: condition, height: stack.count, lineCount: lines.count))
   }
 
   private mutating func call(_ count: Int) {
@@ -195,7 +261,9 @@ private struct PythonWriter {
   }
 
   private static func symbol(_ function: PythonOperation.Operator) -> String {
-    guard case .function(let function) = function else { return function == .classicDivide ? "/" : "@" }
+    guard case .function(let function) = function else {
+      return function == .classicDivide ? "/" : "@"
+    }
     let symbols: [ElementFunction: String] = [
       .add: "+", .subtract: "-", .multiply: "*", .divide: "/", .floorDivide: "//", .modulo: "%",
       .power: "**", .less: "<", .lessEqual: "<=", .greater: ">", .greaterEqual: ">=",

@@ -24,22 +24,22 @@ extension OperationTable {
       let value = try call.double(3, "constant_values", default: 0)
       return [try call.padded(input, borders, mode, Float(value), into: &network)]
     },
-    Operation("resize", "resizeimages", "resizev2") { call, network in
+    Operation("resize", "resizev2") { call, network in
       let method = try call.string(2, "method", "interpolation", default: "bilinear").lowercased()
       return try call.resized(method, into: &network)
     },
-    Operation("resizeofversion1") { call, network in
+    // What only TensorFlow 1 names so.
+    Operation("resizeimages") { call, network in
       // The numbers of TensorFlow 1's ResizeMethod.
       let number = try call.constant(2, "method")?.int ?? -1
       let methods = ["bilinear", "nearest", "bicubic", "area"]
-      let method = try methods.indices.contains(number)
+      let method =
+        try methods.indices.contains(number)
         ? methods[number] : call.string(2, "method", default: "bilinear")
       return try call.resizedAsVersion1(method, into: &network)
     },
-    Operation("resizebilinearofversion1") { try $0.resizedAsVersion1("bilinear", into: &$1) },
-    Operation("resizenearestofversion1") { try $0.resizedAsVersion1("nearest", into: &$1) },
-    Operation("resizebilinear") { try $0.resized("bilinear", into: &$1) },
-    Operation("resizenearestneighbor") { try $0.resized("nearest", into: &$1) },
+    Operation("resizebilinear") { try $0.resizedAsVersion1("bilinear", into: &$1) },
+    Operation("resizenearestneighbor") { try $0.resizedAsVersion1("nearest", into: &$1) },
     Operation("croptoboundingbox", "cropimages") { call, input, network in
       guard input.rank == 4, let height = input.shape[1], let width = input.shape[2] else {
         throw call.layer.unsupported("a part of \(input.shapeText)")
