@@ -1,3 +1,4 @@
+import CoreMLModel
 import TensorCore
 
 /// The model with all nested models unfolded and every call of a shared layer on its own, in an

@@ -1,3 +1,6 @@
+import ImportSupport
+import TensorCore
+
 /// What converts a node.
 enum LayerHandler {
   case known(any KerasLayer)
@@ -19,5 +22,25 @@ enum LayerHandler {
     } else {
       nil
     }
+  }
+}
+
+extension LayerRefusal {
+  /// What a rule for a layer with these weights can use.
+  init(_ error: ModelError, _ layer: ModelDefinition.Layer, _ weights: [StoredWeight]) {
+    self.init(error)
+    for member in layer.fields.members where !CustomConversion.bookkeeping.contains(member.name) {
+      configuration[member.name] = member.value
+    }
+    self.weights = weights.map { StoredWeight.shortName($0.storedName, layer: layer.name) }
+  }
+}
+
+extension KerasTensor {
+  /// The tensor with the shape that it is taken to have, so that layers behind it can be planned.
+  var assumed: KerasTensor {
+    var tensor = self
+    tensor.isGuess = false
+    return tensor
   }
 }
