@@ -1,23 +1,23 @@
 import CoreMLModel
 import TensorCore
 
-/// Writes a network's tensors, one after the other, as the layers of a document.
+/// Writes a network's tensors in order as the layers of a document.
 final class DocumentWriter {
   var layers: [NeuralNetworkLayer] = []
-  /// Names of layers and blobs that are taken.
+  /// Names of layers and blobs that are in use.
   private var layerNames: Set<String>
   private var blobNames: Set<String>
   private let source: WeightSource
   private var given: [String: FloatValues] = [:]
 
-  /// - Parameter names: of layers and inputs, which no generated name may be.
+  /// - Parameter names: names of layers and inputs, which are not generated again.
   init(_ source: WeightSource, names: Set<String>) {
     self.source = source
     layerNames = names
     blobNames = names
   }
 
-  /// `name`, or with underscores where it is taken.
+  /// `name`, with underscores appended if it is in use.
   func unique(_ name: String, isBlob: Bool = false) -> String {
     var name = name
     while !(isBlob ? blobNames.insert(name).inserted : layerNames.insert(name).inserted) {

@@ -1,7 +1,7 @@
 import ImportSupport
 import TensorCore
 
-/// Outputs of earlier layers, one after the other along the channels; of `groups` only the part
+/// Concatenates the outputs of earlier layers along the channels; with `groups`, only part
 /// `group_id` of each.
 struct RouteLayer: DarknetLayer {
   static let source = SourceLayer(
