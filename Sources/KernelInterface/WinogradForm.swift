@@ -51,12 +51,12 @@ package enum WinogradForm: Sendable, CaseIterable {
   /// F(3×1, 7×1)
   case columnOfThree
 
-  /// F(m, r) along one axis; F(1, 1) leaves it as it is.
+  /// F(m, r) along one axis; F(1, 1) leaves the axis unchanged.
   package struct Axis: Sendable, Equatable {
     package let outputs: Int
     package let taps: Int
 
-    /// Products, and values of the input.
+    /// Number of products, and of input values.
     package var points: Int { outputs + taps - 1 }
 
     package func tiles(of size: Int) -> Int { (size + outputs - 1) / outputs }
@@ -83,9 +83,9 @@ package enum WinogradForm: Sendable, CaseIterable {
     }
   }
 
-  /// Products a tile, and so matrices of transformed weights.
+  /// Products per tile, and so the number of matrices of transformed weights.
   package var points: Int { vertical.points * horizontal.points }
-  /// Of the kernel.
+  /// Number of taps of the kernel.
   package var taps: Int { vertical.taps * horizontal.taps }
   /// Rows and columns of taps.
   package var kernel: [Int] { [vertical.taps, horizontal.taps] }
@@ -93,6 +93,6 @@ package enum WinogradForm: Sendable, CaseIterable {
   package var label: String {
     "\(vertical.outputs)×\(horizontal.outputs), \(vertical.taps)×\(horizontal.taps)"
   }
-  /// Axes that are transformed.
+  /// Number of axes that are transformed.
   package var dimensions: Int { [vertical, horizontal].count(where: { $0 != .identity }) }
 }
