@@ -22,7 +22,7 @@
 ///          ⎢ 0   1/2   −1  −1/2   1   0 ⎥       ⎢  1/15   −2/15  4/15 ⎥       ⎣ 0  1  −1  1/8  −8  1 ⎦
 ///          ⎣ 0     1  −3/2  −2   3/2  1 ⎦       ⎣    0      0     1   ⎦
 ///
-/// F(6, 3) has the points 0, ±1, ±2, ±½ and ∞; rows that differ in signs only stand together:
+/// F(6, 3) has the points 0, ±1, ±2, ±½ and ∞; rows that differ only in sign are written together:
 ///
 ///          ⎡ −1    0   21/4    0    −21/4   0   1  0 ⎤       ⎡  −1      0      0   ⎤
 ///          ⎢  0   ±1     1   ∓17/4  −17/4  ±1   1  0 ⎥       ⎢ −2/9   ∓2/9   −2/9  ⎥
