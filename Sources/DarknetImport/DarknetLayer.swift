@@ -28,12 +28,12 @@ struct SectionCall: Sendable {
   let section: ConfigurationSection
   /// Index among the layers, without `[net]`.
   let index: Int
-  /// The output of the layer before.
+  /// The output of the previous layer.
   let previous: DarknetTensor
   /// The outputs of all earlier layers.
   let outputs: [DarknetTensor]
 
-  /// The output of the layer before; throws if it is a detection head.
+  /// The output of the previous layer; throws if it is a detection head.
   var input: DarknetTensor {
     get throws {
       guard !previous.isGrid else { throw unsupported("it reads the output of a detection head") }

@@ -35,7 +35,7 @@ struct DetectionHead: Sendable {
 }
 
 extension SectionCall {
-  /// The raw grid: the output of the layer before, with as many channels as the boxes need.
+  /// The raw grid: the output of the previous layer, with as many channels as the boxes need.
   func grid(boxes: Int, numbers: Int, _ formula: String) throws -> DarknetTensor {
     var grid = try image
     let channels = try checkedProduct([boxes, numbers], limit: Limits.dimension)

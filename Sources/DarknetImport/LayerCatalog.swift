@@ -6,7 +6,7 @@ package enum LayerCatalog {
   package static let entries: [(layer: SourceLayer, options: [String])] =
     DarknetLayerRegistry.types.map { ($0.source, $0.options) }
 
-  /// Sections of Darknet that cannot be converted, and why.
+  /// Darknet sections that cannot be converted, and why.
   package static let impossible: [(names: [String], reason: String)] = [
     (
       ["rnn", "lstm", "gru", "crnn", "conv_lstm"],

@@ -5,7 +5,7 @@ package enum CompressedFormat: @unchecked Sendable {
   case half
   /// `scale · code + bias`, rounded once.
   case linear(bits: Int, scale: Float, bias: Float)
-  /// `table[code]`, from a `CodeTable` for as many bits.
+  /// `table[code]`, from a `CodeTable` for the same number of bits.
   case table(bits: Int, UnsafePointer<Float>)
 }
 

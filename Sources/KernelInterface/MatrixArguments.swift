@@ -7,7 +7,7 @@ package enum WeightFormat: @unchecked Sendable {
   /// `scale · code + bias`, rounded once, with a scale and a bias for each row; the pointers
   /// are to those of the first row.
   case linear(bits: Int, scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
-  /// `table[code]`, from a `CodeTable` for as many bits.
+  /// `table[code]`, from a `CodeTable` for the same number of bits.
   case table(bits: Int, UnsafePointer<Float>)
   /// `FixedRow`s, with a scale for each; the pointer is to that of the first row. Element counts
   /// include the padding of the rows.

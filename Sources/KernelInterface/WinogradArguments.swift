@@ -154,7 +154,7 @@ package struct WinogradExpansionArguments: @unchecked Sendable {
   package var codes: UnsafePointer<UInt8>
   package var values: PanelValues
   package var inputChannels: Int
-  /// Padded to whole blocks.
+  /// The number of channels, padded to whole blocks.
   package var channels: Int
   /// Columns of the panel: output channels, padded to whole blocks.
   package var width: Int

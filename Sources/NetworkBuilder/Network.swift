@@ -16,7 +16,7 @@ import TensorCore
 ///     let model = try network.compile(weights: .folder("weights"))
 ///     print(try model.predict(image).output.top(5))
 ///
-/// It becomes a Core ML document, which is run here or written as an `.mlmodel` file.
+/// It becomes a Core ML document, which can be run here or written as an `.mlmodel` file.
 public struct Network: Sendable {
   /// The implementation of a custom layer.
   public typealias CustomLayerType = any (CustomLayer & SendableMetatype).Type

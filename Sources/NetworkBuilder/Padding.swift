@@ -7,7 +7,7 @@ public enum Padding: Sendable, Equatable {
   case same
   /// No padding: ⌊(in − kernel) / stride⌋ + 1 rows and columns.
   case valid
-  /// These rows and columns.
+  /// The given numbers of rows and columns.
   case explicit(top: Int, bottom: Int, left: Int, right: Int)
 
   /// The same number of rows above and below, and of columns left and right.

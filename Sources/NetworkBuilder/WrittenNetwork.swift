@@ -3,7 +3,7 @@ import CustomLayers
 import ModelPrediction
 import TensorCore
 
-/// A network as a document, and what is needed to run it.
+/// A network as a document, and what else running it requires.
 struct WrittenNetwork {
   /// A row of the summary.
   struct Row {

@@ -6,8 +6,8 @@ import TensorCore
 struct RouteLayer: DarknetLayer {
   static let source = SourceLayer(
     "route",
-    becomes: "nothing for one layer; slice for a group; concat; images of different sizes in a "
-      + "row", refused: "groups that do not divide the channels evenly")
+    becomes: "nothing for one layer; slice for a group; concat; images of different sizes as "
+      + "one vector", refused: "groups that do not divide the channels evenly")
   static let options = ["layers", "groups", "group_id"]
   static let trainingOptions = ["stream", "wait_stream"]
 

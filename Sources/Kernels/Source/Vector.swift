@@ -158,7 +158,7 @@ var lineFloats: Int {
   @inline(__always) get { 16 }
 }
 
-/// All lanes the same.
+/// The same value in all lanes.
 @inline(__always)
 func splat(_ value: Float) -> Vector { Vector(repeating: value) }
 
